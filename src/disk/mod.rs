@@ -1,0 +1,90 @@
+//! The one seam to the file system.
+//!
+//! Nothing else in the crate opens, writes, syncs, renames, removes or maps a file, so a test can
+//! record, fail or cut short everything that reaches the disk. A [`Disk`] is one store's directory;
+//! its files are named by [`Name`], never by a string from outside, so nothing that a page contains
+//! can leave the directory.
+
+use std::fmt::Debug;
+use std::io;
+
+mod name;
+
+pub use name::{Dir, Name};
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// An existing file, to read.
+    Read,
+    /// An existing file, to read and write.
+    Write,
+    /// A file that is empty or did not exist, to read and write.
+    Create,
+}
+
+/// What a [`Disk::lock`] shuts out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Every other holder.
+    Exclusive,
+    /// Exclusive holders only.
+    Shared,
+}
+
+/// One store's directory.
+///
+/// Durability follows POSIX: what a file holds is durable after [`DiskFile::sync`], and names made,
+/// renamed or removed in a directory are durable after [`Disk::sync_dir`] of it.
+pub trait Disk: Debug + Send + Sync + 'static {
+    /// Where this is, for messages.
+    fn location(&self) -> String;
+
+    /// Makes the directories of a store where they do not exist, durably.
+    fn create_dirs(&self) -> io::Result<()>;
+
+    /// The names in a directory, in no order, those that are not ours included.
+    fn list(&self, dir: Dir) -> io::Result<Vec<std::ffi::OsString>>;
+
+    /// Opens a file.
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Maps a file that is never written again.
+    fn map(&self, name: Name) -> io::Result<Map>;
+
+    /// Gives a file another name, replacing what had it.
+    fn rename(&self, from: Name, to: Name) -> io::Result<()>;
+
+    /// Removes a file.
+    fn remove(&self, name: Name) -> io::Result<()>;
+
+    /// Makes the names of a directory durable.
+    fn sync_dir(&self, dir: Dir) -> io::Result<()>;
+
+    /// Locks the store until the guard is dropped or the process ends; `None` where another holder
+    /// is in the way. Creates [`Name::Lock`] if it must (not for a shared lock on a read-only
+    /// directory, where there is nobody to shut out and a guard is given all the same).
+    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>>;
+
+    /// Bytes free for this directory, if known.
+    fn free_bytes(&self) -> io::Result<Option<u64>>;
+}
+
+/// An open file. Reads and writes are positioned; all of the buffer or an error.
+pub trait DiskFile: Debug + Send + Sync {
+    /// Length in bytes.
+    fn size(&self) -> io::Result<u64>;
+    /// Fills `buf` from `offset`; an error if the file ends before.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
+    /// Writes all of `data` at `offset`; the file grows if it must.
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()>;
+    /// Sets the length; new bytes are zero.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Makes contents and length durable.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// A held lock.
+pub trait LockGuard: Debug + Send + Sync {}
+/// A mapped file.
+pub struct Map {}

@@ -1,0 +1,177 @@
+//! Every error says what happened, where, and what to do.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use crate::page::{PrefixError, UrlError};
+
+/// The result of an operation on a store.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A byte of a file is not what it must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corruption {
+    /// The file, by its path within the store's directory.
+    pub file: String,
+    /// Where in the file.
+    pub offset: u64,
+    /// What is wrong, with expected and found.
+    pub what: String,
+}
+
+impl fmt::Display for Corruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is damaged at byte {}: {}", self.file, self.offset, self.what)
+    }
+}
+
+/// What can go wrong.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A call to the operating system failed.
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// To which file, by its path within the store's directory, or the directory's own.
+        file: String,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// A file is damaged.
+    Corrupt(Corruption),
+    /// There is no store at that place.
+    NotAStore {
+        /// The place.
+        location: String,
+        /// Why it is none.
+        why: String,
+    },
+    /// A store stands where one was to be made.
+    Exists {
+        /// The place.
+        location: String,
+    },
+    /// The store was written by a newer version of simkeep, or a build with other settings.
+    Version {
+        /// The file.
+        file: String,
+        /// The version found.
+        found: u32,
+        /// The newest that this build reads.
+        newest: u32,
+    },
+    /// Another process has the store open for writing.
+    Locked {
+        /// The place.
+        location: String,
+    },
+    /// The store was opened for reading only.
+    ReadOnly,
+    /// A write failed before; nothing more is accepted until the store is opened again.
+    Poisoned(Arc<Error>),
+    /// The store was closed.
+    Closed,
+    /// Not a URL that can be stored.
+    Url(UrlError),
+    /// Not a prefix.
+    Prefix(PrefixError),
+    /// A time outside the years 1 to 9999.
+    Time(i64),
+    /// An epoch that the store has not registered.
+    UnknownEpoch(u32),
+    /// An option has a value that it cannot have.
+    Option(String),
+    /// The catalog's database refused.
+    Catalog(String),
+}
+
+impl Error {
+    pub(crate) fn io(action: &'static str, file: impl fmt::Display, source: io::Error) -> Error {
+        Error::Io { action, file: file.to_string(), source: Arc::new(source) }
+    }
+
+    pub(crate) fn corrupt(file: impl fmt::Display, offset: u64, what: impl Into<String>) -> Error {
+        Error::Corrupt(Corruption { file: file.to_string(), offset, what: what.into() })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io { action, file, source } => {
+                write!(f, "cannot {action} {file}: {source}")?;
+                match source.kind() {
+                    io::ErrorKind::StorageFull => {
+                        f.write_str("; make room on the disk and open the store again")
+                    }
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                        f.write_str("; check the directory's permissions")
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Error::Corrupt(corruption) => {
+                write!(f, "{corruption}; restore this file from a copy")
+            }
+            Error::NotAStore { location, why } => {
+                write!(f, "{location} is not a simkeep store: {why}")
+            }
+            Error::Exists { location } => {
+                write!(f, "{location} is a simkeep store already; open it instead")
+            }
+            Error::Version { file, found, newest } => write!(
+                f,
+                "{file} has format version {found}, and this simkeep reads up to {newest}; \
+                 use a newer simkeep"
+            ),
+            Error::Locked { location } => write!(
+                f,
+                "{location} is in use by another process that writes to it; wait until it closes"
+            ),
+            Error::ReadOnly => f.write_str("the store is open for reading only"),
+            Error::Poisoned(cause) => write!(
+                f,
+                "an earlier write failed ({cause}); nothing more is accepted until the store is \
+                 opened again"
+            ),
+            Error::Closed => f.write_str("the store is closed"),
+            Error::Url(e) => e.fmt(f),
+            Error::Prefix(e) => e.fmt(f),
+            Error::Time(ms) => write!(
+                f,
+                "time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
+            ),
+            Error::UnknownEpoch(id) => {
+                write!(f, "epoch {id} is not registered in this store; register its name first")
+            }
+            Error::Option(what) => f.write_str(what),
+            Error::Catalog(what) => write!(f, "catalog.redb: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            Error::Poisoned(cause) => Some(cause),
+            Error::Url(e) => Some(e),
+            Error::Prefix(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
+impl From<UrlError> for Error {
+    fn from(e: UrlError) -> Self {
+        Error::Url(e)
+    }
+}
+
+impl From<PrefixError> for Error {
+    fn from(e: PrefixError) -> Self {
+        Error::Prefix(e)
+    }
+}

@@ -1,0 +1,16 @@
+//! What is known of a page: its URL and place in SURT order, what was observed, and the fold of
+//! observations into a history. Pure: nothing here knows of files.
+
+mod head;
+mod observation;
+mod prefix;
+mod punycode;
+pub(crate) mod surt;
+mod url;
+
+pub(crate) use head::Head;
+pub use head::{HISTORY_WINDOW, SameBy, Verdict};
+pub use observation::{Content, Digest, Epoch, Observation, Seen, TIME_MAX, TIME_MIN, Visit};
+pub use prefix::{Prefix, PrefixError};
+pub(crate) use url::check as check_url;
+pub use url::{URL_BYTES_MAX, UrlError};

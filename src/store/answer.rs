@@ -1,0 +1,195 @@
+//! What the store answers.
+
+use crate::page::{Content, Epoch, Verdict, Visit};
+
+/// Another page near a fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Near {
+    /// The page.
+    pub url: String,
+    /// Hamming distance.
+    pub distance: u32,
+    /// The page's fingerprint.
+    pub fingerprint: u64,
+}
+
+/// Another page with the same digest.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ExactCopy {
+    /// The page.
+    pub url: String,
+    /// When that page was first seen with this digest, in milliseconds since 1970.
+    pub first: i64,
+}
+
+/// What the store makes of an observation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What this page is now.
+    pub verdict: Verdict,
+    /// Other pages whose version in force has the same digest, the first capture first: if there
+    /// are any, the first of them is the original.
+    pub copies: Vec<ExactCopy>,
+    /// Other pages whose version in force is near, copies left out: nearest first, then in SURT
+    /// order.
+    pub near: Vec<Near>,
+    /// Whether `copies` and `near` are all there are; else they were cut at the limit.
+    pub complete: bool,
+}
+
+/// A search for fingerprints.
+///
+/// ```
+/// use simkeep::Query;
+/// let query = Query::new(0x0123_4567_89ab_cdef, 7).limit(100).every_version();
+/// assert_eq!(query.limit, 100);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// What is searched for.
+    pub fingerprint: u64,
+    /// Largest Hamming distance, 0 to 64.
+    pub k: u32,
+    /// Only fingerprints of this epoch; `None` for the store's newest.
+    pub epoch: Option<Epoch>,
+    /// How many answers at most.
+    pub limit: usize,
+    /// Whether to search every version ever seen, not only those in force.
+    pub ever: bool,
+}
+
+impl Query {
+    /// A search among versions in force of the newest epoch, for at most 16 answers.
+    pub fn new(fingerprint: u64, k: u32) -> Query {
+        Query { fingerprint, k, epoch: None, limit: 16, ever: false }
+    }
+
+    /// The same within another epoch.
+    #[must_use]
+    pub fn epoch(mut self, epoch: Epoch) -> Query {
+        self.epoch = Some(epoch);
+        self
+    }
+
+    /// The same with another limit.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Query {
+        self.limit = limit;
+        self
+    }
+
+    /// The same among every version ever seen.
+    #[must_use]
+    pub fn every_version(mut self) -> Query {
+        self.ever = true;
+        self
+    }
+}
+
+/// Answers of a search: nearest first, then in SURT order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// The pages. With [`Query::every_version`] a page stands here once for each of its
+    /// fingerprints.
+    pub near: Vec<Near>,
+    /// Whether these are all; else they were cut at the limit.
+    pub complete: bool,
+}
+
+/// One visit in a page's history, with what it meant at its place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The visit.
+    pub visit: Visit,
+    /// What it meant after all earlier visits.
+    pub verdict: Verdict,
+}
+
+/// A page's visits in order of time, then digest, then fingerprint.
+pub type History = Vec<Version>;
+
+/// A page as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The page.
+    pub url: String,
+    /// How many visits are known.
+    pub visits: u64,
+    /// The earliest, in milliseconds since 1970.
+    pub first: i64,
+    /// The latest visit.
+    pub last: Visit,
+    /// The content in force; `None` where the page is gone or no content was ever seen.
+    pub content: Option<Content>,
+    /// When that content was last seen.
+    pub content_seen: Option<i64>,
+    /// Whether the page is gone.
+    pub gone: bool,
+}
+
+/// What [`Store::forget`](super::Store::forget) took away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Pages.
+    pub pages: u64,
+    /// Visits of those pages.
+    pub visits: u64,
+}
+
+/// What [`Store::merge`](super::Store::merge) did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Segments that went in.
+    pub inputs: usize,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// What [`Store::verify`](super::Store::verify) read, all of it sound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Files.
+    pub files: usize,
+    /// Bytes.
+    pub bytes: u64,
+    /// Pages.
+    pub pages: u64,
+    /// Visits.
+    pub visits: u64,
+}
+
+/// Sizes of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Pages known.
+    pub pages: u64,
+    /// Visits known.
+    pub visits: u64,
+    /// Visits that are not yet in a segment.
+    pub unsealed_visits: u64,
+    /// Live segments, oldest first.
+    pub segments: Vec<SegmentStats>,
+    /// Epochs, by number.
+    pub epochs: Vec<String>,
+    /// Bytes of the live segments.
+    pub segment_bytes: u64,
+    /// Bytes of the catalog and its journal.
+    pub catalog_bytes: u64,
+    /// The number of the last acknowledged operation.
+    pub sequence: u64,
+}
+
+/// Sizes of one segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SegmentStats {
+    /// Its number.
+    pub id: u64,
+    /// Page records.
+    pub pages: u64,
+    /// Visits.
+    pub visits: u64,
+    /// Distinct fingerprints, counted once for each epoch.
+    pub fingerprints: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+}

@@ -1,0 +1,57 @@
+//! How a store is opened.
+
+use std::time::Duration;
+
+/// When an observation is durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// When the call returns; concurrent calls share a commit.
+    Each,
+    /// When the call returns; a commit waits this long for others to join it.
+    Grouped(Duration),
+    /// After the next [`Store::flush`](super::Store::flush), or when the memtable is sealed.
+    OnFlush,
+}
+
+/// Settings of a [`Store`](super::Store).
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// When an observation is durable. Default: [`Durability::Each`].
+    pub durability: Durability,
+    /// Observations that the memtable holds before it is sealed. Default and most: 262,144.
+    pub memtable_observations: usize,
+    /// Bytes that the memtable takes before it is sealed. Default: 64 MiB.
+    pub memtable_bytes: usize,
+    /// The memtable is sealed when its oldest observation is this old. Default: 5 minutes.
+    pub seal_after: Duration,
+    /// How many neighbouring segments of like size are merged into one. Default: 8; at least 2.
+    pub merge_fanout: usize,
+    /// Whether sealing and merging go on in the background. Default: yes. If not, a full memtable
+    /// is sealed by the call that fills it, and merges wait for [`Store::merge`](super::Store::merge).
+    pub background: bool,
+    /// The name of the epoch that a new store begins with. Default: this version's own recipe.
+    pub epoch: String,
+    /// The distance within which [`Outcome`](super::Outcome) names near-duplicates. Default: 3.
+    pub near_distance: u32,
+    /// How many near-duplicates, and how many copies, an answer names at most. Default: 16.
+    pub near_limit: usize,
+    /// Memory that a merge may take for its buffers. Default: 64 MiB.
+    pub merge_memory_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            durability: Durability::Each,
+            memtable_observations: 262_144,
+            memtable_bytes: 64 << 20,
+            seal_after: Duration::from_secs(300),
+            merge_fanout: 8,
+            background: true,
+            epoch: crate::fingerprint::RECIPE.to_owned(),
+            near_distance: 3,
+            near_limit: 16,
+            merge_memory_bytes: 64 << 20,
+        }
+    }
+}
