@@ -1,10 +1,13 @@
 //! simkeep: the memory of a crawler.
 
+mod catalog;
 pub mod disk;
 mod error;
 pub mod fingerprint;
+mod layout;
 mod page;
 pub mod search;
+mod segment;
 mod store;
 
 pub use error::{Corruption, Error, Result};

@@ -101,7 +101,8 @@ impl Head {
         }
     }
 
-    fn see(&mut self, seen: LastSeen) {
+    /// Takes in a version that was seen, if it is among the last ones.
+    pub(crate) fn see(&mut self, seen: LastSeen) {
         match self.versions.iter().position(|v| v.content == seen.content) {
             Some(at) if self.versions.get(at).is_some_and(|v| v.time >= seen.time) => return,
             Some(at) => {

@@ -8,8 +8,8 @@ mod punycode;
 pub(crate) mod surt;
 mod url;
 
-pub(crate) use head::Head;
 pub use head::{HISTORY_WINDOW, SameBy, Verdict};
+pub(crate) use head::{Head, LastSeen};
 pub use observation::{Content, Digest, Epoch, Observation, Seen, TIME_MAX, TIME_MIN, Visit};
 pub use prefix::{Prefix, PrefixError};
 pub(crate) use url::check as check_url;

@@ -1,0 +1,102 @@
+//! Checksums: every section is cut into blocks, and each block's checksum covers where it belongs.
+
+use crc32fast::Hasher;
+
+use super::Tag;
+
+/// Bytes of a block; the last one of a section may be shorter. One page of memory, so that the
+/// first touch of a block costs one page fault and one short checksum.
+pub(crate) const BLOCK_BYTES: u64 = 4096;
+
+/// How many blocks a section of `len` bytes has.
+pub(crate) const fn block_count(len: u64) -> u64 {
+    len.div_ceil(BLOCK_BYTES)
+}
+
+fn hasher(segment: u64, tag: Tag, block: u64) -> Hasher {
+    let mut hasher = Hasher::new();
+    hasher.update(&segment.to_le_bytes());
+    hasher.update(&tag.to_bytes());
+    hasher.update(&block.to_le_bytes());
+    hasher
+}
+
+/// The checksum of one block: CRC-32 over segment number, section, block number and content, so a
+/// block from elsewhere is caught as well as a damaged one.
+pub(crate) fn block_sum(segment: u64, tag: Tag, block: u64, content: &[u8]) -> u32 {
+    let mut hasher = hasher(segment, tag, block);
+    hasher.update(content);
+    hasher.finalize()
+}
+
+/// Checksums of a section that is written piece by piece.
+pub(crate) struct BlockSums {
+    segment: u64,
+    tag: Tag,
+    open: Hasher,
+    filled: u64,
+    sums: Vec<u32>,
+}
+
+impl BlockSums {
+    pub(crate) fn new(segment: u64, tag: Tag) -> Self {
+        BlockSums { segment, tag, open: hasher(segment, tag, 0), filled: 0, sums: Vec::new() }
+    }
+
+    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = usize::try_from(BLOCK_BYTES - self.filled).unwrap_or(usize::MAX);
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.open.update(now);
+            self.filled += now.len() as u64;
+            bytes = later;
+            if self.filled == BLOCK_BYTES {
+                self.close();
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let next = hasher(self.segment, self.tag, self.sums.len() as u64 + 1);
+        self.sums.push(std::mem::replace(&mut self.open, next).finalize());
+        self.filled = 0;
+    }
+
+    /// The checksums, one a block.
+    pub(crate) fn finish(mut self) -> Vec<u32> {
+        if self.filled > 0 {
+            self.close();
+        }
+        self.sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+
+    #[test]
+    fn pieces_sum_like_whole_blocks() {
+        let tag = Tag::of(Kind::Pages);
+        let data: Vec<u8> = (0..10_000u32).map(|i| (i * 7) as u8).collect();
+        for piece in [1, 7, 4095, 4096, 4097, 10_000] {
+            let mut sums = BlockSums::new(9, tag);
+            data.chunks(piece).for_each(|p| sums.update(p));
+            let whole: Vec<u32> = data
+                .chunks(BLOCK_BYTES as usize)
+                .enumerate()
+                .map(|(i, b)| block_sum(9, tag, i as u64, b))
+                .collect();
+            assert_eq!(sums.finish(), whole);
+        }
+    }
+
+    #[test]
+    fn a_block_from_elsewhere_has_another_sum() {
+        let sum = block_sum(1, Tag::of(Kind::Pages), 0, b"same");
+        assert_ne!(sum, block_sum(2, Tag::of(Kind::Pages), 0, b"same"));
+        assert_ne!(sum, block_sum(1, Tag::of(Kind::Hashes), 0, b"same"));
+        assert_ne!(sum, block_sum(1, Tag::of(Kind::Pages), 1, b"same"));
+    }
+}

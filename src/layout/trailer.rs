@@ -1,0 +1,427 @@
+//! The frame of a segment: the head at its start, the section table and trailer at its end.
+
+use super::Cursor;
+
+/// The format version that this build writes, and the newest that it reads.
+pub(crate) const VERSION: u32 = 1;
+
+const HEAD_MAGIC: [u8; 8] = *b"simkseg\0";
+const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
+
+/// Bytes of the head; the first section begins there.
+pub(crate) const HEAD_BYTES: u64 = 64;
+const TRAILER_BYTES: usize = 64;
+const ENTRY_BYTES: usize = 24;
+const NUMBERS_BYTES: usize = 80;
+
+/// Sections lie at multiples of this.
+pub(crate) const ALIGN: u64 = 64;
+
+const _: () = assert!(HEAD_BYTES.is_multiple_of(ALIGN));
+
+/// What a section holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u16)]
+pub(crate) enum Kind {
+    /// URLs in SURT order with each page's record, in groups of 16.
+    Pages = 1,
+    /// Where each group of pages starts.
+    PageIndex = 2,
+    /// URL hashes, ascending.
+    Hashes = 3,
+    /// The page of each hash.
+    HashPages = 4,
+    /// Where the hashes with given top bits start.
+    HashDirectory = 5,
+    /// A blocked Bloom filter over the hashes.
+    Filter = 6,
+    /// Prefixes that were forgotten.
+    Tombstones = 7,
+    /// Distinct fingerprints by popcount, then value.
+    Fingerprints = 8,
+    /// Where each popcount starts.
+    Shards = 9,
+    /// The page, or the list of pages, of each fingerprint.
+    Postings = 10,
+    /// The lists.
+    Lists = 11,
+    /// Where each bucket of a rotation starts.
+    Directory = 12,
+    /// The 32 bits after a rotation's block, bucket by bucket.
+    Planes = 13,
+    /// The fingerprint that each plane belongs to.
+    Ordinals = 14,
+    /// Checksums of all blocks of the sections before.
+    Sums = 15,
+}
+
+impl Kind {
+    const ALL: [Kind; 15] = [
+        Kind::Pages,
+        Kind::PageIndex,
+        Kind::Hashes,
+        Kind::HashPages,
+        Kind::HashDirectory,
+        Kind::Filter,
+        Kind::Tombstones,
+        Kind::Fingerprints,
+        Kind::Shards,
+        Kind::Postings,
+        Kind::Lists,
+        Kind::Directory,
+        Kind::Planes,
+        Kind::Ordinals,
+        Kind::Sums,
+    ];
+
+    fn parse(value: u16) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|&kind| kind as u16 == value)
+    }
+}
+
+/// Which section: its kind, the rotation it belongs to, and the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Tag {
+    pub(crate) kind: Kind,
+    pub(crate) part: u16,
+    pub(crate) epoch: u32,
+}
+
+impl Tag {
+    /// A section that there is once.
+    pub(crate) const fn of(kind: Kind) -> Tag {
+        Tag { kind, part: 0, epoch: 0 }
+    }
+
+    /// A section of an epoch's tables.
+    pub(crate) const fn table(kind: Kind, part: u16, epoch: u32) -> Tag {
+        Tag { kind, part, epoch }
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; 8] {
+        let [k0, k1] = (self.kind as u16).to_le_bytes();
+        let [p0, p1] = self.part.to_le_bytes();
+        let [e0, e1, e2, e3] = self.epoch.to_le_bytes();
+        [k0, k1, p0, p1, e0, e1, e2, e3]
+    }
+}
+
+/// Where a section lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SectionEntry {
+    pub(crate) tag: Tag,
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+}
+
+/// What a segment says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    /// First sequence number of the operations in it.
+    pub(crate) first_sequence: u64,
+    /// Last sequence number.
+    pub(crate) last_sequence: u64,
+    /// Page records.
+    pub(crate) pages: u64,
+    /// Visits in those records.
+    pub(crate) visits: u64,
+    /// Distinct fingerprints, counted once for each epoch.
+    pub(crate) fingerprints: u64,
+    /// Records that hide everything older of their page.
+    pub(crate) resets: u64,
+    /// What this segment adds to the number of pages that the store knows.
+    pub(crate) page_delta: i64,
+    /// What it adds to the number of visits.
+    pub(crate) visit_delta: i64,
+    /// Pages of the largest merge that it came from count as one; 0 for a sealed memtable.
+    pub(crate) tier: u64,
+}
+
+impl Numbers {
+    fn to_words(self) -> [u64; 10] {
+        [
+            self.first_sequence,
+            self.last_sequence,
+            self.pages,
+            self.visits,
+            self.fingerprints,
+            self.resets,
+            self.page_delta.cast_unsigned(),
+            self.visit_delta.cast_unsigned(),
+            self.tier,
+            0,
+        ]
+    }
+
+    fn parse(cursor: &mut Cursor<'_>) -> Option<Numbers> {
+        let mut words = [0; 10];
+        for word in &mut words {
+            *word = cursor.u64()?;
+        }
+        let [
+            first_sequence,
+            last_sequence,
+            pages,
+            visits,
+            fingerprints,
+            resets,
+            page,
+            visit,
+            tier,
+            0,
+        ] = words
+        else {
+            return None;
+        };
+        let (page_delta, visit_delta) = (page.cast_signed(), visit.cast_signed());
+        (first_sequence <= last_sequence && resets <= pages).then_some(Numbers {
+            first_sequence,
+            last_sequence,
+            pages,
+            visits,
+            fingerprints,
+            resets,
+            page_delta,
+            visit_delta,
+            tier,
+        })
+    }
+}
+
+/// A segment's table of sections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Table {
+    pub(crate) numbers: Numbers,
+    pub(crate) sections: Vec<SectionEntry>,
+    /// Checksums of the blocks of the [`Kind::Sums`] section.
+    pub(crate) roots: Vec<u32>,
+}
+
+/// The head of segment `id`.
+pub(crate) fn encode_head(id: u64) -> [u8; HEAD_BYTES as usize] {
+    let mut bytes = Vec::with_capacity(HEAD_BYTES as usize);
+    bytes.extend_from_slice(&HEAD_MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&[0; 4]);
+    bytes.extend_from_slice(&id.to_le_bytes());
+    bytes.resize(HEAD_BYTES as usize - 4, 0);
+    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    let mut head = [0; HEAD_BYTES as usize];
+    head.copy_from_slice(&bytes);
+    head
+}
+
+/// What is wrong with a file's frame, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// A version that this build does not know.
+    Version(u32),
+    /// Damage at an offset.
+    Damage(u64, String),
+}
+
+fn damage<T>(offset: u64, what: impl Into<String>) -> Result<T, Flaw> {
+    Err(Flaw::Damage(offset, what.into()))
+}
+
+/// Checks the head of segment `id`.
+pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<(), Flaw> {
+    let Some(head) = file.get(..HEAD_BYTES as usize) else {
+        return damage(
+            0,
+            format!("a segment has at least {HEAD_BYTES} bytes, this has {}", file.len()),
+        );
+    };
+    let expected = encode_head(id);
+    if head == expected {
+        return Ok(());
+    }
+    if !head.starts_with(&HEAD_MAGIC) {
+        return damage(0, "the first eight bytes are not those of a segment");
+    }
+    let mut cursor = Cursor::new(head);
+    let (Some(_), Some(version)) = (cursor.u64(), cursor.u32()) else {
+        return damage(0, "too short");
+    };
+    // Only a head that is sound in itself says a version that can be believed.
+    let (body, sum) = head.split_at(HEAD_BYTES as usize - 4);
+    if crc32fast::hash(body).to_le_bytes() == sum && version > VERSION {
+        return Err(Flaw::Version(version));
+    }
+    let at = head.iter().zip(&expected).position(|(a, b)| a != b).unwrap_or(0);
+    damage(at as u64, format!("the head is not that of segment {id}"))
+}
+
+/// The section table and trailer of segment `id`, to be written at `offset`.
+pub(crate) fn encode_table(id: u64, offset: u64, table: &Table) -> Vec<u8> {
+    let mut out = Vec::new();
+    for word in table.numbers.to_words() {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    for section in &table.sections {
+        out.extend_from_slice(&section.tag.to_bytes());
+        out.extend_from_slice(&section.offset.to_le_bytes());
+        out.extend_from_slice(&section.len.to_le_bytes());
+    }
+    for root in &table.roots {
+        out.extend_from_slice(&root.to_le_bytes());
+    }
+    let len = out.len() as u64;
+    let sum = crc32fast::hash(&out);
+    let mut trailer = Vec::with_capacity(TRAILER_BYTES);
+    trailer.extend_from_slice(&TRAILER_MAGIC);
+    trailer.extend_from_slice(&id.to_le_bytes());
+    trailer.extend_from_slice(&offset.to_le_bytes());
+    trailer.extend_from_slice(&len.to_le_bytes());
+    trailer.extend_from_slice(&(table.sections.len() as u64).to_le_bytes());
+    trailer.extend_from_slice(&(table.roots.len() as u64).to_le_bytes());
+    trailer.extend_from_slice(&[0; 8]);
+    trailer.extend_from_slice(&sum.to_le_bytes());
+    trailer.extend_from_slice(&crc32fast::hash(&trailer).to_le_bytes());
+    out.extend_from_slice(&trailer);
+    out
+}
+
+/// Reads the section table of segment `id`; checks every number needed to trust the rest.
+pub(crate) fn parse_table(file: &[u8], id: u64) -> Result<Table, Flaw> {
+    let file_len = file.len() as u64;
+    let at = file_len.saturating_sub(TRAILER_BYTES as u64);
+    let Some((before, trailer)) = file.split_last_chunk::<TRAILER_BYTES>() else {
+        return damage(0, "too short for a trailer");
+    };
+    let (body, sum) = trailer.split_at(TRAILER_BYTES - 4);
+    if crc32fast::hash(body).to_le_bytes() != sum || !trailer.starts_with(&TRAILER_MAGIC) {
+        return damage(at, "the trailer is damaged, or the file was cut short");
+    }
+    let mut cursor = Cursor::new(body);
+    let fields = (|| {
+        cursor.u64()?;
+        let fields = [cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?];
+        cursor.u64()?;
+        Some((fields, cursor.u32()?))
+    })();
+    let Some(([found, offset, len, sections, roots], table_sum)) = fields else {
+        return damage(at, "too short for a trailer");
+    };
+    if found != id {
+        return damage(at, format!("expected the trailer of segment {id}, found that of {found}"));
+    }
+    if offset.checked_add(len) != Some(at) || offset < HEAD_BYTES {
+        return damage(at, "the section table does not end where the trailer begins");
+    }
+    let bytes = usize::try_from(offset).ok().and_then(|offset| before.get(offset..));
+    let Some(bytes) = bytes else { return damage(at, "the section table lies outside the file") };
+    if crc32fast::hash(bytes) != table_sum {
+        return damage(offset, "the section table is damaged");
+    }
+    let expected = (NUMBERS_BYTES as u64)
+        .checked_add(sections.saturating_mul(ENTRY_BYTES as u64))
+        .and_then(|n| n.checked_add(roots.saturating_mul(4)));
+    if expected != Some(len) {
+        return damage(at, "the section table has another length than its counts say");
+    }
+    parse_sections(bytes, offset, sections, roots)
+}
+
+fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Result<Table, Flaw> {
+    let mut cursor = Cursor::new(bytes);
+    let Some(numbers) = Numbers::parse(&mut cursor) else {
+        return damage(offset, "the segment's numbers cannot be");
+    };
+    let mut table = Table { numbers, sections: Vec::new(), roots: Vec::new() };
+    let mut end = HEAD_BYTES;
+    for _ in 0..sections {
+        let entry = (|| {
+            let kind = Kind::parse(cursor.u16()?)?;
+            let (part, epoch) = (cursor.u16()?, cursor.u32()?);
+            let tag = Tag { kind, part, epoch };
+            Some(SectionEntry { tag, offset: cursor.u64()?, len: cursor.u64()? })
+        })();
+        let Some(entry) = entry else {
+            return damage(offset, "the section table names a section that there is not");
+        };
+        let fits = entry.offset >= end
+            && entry.offset.is_multiple_of(ALIGN)
+            && entry.offset.checked_add(entry.len).is_some_and(|end| end <= offset);
+        if !fits {
+            return damage(offset, "the section table's sections overlap or leave the file");
+        }
+        end = entry.offset + entry.len;
+        table.sections.push(entry);
+    }
+    for _ in 0..roots {
+        table.roots.extend(cursor.u32());
+    }
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> (Table, Vec<u8>) {
+        let table = Table {
+            numbers: Numbers {
+                first_sequence: 3,
+                last_sequence: 9,
+                pages: 2,
+                ..Numbers::default()
+            },
+            sections: vec![
+                SectionEntry { tag: Tag::of(Kind::Pages), offset: 64, len: 10 },
+                SectionEntry { tag: Tag::table(Kind::Planes, 3, 7), offset: 128, len: 64 },
+            ],
+            roots: vec![5, 6],
+        };
+        let mut file = encode_head(4).to_vec();
+        file.resize(192, 1);
+        file.extend(encode_table(4, 192, &table));
+        (table, file)
+    }
+
+    #[test]
+    fn a_table_reads_back() {
+        let (table, file) = sample();
+        assert_eq!(parse_head(&file, 4), Ok(()));
+        assert_eq!(parse_table(&file, 4), Ok(table));
+    }
+
+    #[test]
+    fn every_flipped_bit_of_the_frame_is_noticed() {
+        let (_, file) = sample();
+        for at in (0..64).chain(192..file.len()) {
+            for bit in 0..8 {
+                let mut bad = file.clone();
+                bad[at] ^= 1 << bit;
+                assert!(
+                    parse_head(&bad, 4).is_err() || parse_table(&bad, 4).is_err(),
+                    "byte {at} bit {bit}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_noticed() {
+        let (_, file) = sample();
+        for len in 0..file.len() {
+            assert!(parse_table(&file[..len], 4).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn another_segments_frame_is_refused() {
+        let (_, file) = sample();
+        assert!(matches!(parse_head(&file, 5), Err(Flaw::Damage(..))));
+        assert!(matches!(parse_table(&file, 5), Err(Flaw::Damage(..))));
+    }
+
+    #[test]
+    fn a_newer_version_is_told_from_damage() {
+        let mut head = encode_head(4);
+        head[8] = 2;
+        let sum = crc32fast::hash(&head[..60]).to_le_bytes();
+        head[60..].copy_from_slice(&sum);
+        assert_eq!(parse_head(&head, 4), Err(Flaw::Version(2)));
+    }
+}

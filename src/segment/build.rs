@@ -1,0 +1,190 @@
+//! Writing a segment, section by section.
+
+use std::sync::Arc;
+
+use crate::disk::{Disk, Name, NewFile, Scratch, ScratchMap};
+use crate::error::Result;
+use crate::layout::{
+    ALIGN, BlockSums, HEAD_BYTES, Kind, Numbers, SectionEntry, Table, Tag, encode_head,
+    encode_table,
+};
+
+/// Bytes that a section with a place of its own gathers before they are written.
+const PLACED_BUFFER_BYTES: usize = 256 << 10;
+
+/// A segment that is being written. Dropping it leaves nothing behind.
+pub(super) struct Builder {
+    disk: Arc<dyn Disk>,
+    id: u64,
+    file: NewFile,
+    entries: Vec<SectionEntry>,
+    sums: Vec<u32>,
+    scratches: u8,
+}
+
+/// A section that is being written.
+pub(super) struct SectionWriter {
+    entry: SectionEntry,
+    sums: BlockSums,
+    /// For a section whose place was kept: what is not written yet. Else it grows at the file's end.
+    placed: Option<Vec<u8>>,
+    /// Bytes given so far.
+    written: u64,
+}
+
+impl SectionWriter {
+    /// Bytes given so far.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Where the section lies in the file.
+    pub(super) fn offset(&self) -> u64 {
+        self.entry.offset
+    }
+}
+
+impl Builder {
+    pub(super) fn new(disk: &Arc<dyn Disk>, id: u64) -> Result<Builder> {
+        let mut file = NewFile::create(Arc::clone(disk), Name::SegmentNew(id))?;
+        file.append(&encode_head(id))?;
+        let disk = Arc::clone(disk);
+        Ok(Builder { disk, id, file, entries: Vec::new(), sums: Vec::new(), scratches: 0 })
+    }
+
+    fn align(&mut self) -> Result<u64> {
+        let at = self.file.position();
+        let gap = usize::try_from(at.next_multiple_of(ALIGN) - at).unwrap_or(0);
+        self.file.append([0; ALIGN as usize].get(..gap).unwrap_or(&[]))?;
+        Ok(self.file.position())
+    }
+
+    /// Begins a section that grows at the end of the file; end it before beginning another.
+    pub(super) fn begin(&mut self, tag: Tag) -> Result<SectionWriter> {
+        let offset = self.align()?;
+        let entry = SectionEntry { tag, offset, len: 0 };
+        Ok(SectionWriter { entry, sums: BlockSums::new(self.id, tag), placed: None, written: 0 })
+    }
+
+    /// Keeps a place of `len` bytes for a section, to be filled beside others.
+    pub(super) fn place(&mut self, tag: Tag, len: u64) -> Result<SectionWriter> {
+        self.align()?;
+        let offset = self.file.reserve(len)?;
+        let entry = SectionEntry { tag, offset, len };
+        let sums = BlockSums::new(self.id, tag);
+        Ok(SectionWriter { entry, sums, placed: Some(Vec::new()), written: 0 })
+    }
+
+    /// Appends to a section.
+    pub(super) fn write(&mut self, section: &mut SectionWriter, bytes: &[u8]) -> Result<()> {
+        section.sums.update(bytes);
+        section.written += bytes.len() as u64;
+        let Some(buffer) = &mut section.placed else { return self.file.append(bytes) };
+        buffer.extend_from_slice(bytes);
+        if buffer.len() >= PLACED_BUFFER_BYTES { self.write_placed(section) } else { Ok(()) }
+    }
+
+    fn write_placed(&mut self, section: &mut SectionWriter) -> Result<()> {
+        if let Some(buffer) = &mut section.placed {
+            let at = section.entry.offset + section.written - buffer.len() as u64;
+            self.file.write_at(at, buffer)?;
+            buffer.clear();
+        }
+        Ok(())
+    }
+
+    /// Ends a section. Sections enter the table in the order in which they lie in the file.
+    pub(super) fn end(&mut self, mut section: SectionWriter) -> Result<()> {
+        self.write_placed(&mut section)?;
+        let entry = section.entry;
+        debug_assert!(section.placed.is_none() || entry.len == section.written);
+        self.entries.push(SectionEntry { len: section.written, ..entry });
+        self.sums.extend(section.sums.finish());
+        Ok(())
+    }
+
+    /// A whole section at once.
+    pub(super) fn whole(&mut self, tag: Tag, bytes: &[u8]) -> Result<()> {
+        let mut section = self.begin(tag)?;
+        self.write(&mut section, bytes)?;
+        self.end(section)
+    }
+
+    /// Reads back what was written.
+    pub(super) fn read_back(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.file.read_at(offset, buffer)
+    }
+
+    /// A place beside the file for what comes later in it.
+    pub(super) fn spill(&mut self) -> Spill {
+        let name = Name::Scratch(self.id, self.scratches);
+        self.scratches = self.scratches.saturating_add(1);
+        Spill { disk: Arc::clone(&self.disk), name, memory: Vec::new(), scratch: None }
+    }
+
+    /// Writes checksums, table and trailer, and gives the file its name, durably.
+    pub(super) fn finish(mut self, numbers: Numbers) -> Result<u64> {
+        // The checksums follow the table's order, which is that of the file.
+        let bytes: Vec<u8> = self.sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+        let tag = Tag::of(Kind::Sums);
+        let mut section = self.begin(tag)?;
+        self.write(&mut section, &bytes)?;
+        let covered = self.sums.len();
+        self.end(section)?;
+        let roots = self.sums.split_off(covered);
+        let offset = self.align()?.max(HEAD_BYTES);
+        let table = Table { numbers, sections: std::mem::take(&mut self.entries), roots };
+        self.file.append(&encode_table(self.id, offset, &table))?;
+        self.file.finish(Name::Segment(self.id))
+    }
+}
+
+/// Bytes kept aside: in memory while they are few, then in a scratch file.
+pub(super) struct Spill {
+    disk: Arc<dyn Disk>,
+    name: Name,
+    memory: Vec<u8>,
+    scratch: Option<Scratch>,
+}
+
+/// What was kept aside.
+pub(super) enum Spilled {
+    Memory(Vec<u8>),
+    File(ScratchMap),
+}
+
+impl Spill {
+    /// Bytes that stay in memory.
+    const MEMORY_BYTES: usize = 1 << 20;
+
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.memory.extend_from_slice(bytes);
+        if self.memory.len() <= Self::MEMORY_BYTES {
+            return Ok(());
+        }
+        let scratch = match &mut self.scratch {
+            Some(scratch) => scratch,
+            none => none.insert(Scratch::create(Arc::clone(&self.disk), self.name)?),
+        };
+        scratch.append(&self.memory)?;
+        self.memory.clear();
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Spilled> {
+        let Some(mut scratch) = self.scratch else { return Ok(Spilled::Memory(self.memory)) };
+        scratch.append(&self.memory)?;
+        scratch.into_map().map(Spilled::File)
+    }
+}
+
+impl std::ops::Deref for Spilled {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Spilled::Memory(bytes) => bytes,
+            Spilled::File(map) => map,
+        }
+    }
+}

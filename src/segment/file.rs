@@ -1,0 +1,344 @@
+//! An open segment: its map, its sections, and which of its blocks have been checked.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::disk::{Disk, Map, Name};
+use crate::error::{Error, Result};
+use crate::layout::{
+    BLOCK_BYTES, Flaw, Kind, Numbers, Table, Tag, VERSION, block_count, block_sum, parse_head,
+    parse_table,
+};
+use crate::search::Column;
+
+/// One immutable file of a store, mapped.
+///
+/// Opening reads the head, the section table and nothing else. Every other byte is checked against
+/// its block's checksum when the block is first touched.
+pub(crate) struct Segment {
+    pub(super) id: u64,
+    name: Name,
+    disk: Arc<dyn Disk>,
+    map: Map,
+    table: Table,
+    sections: Vec<Section>,
+    /// Those that there are once, by kind.
+    plain: [Section; PLAIN],
+    /// A bit for each block of each section.
+    checked: Box<[AtomicU64]>,
+    retired: AtomicBool,
+}
+
+/// How many kinds of sections there are once: those numbered below this.
+const PLAIN: usize = Kind::Fingerprints as usize;
+
+/// A section and where its blocks' checksums and bits are.
+#[derive(Clone, Copy, Debug)]
+struct Section {
+    tag: Tag,
+    offset: u64,
+    len: u64,
+    first_block: u64,
+}
+
+impl Section {
+    const fn absent(tag: Tag) -> Section {
+        Section { tag, offset: 0, len: 0, first_block: 0 }
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Segment({})", self.id)
+    }
+}
+
+impl Segment {
+    /// Maps segment `id`. Costs a few page faults, whatever its size.
+    pub(crate) fn open(disk: &Arc<dyn Disk>, id: u64) -> Result<Segment> {
+        let name = Name::Segment(id);
+        let map = disk.map(name).map_err(|e| Error::io("map", name, e))?;
+        let flaw = |flaw| match flaw {
+            Flaw::Version(found) => {
+                Error::Version { file: name.to_string(), found, newest: VERSION }
+            }
+            Flaw::Damage(offset, what) => Error::corrupt(name, offset, what),
+        };
+        parse_head(&map, id).map_err(flaw)?;
+        let table = parse_table(&map, id).map_err(flaw)?;
+        let mut sections = Vec::with_capacity(table.sections.len());
+        let mut blocks = 0u64;
+        for entry in &table.sections {
+            let section =
+                Section { tag: entry.tag, offset: entry.offset, len: entry.len, first_block: blocks };
+            blocks += block_count(entry.len);
+            sections.push(section);
+        }
+        // The checksums are the last section, and what they cover are all sections before it.
+        let sums = sections.last().filter(|s| s.tag == Tag::of(Kind::Sums)).copied();
+        let covered = sums.map(|s| s.first_block);
+        let sound = sums.is_some_and(|s| {
+            Some(s.len) == covered.and_then(|c| c.checked_mul(4))
+                && table.roots.len() as u64 == block_count(s.len)
+        });
+        if !sound {
+            return Err(Error::corrupt(name, 0, "the section table has no place for all checksums"));
+        }
+        let mut plain = [Section::absent(Tag::of(Kind::Pages)); PLAIN];
+        for section in &sections {
+            if let Some(place) = plain.get_mut(section.tag.kind as usize) {
+                *place = *section;
+            }
+        }
+        let words = usize::try_from(blocks.div_ceil(64)).unwrap_or(usize::MAX);
+        let checked = (0..words).map(|_| AtomicU64::new(0)).collect();
+        let disk = Arc::clone(disk);
+        let retired = AtomicBool::new(false);
+        let segment = Segment { id, name, disk, map, table, sections, plain, checked, retired };
+        segment.check_shape()?;
+        Ok(segment)
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn numbers(&self) -> &Numbers {
+        &self.table.numbers
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// The file goes when the last holder of this segment lets go.
+    pub(crate) fn retire(&self) {
+        self.retired.store(true, Ordering::Release);
+    }
+
+    /// The epochs that have tables here.
+    pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.sections.iter().filter(|s| s.tag.kind == Kind::Fingerprints).map(|s| s.tag.epoch)
+    }
+
+    /// A section; an empty one if there is none of that name.
+    pub(crate) fn section(&self, tag: Tag) -> SectionRef<'_> {
+        SectionRef { segment: self, section: self.place(tag) }
+    }
+
+    fn place(&self, tag: Tag) -> Section {
+        if let Some(&plain) = self.plain.get(tag.kind as usize) {
+            return plain;
+        }
+        let place = self.sections.iter().find(|s| s.tag == tag).copied();
+        place.unwrap_or(Section::absent(tag))
+    }
+
+    /// All sections, in the order of the file.
+    pub(crate) fn all_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
+        self.sections.iter().map(|&section| SectionRef { segment: self, section })
+    }
+
+    /// What a caller makes of bytes that passed their checksum and still cannot be.
+    pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
+        let at = self.section(tag).section.offset + offset;
+        Error::corrupt(self.name, at, format!("{what} (in section {:?})", tag.kind))
+    }
+
+    /// Lengths that follow from the numbers.
+    fn check_shape(&self) -> Result<()> {
+        let pages = self.table.numbers.pages;
+        let len = |kind| self.section(Tag::of(kind)).section.len;
+        let groups = pages.div_ceil(super::pages::GROUP_PAGES);
+        let expected = [
+            (Kind::PageIndex, (groups + 1) * 8),
+            (Kind::Hashes, pages.saturating_mul(8)),
+            (Kind::HashPages, pages.saturating_mul(4)),
+            (Kind::HashDirectory, super::hashes::directory_bytes(pages)),
+            (Kind::Filter, super::hashes::filter_bytes(pages)),
+        ];
+        for (kind, bytes) in expected {
+            if len(kind) != bytes {
+                let what = format!("expected {bytes} bytes for {pages} pages, found {}", len(kind));
+                return Err(self.damaged(Tag::of(kind), 0, &what));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn is_checked(&self, block: u64) -> bool {
+        let word = usize::try_from(block / 64).unwrap_or(usize::MAX);
+        self.checked.get(word).is_some_and(|w| w.load(Ordering::Relaxed) >> (block % 64) & 1 == 1)
+    }
+
+    fn mark_checked(&self, block: u64) {
+        let word = usize::try_from(block / 64).unwrap_or(usize::MAX);
+        if let Some(word) = self.checked.get(word) {
+            word.fetch_or(1 << (block % 64), Ordering::Relaxed);
+        }
+    }
+
+    /// The expected checksum of a block, itself checked.
+    fn expected_sum(&self, section: &Section, block: u64) -> Result<u32> {
+        if section.tag.kind == Kind::Sums {
+            let root = usize::try_from(block).ok().and_then(|b| self.table.roots.get(b));
+            return root.copied().ok_or_else(|| self.damaged(section.tag, 0, "no such checksum"));
+        }
+        let at = (section.first_block + block) * 4;
+        let bytes = self.section(Tag::of(Kind::Sums)).get(at..at + 4)?;
+        let bytes: [u8; 4] = bytes.try_into().unwrap_or_default();
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    #[cold]
+    fn check_block(&self, section: &Section, block: u64) -> Result<()> {
+        let start = block * BLOCK_BYTES;
+        let end = section.len.min(start + BLOCK_BYTES);
+        let expected = self.expected_sum(section, block)?;
+        let found = block_sum(self.id, section.tag, block, self.raw(section, start..end));
+        if found != expected {
+            let what = format!("checksum: expected {expected:08x}, found {found:08x}");
+            return Err(self.damaged(section.tag, start, &what));
+        }
+        self.mark_checked(section.first_block + block);
+        Ok(())
+    }
+
+    /// Bytes within a section, whose bounds were checked at open; empty if out of them.
+    #[inline]
+    fn raw(&self, section: &Section, range: Range<u64>) -> &[u8] {
+        let start = usize::try_from(section.offset + range.start).unwrap_or(usize::MAX);
+        let end = usize::try_from(section.offset + range.end).unwrap_or(usize::MAX);
+        self.map.get(start..end).unwrap_or(&[])
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        if self.retired.load(Ordering::Acquire) {
+            // If this fails, the next open finds the file and removes it.
+            let _ = self.disk.remove(self.name);
+        }
+    }
+}
+
+/// A section of an open segment: bytes that are checked on first touch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SectionRef<'a> {
+    segment: &'a Segment,
+    section: Section,
+}
+
+impl<'a> SectionRef<'a> {
+    pub(crate) fn tag(&self) -> Tag {
+        self.section.tag
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.section.len
+    }
+
+    /// Where the section lies in the file.
+    pub(crate) fn offset(&self) -> u64 {
+        self.section.offset
+    }
+
+    /// Bytes of the section, sound ones or an error.
+    #[inline]
+    pub(crate) fn get(&self, range: Range<u64>) -> Result<&'a [u8]> {
+        if range.start > range.end || range.end > self.section.len {
+            return Err(self.segment.damaged(
+                self.section.tag,
+                range.start,
+                &format!("bytes to {} of {} are referred to", range.end, self.section.len),
+            ));
+        }
+        if range.start < range.end {
+            for block in range.start / BLOCK_BYTES..=(range.end - 1) / BLOCK_BYTES {
+                if !self.segment.is_checked(self.section.first_block + block) {
+                    self.segment.check_block(&self.section, block)?;
+                }
+            }
+        }
+        Ok(self.segment.raw(&self.section, range))
+    }
+
+    /// The same for `N` bytes.
+    #[inline]
+    pub(crate) fn array<const N: usize>(&self, at: u64) -> Result<[u8; N]> {
+        let bytes = self.get(at..at.saturating_add(N as u64))?;
+        bytes.try_into().map_err(|_| self.flaw(at, "too short"))
+    }
+
+    #[inline]
+    pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
+        self.array(index.saturating_mul(4)).map(u32::from_le_bytes)
+    }
+
+    #[inline]
+    pub(crate) fn u64_at(&self, index: u64) -> Result<u64> {
+        self.array(index.saturating_mul(8)).map(u64::from_le_bytes)
+    }
+
+    /// An error at an offset within this section.
+    pub(crate) fn flaw(&self, offset: u64, what: &str) -> Error {
+        self.segment.damaged(self.section.tag, offset, what)
+    }
+
+    /// The same bytes read with a plain read and checked, block by block, whatever was checked
+    /// before. For `verify`.
+    pub(crate) fn check_with(
+        &self,
+        read: &mut dyn FnMut(u64, &mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut buffer = vec![0; usize::try_from(BLOCK_BYTES).unwrap_or(0)];
+        for block in 0..block_count(self.section.len) {
+            let start = block * BLOCK_BYTES;
+            let len = (self.section.len - start).min(BLOCK_BYTES);
+            let buffer = buffer.get_mut(..usize::try_from(len).unwrap_or(0)).unwrap_or(&mut []);
+            read(self.section.offset + start, buffer)?;
+            let expected = self.segment.expected_sum(&self.section, block)?;
+            let found = block_sum(self.segment.id, self.section.tag, block, buffer);
+            if found != expected {
+                let what = format!("checksum: expected {expected:08x}, found {found:08x}");
+                return Err(self.flaw(start, &what));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A section that keeps its segment open, as the search reads it.
+#[derive(Clone, Debug)]
+pub(crate) struct SectionColumn {
+    segment: Arc<Segment>,
+    section: Section,
+}
+
+impl SectionColumn {
+    pub(crate) fn new(segment: &Arc<Segment>, tag: Tag) -> Self {
+        SectionColumn { section: segment.place(tag), segment: Arc::clone(segment) }
+    }
+
+    #[inline]
+    pub(crate) fn section(&self) -> SectionRef<'_> {
+        SectionRef { segment: &self.segment, section: self.section }
+    }
+}
+
+impl Column for SectionColumn {
+    type Error = Error;
+
+    #[inline]
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
+        self.section().get(range)
+    }
+
+    fn damaged(&self, offset: u64, what: &'static str) -> Error {
+        self.section().flaw(offset, what)
+    }
+}

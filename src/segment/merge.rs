@@ -1,0 +1,446 @@
+//! Several neighbouring segments into one.
+//!
+//! Three passes, each a merge of sorted streams: pages in SURT order, hashes in order of hash,
+//! fingerprints in canonical order. The first tells for every page of every input where it went;
+//! that is kept in scratch files and read by the other two. Memory does not grow with the pages.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::build::{Builder, SectionWriter, Spill, Spilled};
+use super::file::Segment;
+use super::pages::{GroupWriter, PageCursor};
+use super::postings::{EpochTables, PAGES_MAX, Posting, TablesWriter};
+use super::record::{Record, RecordRef};
+use super::seal::HashWriter;
+use super::tombstones::{self, Tombstone};
+use crate::disk::Disk;
+use crate::error::{Error, Result};
+use crate::layout::{Kind, Numbers, Tag};
+use crate::search::canonical_key;
+
+/// What is merged.
+pub(crate) struct Mergeable<'a> {
+    /// Neighbours in order of sequence, oldest first.
+    pub(crate) inputs: &'a [Arc<Segment>],
+    /// Whether the oldest segment of the store is among them: nothing older needs hiding.
+    pub(crate) oldest: bool,
+    /// Prefixes whose tombstones go because no segment holds anything earlier any more.
+    pub(crate) done: &'a [u64],
+    /// Pages that are left out because newer segments hide them: asked with URL and SURT key.
+    pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
+    /// Ends the merge early.
+    pub(crate) cancel: &'a AtomicBool,
+    pub(crate) memory_bytes: usize,
+}
+
+/// Where a page of an input went.
+#[derive(Clone, Copy)]
+struct Moved(u32);
+
+impl Moved {
+    /// Nowhere: it is hidden.
+    const GONE: Moved = Moved(u32::MAX);
+    /// A newer input has the page too, and says what is in force.
+    const OLD: u32 = 1 << 31;
+
+    fn to(page: u32, newest: bool) -> Moved {
+        Moved(if newest { page } else { page | Moved::OLD })
+    }
+
+    fn posting(self, posting: Posting) -> Option<Posting> {
+        let page = self.0 & !Moved::OLD;
+        let in_force = posting.in_force && self.0 & Moved::OLD == 0;
+        (self.0 != Moved::GONE.0).then_some(Posting { page, in_force })
+    }
+
+    fn page(self) -> Option<u32> {
+        (self.0 != Moved::GONE.0).then_some(self.0 & !Moved::OLD)
+    }
+}
+
+/// Where the pages of one input went, by ordinal.
+struct Moves(Spilled);
+
+impl Moves {
+    fn of(&self, ordinal: u32) -> Moved {
+        let at = ordinal as usize * 4;
+        let bytes = self.0.get(at..at + 4).and_then(|b| b.try_into().ok());
+        bytes.map_or(Moved::GONE, |b| Moved(u32::from_le_bytes(b)))
+    }
+}
+
+/// Writes segment `id` from the inputs. `None` if it was cancelled. Reads each input three times
+/// from front to end, writes the output once and some twelve bytes a page beside it; two syncs.
+pub(crate) fn merge(
+    disk: &Arc<dyn Disk>,
+    id: u64,
+    mergeable: &Mergeable<'_>,
+) -> Result<Option<u64>> {
+    let mut builder = Builder::new(disk, id)?;
+    let inputs = mergeable.inputs;
+    let sum = |of: fn(&Numbers) -> i64| inputs.iter().map(|s| of(s.numbers())).sum();
+    let mut numbers = Numbers {
+        first_sequence: inputs.first().map_or(0, |s| s.numbers().first_sequence),
+        last_sequence: inputs.last().map_or(0, |s| s.numbers().last_sequence),
+        page_delta: sum(|n| n.page_delta),
+        visit_delta: sum(|n| n.visit_delta),
+        tier: inputs.iter().map(|s| s.numbers().tier).max().unwrap_or(0).saturating_add(1),
+        ..Numbers::default()
+    };
+    let tombstones = inputs.iter().map(|s| s.tombstones()).collect::<Result<Vec<_>>>()?;
+    let Some(moves) = merge_pages(&mut builder, mergeable, &tombstones, &mut numbers)? else {
+        return Ok(None);
+    };
+    merge_hashes(&mut builder, inputs, &moves, numbers.pages)?;
+
+    let kept: Vec<Tombstone> = tombstones.into_iter().flatten().collect();
+    let kept: Vec<Tombstone> = kept
+        .into_iter()
+        .filter(|t| !mergeable.oldest && !mergeable.done.contains(&t.sequence))
+        .collect();
+    builder.whole(Tag::of(Kind::Tombstones), &tombstones::encode(&kept))?;
+
+    let mut epochs: Vec<u32> = inputs.iter().flat_map(|s| s.epochs()).collect();
+    epochs.sort_unstable();
+    epochs.dedup();
+    for epoch in epochs {
+        let Some(count) = merge_tables(&mut builder, mergeable, &moves, epoch)? else {
+            return Ok(None);
+        };
+        numbers.fingerprints += count;
+    }
+    builder.finish(numbers).map(Some)
+}
+
+/// The pages section as it is written.
+struct PagesWriter {
+    section: SectionWriter,
+    group: GroupWriter,
+    bytes: Vec<u8>,
+    index: Spill,
+    count: u32,
+}
+
+impl PagesWriter {
+    fn push(
+        &mut self,
+        builder: &mut Builder,
+        url: &str,
+        record: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<u32> {
+        if self.group.is_full() {
+            self.flush(builder)?;
+        }
+        if self.group.is_empty() {
+            self.index.append(&self.section.written().to_le_bytes())?;
+        }
+        self.group.push(url, record);
+        let page = self.count;
+        self.count += 1;
+        if self.count >= PAGES_MAX {
+            return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
+        }
+        Ok(page)
+    }
+
+    fn flush(&mut self, builder: &mut Builder) -> Result<()> {
+        self.group.flush(&mut self.bytes);
+        builder.write(&mut self.section, &self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    fn finish(mut self, builder: &mut Builder) -> Result<()> {
+        if !self.group.is_empty() {
+            self.flush(builder)?;
+        }
+        self.index.append(&self.section.written().to_le_bytes())?;
+        builder.end(self.section)?;
+        builder.whole(Tag::of(Kind::PageIndex), &self.index.finish()?)
+    }
+}
+
+/// An input of the first pass, standing at a page.
+struct Input {
+    number: usize,
+    cursor: PageCursor,
+    moves: Spill,
+}
+
+fn merge_pages(
+    builder: &mut Builder,
+    mergeable: &Mergeable<'_>,
+    tombstones: &[Vec<Tombstone>],
+    numbers: &mut Numbers,
+) -> Result<Option<Vec<Moves>>> {
+    let mut finished: Vec<(usize, Spill)> = Vec::new();
+    let mut inputs = Vec::new();
+    for (number, segment) in mergeable.inputs.iter().enumerate() {
+        let moves = builder.spill();
+        let mut cursor = PageCursor::new(Arc::clone(segment), 0, true)?;
+        if cursor.advance()? {
+            inputs.push(Input { number, cursor, moves });
+        } else {
+            finished.push((number, moves));
+        }
+    }
+    let section = builder.begin(Tag::of(Kind::Pages))?;
+    let index = builder.spill();
+    let mut writer =
+        PagesWriter { section, group: GroupWriter::default(), bytes: Vec::new(), index, count: 0 };
+    let mut steps = 0u32;
+    while !inputs.is_empty() {
+        steps = steps.wrapping_add(1);
+        if steps.is_multiple_of(1024) && mergeable.cancel.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        // The inputs that stand at the least page, oldest first.
+        let mut at: Vec<usize> = Vec::with_capacity(inputs.len());
+        for (i, input) in inputs.iter().enumerate() {
+            let order = at.first().and_then(|&first| inputs.get(first)).map_or(
+                std::cmp::Ordering::Less,
+                |first: &Input| input.cursor.compare(&first.cursor),
+            );
+            if order.is_lt() {
+                at.clear();
+            }
+            if order.is_le() {
+                at.push(i);
+            }
+        }
+        let same: Vec<&Input> = at.iter().filter_map(|&i| inputs.get(i)).collect();
+        let placed = merge_page(builder, mergeable, tombstones, &same, &mut writer, numbers)?;
+        for (place, &i) in at.iter().enumerate() {
+            let moved = match placed {
+                Some((page, first)) if place >= first => Moved::to(page, place + 1 == at.len()),
+                _ => Moved::GONE,
+            };
+            if let Some(input) = inputs.get_mut(i) {
+                input.moves.append(&moved.0.to_le_bytes())?;
+            }
+        }
+        for &i in at.iter().rev() {
+            let more = inputs.get_mut(i).map(|input| input.cursor.advance()).transpose()?;
+            if more == Some(false) {
+                let input = inputs.remove(i);
+                finished.push((input.number, input.moves));
+            }
+        }
+    }
+    numbers.pages = writer.count.into();
+    writer.finish(builder)?;
+    finished.sort_by_key(|(number, _)| *number);
+    let moves = finished.into_iter().map(|(_, spill)| spill.finish().map(Moves));
+    moves.collect::<Result<Vec<_>>>().map(Some)
+}
+
+/// Writes one page from the inputs that have it. Returns its ordinal and the first of the inputs
+/// that is not hidden; `None` if nothing is left of the page.
+fn merge_page(
+    builder: &mut Builder,
+    mergeable: &Mergeable<'_>,
+    tombstones: &[Vec<Tombstone>],
+    same: &[&Input],
+    writer: &mut PagesWriter,
+    numbers: &mut Numbers,
+) -> Result<Option<(u32, usize)>> {
+    let Some((newest, older)) = same.split_last() else { return Ok(None) };
+    let (url, key) = (newest.cursor.url()?, newest.cursor.key());
+    if (mergeable.hidden)(url, key)? {
+        return Ok(None);
+    }
+    // Everything before the newest input that hides it, by a reset or by a tombstone.
+    let buried = tombstones
+        .iter()
+        .enumerate()
+        .rev()
+        .find(|(_, list)| list.iter().any(|t| t.prefix.contains(key)))
+        .map(|(number, _)| number);
+    let mut first = same.len();
+    for (place, input) in same.iter().enumerate().rev() {
+        if buried.is_some_and(|number| input.number < number) {
+            break;
+        }
+        first = place;
+        if input.cursor.record()?.reset() {
+            break;
+        }
+    }
+    let Some(visible) = same.get(first..).filter(|v| !v.is_empty()) else { return Ok(None) };
+    let record = newest.cursor.record()?;
+    let stays = !mergeable.oldest || !(record.reset() || record.earlier());
+    if older.is_empty() && stays && buried.is_none() {
+        // Nothing to join: the record is copied as it is.
+        let bytes = newest.cursor.record_bytes()?;
+        numbers.visits += record.len() as u64;
+        numbers.resets += u64::from(record.reset());
+        return Ok(Some((writer.push(builder, url, |out| out.extend_from_slice(bytes))?, first)));
+    }
+    let record = join(visible, mergeable.oldest, buried.is_some())?;
+    if record.visits.is_empty() && !record.reset {
+        return Ok(None);
+    }
+    numbers.visits += record.visits.len() as u64;
+    numbers.resets += u64::from(record.reset);
+    Ok(Some((writer.push(builder, url, |out| record.put(out))?, first)))
+}
+
+/// One record from those of the same page, oldest first.
+fn join(visible: &[&Input], oldest: bool, buried: bool) -> Result<Record> {
+    let mut joined = Record::default();
+    for (place, input) in visible.iter().enumerate() {
+        let damaged = || input.cursor.damaged("a record that cannot be read");
+        let record = RecordRef::read(&input.cursor.record()?).ok_or_else(damaged)?;
+        if place == 0 {
+            joined.reset = record.reset && !oldest;
+            joined.earlier = record.earlier && !oldest && !buried && !record.reset;
+        }
+        joined.head = record.head;
+        joined.visits.extend(record.visits);
+    }
+    joined.visits.sort_unstable();
+    joined.visits.dedup();
+    Ok(joined)
+}
+
+fn merge_hashes(
+    builder: &mut Builder,
+    inputs: &[Arc<Segment>],
+    moves: &[Moves],
+    pages: u64,
+) -> Result<()> {
+    let mut streams = Vec::new();
+    for (segment, moves) in inputs.iter().zip(moves) {
+        let mut stream = HashStream { segment, moves, place: 0, current: None };
+        if stream.advance()? {
+            streams.push(stream);
+        }
+    }
+    let mut writer = HashWriter::new(builder, pages)?;
+    let mut equal: Vec<u32> = Vec::new();
+    while let Some(hash) = streams.iter().filter_map(|s| s.current).map(|(hash, _)| hash).min() {
+        equal.clear();
+        let mut i = 0;
+        while let Some(stream) = streams.get_mut(i) {
+            let mut more = true;
+            while let Some((found, page)) = stream.current
+                && found == hash
+                && more
+            {
+                equal.push(page);
+                more = stream.advance()?;
+            }
+            if more {
+                i += 1;
+            } else {
+                streams.swap_remove(i);
+            }
+        }
+        equal.sort_unstable();
+        equal.dedup();
+        for &page in &equal {
+            writer.push(builder, hash, page)?;
+        }
+    }
+    if writer.count() != pages {
+        let flaw = "the hashes are not those of the pages";
+        return Err(inputs.first().map_or(Error::Closed, |s| {
+            s.damaged(Tag::of(Kind::Hashes), 0, flaw)
+        }));
+    }
+    writer.finish(builder)
+}
+
+/// The hashes of one input that are left, with the pages they go to.
+struct HashStream<'a> {
+    segment: &'a Segment,
+    moves: &'a Moves,
+    place: u64,
+    current: Option<(u64, u32)>,
+}
+
+impl HashStream<'_> {
+    fn advance(&mut self) -> Result<bool> {
+        while self.place < self.segment.numbers().pages {
+            let hash = self.segment.section(Tag::of(Kind::Hashes)).u64_at(self.place)?;
+            let page = self.segment.section(Tag::of(Kind::HashPages)).u32_at(self.place)?;
+            self.place += 1;
+            if let Some(page) = self.moves.of(page).page() {
+                self.current = Some((hash, page));
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn merge_tables(
+    builder: &mut Builder,
+    mergeable: &Mergeable<'_>,
+    moves: &[Moves],
+    epoch: u32,
+) -> Result<Option<u64>> {
+    let mut streams = Vec::new();
+    for (segment, moves) in mergeable.inputs.iter().zip(moves) {
+        if segment.epochs().any(|e| e == epoch) {
+            let tables = EpochTables::open(segment, epoch)?;
+            let mut stream = TableStream { tables, moves, ordinal: 0, current: None };
+            stream.advance()?;
+            streams.push(stream);
+        }
+    }
+    let mut writer = TablesWriter::new(builder, epoch)?;
+    let mut postings: Vec<Posting> = Vec::new();
+    let mut steps = 0u32;
+    while let Some(least) = streams.iter().filter_map(|s| s.current).min() {
+        steps = steps.wrapping_add(1);
+        if steps.is_multiple_of(4096) && mergeable.cancel.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        postings.clear();
+        for stream in streams.iter_mut().filter(|s| s.current == Some(least)) {
+            stream.postings(&mut postings)?;
+            stream.advance()?;
+        }
+        // Of one page the posting that is in force sorts last: keep that.
+        postings.sort_unstable_by(|a, b| b.cmp(a));
+        postings.dedup_by_key(|p| p.page);
+        postings.reverse();
+        if !postings.is_empty() {
+            writer.push(builder, least.1, &postings)?;
+        }
+    }
+    writer.finish(builder, mergeable.memory_bytes).map(Some)
+}
+
+/// The fingerprints of one input that are left.
+struct TableStream<'a> {
+    tables: EpochTables,
+    moves: &'a Moves,
+    /// The place after the current one.
+    ordinal: u32,
+    current: Option<(u32, u64)>,
+}
+
+impl TableStream<'_> {
+    fn advance(&mut self) -> Result<()> {
+        self.current = if self.ordinal < self.tables.tables.len() {
+            let fingerprint = self.tables.fingerprint(self.ordinal)?;
+            self.ordinal += 1;
+            Some(canonical_key(fingerprint))
+        } else {
+            None
+        };
+        Ok(())
+    }
+
+    /// Where the current fingerprint's pages went.
+    fn postings(&self, out: &mut Vec<Posting>) -> Result<()> {
+        for posting in self.tables.postings(self.ordinal.saturating_sub(1))? {
+            let posting = posting?;
+            out.extend(self.moves.of(posting.page).posting(posting));
+        }
+        Ok(())
+    }
+}

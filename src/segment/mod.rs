@@ -1,0 +1,27 @@
+//! Segments: the immutable files that hold pages, histories and fingerprint tables.
+//!
+//! A segment is written once, front to end: pages in SURT order with their records, what finds them
+//! by hash, prefixes that were forgotten, and for each epoch the distinct fingerprints in canonical
+//! order with their pages and rotations. It is then mapped and never written again. Each block is
+//! checked against its checksum when it is first touched.
+
+mod build;
+mod file;
+mod hashes;
+mod merge;
+mod pages;
+mod postings;
+mod record;
+mod seal;
+mod tombstones;
+mod visits;
+
+pub(crate) use file::Segment;
+pub(crate) use hashes::url_hash;
+pub(crate) use merge::{Mergeable, merge};
+pub(crate) use pages::PageCursor;
+pub(crate) use postings::EpochTables;
+pub(crate) use record::{Carried, Record, RecordRef, put_carried};
+pub(crate) use seal::{SealPage, Sealable, seal};
+pub(crate) use tombstones::Tombstone;
+pub(crate) use visits::{Visits, put_visits};

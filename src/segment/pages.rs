@@ -1,0 +1,297 @@
+//! Pages in SURT order: groups of 16, URLs front-coded within a group, records behind them.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::file::Segment;
+use super::record::RecordRef;
+use crate::error::Result;
+use crate::layout::{Cursor, Kind, Tag, put_varint};
+use crate::page::surt;
+
+/// Pages of a group.
+pub(super) const GROUP_PAGES: u64 = 16;
+
+const PAGES: Tag = Tag::of(Kind::Pages);
+
+/// Packs pages into groups.
+#[derive(Default)]
+pub(super) struct GroupWriter {
+    count: u64,
+    last_url: Vec<u8>,
+    heads: Vec<u8>,
+    records: Vec<u8>,
+}
+
+impl GroupWriter {
+    /// Adds a page; `record` appends its record.
+    pub(super) fn push(&mut self, url: &str, record: impl FnOnce(&mut Vec<u8>)) {
+        let url = url.as_bytes();
+        let shared = if self.count == 0 {
+            0
+        } else {
+            url.iter().zip(&self.last_url).take_while(|(a, b)| a == b).count()
+        };
+        let suffix = url.get(shared..).unwrap_or(&[]);
+        put_varint(&mut self.heads, shared as u64);
+        put_varint(&mut self.heads, suffix.len() as u64);
+        let start = self.records.len();
+        record(&mut self.records);
+        put_varint(&mut self.heads, (self.records.len() - start) as u64);
+        self.heads.extend_from_slice(suffix);
+        self.last_url.clear();
+        self.last_url.extend_from_slice(url);
+        self.count += 1;
+    }
+
+    /// Whether the group must be flushed before another page.
+    pub(super) fn is_full(&self) -> bool {
+        self.count == GROUP_PAGES
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Appends the packed group, and begins the next.
+    pub(super) fn flush(&mut self, out: &mut Vec<u8>) {
+        put_varint(out, self.count);
+        put_varint(out, self.heads.len() as u64);
+        out.extend_from_slice(&self.heads);
+        out.extend_from_slice(&self.records);
+        self.count = 0;
+        self.heads.clear();
+        self.records.clear();
+    }
+}
+
+/// A packed group, read page by page.
+#[derive(Clone, Copy)]
+struct Group<'a> {
+    left: u64,
+    heads: Cursor<'a>,
+    records: Cursor<'a>,
+}
+
+impl<'a> Group<'a> {
+    fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        let left = cursor.varint().filter(|&n| n <= GROUP_PAGES)?;
+        let heads = cursor.count()?;
+        let heads = Cursor::new(cursor.take(heads)?);
+        Some(Group { left, heads, records: cursor })
+    }
+
+    /// Puts the next page's URL into `url` and returns its record.
+    #[inline]
+    fn next(&mut self, url: &mut Vec<u8>) -> Option<&'a [u8]> {
+        self.left = self.left.checked_sub(1)?;
+        let shared = usize::try_from(self.heads.varint()?).ok()?;
+        let suffix = usize::try_from(self.heads.varint()?).ok()?;
+        let record = usize::try_from(self.heads.varint()?).ok()?;
+        if shared > url.len() {
+            return None;
+        }
+        url.truncate(shared);
+        url.extend_from_slice(self.heads.take(suffix)?);
+        self.records.take(record)
+    }
+}
+
+/// A page found in a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageRef<'a> {
+    pub(crate) ordinal: u32,
+    pub(crate) record: RecordRef<'a>,
+}
+
+impl Segment {
+    /// The bytes of a group, and where they start in the section.
+    fn group_bytes(&self, group: u64) -> Result<(u64, &[u8])> {
+        let index = self.section(Tag::of(Kind::PageIndex));
+        let bounds: [u8; 16] = index.array(group.saturating_mul(8))?;
+        let mut cursor = Cursor::new(&bounds);
+        let (start, end) = (cursor.u64().unwrap_or(0), cursor.u64().unwrap_or(0));
+        Ok((start, self.section(PAGES).get(start..end)?))
+    }
+
+    fn group(&self, group: u64) -> Result<(u64, Group<'_>)> {
+        let (start, bytes) = self.group_bytes(group)?;
+        let parsed = Group::parse(bytes).ok_or_else(|| self.damaged(PAGES, start, "no group"))?;
+        Ok((start, parsed))
+    }
+
+    /// The page at a place in SURT order: its URL goes into `url`. Costs one group.
+    pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<PageRef<'_>> {
+        let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
+        url.clear();
+        let mut record = None;
+        for _ in 0..=u64::from(ordinal) % GROUP_PAGES {
+            record = group.next(url);
+        }
+        let record = record.and_then(RecordRef::parse);
+        let record = record.ok_or_else(|| self.damaged(PAGES, start, "a page is not there"))?;
+        Ok(PageRef { ordinal, record })
+    }
+
+    /// The page with this URL.
+    pub(crate) fn find(&self, hash: u64, url: &str) -> Result<Option<PageRef<'_>>> {
+        let mut found = Vec::new();
+        for ordinal in self.pages_with_hash(hash)? {
+            let page = self.page(ordinal?, &mut found)?;
+            if found == url.as_bytes() {
+                return Ok(Some(page));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first page whose SURT key is at or after `key`; the number of pages if there is none.
+    pub(crate) fn lower_bound(&self, key: &[u8]) -> Result<u64> {
+        let pages = self.numbers().pages;
+        let (mut low, mut high) = (0, pages.div_ceil(GROUP_PAGES));
+        let (mut url, mut found) = (Vec::new(), Vec::new());
+        // The last group whose first page is before the key.
+        while low < high {
+            let middle = u64::midpoint(low, high);
+            let (start, mut group) = self.group(middle)?;
+            url.clear();
+            group.next(&mut url).ok_or_else(|| self.damaged(PAGES, start, "an empty group"))?;
+            self.key_of(&url, &mut found)?;
+            if found.as_slice() < key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let Some(group) = low.checked_sub(1) else { return Ok(0) };
+        let mut ordinal = group * GROUP_PAGES;
+        let (_, mut pages_of) = self.group(group)?;
+        url.clear();
+        while pages_of.next(&mut url).is_some() {
+            self.key_of(&url, &mut found)?;
+            if found.as_slice() >= key {
+                break;
+            }
+            ordinal += 1;
+        }
+        Ok(ordinal.min(pages))
+    }
+
+    fn key_of(&self, url: &[u8], key: &mut Vec<u8>) -> Result<()> {
+        key.clear();
+        surt::key(self.text(url)?, key);
+        Ok(())
+    }
+
+    /// A stored URL as text.
+    pub(crate) fn text<'a>(&self, url: &'a [u8]) -> Result<&'a str> {
+        std::str::from_utf8(url).map_err(|_| self.damaged(PAGES, 0, "a URL that is not UTF-8"))
+    }
+}
+
+/// Reads the pages of a segment one after another, from any place.
+pub(crate) struct PageCursor {
+    segment: Arc<Segment>,
+    /// Ordinal of the page that is current, once there is one.
+    ordinal: u64,
+    end: u64,
+    url: Vec<u8>,
+    key: Vec<u8>,
+    /// Where, in the pages section: the rest of this group's heads, its records, and the current
+    /// record.
+    heads: std::ops::Range<u64>,
+    records: std::ops::Range<u64>,
+    record: std::ops::Range<u64>,
+    keyed: bool,
+}
+
+impl PageCursor {
+    /// Stands before page `from`. `keyed`: whether each page's SURT key is wanted.
+    pub(crate) fn new(segment: Arc<Segment>, from: u64, keyed: bool) -> Result<PageCursor> {
+        let end = segment.numbers().pages;
+        let mut cursor = PageCursor {
+            segment,
+            ordinal: from - from % GROUP_PAGES,
+            end,
+            url: Vec::new(),
+            key: Vec::new(),
+            heads: 0..0,
+            records: 0..0,
+            record: 0..0,
+            keyed: false,
+        };
+        while cursor.ordinal < from && cursor.advance()? {}
+        cursor.keyed = keyed;
+        Ok(cursor)
+    }
+
+    /// Goes to the next page; false past the last.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        if self.ordinal >= self.end {
+            return Ok(false);
+        }
+        if self.ordinal.is_multiple_of(GROUP_PAGES) {
+            let (start, bytes) = self.segment.group_bytes(self.ordinal / GROUP_PAGES)?;
+            let end = start + bytes.len() as u64;
+            let parsed = Group::parse(bytes);
+            let group =
+                parsed.ok_or_else(|| self.segment.damaged(PAGES, start, "no group"))?;
+            let records = end - group.records.rest().len() as u64;
+            self.heads = records - group.heads.rest().len() as u64..records;
+            self.records = records..end;
+            self.url.clear();
+        }
+        let section = self.segment.section(PAGES);
+        let mut group = Group {
+            left: 1,
+            heads: Cursor::new(section.get(self.heads.clone())?),
+            records: Cursor::new(section.get(self.records.clone())?),
+        };
+        let record = group.next(&mut self.url);
+        let record = record.ok_or_else(|| section.flaw(self.heads.start, "a page is not there"))?;
+        self.heads.start = self.heads.end - group.heads.rest().len() as u64;
+        self.record = self.records.start..self.records.start + record.len() as u64;
+        self.records.start = self.record.end;
+        if self.keyed {
+            self.key.clear();
+            surt::key(self.segment.text(&self.url)?, &mut self.key);
+        }
+        self.ordinal += 1;
+        Ok(true)
+    }
+
+    /// The current page's place.
+    pub(crate) fn ordinal(&self) -> u64 {
+        self.ordinal.saturating_sub(1)
+    }
+
+    pub(crate) fn url(&self) -> Result<&str> {
+        self.segment.text(&self.url)
+    }
+
+    /// The current page's SURT key.
+    pub(crate) fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Order of the current pages of two cursors.
+    pub(crate) fn compare(&self, other: &PageCursor) -> Ordering {
+        (&self.key, &self.url).cmp(&(&other.key, &other.url))
+    }
+
+    /// The current page's record, packed.
+    pub(crate) fn record_bytes(&self) -> Result<&[u8]> {
+        self.segment.section(PAGES).get(self.record.clone())
+    }
+
+    pub(crate) fn record(&self) -> Result<RecordRef<'_>> {
+        let damaged = || self.segment.damaged(PAGES, self.record.start, "no record");
+        RecordRef::parse(self.record_bytes()?).ok_or_else(damaged)
+    }
+
+    /// What to say of a record that cannot be read.
+    pub(crate) fn damaged(&self, what: &str) -> crate::Error {
+        self.segment.damaged(PAGES, self.record.start, what)
+    }
+}

@@ -1,0 +1,385 @@
+//! A page's record: its visits in this segment, and what they do not tell of its head.
+//!
+//! The head of a page is a fold over all its visits, those in older segments included. It travels
+//! forward: a record carries of it what its own last visits do not give, so that a verdict reads
+//! only the newest segment that knows the page.
+
+use super::visits::{Visits, put_visits};
+use crate::layout::{Cursor, put_signed, put_varint};
+use crate::page::{Head, LastSeen, Seen, Visit};
+
+/// Visits are packed in chunks of this many, each readable by itself.
+pub(crate) const CHUNK_VISITS: usize = 64;
+
+/// The record hides everything older of the page.
+const RESET: u8 = 1;
+/// Older segments know the page.
+const EARLIER: u8 = 2;
+/// Something of the head is carried.
+const CARRIED: u8 = 4;
+
+/// Of the carried part: the last visit, or the last that did not fail, is not among the record's
+/// last chunk.
+const LAST: u8 = 1;
+const SETTLED: u8 = 2;
+
+/// What a segment knows of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Whether everything older is hidden.
+    pub(crate) reset: bool,
+    /// Whether older segments know the page (and are not hidden).
+    pub(crate) earlier: bool,
+    /// The page's head as of this segment's end; none if it has no visits (after a reset).
+    pub(crate) head: Option<Head>,
+    /// The visits in this segment, in order.
+    pub(crate) visits: Vec<Visit>,
+}
+
+impl Record {
+    /// Appends the record, packed.
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        let many = self.visits.len() > CHUNK_VISITS;
+        let carried = self.head.as_ref().filter(|_| self.earlier || many);
+        let mut flags = 0;
+        for (bit, set) in
+            [(RESET, self.reset), (EARLIER, self.earlier), (CARRIED, carried.is_some())]
+        {
+            if set {
+                flags |= bit;
+            }
+        }
+        out.push(flags);
+        put_varint(out, self.visits.len() as u64);
+        let mut chunks = self.visits.chunks(CHUNK_VISITS);
+        if let Some(head) = carried {
+            put_carried(out, head, chunks.clone().next_back().unwrap_or(&[]));
+        }
+        if !many {
+            put_visits(out, chunks.next().unwrap_or(&[]));
+            return;
+        }
+        let mut body = Vec::new();
+        let mut time = 0;
+        for chunk in chunks {
+            let start = body.len();
+            put_visits(&mut body, chunk);
+            put_varint(out, (body.len() - start) as u64);
+            let first = chunk.first().map_or(0, |v| v.time);
+            put_signed(out, first.wrapping_sub(time));
+            time = first;
+        }
+        out.extend_from_slice(&body);
+    }
+}
+
+/// Appends what `own` visits do not tell of `head`.
+pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
+    let told = fold(own);
+    let told = told.as_ref();
+    let mut flags = 0;
+    if told.is_none_or(|t| t.last != head.last) {
+        flags |= LAST;
+    }
+    let settled = head.settled.filter(|s| told.and_then(|t| t.settled) != Some(*s));
+    if settled.is_some() {
+        flags |= SETTLED;
+    }
+    out.push(flags);
+    put_varint(out, head.visits.saturating_sub(own.len() as u64));
+    put_signed(out, head.first);
+    if flags & LAST != 0 {
+        put_visits(out, &[head.last]);
+    }
+    if let Some(settled) = settled {
+        put_visits(out, &[settled]);
+    }
+    let versions = head.versions.iter().filter(|v| !told.is_some_and(|t| t.versions.contains(v)));
+    out.push((versions.clone().count() & 0xff) as u8);
+    for version in versions {
+        let content = Seen::Content(version.content);
+        put_visits(out, &[Visit { time: version.time, seen: content, status: None }]);
+    }
+}
+
+/// What a record carries of its page's head.
+pub(crate) struct Carried {
+    visits: u64,
+    first: i64,
+    last: Option<Visit>,
+    settled: Option<Visit>,
+    versions: Vec<LastSeen>,
+}
+
+impl Carried {
+    pub(crate) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
+        let flags = cursor.u8()?;
+        let visits = cursor.varint()?;
+        let first = cursor.signed()?;
+        let mut one = || {
+            let mut visits = Visits::new(*cursor, 1);
+            let visit = visits.next().flatten();
+            *cursor = visits.rest();
+            visit
+        };
+        let last = if flags & LAST == 0 { None } else { Some(one()?) };
+        let settled = if flags & SETTLED == 0 { None } else { Some(one()?) };
+        let mut versions = Vec::new();
+        for _ in 0..cursor.u8()? {
+            let mut visits = Visits::new(*cursor, 1);
+            let visit = visits.next().flatten()?;
+            *cursor = visits.rest();
+            versions.push(LastSeen { content: *visit.seen.content()?, time: visit.time });
+        }
+        Some(Carried { visits, first, last, settled, versions })
+    }
+
+    /// The head of which `own` is the last visits and this the rest.
+    pub(crate) fn join(self, own: &[Visit]) -> Option<Head> {
+        let told = fold(own);
+        let mut head = Head {
+            visits: self.visits.checked_add(own.len() as u64)?,
+            first: self.first,
+            last: self.last.or(told.as_ref().map(|t| t.last))?,
+            settled: self.settled.or(told.as_ref().and_then(|t| t.settled)),
+            versions: told.map(|t| t.versions).unwrap_or_default(),
+        };
+        self.versions.into_iter().for_each(|version| head.see(version));
+        Some(head)
+    }
+}
+
+fn fold(visits: &[Visit]) -> Option<Head> {
+    let (first, rest) = visits.split_first()?;
+    let mut head = Head::of(*first);
+    rest.iter().for_each(|v| head.absorb(*v));
+    Some(head)
+}
+
+/// A packed record. Every reading returns `None` where the bytes cannot be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordRef<'a> {
+    flags: u8,
+    count: usize,
+    body: Cursor<'a>,
+}
+
+impl<'a> RecordRef<'a> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        let flags = cursor.u8()?;
+        // A visit takes at least two bytes, so this cannot promise more than there is.
+        let count = cursor.count()?;
+        Some(RecordRef { flags, count, body: cursor })
+    }
+
+    pub(crate) fn reset(&self) -> bool {
+        self.flags & RESET != 0
+    }
+
+    pub(crate) fn earlier(&self) -> bool {
+        self.flags & EARLIER != 0
+    }
+
+    /// How many visits stand in this record.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// What is carried, and the chunks of visits: first time (where there are several), count and
+    /// bytes.
+    fn open(&self) -> Option<(Option<Carried>, Vec<Chunk<'a>>)> {
+        let mut cursor = self.body;
+        let carried =
+            if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
+        if self.count <= CHUNK_VISITS {
+            let only = Chunk { first: i64::MIN, count: self.count, cursor };
+            return Some((carried, vec![only]));
+        }
+        let mut chunks = Vec::new();
+        let (mut left, mut time) = (self.count, 0i64);
+        while left > 0 {
+            let len = cursor.count()?;
+            time = time.wrapping_add(cursor.signed()?);
+            let count = left.min(CHUNK_VISITS);
+            chunks.push((len, Chunk { first: time, count, cursor }));
+            left -= count;
+        }
+        let mut placed = Vec::with_capacity(chunks.len());
+        for (len, chunk) in chunks {
+            placed.push(Chunk { cursor: Cursor::new(cursor.take(len)?), ..chunk });
+        }
+        Some((carried, placed))
+    }
+
+    /// The page's head as of the segment's end. Costs one chunk, however long the history.
+    #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
+    pub(crate) fn head(&self) -> Option<Option<Head>> {
+        if self.count == 0 {
+            return Some(None);
+        }
+        let (carried, mut chunks) = self.open()?;
+        let own = chunks.pop()?.visits().collect::<Option<Vec<_>>>()?;
+        match carried {
+            None => Some(fold(&own)),
+            Some(carried) => carried.join(&own).map(Some),
+        }
+    }
+
+    /// All visits, in order.
+    pub(crate) fn visits(&self) -> Option<Vec<Visit>> {
+        let mut visits = Vec::new();
+        for chunk in self.open()?.1 {
+            for visit in chunk.visits() {
+                visits.push(visit?);
+            }
+        }
+        Some(visits)
+    }
+
+    /// The visits at or before `time`, as far back as one that says what was in force then, in
+    /// order. Costs the chunk directory and a chunk or a few.
+    pub(crate) fn visits_until(
+        &self,
+        time: i64,
+        enough: impl Fn(&Visit) -> bool,
+    ) -> Option<Vec<Visit>> {
+        let mut visits: Vec<Visit> = Vec::new();
+        for chunk in self.open()?.1.into_iter().rev().filter(|c| c.first <= time) {
+            let mut earlier = Vec::with_capacity(chunk.count);
+            for visit in chunk.visits() {
+                earlier.extend(visit.filter(|v| v.time <= time));
+                visit?;
+            }
+            earlier.extend_from_slice(&visits);
+            visits = earlier;
+            if visits.iter().any(&enough) {
+                break;
+            }
+        }
+        Some(visits)
+    }
+
+    /// Whether this very visit stands here.
+    pub(crate) fn contains(&self, visit: &Visit) -> Option<bool> {
+        for chunk in self.open()?.1.into_iter().rev().filter(|c| c.first <= visit.time) {
+            for candidate in chunk.visits() {
+                if candidate? == *visit {
+                    return Some(true);
+                }
+            }
+            // Visits of one time may go on into the chunk before.
+            if chunk.first < visit.time {
+                break;
+            }
+        }
+        Some(false)
+    }
+
+    /// The whole record.
+    pub(crate) fn read(&self) -> Option<Record> {
+        Some(Record {
+            reset: self.reset(),
+            earlier: self.earlier(),
+            head: self.head()?,
+            visits: self.visits()?,
+        })
+    }
+}
+
+/// Some visits of a record that can be read without the others.
+struct Chunk<'a> {
+    first: i64,
+    count: usize,
+    cursor: Cursor<'a>,
+}
+
+impl<'a> Chunk<'a> {
+    fn visits(&self) -> Visits<'a> {
+        Visits::new(self.cursor, self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Content, Digest, Epoch};
+    use proptest::prelude::*;
+
+    fn visits() -> impl Strategy<Value = Visit> {
+        let content = (0u64..4, prop::option::of(0u8..3), 0u32..2).prop_map(|(f, d, e)| {
+            let fingerprint = f.wrapping_mul(0x1234_5678_9abc_def1) ^ (f & 1);
+            Seen::Content(Content {
+                fingerprint,
+                digest: d.map(|d| Digest([d; 16])),
+                epoch: Epoch(e),
+            })
+        });
+        let seen = prop_oneof![
+            4 => content,
+            1 => prop::option::of(0u8..3)
+                .prop_map(|d| Seen::NotModified { digest: d.map(|d| Digest([d; 16])) }),
+            1 => Just(Seen::Gone),
+            1 => Just(Seen::Failed),
+        ];
+        (-2000i64..2000, seen, prop::option::of(any::<u16>()))
+            .prop_map(|(time, seen, status)| Visit { time: time * 250, seen, status })
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_reads_back(
+            older in prop::collection::btree_set(visits(), 0..30),
+            own in prop::collection::btree_set(visits(), 1..300),
+            reset in any::<bool>(),
+        ) {
+            let own: Vec<Visit> = own.into_iter().filter(|v| !older.contains(v)).collect();
+            prop_assume!(!own.is_empty());
+            let all: Vec<Visit> = older.iter().copied().chain(own.iter().copied()).collect();
+            let record =
+                Record { reset, earlier: !older.is_empty(), head: fold(&all), visits: own.clone() };
+            let mut bytes = Vec::new();
+            record.put(&mut bytes);
+            let read = RecordRef::parse(&bytes).unwrap();
+            prop_assert_eq!(read.read(), Some(record));
+            for visit in &own {
+                prop_assert_eq!(read.contains(visit), Some(true));
+                let until = read.visits_until(visit.time, |_| false).unwrap();
+                let expected: Vec<Visit> =
+                    own.iter().copied().filter(|v| v.time <= visit.time).collect();
+                prop_assert_eq!(until, expected);
+            }
+            for visit in &older {
+                prop_assert_eq!(read.contains(visit), Some(false));
+            }
+        }
+
+        #[test]
+        fn a_carried_head_reads_back(all in prop::collection::btree_set(visits(), 1..60)) {
+            let all: Vec<Visit> = all.into_iter().collect();
+            let head = fold(&all).unwrap();
+            let mut bytes = Vec::new();
+            put_carried(&mut bytes, &head, &[]);
+            let mut cursor = Cursor::new(&bytes);
+            prop_assert_eq!(Carried::take(&mut cursor).unwrap().join(&[]), Some(head));
+            prop_assert!(cursor.is_empty());
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Some(record) = RecordRef::parse(&bytes) {
+                let _ = (record.read(), record.visits_until(0, |_| false));
+            }
+        }
+    }
+
+    #[test]
+    fn an_unchanged_visit_takes_a_few_bytes() {
+        let content = Content { fingerprint: 7, digest: Some(Digest([1; 16])), epoch: Epoch(0) };
+        let visit = |time| Visit { time, seen: Seen::Content(content), status: Some(200) };
+        let (mut one, mut two) = (Vec::new(), Vec::new());
+        put_visits(&mut one, &[visit(0)]);
+        put_visits(&mut two, &[visit(0), visit(86_400_000)]);
+        assert!(two.len() - one.len() <= 5);
+    }
+}

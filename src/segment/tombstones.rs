@@ -1,0 +1,44 @@
+//! Prefixes that were forgotten: they hide what older segments have under them.
+
+use super::file::Segment;
+use crate::error::Result;
+use crate::layout::{Cursor, Kind, Tag, put_varint};
+use crate::page::Prefix;
+
+/// A prefix under which everything with a lower sequence number is forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tombstone {
+    pub(crate) sequence: u64,
+    pub(crate) prefix: Prefix,
+}
+
+/// The tombstones section.
+pub(super) fn encode(tombstones: &[Tombstone]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for tombstone in tombstones {
+        let prefix = tombstone.prefix.to_bytes();
+        out.extend_from_slice(&tombstone.sequence.to_le_bytes());
+        put_varint(&mut out, prefix.len() as u64);
+        out.extend_from_slice(&prefix);
+    }
+    out
+}
+
+impl Segment {
+    /// The tombstones, in order of sequence.
+    pub(crate) fn tombstones(&self) -> Result<Vec<Tombstone>> {
+        let section = self.section(Tag::of(Kind::Tombstones));
+        let mut cursor = Cursor::new(section.get(0..section.len())?);
+        let mut tombstones = Vec::new();
+        while !cursor.is_empty() {
+            let tombstone = (|| {
+                let sequence = cursor.u64()?;
+                let len = cursor.count()?;
+                let prefix = Prefix::from_bytes(cursor.take(len)?)?;
+                Some(Tombstone { sequence, prefix })
+            })();
+            tombstones.push(tombstone.ok_or_else(|| section.flaw(0, "no tombstone"))?);
+        }
+        Ok(tombstones)
+    }
+}

@@ -1,0 +1,261 @@
+//! What is live: segments and memtables, newest last; and how a page is looked up across them.
+
+use std::sync::Arc;
+
+use super::memtable::Memtable;
+use crate::error::Result;
+use crate::page::{Head, Visit, surt};
+use crate::segment::{EpochTables, Segment, Tombstone, url_hash};
+
+/// A live segment with what is read of it at open.
+#[derive(Debug)]
+pub(crate) struct LiveSegment {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) tombstones: Vec<Tombstone>,
+    /// The tables of each epoch that it has fingerprints of.
+    pub(crate) tables: Vec<EpochTables>,
+}
+
+impl LiveSegment {
+    pub(crate) fn open(segment: Segment) -> Result<LiveSegment> {
+        let tombstones = segment.tombstones()?;
+        let segment = Arc::new(segment);
+        let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));
+        let tables = tables.collect::<Result<_>>()?;
+        Ok(LiveSegment { segment, tombstones, tables })
+    }
+
+    /// The tables of an epoch.
+    pub(crate) fn tables(&self, epoch: u32) -> Option<&EpochTables> {
+        self.tables.iter().find(|t| t.epoch == epoch)
+    }
+
+    fn buries(&self, key: &[u8]) -> bool {
+        self.tombstones.iter().any(|t| t.prefix.contains(key))
+    }
+}
+
+/// The live components at one moment. Never changed: a new one takes its place.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    /// Seed of the URL hash.
+    pub(crate) seed: u64,
+    /// Oldest first.
+    pub(crate) segments: Arc<[Arc<LiveSegment>]>,
+    /// Oldest first: one that is being sealed, if any, and the one that is written.
+    pub(crate) memtables: Vec<Arc<Memtable>>,
+}
+
+/// A URL, and what it takes to look it up.
+pub(crate) struct Lookup<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) hash: u64,
+    key: std::cell::OnceCell<Vec<u8>>,
+}
+
+impl<'a> Lookup<'a> {
+    pub(crate) fn new(url: &'a str, seed: u64) -> Self {
+        Lookup { url, hash: url_hash(url, seed), key: std::cell::OnceCell::new() }
+    }
+
+    /// The SURT key, made when it is first asked for.
+    pub(crate) fn key(&self) -> &[u8] {
+        self.key.get_or_init(|| {
+            let mut key = Vec::new();
+            surt::key(self.url, &mut key);
+            key
+        })
+    }
+}
+
+/// What older components know of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Whether any has it, forgotten or not.
+    pub(crate) earlier: bool,
+    pub(crate) head: Option<Head>,
+}
+
+impl View {
+    /// The page's head as of `sequence`.
+    pub(crate) fn head(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Known> {
+        match self.head_in_memory(lookup, sequence, self.memtables.len())? {
+            Some(known) => Ok(known),
+            None => self.head_in_segments(lookup),
+        }
+    }
+
+    /// The same, asking only the first `memtables` memtables; `None` where they leave it to the
+    /// segments.
+    pub(crate) fn head_in_memory(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        memtables: usize,
+    ) -> Result<Option<Known>> {
+        for (older, memtable) in self.memtables.iter().enumerate().take(memtables).rev() {
+            let inner = memtable.read();
+            let page = inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n));
+            if let Some(page) = page {
+                if let Some(head) = page.head_at(sequence) {
+                    return Ok(Some(Known { earlier: true, head: head.clone() }));
+                }
+                // A later operation has gone into the head: fold up to this one.
+                let own: Vec<Visit> = page.visits_at(sequence).collect();
+                let follows = page.earlier && !page.reset_by(sequence);
+                drop(inner);
+                let mut head = None;
+                if follows {
+                    head = match self.head_in_memory(lookup, sequence, older)? {
+                        Some(known) => known.head,
+                        None => self.head_in_segments(lookup)?.head,
+                    };
+                }
+                for visit in own {
+                    match &mut head {
+                        Some(head) => head.absorb(visit),
+                        none => *none = Some(Head::of(visit)),
+                    }
+                }
+                return Ok(Some(Known { earlier: true, head }));
+            }
+            if !inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence) {
+                return Ok(Some(Known::default()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same, asking only the segments.
+    pub(crate) fn head_in_segments(&self, lookup: &Lookup<'_>) -> Result<Known> {
+        for live in self.segments.iter().rev() {
+            if let Some(page) = live.segment.find(lookup.hash, lookup.url)? {
+                let head = page.record.head();
+                let head = head.ok_or_else(|| unreadable(&live.segment))?;
+                return Ok(Known { earlier: true, head });
+            }
+            if !live.tombstones.is_empty() && live.buries(lookup.key()) {
+                break;
+            }
+        }
+        Ok(Known::default())
+    }
+
+    /// Hands the visits of a page to `take`, component by component, newest first, as far back as
+    /// they are not forgotten. `take` says whether to go on.
+    pub(crate) fn visits(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        mut take: impl FnMut(Part<'_>) -> Option<bool>,
+    ) -> Result<()> {
+        for memtable in self.memtables.iter().rev() {
+            let inner = memtable.read();
+            if let Some(page) =
+                inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n))
+            {
+                let mut visits: Vec<Visit> = page.visits_at(sequence).collect();
+                visits.sort_unstable();
+                let more = take(Part::Memory(visits)).unwrap_or(false);
+                if !more || !page.earlier || page.reset_by(sequence) {
+                    return Ok(());
+                }
+            }
+            if !inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence) {
+                return Ok(());
+            }
+        }
+        for live in self.segments.iter().rev() {
+            if let Some(page) = live.segment.find(lookup.hash, lookup.url)? {
+                let more = take(Part::Segment(page.record));
+                let more = more.ok_or_else(|| unreadable(&live.segment))?;
+                if !more || !page.record.earlier() {
+                    return Ok(());
+                }
+            }
+            if !live.tombstones.is_empty() && live.buries(lookup.key()) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a component newer than segment `number` knows the page or forgot it, so that what
+    /// that segment says of it is not in force.
+    pub(crate) fn superseded(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        number: usize,
+    ) -> Result<bool> {
+        for live in self.segments.iter().skip(number + 1) {
+            if (!live.tombstones.is_empty() && live.buries(lookup.key()))
+                || live.segment.find(lookup.hash, lookup.url)?.is_some()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(self.superseded_in_memory(lookup, sequence, 0))
+    }
+
+    /// The same, asking only memtables from number `from` on.
+    pub(crate) fn superseded_in_memory(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        from: usize,
+    ) -> bool {
+        self.memtables.iter().skip(from).any(|memtable| {
+            let inner = memtable.read();
+            inner.find(lookup.hash, lookup.url, sequence).is_some()
+                || (!inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence))
+        })
+    }
+
+    /// Whether what segment `number` ever saw of the page was forgotten by a newer component.
+    pub(crate) fn forgotten(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        number: usize,
+    ) -> Result<bool> {
+        for live in self.segments.iter().skip(number + 1) {
+            if !live.tombstones.is_empty() && live.buries(lookup.key()) {
+                return Ok(true);
+            }
+            if live.segment.numbers().resets > 0
+                && let Some(page) = live.segment.find(lookup.hash, lookup.url)?
+                && page.record.reset()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(self.forgotten_in_memory(lookup, sequence, 0))
+    }
+
+    /// The same, asking only memtables from number `from` on.
+    pub(crate) fn forgotten_in_memory(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        from: usize,
+    ) -> bool {
+        self.memtables.iter().skip(from).any(|memtable| {
+            let inner = memtable.read();
+            let page = inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n));
+            page.is_some_and(|p| p.reset_by(sequence))
+                || (!inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence))
+        })
+    }
+}
+
+/// What one component has of a page's visits.
+pub(crate) enum Part<'a> {
+    Memory(Vec<Visit>),
+    Segment(crate::segment::RecordRef<'a>),
+}
+
+pub(crate) fn unreadable(segment: &Segment) -> crate::Error {
+    let tag = crate::layout::Tag::of(crate::layout::Kind::Pages);
+    segment.damaged(tag, 0, "a record that cannot be read")
+}
