@@ -8,9 +8,13 @@
 use std::fmt::Debug;
 use std::io;
 
+mod map;
 mod name;
+mod real;
 
+pub use map::Map;
 pub use name::{Dir, Name};
+pub use real::RealDisk;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,5 +90,3 @@ pub trait DiskFile: Debug + Send + Sync {
 
 /// A held lock.
 pub trait LockGuard: Debug + Send + Sync {}
-/// A mapped file.
-pub struct Map {}
