@@ -11,10 +11,12 @@ use std::io;
 mod map;
 mod name;
 mod real;
+mod sim;
 
 pub use map::Map;
 pub use name::{Dir, Name};
 pub use real::RealDisk;
+pub use sim::{Fault, Op, OpKind, SimDisk, Strikes};
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
