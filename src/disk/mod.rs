@@ -9,11 +9,13 @@ use std::fmt::Debug;
 use std::io;
 
 mod map;
+mod meter;
 mod name;
 mod real;
 mod sim;
 
 pub use map::Map;
+pub use meter::{Counts, Meter};
 pub use name::{Dir, Name};
 pub use real::RealDisk;
 pub use sim::{Fault, Op, OpKind, SimDisk, Strikes};
