@@ -8,12 +8,14 @@
 use std::fmt::Debug;
 use std::io;
 
+mod file;
 mod map;
 mod meter;
 mod name;
 mod real;
 mod sim;
 
+pub use file::{NewFile, Scratch, ScratchMap};
 pub use map::Map;
 pub use meter::{Counts, Meter};
 pub use name::{Dir, Name};
