@@ -8,9 +8,19 @@
 use std::fmt::Debug;
 use std::io;
 
+mod file;
+mod map;
+mod meter;
 mod name;
+mod real;
+mod sim;
 
+pub use file::{NewFile, Scratch, ScratchMap};
+pub use map::Map;
+pub use meter::{Counts, Meter};
 pub use name::{Dir, Name};
+pub use real::RealDisk;
+pub use sim::{Fault, Op, OpKind, SimDisk, Strikes};
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,5 +96,3 @@ pub trait DiskFile: Debug + Send + Sync {
 
 /// A held lock.
 pub trait LockGuard: Debug + Send + Sync {}
-/// A mapped file.
-pub struct Map {}

@@ -1,0 +1,182 @@
+//! What power loss may leave of a file and of a directory.
+
+use std::sync::Arc;
+
+use super::directory::{Directory, Entries};
+use super::inode::{Change, Inode, SECTOR_BYTES, copy};
+
+/// Gives a number below its argument, each as likely as the other. It is never asked for one
+/// below 0.
+pub(super) type Choice<'a> = dyn FnMut(u64) -> u64 + 'a;
+
+/// A choice among `n` things, 0 where there are none; kept in range whatever the source says.
+fn below(n: usize, choice: &mut Choice<'_>) -> usize {
+    if n < 2 {
+        return 0;
+    }
+    usize::try_from(choice(n as u64)).unwrap_or(0).min(n - 1)
+}
+
+/// Which of `n` things persist. Any subset may come out, and those that break programs come out
+/// more often than the toss of `n` coins would give them: none, all, all but one, only one, the
+/// first few.
+fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
+    let shape = if n < 2 { 5 } else { below(6, choice) };
+    match shape {
+        0 => vec![false; n],
+        1 => vec![true; n],
+        2 | 3 => {
+            let one = below(n, choice);
+            (0..n).map(|i| (i == one) == (shape == 3)).collect()
+        }
+        4 => {
+            let first = below(n, choice);
+            (0..n).map(|i| i < first).collect()
+        }
+        _ => (0..n).map(|_| below(2, choice) == 1).collect(),
+    }
+}
+
+/// The entries that a crash leaves: the durable ones with any subset of the changes since.
+pub(super) fn entries(directory: &Directory, choice: &mut Choice<'_>) -> Entries {
+    let mut entries = directory.durable_entries().clone();
+    let kept = subset(directory.pending().len(), choice);
+    for (change, kept) in directory.pending().iter().zip(kept) {
+        if kept {
+            change.apply(&mut entries);
+        }
+    }
+    entries
+}
+
+/// A part of a change that persists or not by itself.
+enum Event<'a> {
+    /// The file grew to `to` by a write at `offset`, whether or not the written bytes came.
+    Grow {
+        offset: usize,
+        to: usize,
+    },
+    SetLen(usize),
+    /// Bytes within one sector.
+    Piece {
+        offset: usize,
+        data: &'a [u8],
+    },
+    /// Bytes within one sector whose sync failed. They came only where no later sync passed, and
+    /// did not make the file longer.
+    LostPiece {
+        offset: usize,
+        data: &'a [u8],
+    },
+}
+
+/// Where a write falls into sectors.
+fn pieces(offset: usize, data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let first = (SECTOR_BYTES - offset % SECTOR_BYTES).min(data.len());
+    let (head, rest) = data.split_at(first);
+    let rest_at = offset + first;
+    let rest = rest.chunks(SECTOR_BYTES).enumerate();
+    std::iter::once((offset, head))
+        .chain(rest.map(move |(i, piece)| (rest_at + i * SECTOR_BYTES, piece)))
+}
+
+fn events(inode: &Inode) -> Vec<Event<'_>> {
+    let mut events = Vec::new();
+    for change in inode.lost() {
+        if let Change::Write { offset, data, .. } = change {
+            let lost = pieces(*offset, data)
+                .filter(|(offset, _)| inode.differs(offset / SECTOR_BYTES))
+                .map(|(offset, data)| Event::LostPiece { offset, data });
+            events.extend(lost);
+        }
+    }
+    for change in inode.pending() {
+        match change {
+            Change::Write { offset, data, before } => {
+                let to = offset + data.len();
+                if to > *before {
+                    events.push(Event::Grow { offset: *offset.max(before), to });
+                }
+                let pieces = pieces(*offset, data);
+                events.extend(pieces.map(|(offset, data)| Event::Piece { offset, data }));
+            }
+            Change::SetLen { to, .. } => events.push(Event::SetLen(*to)),
+        }
+    }
+    events
+}
+
+/// What stands in the bytes by which a file grew before its data came.
+enum Fill {
+    Zero,
+    Noise(u64),
+    /// What the medium held there before: some other file's bytes at the same offset.
+    Stale(Arc<Vec<u8>>),
+}
+
+impl Fill {
+    fn choose(others: &[Arc<Vec<u8>>], choice: &mut Choice<'_>) -> Fill {
+        match below(4, choice) {
+            0 | 1 => Fill::Zero,
+            2 => Fill::Noise(choice(u64::MAX)),
+            _ => others
+                .get(below(others.len(), choice))
+                .map_or(Fill::Zero, |other| Fill::Stale(Arc::clone(other))),
+        }
+    }
+
+    fn apply(&mut self, offset: usize, place: &mut [u8]) {
+        match self {
+            Fill::Zero => {}
+            Fill::Noise(state) => {
+                for byte in place {
+                    *state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                    [*byte, ..] = state.to_be_bytes();
+                }
+            }
+            Fill::Stale(other) => copy(place, other.get(offset..).unwrap_or_default()),
+        }
+    }
+}
+
+/// The contents that a crash leaves: the durable ones with any subset of the sectors written since,
+/// and any subset of the changes of length. `others` is what other files hold.
+pub(super) fn content(
+    inode: &Inode,
+    others: &[Arc<Vec<u8>>],
+    choice: &mut Choice<'_>,
+) -> Arc<Vec<u8>> {
+    let events = events(inode);
+    let durable = inode.durable_content();
+    if events.is_empty() {
+        return durable;
+    }
+    let kept = subset(events.len(), choice);
+    let mut image = Arc::unwrap_or_clone(durable);
+    let mut fill = None;
+    for (event, kept) in events.into_iter().zip(kept) {
+        if !kept {
+            continue;
+        }
+        match event {
+            Event::Grow { offset, to } if to > image.len() => {
+                // What lies between the old end and the write is a hole: it is always zero.
+                let offset = offset.max(image.len());
+                image.resize(to, 0);
+                let place = image.get_mut(offset..).unwrap_or_default();
+                fill.get_or_insert_with(|| Fill::choose(others, choice)).apply(offset, place);
+            }
+            Event::Grow { .. } => {}
+            Event::SetLen(len) => image.resize(len, 0),
+            Event::Piece { offset, data } => {
+                let end = offset + data.len();
+                image.resize(image.len().max(end), 0);
+                copy(image.get_mut(offset..).unwrap_or_default(), data);
+            }
+            Event::LostPiece { offset, data } => {
+                copy(image.get_mut(offset..).unwrap_or_default(), data);
+            }
+        }
+    }
+    Arc::new(image)
+}

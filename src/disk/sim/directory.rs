@@ -1,0 +1,85 @@
+//! The names of a simulated directory, current and durable.
+
+use std::collections::BTreeMap;
+
+use crate::disk::Name;
+
+/// Names and the inodes that they stand for.
+pub(super) type Entries = BTreeMap<Name, u64>;
+
+/// A change to a directory.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EntryChange {
+    Create { name: Name, inode: u64 },
+    Rename { to: Name, inode: u64 },
+    Remove { name: Name, inode: u64 },
+}
+
+impl EntryChange {
+    /// Makes the change to entries that may lack the changes before it: a name is taken only from
+    /// the inode that had it then, and an inode never has two names.
+    pub(super) fn apply(self, entries: &mut Entries) {
+        match self {
+            EntryChange::Create { name, inode } | EntryChange::Rename { to: name, inode } => {
+                entries.retain(|_, other| *other != inode);
+                entries.insert(name, inode);
+            }
+            EntryChange::Remove { name, inode } => {
+                if entries.get(&name) == Some(&inode) {
+                    entries.remove(&name);
+                }
+            }
+        }
+    }
+}
+
+/// A directory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Directory {
+    now: Entries,
+    durable: Entries,
+    pending: Vec<EntryChange>,
+}
+
+impl Directory {
+    /// A directory whose entries are durable.
+    pub(super) fn durable(entries: Entries) -> Directory {
+        Directory { now: entries.clone(), durable: entries, pending: Vec::new() }
+    }
+
+    pub(super) fn now(&self) -> &Entries {
+        &self.now
+    }
+
+    pub(super) fn durable_entries(&self) -> &Entries {
+        &self.durable
+    }
+
+    pub(super) fn pending(&self) -> &[EntryChange] {
+        &self.pending
+    }
+
+    pub(super) fn change(&mut self, change: EntryChange) {
+        change.apply(&mut self.now);
+        self.pending.push(change);
+    }
+
+    pub(super) fn sync(&mut self) {
+        if !self.pending.is_empty() {
+            self.durable.clone_from(&self.now);
+            self.pending.clear();
+        }
+    }
+
+    /// Whether anything leads to an inode, now or after a crash.
+    pub(super) fn knows(&self, inode: u64) -> bool {
+        let created = |change: &EntryChange| match change {
+            EntryChange::Create { inode: made, .. } | EntryChange::Rename { inode: made, .. } => {
+                *made == inode
+            }
+            EntryChange::Remove { .. } => false,
+        };
+        self.now.values().chain(self.durable.values()).any(|other| *other == inode)
+            || self.pending.iter().any(created)
+    }
+}

@@ -1,0 +1,256 @@
+//! What a simulated file holds, and what of it power loss would leave.
+//!
+//! The current contents are one vector, written in place. What is durable is kept as the difference
+//! from that: the old bytes of each sector that was changed since the last sync. So a write and a
+//! sync cost what was written, not the size of the file.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a medium writes or loses as one.
+pub(super) const SECTOR_BYTES: usize = 512;
+
+/// A change to a file.
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    /// `data` was written at `offset` when the file was `before` bytes long.
+    Write { offset: usize, data: Vec<u8>, before: usize },
+    /// The length went from `before` to `to`.
+    SetLen { before: usize, to: usize },
+}
+
+impl Change {
+    /// The sectors whose bytes are others now, those that a cut took away and those of a gap
+    /// between the old end and a write included.
+    fn sectors(&self) -> Range<usize> {
+        match self {
+            Change::Write { offset, data, before } => {
+                sectors(*offset.min(before), offset + data.len())
+            }
+            Change::SetLen { before, to } => sectors(*before.min(to), *before.max(to)),
+        }
+    }
+}
+
+fn sectors(start: usize, end: usize) -> Range<usize> {
+    start / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES)
+}
+
+/// A file without its names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inode {
+    /// Shared with maps, and with the disks that crashes leave, until the next write.
+    content: Arc<Vec<u8>>,
+    durable_len: usize,
+    /// The durable bytes of sectors where `content` differs: those changed since the last sync, and
+    /// those that a failed sync lost. Any other sector below `durable_len` is durable as it is.
+    undo: HashMap<usize, [u8; SECTOR_BYTES]>,
+    /// Changes since the last sync, in order.
+    pending: Vec<Change>,
+    /// Changes that a failed sync lost, and that a crash may show all the same: the system may have
+    /// written some before it gave up.
+    lost: Vec<Change>,
+    /// Open files.
+    pub(super) handles: usize,
+}
+
+impl Inode {
+    /// A file whose contents are durable.
+    pub(super) fn durable(content: Arc<Vec<u8>>) -> Inode {
+        Inode { durable_len: content.len(), content, ..Inode::default() }
+    }
+
+    /// The same file on a system where nobody has it open.
+    pub(super) fn closed(&self) -> Inode {
+        Inode { handles: 0, ..self.clone() }
+    }
+
+    pub(super) fn content(&self) -> &Arc<Vec<u8>> {
+        &self.content
+    }
+
+    pub(super) fn pending(&self) -> &[Change] {
+        &self.pending
+    }
+
+    pub(super) fn lost(&self) -> &[Change] {
+        &self.lost
+    }
+
+    /// Whether the medium's bytes of a sector are not the current ones.
+    pub(super) fn differs(&self, sector: usize) -> bool {
+        self.undo.contains_key(&sector)
+    }
+
+    /// Writes `data`; the caller has checked that the end is a length.
+    pub(super) fn write(&mut self, offset: usize, data: &[u8]) {
+        if data.is_empty() {
+            return;
+        }
+        let end = offset + data.len();
+        self.change(Change::Write { offset, data: data.to_vec(), before: self.content.len() });
+        let content = Arc::make_mut(&mut self.content);
+        if content.len() < end {
+            content.resize(end, 0);
+        }
+        if let Some(place) = content.get_mut(offset..end) {
+            place.copy_from_slice(data);
+        }
+    }
+
+    pub(super) fn set_len(&mut self, to: usize) {
+        let before = self.content.len();
+        if before != to {
+            self.change(Change::SetLen { before, to });
+            Arc::make_mut(&mut self.content).resize(to, 0);
+        }
+    }
+
+    /// Notes a change that is about to be made, and keeps the durable bytes that it covers.
+    fn change(&mut self, change: Change) {
+        let touched = change.sectors();
+        // Nothing is durable beyond the durable end, so appending keeps nothing.
+        let kept = touched.start..touched.end.min(self.durable_len.div_ceil(SECTOR_BYTES));
+        for sector in kept {
+            if let Entry::Vacant(entry) = self.undo.entry(sector) {
+                let mut bytes = [0; SECTOR_BYTES];
+                copy(&mut bytes, self.content.get(sector * SECTOR_BYTES..).unwrap_or_default());
+                entry.insert(bytes);
+            }
+        }
+        self.pending.push(change);
+    }
+
+    /// Makes durable what was written since the last sync, whether that succeeded or not.
+    pub(super) fn sync(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        self.durable_len = self.content.len();
+        if self.lost.is_empty() {
+            self.undo.clear();
+        } else {
+            // What a failed sync lost is clean in memory: it is not written again.
+            for sector in self.pending.iter().flat_map(Change::sectors) {
+                self.undo.remove(&sector);
+            }
+            self.undo.retain(|sector, _| sector * SECTOR_BYTES < self.durable_len);
+            if self.undo.is_empty() {
+                self.lost.clear();
+            }
+        }
+        self.pending.clear();
+    }
+
+    /// A sync that failed: what was written since the last one is readable until a crash, and no
+    /// later sync makes it durable.
+    pub(super) fn fail_sync(&mut self) {
+        for sector in self.pending.iter().flat_map(Change::sectors) {
+            // Below the durable end it was kept when the change was made.
+            self.undo.entry(sector).or_insert([0; SECTOR_BYTES]);
+        }
+        self.lost.append(&mut self.pending);
+    }
+
+    /// What was made durable, and nothing else.
+    pub(super) fn durable_content(&self) -> Arc<Vec<u8>> {
+        if self.undo.is_empty() && self.durable_len == self.content.len() {
+            return Arc::clone(&self.content);
+        }
+        let mut image = Vec::with_capacity(self.durable_len);
+        image.extend_from_slice(self.content.get(..self.durable_len).unwrap_or(&self.content));
+        image.resize(self.durable_len, 0);
+        for (sector, bytes) in &self.undo {
+            copy(image.get_mut(sector * SECTOR_BYTES..).unwrap_or_default(), bytes);
+        }
+        Arc::new(image)
+    }
+}
+
+/// Copies as many bytes as both have.
+pub(super) fn copy(to: &mut [u8], from: &[u8]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write(usize, usize, u8),
+        SetLen(usize),
+        Sync,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            4 => (0..4000usize, 1..1500usize, 1..=255u8).prop_map(|(o, n, b)| Step::Write(o, n, b)),
+            2 => (0..5000usize).prop_map(Step::SetLen),
+            2 => Just(Step::Sync),
+        ];
+        prop::collection::vec(step, 1..30)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_durable_is_the_contents_at_the_last_sync(steps in steps()) {
+            let (mut inode, mut now, mut durable) = (Inode::default(), vec![], vec![]);
+            for step in steps {
+                match step {
+                    Step::Write(offset, n, byte) => {
+                        inode.write(offset, &vec![byte; n]);
+                        now.resize(now.len().max(offset + n), 0);
+                        now[offset..offset + n].fill(byte);
+                    }
+                    Step::SetLen(len) => {
+                        inode.set_len(len);
+                        now.resize(len, 0);
+                    }
+                    Step::Sync => {
+                        inode.sync();
+                        durable.clone_from(&now);
+                    }
+                }
+                prop_assert!(**inode.content() == now);
+                prop_assert!(*inode.durable_content() == durable);
+            }
+        }
+
+        #[test]
+        fn after_a_failed_sync_a_sector_is_durable_once_it_is_written_again(
+            before in steps(),
+            lost in steps(),
+            after in prop::collection::vec((0..4000usize, 1..1500usize, 1..=255u8), 1..5),
+        ) {
+            let mut inode = Inode::default();
+            let apply = |inode: &mut Inode, step: &Step| match *step {
+                Step::Write(offset, n, byte) => inode.write(offset, &vec![byte; n]),
+                Step::SetLen(len) => inode.set_len(len),
+                Step::Sync => {}
+            };
+            before.iter().for_each(|step| apply(&mut inode, step));
+            inode.sync();
+            let old = inode.durable_content();
+            lost.iter().for_each(|step| apply(&mut inode, step));
+            inode.fail_sync();
+            prop_assert!(inode.durable_content() == old);
+            inode.sync();
+            prop_assert!(inode.durable_content() == old);
+            for (offset, n, byte) in &after {
+                inode.write(*offset, &vec![*byte; *n]);
+            }
+            inode.sync();
+            let durable = inode.durable_content();
+            prop_assert_eq!(durable.len(), inode.content().len());
+            for (offset, n, _) in &after {
+                prop_assert!(durable[*offset..offset + n] == inode.content()[*offset..offset + n]);
+            }
+        }
+    }
+}

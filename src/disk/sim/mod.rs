@@ -1,0 +1,384 @@
+//! A disk in memory that can lose power.
+//!
+//! Between syncs any subset of the 512-byte sectors of unsynced writes persists, a file may have
+//! grown before its data came, changes of length persist or not, changes to a directory persist in
+//! any subset until the directory is synced, and the order across files is free. A failed sync
+//! loses the file's unsynced pages: they are readable until the crash, and a later sync does not
+//! make them durable.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
+
+mod crash;
+mod directory;
+mod fault;
+mod handle;
+mod inode;
+#[cfg(test)]
+mod redb_tests;
+#[cfg(test)]
+mod tests;
+
+pub use fault::{Fault, Op, OpKind, Strikes};
+
+use directory::{Directory, EntryChange};
+use fault::Monitor;
+use handle::{SimFile, SimLock};
+use inode::Inode;
+
+/// A simulated disk with one store's directory, empty or not. A clone is the same disk.
+///
+/// Its directories exist from the start. A read, a write and a sync cost what they touch, not the
+/// size of the file; a map costs nothing until the file is written again.
+#[derive(Clone)]
+pub struct SimDisk {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    inodes: BTreeMap<u64, Inode>,
+    next_inode: u64,
+    root: Directory,
+    segments: Directory,
+    writer: bool,
+    readers: usize,
+    capacity_bytes: Option<u64>,
+    monitor: Monitor,
+}
+
+impl State {
+    fn dir(&self, dir: Dir) -> &Directory {
+        match dir {
+            Dir::Root => &self.root,
+            Dir::Segments => &self.segments,
+        }
+    }
+
+    fn dir_mut(&mut self, dir: Dir) -> &mut Directory {
+        match dir {
+            Dir::Root => &mut self.root,
+            Dir::Segments => &mut self.segments,
+        }
+    }
+
+    fn find(&self, name: Name) -> io::Result<u64> {
+        let found = self.dir(name.dir()).now().get(&name);
+        found.copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn inode(&mut self, inode: u64) -> io::Result<&mut Inode> {
+        self.inodes.get_mut(&inode).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// The file of a name, made if it is not there.
+    fn find_or_create(&mut self, name: Name) -> u64 {
+        if let Ok(inode) = self.find(name) {
+            return inode;
+        }
+        let inode = self.next_inode;
+        self.next_inode += 1;
+        self.inodes.insert(inode, Inode::default());
+        self.dir_mut(name.dir()).change(EntryChange::Create { name, inode });
+        inode
+    }
+
+    /// Forgets files that nothing leads to any more.
+    fn collect(&mut self) {
+        let (root, segments) = (&self.root, &self.segments);
+        self.inodes.retain(|id, inode| inode.handles > 0 || root.knows(*id) || segments.knows(*id));
+    }
+
+    /// Bytes of the files that have a name or are open.
+    fn used_bytes(&self) -> u64 {
+        let named = |id| {
+            self.root.now().values().chain(self.segments.now().values()).any(|named| *named == id)
+        };
+        let used = self.inodes.iter().filter(|(id, inode)| inode.handles > 0 || named(**id));
+        used.map(|(_, inode)| inode.content().len() as u64).sum()
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        Some(self.capacity_bytes?.saturating_sub(self.used_bytes()))
+    }
+
+    /// # Errors
+    ///
+    /// `StorageFull` where a file of `from` bytes cannot become one of `to`.
+    fn check_space(&self, from: usize, to: usize) -> io::Result<()> {
+        match self.free_bytes() {
+            Some(free) if to.saturating_sub(from) as u64 > free => {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Another disk with these entries; the contents are made by `content`, which is durable.
+    fn rebuilt(
+        &self,
+        root: directory::Entries,
+        segments: directory::Entries,
+        mut content: impl FnMut(&Inode) -> Arc<Vec<u8>>,
+    ) -> SimDisk {
+        let ids = root.values().chain(segments.values());
+        let inodes = ids
+            .filter_map(|id| Some((*id, Inode::durable(content(self.inodes.get(id)?)))))
+            .collect();
+        SimDisk::with(State {
+            inodes,
+            next_inode: self.next_inode,
+            root: Directory::durable(root),
+            segments: Directory::durable(segments),
+            capacity_bytes: self.capacity_bytes,
+            ..State::default()
+        })
+    }
+}
+
+impl SimDisk {
+    /// An empty disk.
+    pub fn new() -> SimDisk {
+        SimDisk::with(State::default())
+    }
+
+    /// A disk that holds these files, durably.
+    pub fn of(files: impl IntoIterator<Item = (Name, Vec<u8>)>) -> SimDisk {
+        let mut state = State::default();
+        let (mut root, mut segments) = (BTreeMap::new(), BTreeMap::new());
+        for (name, content) in files {
+            let inode = state.next_inode;
+            state.next_inode += 1;
+            state.inodes.insert(inode, Inode::durable(Arc::new(content)));
+            match name.dir() {
+                Dir::Root => root.insert(name, inode),
+                Dir::Segments => segments.insert(name, inode),
+            };
+        }
+        state.root = Directory::durable(root);
+        state.segments = Directory::durable(segments);
+        SimDisk::with(state)
+    }
+
+    fn with(state: State) -> SimDisk {
+        SimDisk { state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// The files as they are now, by name. Copies them all.
+    pub fn contents(&self) -> Vec<(Name, Vec<u8>)> {
+        let state = self.state.lock();
+        let entries = state.root.now().iter().chain(state.segments.now());
+        entries
+            .filter_map(|(name, id)| Some((*name, state.inodes.get(id)?.content().to_vec())))
+            .collect()
+    }
+
+    /// The power goes: another disk, independent of this, that holds one of the states that may be
+    /// left. No file is open on it, nobody holds its lock, no fault is set.
+    ///
+    /// `choice` decides which state: asked with `n`, it gives a number below `n`, each as likely as
+    /// any other. The same answers give the same state. It must not use this disk.
+    ///
+    /// Costs a copy of each file that has unsynced changes.
+    pub fn crash(&self, choice: &mut dyn FnMut(u64) -> u64) -> SimDisk {
+        let state = self.state.lock();
+        let root = crash::entries(&state.root, choice);
+        let segments = crash::entries(&state.segments, choice);
+        let contents: Vec<_> =
+            state.inodes.values().map(|inode| Arc::clone(inode.content())).collect();
+        state.rebuilt(root, segments, |inode| crash::content(inode, &contents, &mut *choice))
+    }
+
+    /// The power goes, and everything that was not synced is lost.
+    pub fn crash_synced_only(&self) -> SimDisk {
+        let state = self.state.lock();
+        let root = state.root.durable_entries().clone();
+        let segments = state.segments.durable_entries().clone();
+        state.rebuilt(root, segments, Inode::durable_content)
+    }
+
+    /// The process is killed, and the system lives on: another disk, independent of this, that
+    /// holds everything. What was not synced is still not durable there: a later crash of that disk
+    /// may take it. No file is open on it, nobody holds its lock, no fault is set.
+    pub fn crash_all_kept(&self) -> SimDisk {
+        let state = self.state.lock();
+        let mut kept = State {
+            inodes: state.inodes.iter().map(|(id, inode)| (*id, inode.closed())).collect(),
+            next_inode: state.next_inode,
+            root: state.root.clone(),
+            segments: state.segments.clone(),
+            capacity_bytes: state.capacity_bytes,
+            ..State::default()
+        };
+        kept.collect();
+        SimDisk::with(kept)
+    }
+
+    /// The `n`-th operation from now fails with an error of this kind; 1 is the next. Replaces the
+    /// fault that was set before, if any. A write that fails leaves the first half of its bytes
+    /// written.
+    pub fn fail_after(&self, n: u64, kind: io::ErrorKind) {
+        self.fail(Fault { strikes: Strikes::Any, nth: n, kind, lasting: false });
+    }
+
+    /// As [`SimDisk::fail_after`], and every later operation fails too.
+    pub fn fail_from(&self, n: u64, kind: io::ErrorKind) {
+        self.fail(Fault { strikes: Strikes::Any, nth: n, kind, lasting: true });
+    }
+
+    /// Sets a fault in place of the one that was set before, if any.
+    pub fn fail(&self, fault: Fault) {
+        self.state.lock().monitor.fault = Some(fault);
+    }
+
+    /// Nothing fails from now on.
+    pub fn heal(&self) {
+        self.state.lock().monitor.fault = None;
+    }
+
+    /// How many bytes of contents the disk has room for; `None`, as at first, for no bound. Files
+    /// that have no name left and are not open take none. Where there is a bound,
+    /// [`Disk::free_bytes`] is known.
+    pub fn set_capacity_bytes(&self, capacity_bytes: Option<u64>) {
+        self.state.lock().capacity_bytes = capacity_bytes;
+    }
+
+    /// Operations so far, those that failed included.
+    pub fn operations(&self) -> u64 {
+        self.state.lock().monitor.operations
+    }
+
+    /// Operations so far for which [`OpKind::changes`] holds, those that failed included.
+    pub fn changes(&self) -> u64 {
+        self.state.lock().monitor.changes
+    }
+
+    /// Begins to record every operation, and forgets what was recorded.
+    pub fn record(&self) {
+        self.state.lock().monitor.log = Some(Vec::new());
+    }
+
+    /// What was recorded since [`SimDisk::record`], which begins anew; empty if nothing was asked
+    /// to be.
+    pub fn take_log(&self) -> Vec<Op> {
+        self.state.lock().monitor.log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}
+
+impl Default for SimDisk {
+    fn default() -> SimDisk {
+        SimDisk::new()
+    }
+}
+
+impl fmt::Debug for SimDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SimDisk")
+    }
+}
+
+impl Disk for SimDisk {
+    fn location(&self) -> String {
+        "memory".to_owned()
+    }
+
+    fn create_dirs(&self) -> io::Result<()> {
+        self.state.lock().monitor.enter(OpKind::CreateDirs, None, 0, 0)
+    }
+
+    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::List(dir), None, 0, 0)?;
+        let files = state.dir(dir).now().keys().map(|name| name.file_name());
+        let dirs = (dir == Dir::Root).then(|| "segments".to_owned());
+        Ok(dirs.into_iter().chain(files).map(OsString::from).collect())
+    }
+
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::Open(access), Some(name), 0, 0)?;
+        let id = match access {
+            Access::Read | Access::Write => state.find(name)?,
+            Access::Create => state.find_or_create(name),
+        };
+        let inode = state.inode(id)?;
+        if access == Access::Create {
+            inode.set_len(0);
+        }
+        inode.handles += 1;
+        let writable = access != Access::Read;
+        Ok(Box::new(SimFile::new(Arc::clone(&self.state), id, name, writable)))
+    }
+
+    fn map(&self, name: Name) -> io::Result<Map> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::Map, Some(name), 0, 0)?;
+        let id = state.find(name)?;
+        Ok(Map::shared(Arc::clone(state.inode(id)?.content())))
+    }
+
+    /// Between directories it is refused: no file of a store moves to another.
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::Rename(to), Some(from), 0, 0)?;
+        if from.dir() != to.dir() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let inode = state.find(from)?;
+        if from != to {
+            state.dir_mut(to.dir()).change(EntryChange::Rename { to, inode });
+        }
+        Ok(())
+    }
+
+    fn remove(&self, name: Name) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::Remove, Some(name), 0, 0)?;
+        let inode = state.find(name)?;
+        state.dir_mut(name.dir()).change(EntryChange::Remove { name, inode });
+        Ok(())
+    }
+
+    /// One that fails leaves the changes as they were: they may persist, and a later one that
+    /// succeeds makes them durable.
+    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::SyncDir(dir), None, 0, 0)?;
+        state.dir_mut(dir).sync();
+        state.collect();
+        Ok(())
+    }
+
+    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::Lock, Some(Name::Lock), 0, 0)?;
+        let taken = match kind {
+            Lock::Exclusive => {
+                state.find_or_create(Name::Lock);
+                let free = !state.writer && state.readers == 0;
+                state.writer |= free;
+                free
+            }
+            Lock::Shared => {
+                state.readers += usize::from(!state.writer);
+                !state.writer
+            }
+        };
+        Ok(taken.then(|| -> Box<dyn LockGuard> {
+            Box::new(SimLock::new(Arc::clone(&self.state), kind))
+        }))
+    }
+
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::FreeBytes, None, 0, 0)?;
+        Ok(state.free_bytes())
+    }
+}

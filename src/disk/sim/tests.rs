@@ -1,0 +1,361 @@
+use super::*;
+use std::collections::BTreeSet;
+
+const SEEDS: u64 = 400;
+const A: Name = Name::SegmentNew(1);
+const B: Name = Name::Segment(1);
+
+/// Numbers from a seed.
+pub(super) fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |n| {
+        // splitmix64, by Sebastiano Vigna.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+fn crashes(disk: &SimDisk) -> impl Iterator<Item = SimDisk> {
+    (0..SEEDS).map(|seed| disk.crash(&mut choice(seed)))
+}
+
+fn file(disk: &SimDisk, name: Name) -> Option<Vec<u8>> {
+    disk.contents().into_iter().find(|(other, _)| *other == name).map(|(_, content)| content)
+}
+
+/// What stands in a file after crashes, every state once.
+fn states(disk: &SimDisk, name: Name) -> BTreeSet<Option<Vec<u8>>> {
+    crashes(disk).map(|crashed| file(&crashed, name)).collect()
+}
+
+/// A disk with one durable file.
+fn with_file(content: &[u8]) -> SimDisk {
+    SimDisk::of([(A, content.to_vec())])
+}
+
+fn write(disk: &SimDisk, name: Name, offset: u64, data: &[u8]) -> Box<dyn DiskFile> {
+    let file = disk.open(name, Access::Write).unwrap();
+    file.write_at(offset, data).unwrap();
+    file
+}
+
+#[test]
+fn what_was_synced_survives_every_crash() {
+    let disk = SimDisk::new();
+    let handle = disk.open(A, Access::Create).unwrap();
+    handle.write_at(0, &[1; 2000]).unwrap();
+    handle.set_len(1500).unwrap();
+    handle.sync().unwrap();
+    disk.sync_dir(Dir::Segments).unwrap();
+    assert_eq!(states(&disk, A), BTreeSet::from([Some(vec![1; 1500])]));
+    assert_eq!(file(&disk.crash_synced_only(), A), Some(vec![1; 1500]));
+}
+
+#[test]
+fn each_sector_of_an_unsynced_write_persists_or_not_by_itself() {
+    let disk = with_file(&[0; 2048]);
+    write(&disk, A, 0, &[1; 2048]);
+    let sectors: BTreeSet<Vec<u8>> = states(&disk, A)
+        .into_iter()
+        .map(|content| {
+            let content = content.unwrap();
+            assert!(content.chunks(512).all(|sector| sector.iter().all(|b| *b == sector[0])));
+            content.chunks(512).map(|sector| sector[0]).collect()
+        })
+        .collect();
+    assert_eq!(sectors.len(), 16);
+    assert_eq!(file(&disk.crash_synced_only(), A), Some(vec![0; 2048]));
+}
+
+#[test]
+fn sectors_are_those_of_the_file_not_of_the_write() {
+    let disk = with_file(&[0; 1024]);
+    write(&disk, A, 500, &[1; 24]);
+    let of = |head: u8, tail: u8| {
+        let mut content = vec![0; 1024];
+        content[500..512].fill(head);
+        content[512..524].fill(tail);
+        Some(content)
+    };
+    assert_eq!(states(&disk, A), BTreeSet::from([of(0, 0), of(0, 1), of(1, 0), of(1, 1)]));
+}
+
+#[test]
+fn a_later_write_may_persist_without_an_earlier_one() {
+    let disk = with_file(b"....");
+    write(&disk, A, 0, b"a").write_at(1, b"b").unwrap();
+    let expected = ["....", "a...", ".b..", "ab.."].map(|s| Some(s.as_bytes().to_vec()));
+    assert_eq!(states(&disk, A), BTreeSet::from(expected));
+}
+
+#[test]
+fn a_change_of_length_persists_or_not() {
+    let disk = with_file(b"0123456789");
+    disk.open(A, Access::Write).unwrap().set_len(4).unwrap();
+    let expected = [&b"0123456789"[..], b"0123"].map(|s| Some(s.to_vec()));
+    assert_eq!(states(&disk, A), BTreeSet::from(expected));
+}
+
+#[test]
+fn a_file_may_have_grown_before_its_data_came() {
+    let disk = SimDisk::of([(A, vec![]), (B, vec![9; 600])]);
+    write(&disk, A, 0, &[1; 600]);
+    let states = states(&disk, A);
+    let has = |content: &[u8]| states.contains(&Some(content.to_vec()));
+    assert!(has(&[]));
+    assert!(has(&[1; 600]));
+    assert!(has(&[1; 512]), "data without the rest");
+    assert!(has(&[0; 600]), "length without data");
+    assert!(has(&[9; 600]), "what another file left on the medium");
+    assert!(states.len() > 50, "and noise");
+}
+
+#[test]
+fn a_hole_is_always_zero() {
+    let disk = SimDisk::of([(A, vec![]), (B, vec![9; 2000])]);
+    write(&disk, A, 1000, &[1; 10]);
+    for content in states(&disk, A) {
+        assert!(content.unwrap().iter().take(1000).all(|byte| *byte == 0));
+    }
+}
+
+#[test]
+fn a_new_file_may_be_absent_until_its_directory_is_synced() {
+    let disk = SimDisk::new();
+    let handle = disk.open(A, Access::Create).unwrap();
+    handle.write_at(0, b"data").unwrap();
+    handle.sync().unwrap();
+    assert_eq!(states(&disk, A), BTreeSet::from([None, Some(b"data".to_vec())]));
+    assert_eq!(disk.crash_synced_only().contents(), []);
+    disk.sync_dir(Dir::Root).unwrap();
+    assert_eq!(disk.crash_synced_only().contents(), [], "another directory's sync");
+    disk.sync_dir(Dir::Segments).unwrap();
+    assert_eq!(states(&disk, A), BTreeSet::from([Some(b"data".to_vec())]));
+}
+
+#[test]
+fn a_rename_over_a_file_leaves_the_old_or_the_new_until_the_directory_is_synced() {
+    let disk = SimDisk::of([(A, b"new".to_vec()), (B, b"old".to_vec())]);
+    disk.rename(A, B).unwrap();
+    assert_eq!(disk.contents(), [(B, b"new".to_vec())]);
+    let outcomes: BTreeSet<_> = crashes(&disk).map(|crashed| crashed.contents()).collect();
+    let lost = vec![(B, b"old".to_vec()), (A, b"new".to_vec())];
+    assert_eq!(outcomes, BTreeSet::from([lost, vec![(B, b"new".to_vec())]]));
+    disk.sync_dir(Dir::Segments).unwrap();
+    assert_eq!(disk.crash_synced_only().contents(), [(B, b"new".to_vec())]);
+}
+
+#[test]
+fn a_file_never_has_two_names_after_a_crash() {
+    let c = Name::Segment(2);
+    let disk = SimDisk::of([(A, b"data".to_vec())]);
+    disk.rename(A, B).unwrap();
+    disk.rename(B, c).unwrap();
+    for crashed in crashes(&disk) {
+        assert_eq!(crashed.contents().len(), 1);
+    }
+}
+
+#[test]
+fn a_removal_may_be_undone_until_the_directory_is_synced() {
+    let disk = with_file(b"data");
+    disk.remove(A).unwrap();
+    assert_eq!(disk.open(A, Access::Read).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(states(&disk, A), BTreeSet::from([None, Some(b"data".to_vec())]));
+    disk.sync_dir(Dir::Segments).unwrap();
+    assert_eq!(states(&disk, A), BTreeSet::from([None]));
+}
+
+#[test]
+fn the_order_across_files_and_directories_is_free() {
+    let disk = SimDisk::of([(A, vec![0]), (Name::Catalog, vec![0])]);
+    write(&disk, A, 0, &[1]);
+    write(&disk, Name::Catalog, 0, &[1]);
+    let outcomes: BTreeSet<_> = crashes(&disk)
+        .map(|crashed| (file(&crashed, A).unwrap(), file(&crashed, Name::Catalog).unwrap()))
+        .collect();
+    assert_eq!(outcomes.len(), 4);
+}
+
+#[test]
+fn a_failed_sync_loses_its_pages_and_no_later_sync_brings_them_back() {
+    let disk = with_file(&[0; 1024]);
+    let handle = write(&disk, A, 0, &[1; 512]);
+    disk.fail_after(1, io::ErrorKind::Other);
+    handle.sync().unwrap_err();
+    let mut seen = [0; 512];
+    handle.read_at(0, &mut seen).unwrap();
+    assert_eq!(seen, [1; 512], "readable until the crash");
+    handle.sync().unwrap();
+    assert_eq!(file(&disk.crash_synced_only(), A), Some(vec![0; 1024]));
+    handle.write_at(512, &[2; 512]).unwrap();
+    handle.sync().unwrap();
+    let durable = [[0; 512], [2; 512]].concat();
+    assert_eq!(file(&disk.crash_synced_only(), A), Some(durable.clone()));
+    let written_before_the_failure = [[1; 512], [2; 512]].concat();
+    let expected = BTreeSet::from([Some(durable), Some(written_before_the_failure)]);
+    assert_eq!(states(&disk, A), expected);
+    handle.write_at(0, &[3]).unwrap();
+    handle.sync().unwrap();
+    assert_eq!(states(&disk, A).len(), 1, "a page written again is written whole");
+}
+
+#[test]
+fn a_failed_sync_of_a_directory_leaves_its_changes_to_chance_and_to_the_next_sync() {
+    let disk = with_file(b"data");
+    disk.rename(A, B).unwrap();
+    disk.fail_after(1, io::ErrorKind::Other);
+    disk.sync_dir(Dir::Segments).unwrap_err();
+    assert_eq!(states(&disk, B).len(), 2);
+    disk.sync_dir(Dir::Segments).unwrap();
+    assert_eq!(states(&disk, B), BTreeSet::from([Some(b"data".to_vec())]));
+}
+
+#[test]
+fn a_killed_process_loses_nothing_and_makes_nothing_durable() {
+    let disk = with_file(b"old");
+    write(&disk, A, 0, b"new").sync().unwrap();
+    disk.rename(A, B).unwrap();
+    write(&disk, B, 0, b"NEW");
+    let killed = disk.crash_all_kept();
+    assert_eq!(killed.contents(), [(B, b"NEW".to_vec())]);
+    assert_eq!(killed.crash_synced_only().contents(), [(A, b"new".to_vec())]);
+}
+
+#[test]
+fn a_crashed_disk_is_another_disk_and_nobody_holds_its_lock() {
+    let disk = with_file(b"data");
+    let _lock = disk.lock(Lock::Exclusive).unwrap().unwrap();
+    disk.fail_from(1, io::ErrorKind::Other);
+    let crashed = disk.crash(&mut choice(1));
+    assert!(crashed.lock(Lock::Exclusive).unwrap().is_some());
+    write(&crashed, A, 0, b"DATA").sync().unwrap();
+    assert_eq!(file(&disk, A), Some(b"data".to_vec()));
+    assert_eq!(states(&crashed, A), BTreeSet::from([Some(b"DATA".to_vec())]));
+}
+
+#[test]
+fn the_same_answers_give_the_same_state() {
+    let disk = with_file(&[0; 4096]);
+    write(&disk, A, 100, &[1; 9000]);
+    disk.rename(A, B).unwrap();
+    for seed in 0..20 {
+        let twice = [disk.crash(&mut choice(seed)), disk.crash(&mut choice(seed))];
+        assert!(twice[0].contents() == twice[1].contents());
+    }
+}
+
+#[test]
+fn an_open_file_and_a_map_outlive_their_name() {
+    let disk = with_file(b"data");
+    let handle = disk.open(A, Access::Write).unwrap();
+    let map = disk.map(A).unwrap();
+    disk.rename(A, B).unwrap();
+    handle.write_at(0, b"DATA").unwrap();
+    assert_eq!((file(&disk, B), &*map), (Some(b"DATA".to_vec()), &b"data"[..]));
+    disk.remove(B).unwrap();
+    disk.sync_dir(Dir::Segments).unwrap();
+    assert_eq!(handle.size().unwrap(), 4);
+    assert_eq!(disk.contents(), []);
+}
+
+#[test]
+fn the_lock_excludes_as_on_a_real_disk() {
+    let disk = SimDisk::new();
+    let writer = disk.lock(Lock::Exclusive).unwrap().unwrap();
+    assert!(disk.lock(Lock::Exclusive).unwrap().is_none());
+    assert!(disk.lock(Lock::Shared).unwrap().is_none());
+    drop(writer);
+    let readers = [disk.lock(Lock::Shared).unwrap(), disk.lock(Lock::Shared).unwrap()];
+    assert!(disk.lock(Lock::Exclusive).unwrap().is_none());
+    drop(readers);
+    assert!(disk.lock(Lock::Exclusive).unwrap().is_some());
+    assert_eq!(file(&disk, Name::Lock), Some(vec![]));
+}
+
+#[test]
+fn the_nth_operation_fails_once_or_from_then_on() {
+    let disk = with_file(b"....");
+    let handle = disk.open(A, Access::Write).unwrap();
+    disk.fail_after(2, io::ErrorKind::StorageFull);
+    handle.write_at(0, b"a").unwrap();
+    assert_eq!(handle.write_at(1, b"bb").unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(file(&disk, A), Some(b"ab..".to_vec()), "half of a failed write is written");
+    handle.write_at(1, b"c").unwrap();
+    disk.fail(Fault {
+        strikes: Strikes::Changes,
+        nth: 1,
+        kind: io::ErrorKind::Other,
+        lasting: true,
+    });
+    assert_eq!(handle.size().unwrap(), 4);
+    handle.sync().unwrap_err();
+    disk.rename(A, B).unwrap_err();
+    disk.heal();
+    disk.rename(A, B).unwrap();
+}
+
+#[test]
+fn a_disk_without_room_refuses_growth_and_nothing_else() {
+    let disk = with_file(&[0; 900]);
+    assert_eq!(disk.free_bytes().unwrap(), None);
+    disk.set_capacity_bytes(Some(1000));
+    assert_eq!(disk.free_bytes().unwrap(), Some(100));
+    let handle = write(&disk, A, 0, &[1; 1000]);
+    assert_eq!(handle.write_at(999, b"ab").unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(handle.set_len(1001).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    handle.write_at(0, &[2; 1000]).unwrap();
+    disk.remove(A).unwrap();
+    assert_eq!(disk.free_bytes().unwrap(), Some(0), "still open");
+    drop(handle);
+    assert_eq!(disk.free_bytes().unwrap(), Some(1000));
+}
+
+#[test]
+fn the_log_keeps_what_was_asked_for_and_operations_are_always_counted() {
+    let disk = with_file(b"data");
+    let handle = disk.open(A, Access::Write).unwrap();
+    assert_eq!((disk.operations(), disk.changes(), disk.take_log()), (1, 0, vec![]));
+    disk.record();
+    handle.write_at(2, b"xyz").unwrap();
+    disk.fail_after(1, io::ErrorKind::Other);
+    disk.rename(A, B).unwrap_err();
+    let write = Op { kind: OpKind::Write, name: Some(A), offset: 2, len: 3, failed: false };
+    let rename = Op { kind: OpKind::Rename(B), name: Some(A), offset: 0, len: 0, failed: true };
+    assert_eq!(disk.take_log(), [write, rename]);
+    assert_eq!((disk.operations(), disk.changes(), disk.take_log()), (3, 2, vec![]));
+}
+
+#[test]
+fn misuse_is_refused_as_on_a_real_disk() {
+    let disk = with_file(b"data");
+    let handle = disk.open(A, Access::Read).unwrap();
+    handle.write_at(0, b"x").unwrap_err();
+    handle.set_len(0).unwrap_err();
+    let past_the_end = handle.read_at(2, &mut [0; 3]).unwrap_err();
+    assert_eq!(past_the_end.kind(), io::ErrorKind::UnexpectedEof);
+    handle.read_at(u64::MAX, &mut [0; 1]).unwrap_err();
+    let writer = disk.open(A, Access::Write).unwrap();
+    writer.write_at(u64::MAX, b"x").unwrap_err();
+    writer.set_len(u64::MAX).unwrap_err();
+    disk.rename(A, Name::Catalog).unwrap_err();
+    disk.rename(B, A).unwrap_err();
+    disk.map(B).unwrap_err();
+}
+
+#[test]
+fn small_changes_of_a_large_file_do_not_copy_it() {
+    let disk = with_file(&[0; 1 << 20]);
+    let handle = write(&disk, A, 0, b"x");
+    let address = || disk.map(A).unwrap().as_ptr();
+    let before = address();
+    for i in 0..100 {
+        handle.write_at(i * 4096, b"y").unwrap();
+        handle.sync().unwrap();
+    }
+    assert_eq!(before, address());
+    assert_eq!(disk.crash_synced_only().map(A).unwrap().as_ptr(), before, "nothing to undo");
+}
