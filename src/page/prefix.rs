@@ -1,28 +1,366 @@
-//! Prefixes.
+//! A prefix: a domain, a host, a folder of a site, a branch of a scheme.
+//!
+//! Every prefix is one contiguous range of SURT keys, because it ends at a boundary: of a label, of
+//! a port or of a path. It is kept as the key that its pages' keys begin with; the end of the range
+//! follows from the shape of that key.
+
 use std::fmt;
-/// A prefix.
+use std::str::FromStr;
+
+use super::surt::{self, COLON, END, FRAGMENT, HOSTLESS, LABEL, QUERY, SLASH};
+use super::url::{URL_BYTES_MAX, control};
+
+/// Pages that belong together, named by what their URLs begin with.
+///
+/// | text | pages |
+/// |---|---|
+/// | `example.com` | the domain and all its subdomains, any port |
+/// | `example.com/` | that host only, at the default port |
+/// | `example.com:8080` | that host only, at that port |
+/// | `example.com/docs` | `/docs`, `/docs/...`, `/docs?...` and `/docs#...`, but not `/docs-old` |
+/// | `example.com/docs/` | what is below `/docs/`, and itself |
+/// | `com,example` or `(com,example,` | as `example.com` |
+/// | `com,example)/docs` or `(com,example,)/docs` | as `example.com/docs` |
+/// | `urn:isbn` | `urn:isbn` and `urn:isbn:...`, but not `urn:isbn-13` |
+/// | `file:///home/x` | that file, or that folder and all in it |
+///
+/// A prefix covers every scheme that has hosts: `https://` or another scheme in front changes
+/// nothing, since a page's `http` and `https` variants are neighbours. It only says which port is
+/// the default; without it, 80 and 443 both are. Hosts and schemes are compared without regard to
+/// the case of ASCII letters, paths as they are. An IP address has no subdomains. URLs with user
+/// information (`user@host`) are covered by their domain, not by a path.
+///
+/// ```
+/// use simkeep::Prefix;
+/// let prefix = Prefix::parse("https://Example.com/docs")?;
+/// assert_eq!(prefix.to_string(), "example.com/docs");
+/// assert_eq!(prefix, "(com,example,)/docs".parse()?);
+/// # Ok::<(), simkeep::PrefixError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Prefix {
+    /// What the keys of its pages begin with, and the least key that may be one of theirs.
+    start: Vec<u8>,
+    /// The least key past them.
+    end: Vec<u8>,
+}
+
+/// Why a text is no prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prefix {}
-/// Why not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrefixError {}
+pub enum PrefixError {
+    /// It names no host, and nothing after a scheme that has none.
+    Empty,
+    /// It is longer than [`URL_BYTES_MAX`].
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+    },
+    /// It has a control character, and no URL has one.
+    Control {
+        /// Where the first one begins, in bytes.
+        offset: usize,
+    },
+    /// What should be a host cannot be one: it has an empty label, or a character of no host.
+    Host {
+        /// The supposed host.
+        host: String,
+    },
+    /// The port is above 65,535.
+    Port {
+        /// The supposed port.
+        port: String,
+    },
+    /// It has user information (`user@`), which no prefix ends at.
+    User,
+}
+
 impl fmt::Display for PrefixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+        match self {
+            PrefixError::Empty => write!(f, "the prefix names no pages"),
+            PrefixError::TooLong { bytes } => {
+                write!(f, "the prefix has {bytes} bytes, and a URL has at most {URL_BYTES_MAX}")
+            }
+            PrefixError::Control { offset } => {
+                write!(f, "the prefix has a control character at byte {offset}")
+            }
+            PrefixError::Host { host } => {
+                write!(f, "the prefix begins with {host:?}, which is no host")
+            }
+            PrefixError::Port { port } => write!(f, "the prefix has the port {port}, above 65535"),
+            PrefixError::User => write!(f, "the prefix has a user before its host"),
+        }?;
+        write!(
+            f,
+            "; write example.com (with its subdomains), example.com/ (that host only), \
+             example.com:8080/docs (a path), com,example or com,example)/docs (SURT), \
+             or urn:isbn or file:///home/x (no host)"
+        )
     }
 }
+
 impl std::error::Error for PrefixError {}
+
+impl FromStr for Prefix {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<Prefix, PrefixError> {
+        Prefix::parse(text)
+    }
+}
+
 impl Prefix {
-    /// Parse.
-    pub fn parse(_text: &str) -> Result<Prefix, PrefixError> {
-        todo!()
+    /// Reads a prefix in any of the forms above.
+    ///
+    /// # Errors
+    ///
+    /// Anything else is a [`PrefixError`], whose message lists the forms.
+    pub fn parse(text: &str) -> Result<Prefix, PrefixError> {
+        if text.len() > URL_BYTES_MAX {
+            return Err(PrefixError::TooLong { bytes: text.len() });
+        }
+        if let Some(offset) = control(text) {
+            return Err(PrefixError::Control { offset });
+        }
+        let start = match surt::split_scheme(text) {
+            Some((scheme, rest)) if !is_port(rest) => match surt::split_authority(scheme, rest) {
+                Some(_) => start_with_host(scheme, rest.strip_prefix("//").unwrap_or(rest))?,
+                None => start_without_host(scheme, rest)?,
+            },
+            _ => start_with_host("", text)?,
+        };
+        // What was just built has the shape that is checked.
+        Prefix::from_start(start).ok_or(PrefixError::Empty)
     }
-    /// First key that is under it, and first key past it.
+
+    /// What can be stored, and restored by [`Prefix::from_bytes`].
+    pub(crate) fn to_bytes(&self) -> &[u8] {
+        &self.start
+    }
+
+    /// The prefix that [`Prefix::to_bytes`] came from; `None` for bytes that no prefix has.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Prefix> {
+        Prefix::from_start(bytes.to_vec())
+    }
+
+    /// Checks the shape of a key and finds where the range that it begins ends.
+    fn from_start(start: Vec<u8>) -> Option<Prefix> {
+        let parts = Parts::of(&start)?;
+        let past = parts.last_boundary() + 1;
+        let mut end = start.clone();
+        match end.last_mut() {
+            // Its own pages (01) and its subdomains (02).
+            Some(byte) if matches!(parts, Parts::Domain { .. }) => *byte = past,
+            // What goes on after a boundary, whatever it is.
+            Some(byte) if *byte < past => *byte += 1,
+            // The name itself, and what goes on with a boundary.
+            _ => end.push(past),
+        }
+        Some(Prefix { start, end })
+    }
+
+    /// The first key that may be under it, and the first key past it.
     pub(crate) fn range(&self) -> (&[u8], &[u8]) {
-        todo!()
+        (&self.start, &self.end)
     }
+
+    /// Whether the page with this key is under it.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
         let (start, end) = self.range();
         start <= key && key < end
     }
 }
+
+impl fmt::Display for Prefix {
+    /// The shortest text that [`Prefix::parse`] makes this prefix of.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Parts::of(&self.start) {
+            Some(parts) => parts.fmt(f),
+            None => write!(f, "{:?}", self.start),
+        }
+    }
+}
+
+/// The parts of the key that a prefix begins with.
+#[derive(Clone, Copy)]
+enum Parts<'a> {
+    /// *labels* 01
+    Domain { labels: &'a str },
+    /// *labels* 01 *port* 01 *path*
+    Path { labels: &'a str, port: &'a str, path: &'a str },
+    /// FF *scheme* 01 *rest*
+    Rest { scheme: &'a str, rest: &'a str },
+}
+
+impl<'a> Parts<'a> {
+    /// The parts, if they have the shape that [`Prefix::parse`] gives them.
+    fn of(start: &'a [u8]) -> Option<Parts<'a>> {
+        let text = |bytes| std::str::from_utf8(bytes).ok();
+        // No byte of a part may end it, or pass for a boundary that it does not have.
+        let is_plain =
+            |part: &str, last: u8| part.bytes().all(|b| b > END && (b <= last || b >= 0x20));
+        if let Some((&HOSTLESS, start)) = start.split_first() {
+            let (scheme, rest) = text(start)?.split_once(char::from(END))?;
+            let parts = Parts::Rest { scheme, rest };
+            let valid = !scheme.is_empty()
+                && is_plain(scheme, 0)
+                && !rest.is_empty()
+                && is_plain(rest, parts.last_boundary());
+            return valid.then_some(parts);
+        }
+        let (labels, rest) = text(start)?.split_once(char::from(END))?;
+        let is_label = |label: &str| !label.is_empty() && is_plain(label, 0);
+        if !labels.split(char::from(LABEL)).all(is_label) {
+            return None;
+        }
+        if rest.is_empty() {
+            return Some(Parts::Domain { labels });
+        }
+        let (port, path) = rest.split_once(char::from(END))?;
+        let valid = port.bytes().all(|b| b.is_ascii_digit())
+            && path.starts_with(char::from(SLASH))
+            && is_plain(path, SLASH);
+        valid.then_some(Parts::Path { labels, port, path })
+    }
+
+    /// The greatest byte that is a boundary in the last part.
+    fn last_boundary(&self) -> u8 {
+        match self {
+            Parts::Domain { .. } => LABEL,
+            Parts::Path { .. } => SLASH,
+            Parts::Rest { rest, .. } if rest.starts_with(char::from(SLASH)) => SLASH,
+            Parts::Rest { .. } => COLON,
+        }
+    }
+}
+
+impl fmt::Display for Parts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = |f: &mut fmt::Formatter<'_>, labels: &str| {
+            for (i, label) in labels.rsplit(char::from(LABEL)).enumerate() {
+                write!(f, "{}{label}", if i > 0 { "." } else { "" })?;
+            }
+            Ok(())
+        };
+        let path = |f: &mut fmt::Formatter<'_>, path: &str| {
+            path.chars().try_for_each(|c| {
+                fmt::Write::write_char(
+                    f,
+                    match u8::try_from(c) {
+                        Ok(FRAGMENT) => '#',
+                        Ok(QUERY) => '?',
+                        Ok(SLASH) => '/',
+                        Ok(COLON) => ':',
+                        _ => c,
+                    },
+                )
+            })
+        };
+        match *self {
+            Parts::Domain { labels } => host(f, labels),
+            Parts::Path { labels, port, path: text } => {
+                // A port that would pass for the default one needs the other scheme in front.
+                match port {
+                    "80" => f.write_str("https://")?,
+                    "443" => f.write_str("http://")?,
+                    _ => {}
+                }
+                host(f, labels)?;
+                if !port.is_empty() {
+                    write!(f, ":{port}")?;
+                }
+                path(f, text)
+            }
+            Parts::Rest { scheme, rest } => {
+                write!(f, "{scheme}:")?;
+                path(f, rest)
+            }
+        }
+    }
+}
+
+/// Whether what follows a colon makes a host of what looked like a scheme: `localhost:8080/x`.
+fn is_port(rest: &str) -> bool {
+    let (port, _) = surt::split_path(rest);
+    (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// The start of `file:///x`, `urn:isbn`.
+fn start_without_host(scheme: &str, rest: &str) -> Result<Vec<u8>, PrefixError> {
+    if matches!(rest, "" | "/" | "//") {
+        return Err(PrefixError::Empty);
+    }
+    let mut start = vec![HOSTLESS];
+    surt::push_lower(scheme, &mut start);
+    start.push(END);
+    surt::push_rest(rest, &mut start);
+    Ok(start)
+}
+
+/// The start of `example.com`, `example.com:8080/docs`, or one of the SURT forms.
+fn start_with_host(scheme: &str, text: &str) -> Result<Vec<u8>, PrefixError> {
+    let (authority, path) = surt::split_path(text);
+    if authority.is_empty() {
+        return Err(PrefixError::Empty);
+    }
+    if authority.contains('@') {
+        return Err(PrefixError::User);
+    }
+    let is_surt = authority.starts_with('(') || authority.contains([',', ')']);
+    let unreversed;
+    let (authority, closed) = if is_surt {
+        let (host, closed) = unreverse(authority)?;
+        unreversed = host;
+        (unreversed.as_str(), closed)
+    } else {
+        (authority, false)
+    };
+    let (_, host, port) = surt::split_host(authority);
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let odd = |c: char| matches!(c, ' ' | '*' | '(' | ')' | ',' | ':' | '[' | ']');
+    let is_label = |label: &str| !label.is_empty() && !label.contains(odd);
+    if !surt::is_address(host) && !host.split('.').all(is_label) {
+        return Err(PrefixError::Host { host: host.to_owned() });
+    }
+    let mut start = Vec::with_capacity(text.len() + 4);
+    surt::push_host(host, &mut start);
+    start.push(END);
+    if path.is_empty() && port.is_empty() && !closed {
+        return Ok(start);
+    }
+    let default = match scheme {
+        "" => matches!(port, "80" | "443"),
+        _ => surt::is_default_port(scheme, port),
+    };
+    if !port.is_empty() && !default {
+        port.parse::<u16>().map_err(|_| PrefixError::Port { port: port.to_owned() })?;
+        start.extend_from_slice(port.as_bytes());
+    }
+    start.push(END);
+    surt::push_path(path, &mut start);
+    Ok(start)
+}
+
+/// `(com,example,www:8080)` as `www.example.com:8080`, and whether a `)` ended it.
+fn unreverse(authority: &str) -> Result<(String, bool), PrefixError> {
+    let text = authority.strip_prefix('(').unwrap_or(authority);
+    let (text, closed) = match text.strip_suffix(')') {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    let (_, host, _) = surt::split_host(text);
+    if surt::is_address(host) {
+        return Ok((text.to_owned(), closed));
+    }
+    let port = text.strip_prefix(host).unwrap_or("");
+    let mut labels: Vec<&str> = host.strip_suffix(',').unwrap_or(host).split(',').collect();
+    // A dot would divide what the text has as one label; the rest is checked as in any host.
+    if labels.iter().any(|label| label.contains('.')) {
+        return Err(PrefixError::Host { host: authority.to_owned() });
+    }
+    labels.reverse();
+    Ok((labels.join(".") + port, closed))
+}
+
+#[cfg(test)]
+mod tests;

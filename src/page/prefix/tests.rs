@@ -1,0 +1,350 @@
+use super::*;
+use proptest::prelude::*;
+
+fn key_of(url: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    surt::key(url, &mut key);
+    key
+}
+
+fn covers(prefix: &str, url: &str) -> bool {
+    Prefix::parse(prefix).unwrap().contains(&key_of(url))
+}
+
+#[test]
+fn each_form_covers_what_it_says() {
+    for (prefix, inside, outside) in [
+        (
+            "example.com",
+            &[
+                "http://example.com",
+                "https://example.com:8080/x",
+                "http://www.EXAMPLE.com./",
+                "http://a.b.example.com/?q",
+                "ftp://user@example.com/",
+            ][..],
+            &[
+                "http://example.co/",
+                "http://example-com/",
+                "http://xexample.com/",
+                "http://com/",
+                "http://example.com.au/",
+                "example.com",
+            ][..],
+        ),
+        (
+            "example.com/",
+            &[
+                "http://example.com",
+                "https://example.com/x",
+                "https://example.com?q",
+                "http://example.com:80/",
+            ],
+            &["http://www.example.com/", "http://example.com:8080/", "http://u@example.com/"],
+        ),
+        (
+            "example.com/docs",
+            &[
+                "http://example.com/docs",
+                "https://example.com/docs",
+                "https://example.com/docs/",
+                "https://example.com/docs/a/b",
+                "https://example.com/docs?q",
+                "https://example.com/docs#a",
+            ],
+            &[
+                "https://example.com/docs-old",
+                "https://example.com/docs.html",
+                "https://example.com/doc",
+                "https://example.com/Docs",
+                "https://example.com/docsä",
+                "https://www.example.com/docs",
+                "https://example.com/a/docs",
+            ],
+        ),
+        (
+            "example.com/docs/",
+            &[
+                "http://example.com/docs/",
+                "http://example.com/docs/?q",
+                "http://example.com/docs/x",
+            ],
+            &["http://example.com/docs", "http://example.com/docs?q", "http://example.com/docs#x"],
+        ),
+        (
+            "example.com/docs?",
+            &["http://example.com/docs?", "http://example.com/docs?q/r#s"],
+            &["http://example.com/docs", "http://example.com/docs#?", "http://example.com/docs/?"],
+        ),
+        (
+            "example.com/docs?a=1",
+            &["http://example.com/docs?a=1", "http://example.com/docs?a=1#x"],
+            &["http://example.com/docs?a=12", "http://example.com/docs?a=1&b=2"],
+        ),
+        (
+            "example.com:8080",
+            &["http://example.com:8080", "https://example.com:08080/x"],
+            &["http://example.com/", "http://www.example.com:8080/", "http://example.com:80801/"],
+        ),
+        (
+            "example.com:443/a",
+            &["https://example.com/a", "http://example.com/a", "https://example.com:443/a"],
+            &["http://example.com:443/a"],
+        ),
+        (
+            "http://example.com:443/a",
+            &["http://example.com:443/a"],
+            &["https://example.com:443/a", "http://example.com/a"],
+        ),
+        (
+            "127.0.0.1",
+            &["http://127.0.0.1/", "http://127.0.0.1:8080/"],
+            &["http://127.0.0.10/", "http://1.127.0.0.1/", "http://0.0.127/"],
+        ),
+        ("[::1]:81/x", &["http://[::1]:81/x/y"], &["http://[::1]/x"]),
+        ("bücher.example", &["http://xn--bcher-kva.example/", "http://a.bücher.example/"], &[]),
+        ("com", &["http://com/", "http://example.com/"], &["http://community/"]),
+        (
+            "urn:isbn",
+            &["urn:isbn", "urn:isbn:1", "URN:isbn/x", "urn:isbn?x"],
+            &["urn:isbn-13:1", "urn:ISBN:1", "urn:isb", "urna:isbn"],
+        ),
+        ("urn:isbn:", &["urn:isbn:", "urn:isbn:1"], &["urn:isbn", "urn:isbn/1"]),
+        (
+            "file:///home/x",
+            &["file:///home/x", "file:///home/x/y", "FILE:///home/x#z"],
+            &["file:///home/xy", "file:///home/x:y", "file://home/x"],
+        ),
+        ("file:///", &["file:///a", "file:///"], &["file://a/b"]),
+        ("mailto:a@b.example", &["mailto:a@b.example?subject=x"], &["mailto:a@b.example.com"]),
+    ] {
+        for url in inside {
+            assert!(covers(prefix, url), "{prefix} {url}");
+        }
+        for url in outside {
+            assert!(!covers(prefix, url), "{prefix} {url}");
+        }
+    }
+}
+
+#[test]
+fn forms_of_the_same_prefix_are_equal_and_the_shortest_is_shown() {
+    for (shown, forms) in [
+        (
+            "example.com",
+            &[
+                "http://example.com",
+                "https://EXAMPLE.com.",
+                "com,example",
+                "com,example,",
+                "(com,example",
+                "(com,example,",
+                "http://(com,example,",
+            ][..],
+        ),
+        (
+            "example.com/",
+            &[
+                "https://example.com/",
+                "example.com:80",
+                "example.com:443/",
+                "https://example.com:443",
+                "com,example)",
+                "com,example)/",
+                "http://(com,example,)/",
+            ],
+        ),
+        (
+            "www.example.com/docs",
+            &["com,example,www)/docs", "(com,example,www,)/docs", "com,example,www/docs"],
+        ),
+        ("example.com:8080/docs", &["com,example:8080)/docs", "http://(com,example,:8080)/docs"]),
+        ("example.com/?q", &["example.com?q"]),
+        ("http://example.com:443/", &["http://example.com:443"]),
+        ("https://example.com:80/", &["https://example.com:80"]),
+        ("1.2.3.4/x", &["(1.2.3.4)/x", "4,3,2,1)/x"]),
+        ("[::1]:81/x", &["([::1]:81)/x", "[::1]:81/x"]),
+        ("xn--bcher-kva.example", &["bücher.example", "example,bücher"]),
+        ("localhost:8080/", &["localhost:8080"]),
+        ("file:8080/x", &["(file:8080)/x"]),
+        ("urn:isbn", &["URN:isbn"]),
+    ] {
+        let expected = Prefix::parse(shown).unwrap();
+        assert_eq!(expected.to_string(), shown);
+        for form in forms {
+            assert_eq!(Prefix::parse(form).as_ref(), Ok(&expected), "{form}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_prefix_is_refused_with_the_forms_that_are() {
+    let host = |host: &str| PrefixError::Host { host: host.to_owned() };
+    for (text, error) in [
+        ("", PrefixError::Empty),
+        ("/", PrefixError::Empty),
+        ("//example.com", PrefixError::Empty),
+        ("http://", PrefixError::Empty),
+        ("https:", PrefixError::Empty),
+        ("urn:", PrefixError::Empty),
+        ("file://", PrefixError::Empty),
+        (":80", host("")),
+        (".", host("")),
+        ("()", host("")),
+        ("com,,example", host("example..com")),
+        ("example..com", host("example..com")),
+        (".example.com", host(".example.com")),
+        ("*.example.com", host("*.example.com")),
+        ("two words", host("two words")),
+        ("com,example.org", host("com,example.org")),
+        ("http://a:b/", host("a:b")),
+        ("http://[::1/", host("[::1")),
+        ("example.com:99999", PrefixError::Port { port: "99999".to_owned() }),
+        ("http://user@example.com/", PrefixError::User),
+        ("a\tb", PrefixError::Control { offset: 1 }),
+        (&"x".repeat(8193), PrefixError::TooLong { bytes: 8193 }),
+    ] {
+        assert_eq!(Prefix::parse(text), Err(error.clone()), "{text}");
+        assert!(error.to_string().contains("example.com/ (that host only)"), "{error}");
+    }
+}
+
+/// Stored tombstones hold these bytes.
+#[test]
+fn stored_bytes_do_not_change() {
+    for (text, bytes) in [
+        ("www.example.com", &b"com\x02example\x02www\x01"[..]),
+        ("example.com:8080/a?b#c", b"com\x02example\x018080\x01\x04a\x03b\x02c"),
+        ("urn:isbn:1", b"\xffurn\x01isbn\x051"),
+        ("file:///a:b", b"\xfffile\x01\x04\x04\x04a:b"),
+    ] {
+        let prefix = Prefix::parse(text).unwrap();
+        assert_eq!(prefix.to_bytes(), bytes, "{text}");
+        assert_eq!(Prefix::from_bytes(bytes), Some(prefix), "{text}");
+    }
+}
+
+#[test]
+fn bytes_that_no_prefix_has_are_refused() {
+    for bytes in [
+        &b""[..],
+        b"com",
+        b"\x01",
+        b"com\x02\x01",
+        b"com\x03\x01",
+        b"com\x01\x01",
+        b"com\x0180\x01",
+        b"com\x01x\x01\x04",
+        b"com\x01\x01a",
+        b"com\x01\x01\x04a\x01",
+        b"com\x01\x01\x04a\x05",
+        b"c\xffm\x01",
+        b"\xff",
+        b"\xffurn",
+        b"\xffurn\x01",
+        b"\xff\x01x",
+        b"\xfffile\x01\x04\x05",
+        b"\xffurn\x01a\x06",
+    ] {
+        assert_eq!(Prefix::from_bytes(bytes), None, "{bytes:?}");
+    }
+}
+
+/// A URL in parts, or a prefix with no scheme and perhaps no path.
+#[derive(Clone, Debug)]
+struct Whole {
+    labels: Vec<&'static str>,
+    port: Option<u16>,
+    path: Option<String>,
+}
+
+impl Whole {
+    fn text(&self) -> String {
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{}{port}{}", self.labels.join("."), self.path.as_deref().unwrap_or(""))
+    }
+
+    fn port_but_default(&self) -> Option<u16> {
+        self.port.filter(|port| ![80, 443].contains(port))
+    }
+
+    fn path_or_root(&self) -> String {
+        match self.path.as_deref().unwrap_or("") {
+            path if path.starts_with('/') => path.to_owned(),
+            path => format!("/{path}"),
+        }
+    }
+
+    /// The definition: by parts, with no key in sight.
+    fn covers(&self, page: &Whole) -> bool {
+        if self.path.is_none() && self.port.is_none() {
+            return page.labels.ends_with(&self.labels);
+        }
+        let (path, page_path) = (self.path_or_root(), page.path_or_root());
+        let rest = page_path.strip_prefix(&path);
+        let boundary = ['/', '?', '#'];
+        page.labels == self.labels
+            && page.port_but_default() == self.port_but_default()
+            && rest.is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with(boundary) || path.ends_with(boundary)
+            })
+    }
+}
+
+fn wholes() -> impl Strategy<Value = Whole> {
+    let label = prop::sample::select(vec!["a", "b", "a-b", "ab", "xn--a", "0"]);
+    let labels = prop::collection::vec(label, 1..4);
+    let port = prop::sample::select(vec![None, None, None, Some(80), Some(81), Some(8)]);
+    let path = "|(/|/a|/b|/a-)(|/|/a|b)(|\\?|\\?a/b|\\?a|\\?a:b)(|#|#a|#a?b)";
+    let path = prop_oneof![1 => Just(None), 4 => path.prop_map(Some)];
+    (labels, port, path).prop_map(|(labels, port, path)| {
+        // An empty path is no path, and the text says so as well.
+        let path = path.filter(|path: &String| !path.is_empty());
+        Whole { labels, port, path }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_prefix_covers_exactly_what_its_parts_say(prefix in wholes(), page in wholes()) {
+        let parsed = Prefix::parse(&prefix.text()).unwrap();
+        // Port 80 is the default of one scheme only.
+        let url = format!("http://{}", page.text());
+        prop_assert_eq!(parsed.contains(&key_of(&url)), prefix.covers(&page), "{}", url);
+    }
+
+    #[test]
+    fn the_prefix_of_a_page_covers_the_page(page in wholes()) {
+        let url = format!("http://{}", page.text());
+        prop_assert!(Prefix::parse(&url).unwrap().contains(&key_of(&url)));
+    }
+
+    #[test]
+    fn a_prefix_can_be_stored_and_shown_and_read_again(
+        text in "(http://|https:|urn:|file:)?[(]?[aZä0.,:/?#@\\[\\]()1-4 é*-]{0,12}(:80|:443|:81)?[)]?/?[a:/?#,)(é]{0,3}"
+    ) {
+        if let Ok(prefix) = Prefix::parse(&text) {
+            let (start, end) = prefix.range();
+            prop_assert!(start < end);
+            prop_assert_eq!(Prefix::from_bytes(prefix.to_bytes()), Some(prefix.clone()));
+            prop_assert_eq!(Prefix::parse(&prefix.to_string()), Ok(prefix));
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_prefix_or_an_error(text in "\\PC{0,40}") {
+        if let Ok(prefix) = Prefix::parse(&text) {
+            prop_assert_eq!(Prefix::parse(&prefix.to_string()), Ok(prefix));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_prefix_or_refused(bytes in prop::collection::vec(prop_oneof![0u8..6, any::<u8>()], 0..20)) {
+        if let Some(prefix) = Prefix::from_bytes(&bytes) {
+            prop_assert_eq!(prefix.to_bytes(), &bytes);
+            prop_assert!(!prefix.to_string().is_empty());
+        }
+    }
+}
