@@ -14,7 +14,7 @@ pub use options::{Durability, Options};
 
 use crate::Result;
 use crate::disk::Disk;
-use crate::page::{Epoch, Observation, Prefix};
+use crate::page::{Epoch, Observation, Prefix, Visit};
 
 /// What [`Store::forget`] applies to.
 #[derive(Clone, Debug)]
@@ -113,8 +113,9 @@ impl Store {
     pub fn history(&self, url: &str) -> Result<History> {
         self.snapshot().history(url)
     }
-    /// The visit in force at a time (last content at or before it, None if gone/unknown then).
-    pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Version>> {
+    /// The content visit in force at a time: the last content at or before it; None if the page was
+    /// unknown or gone then.
+    pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }
     /// The page as it stands.
@@ -170,7 +171,7 @@ impl Snapshot {
         todo!()
     }
     /// See [`Store::as_of`].
-    pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Version>> {
+    pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
         todo!()
     }
     /// See [`Store::latest`].
