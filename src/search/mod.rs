@@ -50,7 +50,15 @@
 //!   principle, with a radius for each block.
 
 mod column;
+mod kernel;
 mod shards;
 
 pub use column::Column;
 pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key, canonical_order};
+
+/// The instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt` or
+/// `portable`. All give the same answers.
+#[must_use]
+pub fn instruction_set() -> &'static str {
+    kernel::Kernel::fastest().name()
+}
