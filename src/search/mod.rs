@@ -49,12 +49,22 @@
 //! - J. Qin et al., "GPH: similarity search in Hamming space", ICDE 2018: the general pigeonhole
 //!   principle, with a radius for each block.
 
+mod build;
 mod column;
 mod kernel;
+mod plan;
+mod probe;
+mod rotation;
 mod shards;
+mod tables;
 
+pub use build::{Sink, build_rotations};
 pub use column::Column;
+pub use plan::{Plan, Way, plan};
+pub use probe::BLOCKS;
+pub use rotation::{Rotation, Rotations, has_rotations, rotation_bits};
 pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key, canonical_order};
+pub use tables::{Candidate, Tables};
 
 /// The instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt` or
 /// `portable`. All give the same answers.
