@@ -52,6 +52,7 @@
 mod build;
 mod column;
 mod kernel;
+mod memory;
 mod plan;
 mod probe;
 mod rotation;
@@ -60,6 +61,7 @@ mod tables;
 
 pub use build::{Sink, build_rotations};
 pub use column::Column;
+pub use memory::Chains;
 pub use plan::{Plan, Way, plan};
 pub use probe::BLOCKS;
 pub use rotation::{Rotation, Rotations, has_rotations, rotation_bits};
