@@ -58,6 +58,8 @@ mod probe;
 mod rotation;
 mod shards;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use build::{Sink, build_rotations};
 pub use column::Column;
