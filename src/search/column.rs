@@ -1,0 +1,80 @@
+//! A column: a run of bytes that somebody else keeps, read by range.
+
+use std::ops::Range;
+
+use zerocopy::FromBytes;
+use zerocopy::little_endian::{U32, U64};
+
+/// One column of a segment, as the search reads it.
+///
+/// The search asks for ranges and never for the whole, so that an implementation over a mapped
+/// file can verify the checksums of just the blocks that are touched, when they are touched.
+///
+/// An implementation returns exactly the bytes of `range`, or an error if they are not all there.
+/// A call is on the hot path of every query and should cost a few nanoseconds.
+pub trait Column {
+    /// What reading can fail with; also how the search says that a content contradicts itself.
+    type Error;
+
+    /// The bytes of `range`, counted from the start of the column.
+    ///
+    /// # Errors
+    ///
+    /// The range reaches beyond the column, or its bytes are not what was written.
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8], Self::Error>;
+
+    /// The error for a value at byte `offset` of this column that cannot be right.
+    ///
+    /// `what` says what was found to be wrong, in a few words, such as "an ordinal beyond the end".
+    fn damaged(&self, offset: u64, what: &'static str) -> Self::Error;
+}
+
+/// Bytes of one entry of a `u32` column.
+pub(super) const U32_BYTES: u64 = 4;
+/// Bytes of one entry of a `u64` column.
+pub(super) const U64_BYTES: u64 = 8;
+
+/// What a column is told when it returned another number of bytes than it was asked for.
+const WRONG_LENGTH: &str = "another number of bytes than the range has";
+
+/// The entries `range` of a column of little-endian `u32`.
+pub(super) fn u32s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U32], C::Error> {
+    let start = u64::from(range.start) * U32_BYTES;
+    let end = u64::from(range.end) * U32_BYTES;
+    let bytes = column.bytes(start..end)?;
+    match <[U32]>::ref_from_bytes(bytes) {
+        Ok(entries) if entries.len() == range.len() => Ok(entries),
+        _ => Err(column.damaged(start, WRONG_LENGTH)),
+    }
+}
+
+/// The entries `range` of a column of little-endian `u64`.
+pub(super) fn u64s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U64], C::Error> {
+    let start = u64::from(range.start) * U64_BYTES;
+    let end = u64::from(range.end) * U64_BYTES;
+    let bytes = column.bytes(start..end)?;
+    match <[U64]>::ref_from_bytes(bytes) {
+        Ok(entries) if entries.len() == range.len() => Ok(entries),
+        _ => Err(column.damaged(start, WRONG_LENGTH)),
+    }
+}
+
+/// The entry at `index` of a column of little-endian `u32`.
+pub(super) fn u32_at<C: Column>(column: &C, index: u32) -> Result<u32, C::Error> {
+    let start = u64::from(index) * U32_BYTES;
+    let bytes = column.bytes(start..start + U32_BYTES)?;
+    match U32::ref_from_bytes(bytes) {
+        Ok(entry) => Ok(entry.get()),
+        Err(_) => Err(column.damaged(start, WRONG_LENGTH)),
+    }
+}
+
+/// The entry at `index` of a column of little-endian `u64`.
+pub(super) fn u64_at<C: Column>(column: &C, index: u32) -> Result<u64, C::Error> {
+    let start = u64::from(index) * U64_BYTES;
+    let bytes = column.bytes(start..start + U64_BYTES)?;
+    match U64::ref_from_bytes(bytes) {
+        Ok(entry) => Ok(entry.get()),
+        Err(_) => Err(column.damaged(start, WRONG_LENGTH)),
+    }
+}

@@ -1,0 +1,279 @@
+//! Comparing many words with one: the only room of this module with unsafe code.
+//!
+//! Two functions, each in four versions: `near_u32` and `near_u64` append the indices of all
+//! words within distance k of a query, in ascending order. The portable version is the truth, and
+//! two more are the same source compiled for processors with a popcount instruction or with AVX2,
+//! where the compiler turns a block's smallest distance into vector code. Nearly all blocks hold
+//! nothing near, so a block costs one comparison, and only the few others are gone through word by
+//! word. The version for AVX-512 is written out, because masks give it the indices at once and
+//! spare it the odd words at the end, which matters to runs of 16 words.
+//!
+//! Which version runs is decided once, at the first use, by what the processor has.
+
+use std::sync::OnceLock;
+
+use zerocopy::little_endian::{U32, U64};
+
+type NearU32 = unsafe fn(&[U32], u32, u32, &mut Vec<u32>);
+type NearU64 = unsafe fn(&[U64], u64, u32, &mut Vec<u32>);
+
+/// One version of the two functions.
+///
+/// Invariant: a `Kernel` is only made where the processor has the features that its functions
+/// were compiled for. [`Kernel::available`] is the only place that makes one.
+#[derive(Clone, Copy)]
+pub(super) struct Kernel {
+    name: &'static str,
+    near_u32: NearU32,
+    near_u64: NearU64,
+}
+
+impl Kernel {
+    /// The fastest version for this processor.
+    pub(super) fn fastest() -> Self {
+        static FASTEST: OnceLock<Kernel> = OnceLock::new();
+        *FASTEST.get_or_init(|| Self::available().next().unwrap_or(Self::PORTABLE))
+    }
+
+    /// Every version that this processor can run, the fastest first.
+    pub(super) fn available() -> impl Iterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let special = [
+            (std::is_x86_feature_detected!("avx512f")
+                && std::is_x86_feature_detected!("avx512bw")
+                && std::is_x86_feature_detected!("avx512vl")
+                && std::is_x86_feature_detected!("avx512vpopcntdq"))
+            .then_some(Self {
+                name: "avx512",
+                near_u32: x86::near_u32_avx512,
+                near_u64: x86::near_u64_avx512,
+            }),
+            (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt"))
+                .then_some(Self {
+                    name: "avx2",
+                    near_u32: x86::near_u32_avx2,
+                    near_u64: x86::near_u64_avx2,
+                }),
+            std::is_x86_feature_detected!("popcnt").then_some(Self {
+                name: "popcnt",
+                near_u32: x86::near_u32_popcnt,
+                near_u64: x86::near_u64_popcnt,
+            }),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let special = [None];
+        special.into_iter().flatten().chain([Self::PORTABLE])
+    }
+
+    /// The version for every processor.
+    const PORTABLE: Self = Self { name: "portable", near_u32, near_u64 };
+
+    /// The name of the instruction set.
+    pub(super) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Appends to `out` the index of every word of `plane` within distance `k` of `query`,
+    /// ascending. The plane has fewer than 2^32 words.
+    pub(super) fn near_u32(self, plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
+        // and they ask for nothing else.
+        unsafe {
+            (self.near_u32)(plane, query, k, out);
+        }
+    }
+
+    /// Appends to `out` the index of every word of `column` within distance `k` of `query`,
+    /// ascending. The column has fewer than 2^32 words.
+    pub(super) fn near_u64(self, column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as above.
+        unsafe {
+            (self.near_u64)(column, query, k, out);
+        }
+    }
+}
+
+/// Tells the processor that the first lines of `bytes` will be read soon. Costs about a nanosecond
+/// a line; does nothing where there is no such instruction.
+#[inline]
+pub(super) fn prefetch(bytes: &[u8]) {
+    /// Bytes of a memory line.
+    const LINE: usize = 64;
+    /// Lines to ask for: as many as a core can wait for at once. The processor notices longer
+    /// runs by itself.
+    const LINES_MAX: usize = 12;
+    #[cfg(target_arch = "x86_64")]
+    for line in bytes.chunks(LINE).take(LINES_MAX) {
+        #[expect(unsafe_code, reason = "an instruction that takes an address")]
+        // SAFETY: prefetching reads nothing and cannot fault, whatever the address; this one is
+        // that of a slice.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, LINE, LINES_MAX);
+}
+
+/// Tells the processor that `value` will be read soon, as [`prefetch`] does.
+#[inline]
+pub(super) fn prefetch_value<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "an instruction that takes an address")]
+    // SAFETY: prefetching reads nothing and cannot fault, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+#[inline(always)]
+fn near_u32(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
+    near(plane, k, out, |word| (word.get() ^ query).count_ones());
+}
+
+#[inline(always)]
+fn near_u64(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+    near(column, k, out, |word| (word.get() ^ query).count_ones());
+}
+
+/// The source of all versions but that for AVX-512: by blocks of 32 words, of 8, and of one.
+#[inline(always)]
+fn near<W: Copy>(words: &[W], k: u32, out: &mut Vec<u32>, distance: impl Fn(W) -> u32 + Copy) {
+    let (words, base) = near_by_blocks::<32, W>(words, 0, k, out, distance);
+    let (words, base) = near_by_blocks::<8, W>(words, base, k, out, distance);
+    near_by_blocks::<1, W>(words, base, k, out, distance);
+}
+
+/// Goes through as many whole blocks as there are; returns the words left and the first's index.
+#[inline(always)]
+fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
+    words: &'w [W],
+    mut base: u32,
+    k: u32,
+    out: &mut Vec<u32>,
+    distance: impl Fn(W) -> u32,
+) -> (&'w [W], u32) {
+    let (blocks, rest) = words.as_chunks::<WORDS>();
+    for block in blocks {
+        let mut nearest = u32::MAX;
+        for &word in block {
+            nearest = nearest.min(distance(word));
+        }
+        if nearest <= k {
+            for (index, &word) in (base..).zip(block) {
+                if distance(word) <= k {
+                    out.push(index);
+                }
+            }
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "a block has 32 words at most")]
+        let words = WORDS as u32;
+        base += words;
+    }
+    (rest, base)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
+        _mm512_mask_cmple_epu32_mask, _mm512_mask_cmple_epu64_mask, _mm512_maskz_loadu_epi32,
+        _mm512_maskz_loadu_epi64, _mm512_popcnt_epi32, _mm512_popcnt_epi64, _mm512_set1_epi32,
+        _mm512_set1_epi64, _mm512_xor_si512,
+    };
+
+    use zerocopy::little_endian::{U32, U64};
+
+    #[target_feature(enable = "popcnt")]
+    pub(super) fn near_u32_popcnt(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
+        super::near_u32(plane, query, k, out);
+    }
+
+    #[target_feature(enable = "popcnt")]
+    pub(super) fn near_u64_popcnt(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+        super::near_u64(column, query, k, out);
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn near_u32_avx2(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
+        super::near_u32(plane, query, k, out);
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+        super::near_u64(column, query, k, out);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+    pub(super) fn near_u32_avx512(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
+        let query = _mm512_set1_epi32(query.cast_signed());
+        let limit = _mm512_set1_epi32(k.min(u32::BITS).cast_signed());
+        let (blocks, rest) = plane.as_chunks::<16>();
+        let mut base = 0;
+        for block in blocks {
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
+            let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+            let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+            let near = _mm512_cmple_epu32_mask(distances, limit);
+            if near != 0 {
+                push_mask(base, near.into(), out);
+            }
+            base += 16;
+        }
+        if !rest.is_empty() {
+            let lanes = u16::MAX >> (16 - rest.len());
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: `lanes` has one bit for each word of `rest`, from the lowest on, and lanes
+            // that are masked out are not read; the load asks for no alignment.
+            let words = unsafe { _mm512_maskz_loadu_epi32(lanes, rest.as_ptr().cast()) };
+            let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+            let near = _mm512_mask_cmple_epu32_mask(lanes, distances, limit);
+            push_mask(base, near.into(), out);
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+    pub(super) fn near_u64_avx512(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+        let query = _mm512_set1_epi64(query.cast_signed());
+        let limit = _mm512_set1_epi64(k.min(u64::BITS).into());
+        let (blocks, rest) = column.as_chunks::<8>();
+        let mut base = 0;
+        for block in blocks {
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
+            let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+            let distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, query));
+            let near = _mm512_cmple_epu64_mask(distances, limit);
+            if near != 0 {
+                push_mask(base, near.into(), out);
+            }
+            base += 8;
+        }
+        if !rest.is_empty() {
+            let lanes = u8::MAX >> (8 - rest.len());
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: `lanes` has one bit for each word of `rest`, from the lowest on, and lanes
+            // that are masked out are not read; the load asks for no alignment.
+            let words = unsafe { _mm512_maskz_loadu_epi64(lanes, rest.as_ptr().cast()) };
+            let distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, query));
+            let near = _mm512_mask_cmple_epu64_mask(lanes, distances, limit);
+            push_mask(base, near.into(), out);
+        }
+    }
+
+    /// Appends `base` plus the place of each bit that is set.
+    #[inline]
+    fn push_mask(base: u32, mut mask: u32, out: &mut Vec<u32>) {
+        while mask != 0 {
+            out.push(base + mask.trailing_zeros());
+            mask &= mask - 1;
+        }
+    }
+}

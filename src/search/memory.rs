@@ -1,0 +1,288 @@
+//! The index in memory, of fingerprints that are not yet in a segment.
+
+use zerocopy::little_endian::{U32, U64};
+
+use super::kernel::{Kernel, prefetch_value};
+use super::plan::{follow_chains, nodes_worth_a_scan};
+use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
+use super::shards::DISTANCE_MAX;
+use super::tables::Candidate;
+
+/// What is no node, and the number that no fingerprint gets.
+const NONE: u32 = u32::MAX;
+
+/// The bits that address the buckets of an index that has just been made.
+const BITS_MIN: u32 = 4;
+
+/// Fingerprints for each bucket at which the buckets are doubled: then one in eight overflows.
+const LOAD_MAX: usize = 5;
+
+/// Entries of a node, which fill a memory line together with what else is in it.
+const NODE_ENTRIES: usize = 7;
+
+/// Fingerprints in the order of their arrival, searchable after every one.
+///
+/// The same four tables as in a segment, but grown one by one. A bucket is a chain of nodes, each a
+/// memory line with room for seven entries, and most chains have one: a search waits for memory
+/// once, not once for every entry. The first node of a bucket is found by the bucket's number and
+/// holds the latest entries; when it is full, it moves behind an empty one. The buckets start few
+/// and are doubled as they fill, up to the 16 bits of a block.
+///
+/// Memory: at least 4 KiB; 70 to 120 bytes for each fingerprint up to 300,000, some 55 from a million
+/// on, and as with a `Vec`, room for more.
+#[derive(Clone, Debug)]
+pub struct Chains {
+    fingerprints: Vec<U64>,
+    /// The table of each block: the first node of each bucket.
+    buckets: [Vec<Node>; BLOCKS],
+    /// The nodes behind the first ones, of all tables.
+    overflow: Vec<Node>,
+    /// The bits that address the buckets.
+    bits: u32,
+}
+
+/// A part of a bucket: a memory line.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Node {
+    /// The 32 bits that follow the block, of each entry.
+    planes: [U32; NODE_ENTRIES],
+    /// The numbers of the fingerprints.
+    ids: [u32; NODE_ENTRIES],
+    /// How many entries there are.
+    len: u32,
+    /// The place in the overflow of the node with those before, or `NONE`.
+    before: u32,
+}
+
+const _: () = assert!(size_of::<Node>() == 64);
+
+impl Node {
+    const EMPTY: Self =
+        Self { planes: [U32::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
+
+    /// Adds an entry; `false` if there is no room.
+    fn push(&mut self, plane: u32, id: u32) -> bool {
+        let at = self.len as usize;
+        let (Some(planes), Some(ids)) = (self.planes.get_mut(at), self.ids.get_mut(at)) else {
+            return false;
+        };
+        *planes = U32::new(plane);
+        *ids = id;
+        self.len += 1;
+        true
+    }
+
+    /// The planes of its entries.
+    fn planes(&self) -> &[U32] {
+        self.planes.get(..self.len as usize).unwrap_or(&self.planes)
+    }
+}
+
+impl Default for Chains {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Chains {
+    /// An empty index: 4 KiB.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            fingerprints: Vec::new(),
+            buckets: empty_buckets(BITS_MIN),
+            overflow: Vec::new(),
+            bits: BITS_MIN,
+        }
+    }
+
+    /// The number of fingerprints pushed.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.fingerprints.len()
+    }
+
+    /// Whether nothing was pushed yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.fingerprints.is_empty()
+    }
+
+    /// Bytes of memory taken, including room for more.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let buckets: usize = self.buckets.iter().map(Vec::capacity).sum();
+        size_of::<Self>()
+            + self.fingerprints.capacity() * size_of::<U64>()
+            + (buckets + self.overflow.capacity()) * size_of::<Node>()
+    }
+
+    /// Adds a fingerprint and returns its number: 0 for the first, 1 for the next, and so on. Equal
+    /// fingerprints get numbers of their own.
+    ///
+    /// Cost: a memory line in each of four tables, 50 to 80 ns, and as much again for doubling the
+    /// buckets now and then. That takes some 10 ms the last time, at 163,840 fingerprints, half of
+    /// it the operating system's for 16 MiB of fresh memory.
+    ///
+    /// # Panics
+    ///
+    /// After 2^32 - 1 fingerprints, which would take 200 GiB.
+    pub fn push(&mut self, fingerprint: u64) -> u32 {
+        let id = u32::try_from(self.len()).unwrap_or(NONE);
+        assert!(id != NONE, "an index in memory numbers fewer than 2^32 fingerprints");
+        if self.len() >= LOAD_MAX << self.bits && self.bits < BLOCK_BITS {
+            self.grow();
+        }
+        self.fingerprints.push(U64::new(fingerprint));
+        for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
+            let bucket = block.bucket(fingerprint, self.bits) as usize;
+            if let Some(first) = buckets.get_mut(bucket) {
+                add(first, &mut self.overflow, block.plane(fingerprint), id);
+            }
+        }
+        id
+    }
+
+    /// Doubles the buckets: each is split in two by the next bit of its entries' block. Both halves
+    /// follow each other, so old and new buckets are gone through in order.
+    fn grow(&mut self) {
+        self.bits += 1;
+        let overflow = std::mem::take(&mut self.overflow);
+        for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
+            let mut split = Vec::with_capacity(buckets.len() * 2);
+            for first in &*buckets {
+                let mut halves = [Node::EMPTY, Node::EMPTY];
+                let mut chain = Some(first);
+                while let Some(node) = chain {
+                    for (plane, &id) in node.planes().iter().zip(&node.ids) {
+                        let Some(fingerprint) = self.fingerprints.get(id as usize) else {
+                            continue;
+                        };
+                        let half = block.bucket(fingerprint.get(), self.bits) & 1;
+                        if let Some(first) = halves.get_mut(half as usize) {
+                            add(first, &mut self.overflow, plane.get(), id);
+                        }
+                    }
+                    chain = overflow.get(node.before as usize);
+                }
+                split.extend(halves);
+            }
+            *buckets = split;
+        }
+    }
+
+    /// Appends to `out` every fingerprint within distance `k` of `fingerprint`, each number once,
+    /// in no particular order. Exact for every `k`; from 64 on that is all of them.
+    ///
+    /// Cost: a memory line or two for each bucket that the pigeonhole principle names, 4 for k = 3.
+    /// Never more than about twice a comparison with all fingerprints, at some 0.1 ns each: that is
+    /// how the search goes on when chains turn out to be long.
+    pub fn find(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
+        let k = k.min(DISTANCE_MAX);
+        let n = u32::try_from(self.len()).unwrap_or(NONE);
+        let before = out.len();
+        if follow_chains(n, self.bits, k) && self.follow(fingerprint, k, out) {
+            return;
+        }
+        out.truncate(before);
+        self.scan(fingerprint, k, out);
+    }
+
+    /// Compares every fingerprint.
+    pub(super) fn scan(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
+        /// Fingerprints compared before those that are near are looked at again.
+        const STRIDE: usize = 8192;
+        let kernel = Kernel::fastest();
+        let mut near = Vec::new();
+        for (start, column) in (0..).step_by(STRIDE).zip(self.fingerprints.chunks(STRIDE)) {
+            kernel.near_u64(column, fingerprint, k, &mut near);
+            for index in near.drain(..) {
+                if let Some(found) = column.get(index as usize) {
+                    out.push(Candidate::new(start + index, found.get(), fingerprint));
+                }
+            }
+        }
+    }
+
+    /// Follows the chains that the pigeonhole principle names; `false` if they turn out to be so
+    /// long that comparing every fingerprint is cheaper, and what was found is not all.
+    ///
+    /// Several chains are followed in turn, so that their memory lines come at the same time.
+    pub(super) fn follow(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) -> bool {
+        /// Chains followed at the same time.
+        const LANES: usize = 16;
+        let kernel = Kernel::fastest();
+        let reach = Reach::within(k);
+        let mut near = Vec::new();
+        let mut chains = Probes::new(fingerprint, self.bits, reach)
+            .filter_map(|probe| Some((probe, asked_for(self.first(probe))?)));
+        let mut lanes = [const { None::<(Probe, &Node)> }; LANES];
+        for (lane, first) in lanes.iter_mut().zip(chains.by_ref()) {
+            *lane = Some(first);
+        }
+        let mut nodes_left = nodes_worth_a_scan(self.len()).max(NODES_MIN);
+        loop {
+            let mut nodes = 0;
+            for lane in &mut lanes {
+                let Some((probe, node)) = *lane else { continue };
+                let plane = probe.block.plane(fingerprint);
+                kernel.near_u32(node.planes(), plane, k - probe.distance, &mut near);
+                for index in near.drain(..) {
+                    let Some(&id) = node.ids.get(index as usize) else { continue };
+                    let Some(found) = self.fingerprints.get(id as usize) else { continue };
+                    let difference = found.get() ^ fingerprint;
+                    if difference.count_ones() <= k && reach.first_found_by(probe.block, difference)
+                    {
+                        out.push(Candidate::new(id, found.get(), fingerprint));
+                    }
+                }
+                let before = asked_for(self.overflow.get(node.before as usize));
+                *lane = before.map(|node| (probe, node)).or_else(|| chains.next());
+                nodes += 1;
+            }
+            if nodes == 0 {
+                return true;
+            }
+            if nodes > nodes_left {
+                return false;
+            }
+            nodes_left -= nodes;
+        }
+    }
+
+    /// The first node of the probed bucket.
+    fn first(&self, probe: Probe) -> Option<&Node> {
+        let [first, second, third, fourth] = &self.buckets;
+        let buckets = match probe.block {
+            Block::First => first,
+            Block::Second => second,
+            Block::Third => third,
+            Block::Fourth => fourth,
+        };
+        buckets.get(probe.bucket as usize)
+    }
+}
+
+/// The same node; the processor has been told that it will be read.
+fn asked_for(node: Option<&Node>) -> Option<&Node> {
+    node.inspect(|node| prefetch_value(*node))
+}
+
+/// Nodes that may always be looked at: a few microseconds at most.
+const NODES_MIN: usize = 128;
+
+/// Tables with an empty node for each bucket.
+fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
+    std::array::from_fn(|_| vec![Node::EMPTY; 1 << bits])
+}
+
+/// Adds an entry to the bucket that begins with `first`.
+fn add(first: &mut Node, overflow: &mut Vec<Node>, plane: u32, id: u32) {
+    if !first.push(plane, id) {
+        // There are fewer nodes than fingerprints: each holds seven, in four tables.
+        let before = u32::try_from(overflow.len()).unwrap_or(NONE);
+        overflow.push(std::mem::replace(first, Node { before, ..Node::EMPTY }));
+        first.push(plane, id);
+    }
+}

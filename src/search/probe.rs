@@ -1,0 +1,178 @@
+//! Which buckets of which rotations must be looked into: the pigeonhole principle.
+
+/// The blocks that a fingerprint is cut into, and so the number of rotations.
+pub const BLOCKS: usize = 4;
+
+/// Bits of a block.
+pub(super) const BLOCK_BITS: u32 = 16;
+
+/// A block of the fingerprint, or the rotation that is addressed by it. Block 0 is the top one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Block {
+    First,
+    Second,
+    Third,
+    Fourth,
+}
+
+impl Block {
+    pub(super) const ALL: [Self; BLOCKS] = [Self::First, Self::Second, Self::Third, Self::Fourth];
+
+    /// The fingerprint turned so that this block is on top.
+    fn rotate(self, fingerprint: u64) -> u64 {
+        fingerprint.rotate_left(BLOCK_BITS * self as u32)
+    }
+
+    /// The top `bits` bits of this block, 0 to 16 of them: the bucket in this block's rotation.
+    pub(super) fn bucket(self, fingerprint: u64, bits: u32) -> u32 {
+        let block = (self.rotate(fingerprint) >> (u64::BITS - BLOCK_BITS)) as u32;
+        block >> BLOCK_BITS.saturating_sub(bits)
+    }
+
+    /// The 32 bits that follow this block: what its rotation stores of a fingerprint.
+    pub(super) fn plane(self, fingerprint: u64) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "the low 32 bits are what is wanted")]
+        let plane = (self.rotate(fingerprint) >> BLOCK_BITS) as u32;
+        plane
+    }
+
+    /// How many bits of this block are set in `difference`.
+    fn distance(self, difference: u64) -> u32 {
+        self.bucket(difference, BLOCK_BITS).count_ones()
+    }
+}
+
+/// How many differing bits each block is too many for: the radii of the pigeonhole principle,
+/// plus one.
+///
+/// If two fingerprints differ in at most k bits, and the reaches add up to k + 1, then in at least
+/// one block they differ in fewer bits than its reach: otherwise they would differ in k + 1 bits at
+/// least. So it is enough to look, for each block, at the buckets below its reach. A reach of 0
+/// means that the rotation is not needed at all. (The asymmetric form of the principle; equal
+/// radii, `floor(k / 4)`, would visit more: 68 buckets rather than 20 for k = 4.)
+///
+/// The reaches differ by one at most, because the number of buckets within a radius grows faster
+/// than linearly with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reach([u32; BLOCKS]);
+
+impl Reach {
+    /// The cheapest reaches that find everything within `k`.
+    pub(super) fn within(k: u32) -> Self {
+        // What is left over after dealing k + 1 evenly goes to the first blocks.
+        Self([k + 4, k + 3, k + 2, k + 1].map(|dealt| dealt / 4))
+    }
+
+    /// The reach of one block.
+    pub(super) fn of(self, block: Block) -> u32 {
+        let [first, second, third, fourth] = self.0;
+        match block {
+            Block::First => first,
+            Block::Second => second,
+            Block::Third => third,
+            Block::Fourth => fourth,
+        }
+    }
+
+    /// Whether `block` is the first one whose rotation finds two fingerprints with this
+    /// `difference` (their exclusive or): the rule by which each is reported once.
+    pub(super) fn first_found_by(self, block: Block, difference: u64) -> bool {
+        for earlier in Block::ALL {
+            if earlier.distance(difference) < self.of(earlier) {
+                return earlier == block;
+            }
+        }
+        false
+    }
+
+    /// Whether an earlier rotation than that of `block` finds two fingerprints whose planes, in the
+    /// rotation of `block`, differ by `difference`.
+    ///
+    /// The last two rotations hold blocks 0 and 1 in their planes, so most of what has been found
+    /// already is known without reading the whole fingerprint.
+    pub(super) fn found_before(self, block: Block, difference: u32) -> bool {
+        let high = (difference >> BLOCK_BITS).count_ones();
+        let low = (difference << BLOCK_BITS).count_ones();
+        match block {
+            Block::First | Block::Second => false,
+            Block::Third => low < self.of(Block::First),
+            Block::Fourth => high < self.of(Block::First) || low < self.of(Block::Second),
+        }
+    }
+}
+
+/// One bucket to look into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Probe {
+    /// The rotation.
+    pub(super) block: Block,
+    /// The bucket of that rotation.
+    pub(super) bucket: u32,
+    /// In how many bits the bucket's number differs from the fingerprint's own bucket: that many
+    /// of the k bits are spent before an entry is looked at.
+    pub(super) distance: u32,
+}
+
+/// All buckets in which something within the reaches can lie, nearest first in each rotation.
+#[derive(Clone, Debug)]
+pub(super) struct Probes {
+    fingerprint: u64,
+    bits: u32,
+    reach: Reach,
+    /// The rotation at hand and those after it.
+    blocks: std::slice::Iter<'static, Block>,
+    block: Option<Block>,
+    /// The bucket bits to flip next.
+    flips: u32,
+    /// How many bits of `flips` are set.
+    weight: u32,
+}
+
+impl Probes {
+    /// The probes for `fingerprint` in rotations addressed by `bits` bits.
+    ///
+    /// With fewer than 16 bits a bucket holds several blocks, each of which differs from the
+    /// fingerprint's in at least as many bits as the bucket's number does: the buckets below the
+    /// reach still hold everything that is to be found.
+    pub(super) fn new(fingerprint: u64, bits: u32, reach: Reach) -> Self {
+        static BLOCKS_IN_ORDER: [Block; BLOCKS] = Block::ALL;
+        let mut blocks = BLOCKS_IN_ORDER.iter();
+        let block = blocks.next().copied();
+        Self { fingerprint, bits: bits.min(BLOCK_BITS), reach, blocks, block, flips: 0, weight: 0 }
+    }
+}
+
+impl Iterator for Probes {
+    type Item = Probe;
+
+    fn next(&mut self) -> Option<Probe> {
+        loop {
+            let block = self.block?;
+            if self.weight >= self.reach.of(block) || self.weight > self.bits {
+                self.block = self.blocks.next().copied();
+                (self.flips, self.weight) = (0, 0);
+                continue;
+            }
+            let bucket = block.bucket(self.fingerprint, self.bits) ^ self.flips;
+            let probe = Probe { block, bucket, distance: self.weight };
+            self.flips = next_of_same_weight(self.flips);
+            if self.flips == 0 || self.flips >> self.bits != 0 {
+                self.weight += 1;
+                self.flips = (1 << self.weight) - 1;
+            }
+            return Some(probe);
+        }
+    }
+}
+
+/// The next larger number with as many bits set; 0 for 0. For numbers of 17 bits at most.
+///
+/// Gosper's hack: R. W. Gosper, HAKMEM item 175, 1972.
+fn next_of_same_weight(number: u32) -> u32 {
+    if number == 0 {
+        return 0;
+    }
+    let lowest = number & number.wrapping_neg();
+    let carried = number + lowest;
+    carried | (((carried ^ number) >> 2) >> lowest.trailing_zeros())
+}

@@ -1,0 +1,129 @@
+//! The canonical order of fingerprints, and where each popcount begins in it.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, IntoBytes};
+
+use super::column::Column;
+
+/// The bits of a fingerprint: no distance is larger.
+pub const DISTANCE_MAX: u32 = u64::BITS;
+
+/// Entries of a shards column: the start of each popcount 0..=64, then the number of fingerprints.
+const STARTS: usize = 66;
+
+/// Bytes of a shards column, as a length of arrays.
+const LENGTH: usize = STARTS * size_of::<U32>();
+
+/// What canonical order compares: the popcount first, then the value.
+///
+/// Fingerprints within distance k differ by at most k in popcount (each differing bit moves it by
+/// one), so in this order everything near a fingerprint lies in one contiguous run.
+#[must_use]
+pub fn canonical_key(fingerprint: u64) -> (u32, u64) {
+    (fingerprint.count_ones(), fingerprint)
+}
+
+/// Compares two fingerprints in canonical order, see [`canonical_key`].
+#[must_use]
+pub fn canonical_order(left: u64, right: u64) -> Ordering {
+    canonical_key(left).cmp(&canonical_key(right))
+}
+
+/// Counts fingerprints by popcount, one at a time, to find where each shard starts.
+#[derive(Clone, Debug)]
+pub struct Census {
+    /// How many fingerprints of each popcount were added.
+    counts: [u32; STARTS - 1],
+}
+
+impl Default for Census {
+    fn default() -> Self {
+        Self { counts: [0; STARTS - 1] }
+    }
+}
+
+impl Census {
+    /// Counts one more fingerprint; fewer than 2^32 may be added, in any order.
+    pub fn add(&mut self, fingerprint: u64) {
+        if let Some(count) = self.counts.get_mut(fingerprint.count_ones() as usize) {
+            *count += 1;
+        }
+    }
+
+    /// The shards of a canonical column of everything that was added.
+    #[must_use]
+    pub fn shards(&self) -> Shards {
+        let mut starts = [0; STARTS];
+        let mut next = 0;
+        for (start, count) in starts.iter_mut().skip(1).zip(self.counts) {
+            next += count;
+            *start = next;
+        }
+        Shards { starts }
+    }
+}
+
+/// Where each popcount starts in a canonical column: 264 bytes, small enough to keep at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shards {
+    /// The first ordinal of each popcount 0..=64, then the number of fingerprints; never falling.
+    starts: [u32; STARTS],
+}
+
+impl Shards {
+    /// Bytes of a shards column.
+    pub const BYTES: u64 = LENGTH as u64;
+
+    /// Reads a shards column and checks that it starts at 0 and never falls.
+    ///
+    /// # Errors
+    ///
+    /// The column cannot be read, or it is not a shards column.
+    pub fn read<C: Column>(column: &C) -> Result<Self, C::Error> {
+        let bytes = column.bytes(0..Self::BYTES)?;
+        let Ok(entries) = <[U32; STARTS]>::ref_from_bytes(bytes) else {
+            return Err(column.damaged(0, "a shards column of another length"));
+        };
+        let mut starts = [0; STARTS];
+        let mut before = 0;
+        for ((offset, start), entry) in (0..).step_by(4).zip(&mut starts).zip(entries) {
+            *start = entry.get();
+            if *start < before || (offset == 0 && *start != 0) {
+                return Err(column.damaged(offset, "a shard that starts before the one before it"));
+            }
+            before = *start;
+        }
+        Ok(Self { starts })
+    }
+
+    /// The column as it is stored: 66 little-endian `u32`.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        let entries = self.starts.map(U32::new);
+        bytes.copy_from_slice(entries.as_bytes());
+        bytes
+    }
+
+    /// The number of fingerprints in the column.
+    #[must_use]
+    pub fn fingerprints(&self) -> u32 {
+        let [.., n] = self.starts;
+        n
+    }
+
+    /// The ordinals of all fingerprints whose popcount differs from `popcount` by at most `k`:
+    /// the only ones that can lie within distance `k` of a fingerprint with that popcount.
+    #[must_use]
+    pub fn around(&self, popcount: u32, k: u32) -> Range<u32> {
+        let first = popcount.saturating_sub(k).min(DISTANCE_MAX);
+        let last = popcount.saturating_add(k).min(DISTANCE_MAX);
+        let n = self.fingerprints();
+        let start = self.starts.get(first as usize).copied().unwrap_or(n);
+        let end = self.starts.get(last as usize + 1).copied().unwrap_or(n);
+        start..end
+    }
+}

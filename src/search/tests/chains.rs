@@ -1,0 +1,102 @@
+//! The index in memory finds what the oracle finds, after every push.
+
+use super::*;
+
+fn check(chains: &Chains, fingerprints: &[u64], query: u64, k: u32) {
+    let truth = oracle(fingerprints, query, k);
+    let mut found = Vec::new();
+    chains.find(query, k, &mut found);
+    assert_eq!(sorted(found), truth, "find, k = {k}");
+    let mut found = Vec::new();
+    chains.scan(query, k, &mut found);
+    assert_eq!(found, truth, "scan, k = {k}");
+}
+
+fn check_chains(chains: &Chains, fingerprints: &[u64], query: u64, k: u32) {
+    let mut found = Vec::new();
+    if chains.follow(query, k, &mut found) {
+        assert_eq!(sorted(found), oracle(fingerprints, query, k), "chains, k = {k}");
+    }
+}
+
+fn filled(fingerprints: &[u64]) -> Chains {
+    let mut chains = Chains::new();
+    for (id, &fingerprint) in (0..).zip(fingerprints) {
+        assert_eq!(chains.push(fingerprint), id);
+    }
+    chains
+}
+
+#[test]
+fn every_distance_is_exact() {
+    for kind in KINDS {
+        let mut fingerprints = fingerprints(kind, 1500, 20);
+        fingerprints.extend_from_within(100..200);
+        for n in [0, 1, 2, 40, 513, 1600] {
+            let chains = filled(&fingerprints[..n]);
+            for query in queries(&fingerprints[..n], 4, 21) {
+                for k in 0..=64 {
+                    check(&chains, &fingerprints[..n], query, k);
+                    check_chains(&chains, &fingerprints[..n], query, k);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn growing_to_all_bits_loses_nothing() {
+    let fingerprints = fingerprints(Kind::Clustered, 150_000, 22);
+    let chains = filled(&fingerprints);
+    assert_eq!(chains.len(), 150_000);
+    for query in queries(&fingerprints, 20, 23) {
+        for k in [0, 1, 3, 4, 8] {
+            check(&chains, &fingerprints, query, k);
+            check_chains(&chains, &fingerprints, query, k);
+        }
+    }
+}
+
+#[test]
+fn a_chain_through_everything_is_given_up_for_a_scan() {
+    let fingerprints: Vec<u64> =
+        fingerprints(Kind::Even, 20_000, 24).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
+    let chains = filled(&fingerprints);
+    assert!(!chains.follow(fingerprints[0], 3, &mut Vec::new()));
+    for query in queries(&fingerprints, 10, 25) {
+        (0..9).for_each(|k| check(&chains, &fingerprints, query, k));
+    }
+}
+
+#[test]
+fn equal_fingerprints_keep_their_own_numbers() {
+    let chains = filled(&[5, 5, 7, 5]);
+    let mut found = Vec::new();
+    chains.find(5, 0, &mut found);
+    let ids: Vec<u32> = sorted(found).iter().map(|found| found.ordinal).collect();
+    assert_eq!(ids, [0, 1, 3]);
+}
+
+#[test]
+fn a_small_index_takes_little_memory() {
+    let empty = Chains::default();
+    assert!(empty.is_empty() && empty.memory_bytes() < 5_000);
+    let chains = filled(&fingerprints(Kind::Even, 1000, 26));
+    assert!(chains.memory_bytes() < 140 * 1000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn chains_equal_the_linear_scan(
+        kind in kinds(), n in 0_usize..3000, seed: u64, k in 0_u32..=64
+    ) {
+        let fingerprints = fingerprints(kind, n, seed);
+        let chains = filled(&fingerprints);
+        for query in queries(&fingerprints, 8, seed ^ 1) {
+            check(&chains, &fingerprints, query, k);
+            check_chains(&chains, &fingerprints, query, k);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! All versions of a kernel give the answer of the plainest loop.
+
+use zerocopy::little_endian::{U32, U64};
+
+use super::super::kernel::{Kernel, prefetch};
+use super::*;
+
+fn check_u32(plane: &[u32], query: u32, k: u32) {
+    let truth: Vec<u32> = (0..)
+        .zip(plane)
+        .filter(|(_, word)| (*word ^ query).count_ones() <= k)
+        .map(|(index, _)| index)
+        .collect();
+    let plane: Vec<U32> = plane.iter().copied().map(U32::new).collect();
+    for kernel in Kernel::available() {
+        let mut out = vec![7];
+        kernel.near_u32(&plane, query, k, &mut out);
+        assert_eq!(out.split_first(), Some((&7, &truth[..])), "{}", kernel.name());
+    }
+}
+
+fn check_u64(column: &[u64], query: u64, k: u32) {
+    let truth: Vec<u32> = oracle(column, query, k).iter().map(|found| found.ordinal).collect();
+    let column: Vec<U64> = column.iter().copied().map(U64::new).collect();
+    for kernel in Kernel::available() {
+        let mut out = vec![7];
+        kernel.near_u64(&column, query, k, &mut out);
+        assert_eq!(out.split_first(), Some((&7, &truth[..])), "{}", kernel.name());
+    }
+}
+
+#[test]
+fn every_length_around_a_block_is_compared_to_its_end() {
+    let words = fingerprints(Kind::Even, 200, 1);
+    for length in 0..words.len() {
+        for k in [0, 8, 16, 32, 64] {
+            check_u64(&words[..length], words[0], k);
+            let plane: Vec<u32> = words[..length].iter().map(|word| *word as u32).collect();
+            check_u32(&plane, words[0] as u32, k);
+        }
+    }
+}
+
+#[test]
+fn unaligned_columns_are_compared_like_others() {
+    use zerocopy::FromBytes;
+    let Bytes(bytes) = column(&fingerprints(Kind::Even, 40, 2));
+    for offset in 0..8 {
+        let words = <[U64]>::ref_from_bytes(&bytes[offset..][..39 * 8]).unwrap();
+        let truth: Vec<u64> = words.iter().map(|word| word.get()).collect();
+        for kernel in Kernel::available() {
+            let mut out = Vec::new();
+            kernel.near_u64(words, truth[5], 30, &mut out);
+            let ordinals: Vec<u32> =
+                oracle(&truth, truth[5], 30).iter().map(|found| found.ordinal).collect();
+            assert_eq!(out, ordinals, "{}", kernel.name());
+        }
+    }
+}
+
+#[test]
+fn prefetching_takes_any_slice() {
+    prefetch(&[]);
+    prefetch(&[0; 10_000]);
+}
+
+#[test]
+fn the_instruction_set_has_a_name() {
+    assert!(["avx512", "avx2", "popcnt", "portable"].contains(&instruction_set()));
+}
+
+proptest! {
+    #[test]
+    fn all_versions_equal_the_plainest(
+        kind in kinds(), n in 0_usize..400, seed: u64, k in 0_u32..=70, member: bool
+    ) {
+        let words = fingerprints(kind, n, seed);
+        let query = words.first().copied().filter(|_| member).unwrap_or(seed);
+        check_u64(&words, query, k);
+        let plane: Vec<u32> = words.iter().map(|word| (word >> 16) as u32).collect();
+        check_u32(&plane, (query >> 16) as u32, k);
+    }
+}

@@ -1,0 +1,188 @@
+//! What the tests share: the oracle, the data, and columns that are vectors.
+
+#![expect(clippy::cast_possible_truncation, reason = "a wrong number fails the test")]
+
+mod chains;
+mod damage;
+mod kernels;
+mod probes;
+mod tables;
+mod timing;
+
+use std::ops::Range;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// The truth: a linear scan.
+fn oracle(fingerprints: &[u64], query: u64, k: u32) -> Vec<Candidate> {
+    (0..)
+        .zip(fingerprints)
+        .filter(|(_, found)| (*found ^ query).count_ones() <= k)
+        .map(|(ordinal, &found)| Candidate::new(ordinal, found, query))
+        .collect()
+}
+
+fn sorted(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.sort_unstable();
+    candidates
+}
+
+/// What a column of the tests fails with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fault {
+    OutOfRange(Range<u64>),
+    Damaged(u64, &'static str),
+}
+
+/// A column that is a vector.
+#[derive(Clone, Debug)]
+struct Bytes(Vec<u8>);
+
+impl Column for Bytes {
+    type Error = Fault;
+
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8], Fault> {
+        self.0.get(range.start as usize..range.end as usize).ok_or(Fault::OutOfRange(range))
+    }
+
+    fn damaged(&self, offset: u64, what: &'static str) -> Fault {
+        Fault::Damaged(offset, what)
+    }
+}
+
+/// SplitMix64: G. L. Steele et al., "Fast splittable pseudorandom number generators", 2014.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
+    }
+
+    /// The fingerprint with up to `flips` bits flipped.
+    fn near(&mut self, fingerprint: u64, flips: u64) -> u64 {
+        let flips = self.below(flips + 1);
+        (0..flips).fold(fingerprint, |near, _| near ^ 1 << self.below(64))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Evenly spread.
+    Even,
+    /// Fifty at a time within a few bits of a template.
+    Clustered,
+    /// Bits that are mostly 0, and some that are always 1.
+    Biased,
+}
+
+const KINDS: [Kind; 3] = [Kind::Even, Kind::Clustered, Kind::Biased];
+
+fn fingerprints(kind: Kind, n: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random(seed);
+    let mut template = 0;
+    (0..n)
+        .map(|index| match kind {
+            Kind::Even => random.next(),
+            Kind::Clustered => {
+                if index % 50 == 0 {
+                    template = random.next();
+                }
+                random.near(template, 6)
+            }
+            Kind::Biased => random.next() & random.next() | 0x8001_0000_0001_0f00,
+        })
+        .collect()
+}
+
+/// Distinct, in canonical order.
+fn canonical(mut fingerprints: Vec<u64>) -> Vec<u64> {
+    fingerprints.sort_unstable_by_key(|&fingerprint| canonical_key(fingerprint));
+    fingerprints.dedup();
+    fingerprints
+}
+
+/// Strangers, members and neighbours of members.
+fn queries(fingerprints: &[u64], count: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random(seed);
+    (0..count)
+        .map(|index| {
+            let at = random.below(fingerprints.len() as u64) as usize;
+            match (index % 4, fingerprints.get(at)) {
+                (0, _) | (_, None) => random.next(),
+                (1, Some(&member)) => member,
+                (_, Some(&member)) => random.near(member, 10),
+            }
+        })
+        .collect()
+}
+
+fn column(fingerprints: &[u64]) -> Bytes {
+    Bytes(fingerprints.iter().flat_map(|fingerprint| fingerprint.to_le_bytes()).collect())
+}
+
+fn census(fingerprints: &[u64]) -> Shards {
+    let mut census = Census::default();
+    fingerprints.iter().for_each(|&fingerprint| census.add(fingerprint));
+    census.shards()
+}
+
+/// The columns of the four rotations: directory, planes, ordinals.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Written([[Vec<u8>; 3]; BLOCKS]);
+
+impl Sink for Written {
+    type Error = Fault;
+
+    fn directory(&mut self, rotation: usize, bytes: &[u8]) -> Result<(), Fault> {
+        assert!(self.0[rotation][0].is_empty(), "a directory is written once");
+        self.0[rotation][0].extend(bytes);
+        Ok(())
+    }
+
+    fn planes(&mut self, rotation: usize, bytes: &[u8]) -> Result<(), Fault> {
+        self.0[rotation][1].extend(bytes);
+        Ok(())
+    }
+
+    fn ordinals(&mut self, rotation: usize, bytes: &[u8]) -> Result<(), Fault> {
+        self.0[rotation][2].extend(bytes);
+        Ok(())
+    }
+}
+
+fn build(fingerprints: &[u64], bits: u32, memory_bytes: usize) -> Written {
+    let mut written = Written::default();
+    let read = |start: u32, out: &mut [u64]| {
+        out.copy_from_slice(&fingerprints[start as usize..][..out.len()]);
+        Ok(())
+    };
+    build_rotations(fingerprints.len() as u32, bits, memory_bytes, read, &mut written).unwrap();
+    written
+}
+
+fn rotations(written: Written, bits: u32) -> Rotations<Bytes> {
+    let tables = written.0.map(|columns| {
+        let [directory, planes, ordinals] = columns.map(Bytes);
+        Rotation { directory, planes, ordinals }
+    });
+    Rotations { bits, tables }
+}
+
+fn tables(fingerprints: &[u64], bits: Option<u32>) -> Tables<Bytes> {
+    let rotations = bits.map(|bits| rotations(build(fingerprints, bits, usize::MAX), bits));
+    Tables::new(column(fingerprints), census(fingerprints), rotations).unwrap()
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    prop::sample::select(&KINDS[..])
+}
