@@ -108,11 +108,9 @@ impl Catalog {
     }
 
     /// Adds a segment and drops the journal that it was sealed from, in one transaction.
-    pub(crate) fn seal(&self, segment: Option<&SegmentRow>, journal: Journal, next: u64) -> Result<()> {
+    pub(crate) fn seal(&self, segment: &SegmentRow, journal: Journal, next: u64) -> Result<()> {
         self.write(|transaction| {
-            if let Some(row) = segment {
-                transaction.open_table(SEGMENTS)?.insert(row.id, row.to_bytes().as_slice())?;
-            }
+            transaction.open_table(SEGMENTS)?.insert(segment.id, segment.to_bytes().as_slice())?;
             transaction.delete_table(journal.table())?;
             transaction.open_table(SETTINGS)?.insert(rows::NEXT_SEGMENT, next)?;
             Ok(())

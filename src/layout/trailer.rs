@@ -133,7 +133,7 @@ pub(crate) struct Numbers {
     pub(crate) page_delta: i64,
     /// What it adds to the number of visits.
     pub(crate) visit_delta: i64,
-    /// Pages of the largest merge that it came from count as one; 0 for a sealed memtable.
+    /// How many merges deep: 0 for a sealed memtable, one more than its inputs for a merge.
     pub(crate) tier: u64,
 }
 

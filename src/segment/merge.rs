@@ -85,7 +85,8 @@ pub(crate) fn merge(
         last_sequence: inputs.last().map_or(0, |s| s.numbers().last_sequence),
         page_delta: sum(|n| n.page_delta),
         visit_delta: sum(|n| n.visit_delta),
-        tier: inputs.iter().map(|s| s.numbers().tier).max().unwrap_or(0).saturating_add(1),
+        tier: inputs.iter().map(|s| s.numbers().tier).max().unwrap_or(0)
+            + u64::from(inputs.len() > 1),
         ..Numbers::default()
     };
     let tombstones = inputs.iter().map(|s| s.tombstones()).collect::<Result<Vec<_>>>()?;

@@ -57,12 +57,12 @@ pub(crate) struct MemPage {
     resets: Vec<u64>,
 }
 
-/// The fingerprints of one epoch, and the page of each.
+/// The distinct fingerprints of one epoch, and the pages that have or had each, in SURT order.
 #[derive(Debug)]
 struct EpochIndex {
     epoch: u32,
     chains: Chains,
-    pages: Vec<u32>,
+    pages: Vec<Vec<u32>>,
 }
 
 impl MemPage {
@@ -137,7 +137,7 @@ impl Inner {
 
     /// Roughly the bytes that all this takes.
     pub(crate) fn bytes(&self) -> usize {
-        let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + e.pages.capacity() * 4);
+        let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + e.pages.capacity() * 24);
         self.bytes + epochs.sum::<usize>()
     }
 
@@ -182,9 +182,22 @@ impl Inner {
                 self.epochs.last_mut()
             }
         };
-        if let Some(index) = index {
+        let Some(index) = index else { return };
+        let mut equal = Vec::new();
+        index.chains.find(content.fingerprint, 0, &mut equal);
+        let Some(equal) = equal.first() else {
             index.chains.push(content.fingerprint);
-            index.pages.push(page);
+            index.pages.push(vec![page]);
+            return;
+        };
+        let order = |n: u32| self.pages.get(n as usize).map(|p| (surt_key(&p.url), &p.url));
+        if let Some(pages) = index.pages.get_mut(equal.ordinal as usize) {
+            let own = order(page);
+            let at = pages.partition_point(|&n| n != page && order(n) < own);
+            if pages.get(at) != Some(&page) {
+                pages.insert(at, page);
+                self.bytes += 8;
+            }
         }
     }
 
@@ -236,11 +249,8 @@ impl Inner {
     /// Forgets everything under a prefix: so many pages and visits were known.
     pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, pages: u64, visits: u64) {
         self.operation(sequence);
-        let mut key = Vec::new();
         for page in &mut self.pages {
-            key.clear();
-            surt::key(&page.url, &mut key);
-            if prefix.contains(&key) {
+            if prefix.contains(&surt_key(&page.url)) {
                 page.resets.push(sequence);
                 page.head = None;
             }
@@ -251,24 +261,24 @@ impl Inner {
         self.visit_delta -= visits.cast_signed();
     }
 
-    /// Fingerprints of an epoch within `k`, as pages and candidates; a page may come twice.
-    pub(crate) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<(u32, Candidate)>) {
-        let Some(index) = self.epochs.iter().find(|e| e.epoch == epoch) else { return };
-        let mut found = Vec::new();
-        index.chains.find(fingerprint, k, &mut found);
-        for candidate in found {
-            if let Some(&page) = index.pages.get(candidate.ordinal as usize) {
-                out.push((page, candidate));
-            }
+    /// Distinct fingerprints of an epoch within `k`.
+    pub(crate) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
+        if let Some(index) = self.epochs.iter().find(|e| e.epoch == epoch) {
+            index.chains.find(fingerprint, k, out);
         }
+    }
+
+    /// The pages that have or had a fingerprint, in SURT order.
+    pub(crate) fn postings(&self, epoch: u32, ordinal: u32) -> &[u32] {
+        let index = self.epochs.iter().find(|e| e.epoch == epoch);
+        index.and_then(|i| i.pages.get(ordinal as usize)).map_or(&[], Vec::as_slice)
     }
 
     /// The pages in SURT order, with their keys, those under a range of keys only.
     pub(crate) fn sorted(&self, within: impl Fn(&[u8]) -> bool) -> Vec<(Vec<u8>, u32)> {
         let mut sorted = Vec::new();
         for (number, page) in (0u32..).zip(&self.pages) {
-            let mut key = Vec::new();
-            surt::key(&page.url, &mut key);
+            let key = surt_key(&page.url);
             if within(&key) {
                 sorted.push((key, number));
             }
@@ -279,4 +289,10 @@ impl Inner {
         });
         sorted
     }
+}
+
+fn surt_key(url: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    surt::key(url, &mut key);
+    key
 }

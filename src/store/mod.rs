@@ -1,23 +1,47 @@
-//! The store.
+//! The store: observations in, verdicts and histories out.
+//!
+//! An observation is looked up, judged and applied in memory, then journalled in one commit with
+//! others that came at the same time; there it is durable and acknowledged. A full memtable is
+//! sealed into a segment beside the running store, and neighbouring segments are merged into
+//! larger ones. Readers take a [`Snapshot`] and wait for none of this.
 
 mod answer;
+mod commit;
+mod forget;
+mod journal;
+mod mark;
+mod memtable;
+mod observe;
+mod open;
 mod options;
+mod seal;
+mod search;
+mod shared;
+mod snapshot;
+mod verify;
+mod view;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
 
 pub use answer::{
-    ExactCopy, Forgotten, History, Matches, Merged, Near, Outcome, Page, Query, SegmentStats,
-    Stats, Verified, Version,
+    ExactCopy, Forgotten, History, Matches, Merged, Near, Outcome, Page, Query, SegmentStats, Stats,
+    Verified, Version,
 };
 pub use options::{Durability, Options};
+pub use snapshot::{Scan, Snapshot};
 
-use crate::Result;
-use crate::disk::Disk;
+use self::shared::Shared;
+use crate::disk::{Disk, RealDisk};
+use crate::error::{Error, Result};
 use crate::page::{Epoch, Observation, Prefix, Visit};
 
 /// What [`Store::forget`] applies to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope<'a> {
     /// One page.
     Url(&'a str),
@@ -25,161 +49,423 @@ pub enum Scope<'a> {
     Prefix(Prefix),
 }
 
-/// A store, open for writing; cheap to clone.
-#[derive(Clone)]
-pub struct Store {}
-
-/// A consistent view.
-#[derive(Clone)]
-pub struct Snapshot {}
-
-/// Pages in SURT order.
-pub struct Scan {}
-
-impl Iterator for Scan {
-    type Item = Result<Page>;
-    fn next(&mut self) -> Option<Self::Item> {
-        todo!()
-    }
+/// An open store.
+///
+/// Cheap to clone and safe to share between threads: all clones are handles of the same store. Many
+/// threads may observe at once; their operations become durable together. When the last handle is
+/// dropped the store is closed as by [`close`](Store::close), errors aside.
+///
+/// ```
+/// use simkeep::{Observation, Options, Store, Verdict, fingerprint};
+///
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("crawl.simkeep");
+/// let store = Store::create(&path, Options::default())?;
+/// let epoch = store.newest_epoch();
+/// let text = "The quick brown fox jumps over the lazy dog, and runs away";
+/// let seen = fingerprint::of_text(text);
+///
+/// let outcome = store.observe(Observation::content("https://example.com/", 0, seen, epoch))?;
+/// assert_eq!(outcome.verdict, Verdict::New);
+///
+/// // Another page with the same text is a near-duplicate of the first.
+/// let outcome = store.observe(Observation::content("https://example.org/", 5, seen, epoch))?;
+/// assert_eq!(outcome.near[0].url, "https://example.com/");
+/// assert_eq!(outcome.near[0].distance, 0);
+/// store.close()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Store {
+    handle: Arc<Handle>,
 }
 
-#[expect(unused_variables, reason = "skeleton")]
+/// The one owner of the background threads.
+#[derive(Debug)]
+struct Handle {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
 impl Store {
-    /// Opens an existing store.
+    /// Opens the store in a directory, for writing.
+    ///
+    /// Takes the time of reading the journal, at most a second, whatever the size of the store; no
+    /// table is read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAStore`], [`Error::Locked`] if another process writes to it,
+    /// [`Error::Corrupt`], [`Error::Version`], [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        todo!()
+        Self::open_on(Arc::new(RealDisk::new(path.as_ref())), options)
     }
-    /// Makes a new store.
+
+    /// Makes a store in a new or empty directory, and opens it. It is there whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`], [`Error::NotAStore`] if the directory holds something else,
+    /// [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        todo!()
+        Self::create_on(Arc::new(RealDisk::new(path.as_ref())), options)
     }
-    /// Opens the store, or makes it.
+
+    /// Opens the store, or makes it where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Store::open) and [`create`](Store::create).
     pub fn open_or_create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        todo!()
+        match Self::create(&path, options.clone()) {
+            Err(Error::Exists { .. }) => Self::open(path, options),
+            made => made,
+        }
     }
-    /// Opens without ever writing (loads the catalog into memory and recovers there).
+
+    /// Opens a store without ever writing to its directory: the catalog is loaded into memory and
+    /// recovered there, so this works on a read-only copy of a crashed store.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Store::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store> {
-        todo!()
+        Self::open_read_only_on(Arc::new(RealDisk::new(path.as_ref())))
     }
-    /// The same three on any disk.
+
+    /// [`open`](Store::open) on any disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Store::open).
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Store> {
-        todo!()
+        open::open(disk, options).and_then(Self::start)
     }
-    /// Makes a new store on any disk.
+
+    /// [`create`](Store::create) on any disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Store::create).
     pub fn create_on(disk: Arc<dyn Disk>, options: Options) -> Result<Store> {
-        todo!()
+        open::create(&disk, &options)?;
+        Self::open_on(disk, options)
     }
-    /// Read only on any disk.
+
+    /// [`open_read_only`](Store::open_read_only) on any disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Store::open).
     pub fn open_read_only_on(disk: Arc<dyn Disk>) -> Result<Store> {
-        todo!()
+        open::open_read_only(disk).and_then(Self::start)
     }
-    /// The number of an epoch, registered if it is new.
+
+    fn start(shared: Shared) -> Result<Store> {
+        let shared = Arc::new(shared);
+        let store = Store { handle: Arc::new(Handle { shared, threads: Mutex::default() }) };
+        let shared = store.shared();
+        if shared.writing.is_some() && shared.options.background {
+            for (name, run) in [
+                ("simkeep-seal", Shared::run_sealer as fn(&Shared)),
+                ("simkeep-merge", Shared::run_merger),
+            ] {
+                let shared = Arc::clone(&store.handle.shared);
+                let thread = std::thread::Builder::new().name(name.to_owned());
+                let thread = thread.spawn(move || run(&shared));
+                let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
+                store.handle.threads.lock().push(thread);
+            }
+        }
+        Ok(store)
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.handle.shared
+    }
+
+    /// The number of the epoch with this name; it is registered if it is new, and is then the
+    /// newest. One commit for a new name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadOnly`] for a new name in a store open for reading, [`Error::Option`] for a name
+    /// that is empty or has control characters, [`Error::Io`].
     pub fn epoch(&self, name: &str) -> Result<Epoch> {
-        todo!()
+        let shared = self.shared();
+        let mut epochs = shared.epochs.write();
+        let number = |at: usize| Epoch(u32::try_from(at).unwrap_or(u32::MAX));
+        if let Some(at) = epochs.iter().position(|e| e == name) {
+            return Ok(number(at));
+        }
+        shared.sound()?;
+        if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
+            let what = "an epoch's name has 1 to 256 bytes and no control characters";
+            return Err(Error::Option(what.to_owned()));
+        }
+        let new = number(epochs.len());
+        shared.catalog()?.add_epoch(new.0, name).map_err(|e| shared.poison(e))?;
+        epochs.push(name.to_owned());
+        Ok(new)
     }
-    /// The names of the epochs, by number.
+
+    /// The names of all epochs, by number.
     pub fn epochs(&self) -> Vec<String> {
-        todo!()
+        self.shared().epochs.read().clone()
     }
-    /// Observe.
+
+    /// The epoch that was registered last.
+    pub fn newest_epoch(&self) -> Epoch {
+        self.shared().newest_epoch()
+    }
+
+    /// Tells the store of one visit; answers what the page is now, and which other pages are copies
+    /// or near. Durable when this returns, unless [`Options::durability`] says otherwise.
+    ///
+    /// Costs a lookup of the page and a search of every segment, some microseconds together, and a
+    /// share of a commit: two to three syncs for all calls that wait at the same time. Waits while
+    /// the memtable is full and the one before it is still being sealed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`]: nothing was stored.
+    /// [`Error::Corrupt`] if a page needed for the answer is damaged: nothing was stored.
+    /// [`Error::Io`] if the commit failed: whether it is stored shows when the store is opened
+    /// again, and until then nothing more is accepted ([`Error::Poisoned`]).
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
-        todo!()
+        let mut outcomes = self.observe_batch(std::slice::from_ref(&observation))?;
+        outcomes.pop().ok_or(Error::Closed)
     }
-    /// Observe many, one after another.
+
+    /// Tells the store of many visits, one after another: each is judged after those before it.
+    ///
+    /// Durable together, in one commit or a few. If one of them cannot be stored as it is (its URL,
+    /// time or epoch), none is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe).
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
-        todo!()
+        if observations.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.shared().observe(observations)
     }
-    /// Forget; `purge` rewrites files so that the bytes are gone.
+
+    /// Hides everything observed so far of a page, or of all pages under a prefix, at once: in
+    /// histories and in `near`. What is observed later starts anew.
+    ///
+    /// The bytes go when merges reach them; [`purge`](Store::purge) does not wait for that. Costs a
+    /// commit, and for a prefix a scan of the pages under it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe).
     pub fn forget(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        todo!()
+        self.shared().forget(&scope)
     }
-    /// Forget and rewrite.
+
+    /// Forgets, and rewrites every file that holds bytes of what is forgotten. When this returns,
+    /// the URL stands in no file of the store, except in files that a snapshot still holds open:
+    /// those go with the snapshot.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe).
     pub fn purge(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        todo!()
+        self.shared().purge(&scope)
     }
-    /// A consistent view of everything acknowledged.
+
+    /// A consistent view of everything that was acknowledged. Costs two atomic operations.
     pub fn snapshot(&self) -> Snapshot {
-        todo!()
+        self.shared().snapshot()
     }
-    /// Versions in force within k, newest epoch, at most 16.
+
+    /// Pages whose version in force is within distance `k`, of the newest epoch, at most 16: a
+    /// [`search`](Store::search) for those who want no more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
-        self.snapshot().search(&Query::new(fingerprint, k))
+        self.search(&Query::new(fingerprint, k))
     }
-    /// A search.
+
+    /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn search(&self, query: &Query) -> Result<Matches> {
         self.snapshot().search(query)
     }
-    /// History; empty for an unknown page.
+
+    /// All visits of a page in order, each with what it meant after those before it; empty for a
+    /// page that is not known. Costs the page's record in each segment that has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.snapshot().history(url)
     }
-    /// The content visit in force at a time: the last content at or before it; None if the page was
-    /// unknown or gone then.
+
+    /// The visit whose content was in force at a time (milliseconds since 1970): the last content
+    /// at or before it. `None` if the page was not known then, or gone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }
-    /// The page as it stands.
+
+    /// A page as it stands; `None` for one that is not known. Costs one record of the newest
+    /// segment that knows it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.snapshot().latest(url)
     }
-    /// Pages under a prefix in SURT order (None: all).
+
+    /// All pages, or those under a prefix, in SURT order: all pages of a host are neighbours.
     pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
         self.snapshot().scan(prefix)
     }
-    /// Everything acknowledged so far is durable when this returns.
+
+    /// When this returns, everything observed so far is durable. One commit at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Poisoned`] if it is not.
     pub fn flush(&self) -> Result<()> {
-        todo!()
+        let last = self.shared().writer.lock().next_sequence - 1;
+        self.shared().commit(last, None)
     }
-    /// Seal the memtable now, and wait for it.
+
+    /// Seals what is unsealed into a segment, and returns when that is done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Poisoned`].
     pub fn seal(&self) -> Result<()> {
-        todo!()
+        self.shared().seal_all()
     }
-    /// Merge all segments into one, and wait for it.
+
+    /// Merges all segments into one, and returns when that is done. Reads and writes all of the
+    /// store's segments once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`].
     pub fn merge(&self) -> Result<Merged> {
-        todo!()
+        self.shared().merge_all()
     }
-    /// Wait until no seal or merge is due.
+
+    /// Returns when no seal and no merge is due: waits for those in the background, or does them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`].
     pub fn rest(&self) -> Result<()> {
-        todo!()
+        let shared = self.shared();
+        if shared.options.background {
+            return shared.wait_until(|| shared.is_at_rest());
+        }
+        shared.seal_waiting()?;
+        while shared.merge_due()? {}
+        Ok(())
     }
-    /// Sizes.
+
+    /// Sizes of the store. Reads no table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
-        todo!()
+        let snapshot = self.snapshot();
+        let mut stats = Stats {
+            epochs: self.epochs(),
+            catalog_bytes: self.shared().catalog_bytes()?,
+            sequence: snapshot.sequence,
+            ..Stats::default()
+        };
+        let (mut pages, mut visits) = (0, 0);
+        for live in snapshot.view.segments.iter() {
+            let numbers = live.segment.numbers();
+            pages += numbers.page_delta;
+            visits += numbers.visit_delta;
+            stats.segment_bytes += live.segment.file_bytes();
+            stats.segments.push(SegmentStats {
+                id: live.segment.id(),
+                pages: numbers.pages,
+                visits: numbers.visits,
+                fingerprints: numbers.fingerprints,
+                bytes: live.segment.file_bytes(),
+            });
+        }
+        for memtable in &snapshot.view.memtables {
+            let inner = memtable.read();
+            pages += inner.page_delta;
+            visits += inner.visit_delta;
+            stats.unsealed_visits +=
+                inner.pages.iter().map(|p| p.visits_at(u64::MAX).count() as u64).sum::<u64>();
+        }
+        stats.pages = u64::try_from(pages).unwrap_or(0);
+        stats.visits = u64::try_from(visits).unwrap_or(0);
+        Ok(stats)
     }
-    /// Read and check everything.
+
+    /// Reads all of the store with plain reads, checks every checksum, and that everything fits
+    /// together. Costs a read of all files.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] for the first thing that is not sound, [`Error::Io`].
     pub fn verify(&self) -> Result<Verified> {
-        todo!()
+        self.shared().verify()
     }
-    /// Flush, end the background work, release the lock.
+
+    /// Makes everything durable, ends the background work and lets go of the lock. What other
+    /// handles do afterwards fails with [`Error::Closed`], except reading.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Poisoned`] if not everything is durable.
     pub fn close(self) -> Result<()> {
-        todo!()
+        self.handle.close()
     }
 }
 
-#[expect(unused_variables, reason = "skeleton")]
-impl Snapshot {
-    /// The number of the last operation in it.
-    pub fn sequence(&self) -> u64 {
-        todo!()
+impl Handle {
+    fn close(&self) -> Result<()> {
+        let shared = &self.shared;
+        let Some(writing) = &shared.writing else { return Ok(()) };
+        if shared.closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let last = shared.writer.lock().next_sequence - 1;
+        let flushed = shared.commit(last, None);
+        shared.closed.store(true, Ordering::Release);
+        shared.cancel.store(true, Ordering::Release);
+        shared.wake();
+        for thread in self.threads.lock().drain(..) {
+            // A thread that panicked has nothing more to say.
+            let _ = thread.join();
+        }
+        writing.catalog.close();
+        *writing.guard.lock() = None;
+        flushed
     }
-    /// See [`Store::search`].
-    pub fn search(&self, query: &Query) -> Result<Matches> {
-        todo!()
-    }
-    /// See [`Store::history`].
-    pub fn history(&self, url: &str) -> Result<History> {
-        todo!()
-    }
-    /// See [`Store::as_of`].
-    pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
-        todo!()
-    }
-    /// See [`Store::latest`].
-    pub fn latest(&self, url: &str) -> Result<Option<Page>> {
-        todo!()
-    }
-    /// See [`Store::scan`].
-    pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
-        todo!()
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // Nobody is left to hear of a failure; `close` is for those who want to.
+        let _ = self.close();
     }
 }

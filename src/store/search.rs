@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::answer::{Matches, Near};
 use super::view::{LiveSegment, Lookup, View, unreadable};
 use crate::error::Result;
-use crate::page::{Digest, Seen, surt};
+use crate::page::{Content, Digest, surt};
 use crate::search::Candidate;
 
 /// What is searched for.
@@ -22,6 +22,15 @@ pub(crate) struct Wanted<'a> {
     pub(crate) except: Option<&'a str>,
     /// Pages with this digest are told apart.
     pub(crate) digest: Option<Digest>,
+}
+
+impl Wanted<'_> {
+    /// Pages that are taken of one fingerprint: enough to fill the answer and to know that there
+    /// are more. Copies and others are counted apart.
+    fn most(&self) -> usize {
+        let kinds = if self.digest.is_some() { 2 } else { 1 };
+        self.limit.saturating_add(1).saturating_mul(kinds)
+    }
 }
 
 /// A fingerprint that is near, in a segment: the segment's number and the candidate.
@@ -66,11 +75,10 @@ pub(crate) fn segment_hits(
     Ok(hits)
 }
 
-/// Where a near fingerprint is.
+/// Where a near fingerprint is: in the segment, or the memtable, of that number.
 enum Place {
     Segment(usize),
-    /// A memtable's number, and the page in it.
-    Memory(usize, u32),
+    Memory(usize),
 }
 
 impl View {
@@ -86,43 +94,49 @@ impl View {
         let mut in_memory = Vec::new();
         for (number, memtable) in self.memtables.iter().enumerate() {
             memtable.read().near(wanted.epoch, wanted.fingerprint, wanted.k, &mut in_memory);
-            let of = |(page, candidate)| (candidate, Place::Memory(number, page));
-            places.extend(in_memory.drain(..).map(of));
+            places.extend(in_memory.drain(..).map(|candidate| (candidate, Place::Memory(number))));
         }
         places.sort_by_key(|(candidate, _)| candidate.distance);
         let mut findings = Findings { found: Vec::new(), complete: true };
         for equal in places.chunk_by(|a, b| a.0.distance == b.0.distance) {
-            if findings.found.len() >= wanted.limit {
-                // There may be more; whether one of them is in force is not looked up.
+            if findings.found.iter().filter(|f| !f.copy).count() >= wanted.limit {
+                // There may be more; whether any of it is in force is not looked up.
                 findings.complete = false;
                 break;
             }
             let mut found = Vec::new();
             for (candidate, place) in equal {
-                match *place {
+                let all = match *place {
                     Place::Segment(number) => {
-                        self.resolve_segment(wanted, sequence, number, candidate, &mut found)?;
+                        self.resolve_segment(wanted, sequence, number, candidate, &mut found)?
                     }
-                    Place::Memory(number, page) => {
-                        self.resolve_memory(wanted, sequence, number, page, candidate, &mut found)?;
+                    Place::Memory(number) => {
+                        self.resolve_memory(wanted, sequence, number, candidate, &mut found)?
                     }
-                }
+                };
+                findings.complete &= all;
             }
-            found.sort_unstable_by(|a, b| {
-                (&a.key, &a.near.url, a.near.fingerprint)
-                    .cmp(&(&b.key, &b.near.url, b.near.fingerprint))
+            let order = |f: &Found| (f.key.clone(), f.near.url.clone(), f.near.fingerprint);
+            found.sort_by_cached_key(order);
+            found.dedup_by(|a, b| {
+                (&a.near.url, a.near.fingerprint) == (&b.near.url, b.near.fingerprint)
             });
-            found.dedup_by(|a, b| (&a.near.url, a.near.fingerprint) == (&b.near.url, b.near.fingerprint));
             findings.found.extend(found);
         }
-        if findings.found.len() > wanted.limit {
-            findings.found.truncate(wanted.limit);
-            findings.complete = false;
+        for copy in [false, true] {
+            let mut count = 0;
+            findings.found.retain(|f| {
+                count += usize::from(f.copy == copy);
+                let kept = f.copy != copy || count <= wanted.limit;
+                findings.complete &= kept;
+                kept
+            });
         }
         Ok(findings)
     }
 
-    /// The pages that have a fingerprint of a segment, one more than the limit at most.
+    /// The pages that have a fingerprint of a segment, a few more than the limit at most. Returns
+    /// whether that is all.
     fn resolve_segment(
         &self,
         wanted: &Wanted<'_>,
@@ -130,10 +144,10 @@ impl View {
         number: usize,
         candidate: &Candidate,
         found: &mut Vec<Found>,
-    ) -> Result<()> {
-        let Some(live) = self.segments.get(number) else { return Ok(()) };
-        let Some(tables) = live.tables(wanted.epoch) else { return Ok(()) };
-        let mut left = wanted.limit.saturating_add(1);
+    ) -> Result<bool> {
+        let Some(live) = self.segments.get(number) else { return Ok(true) };
+        let Some(tables) = live.tables(wanted.epoch) else { return Ok(true) };
+        let mut left = wanted.most();
         let mut url = Vec::new();
         for posting in tables.postings(candidate.ordinal)? {
             let posting = posting?;
@@ -163,63 +177,65 @@ impl View {
             found.push(Found::new(url, candidate, copy));
             left -= 1;
             if left == 0 {
-                break;
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
+    /// The same for a fingerprint of a memtable.
     fn resolve_memory(
         &self,
         wanted: &Wanted<'_>,
         sequence: u64,
         number: usize,
-        page: u32,
         candidate: &Candidate,
         found: &mut Vec<Found>,
-    ) -> Result<()> {
-        let Some(memtable) = self.memtables.get(number) else { return Ok(()) };
-        let inner = memtable.read();
-        let Some(page) = inner.page(page).filter(|p| p.first_sequence <= sequence) else {
-            return Ok(());
-        };
-        if wanted.except == Some(&*page.url) {
-            return Ok(());
-        }
-        if wanted.ever {
-            let seen = |seen: &Seen| {
-                seen.content().is_some_and(|c| {
-                    c.fingerprint == candidate.fingerprint && c.epoch.0 == wanted.epoch
-                })
+    ) -> Result<bool> {
+        let Some(memtable) = self.memtables.get(number) else { return Ok(true) };
+        let pages = memtable.read().postings(wanted.epoch, candidate.ordinal).to_vec();
+        let mut left = wanted.most();
+        for page in pages {
+            // Held no longer than this page takes: a page may have to be looked up again.
+            let inner = memtable.read();
+            let Some(page) = inner.page(page).filter(|p| p.first_sequence <= sequence) else {
+                continue;
             };
-            // Those that came from older components are found there.
-            let here = page.visits_at(sequence).any(|v| seen(&v.seen));
-            let url = page.url.clone();
-            drop(inner);
-            let lookup = Lookup::new(&url, self.seed);
-            if here && !self.forgotten_in_memory(&lookup, sequence, number + 1) {
-                found.push(Found::new(&url, candidate, false));
+            if wanted.except == Some(&*page.url) {
+                continue;
             }
-            return Ok(());
+            let url = page.url.clone();
+            let lookup = Lookup::new(&url, self.seed);
+            let is_wanted = |c: &Content| {
+                c.fingerprint == candidate.fingerprint && c.epoch.0 == wanted.epoch
+            };
+            let mut copy = false;
+            let visible = if wanted.ever {
+                // What came here from older components is found there.
+                let here = page.visits_at(sequence).any(|v| v.seen.content().is_some_and(is_wanted));
+                drop(inner);
+                here && !self.forgotten_in_memory(&lookup, sequence, number + 1)
+            } else {
+                let head = page.head_at(sequence).cloned();
+                drop(inner);
+                let head = match head {
+                    Some(head) => head,
+                    None => self.head_in_memory(&lookup, sequence, number + 1)?.and_then(|k| k.head),
+                };
+                let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
+                copy = in_force.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
+                in_force.as_ref().is_some_and(is_wanted)
+                    && !self.superseded_in_memory(&lookup, sequence, number + 1)
+            };
+            if visible {
+                found.push(Found::new(&url, candidate, copy));
+                left -= 1;
+            }
+            if left == 0 {
+                return Ok(false);
+            }
         }
-        let head = page.head_at(sequence).cloned();
-        let url = page.url.clone();
-        drop(inner);
-        let lookup = Lookup::new(&url, self.seed);
-        let head = match head {
-            Some(head) => head,
-            None => self.head_in_memory(&lookup, sequence, number + 1)?.and_then(|k| k.head),
-        };
-        let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
-        if let Some(content) = in_force
-            && content.fingerprint == candidate.fingerprint
-            && content.epoch.0 == wanted.epoch
-            && !self.superseded_in_memory(&lookup, sequence, number + 1)
-        {
-            let copy = content.digest.is_some() && content.digest == wanted.digest;
-            found.push(Found::new(&url, candidate, copy));
-        }
-        Ok(())
+        Ok(true)
     }
 }
 

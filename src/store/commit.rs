@@ -1,0 +1,109 @@
+//! Group commit: operations that wait at the same time become durable in one transaction.
+
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::shared::Shared;
+use crate::catalog::{Blob, Journal};
+use crate::error::Result;
+
+/// Bytes of a blob after which another is begun.
+const BLOB_BYTES_MAX: usize = 16 << 20;
+/// With [`Durability::OnFlush`](super::Durability::OnFlush), bytes that may wait for a flush.
+pub(super) const PENDING_BYTES_MAX: usize = 1 << 20;
+
+/// Operations that are applied in memory and not yet in the journal.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    blobs: Vec<(Journal, Blob)>,
+    bytes: usize,
+}
+
+impl Pending {
+    /// Adds an operation.
+    pub(super) fn push(&mut self, journal: Journal, sequence: u64, put: impl FnOnce(&mut Vec<u8>)) {
+        let fits = |(last, blob): &&mut (Journal, Blob)| {
+            *last == journal && blob.bytes.len() < BLOB_BYTES_MAX
+        };
+        if self.blobs.last_mut().filter(fits).is_none() {
+            let blob = Blob { first_sequence: sequence, count: 0, bytes: Vec::new() };
+            self.blobs.push((journal, blob));
+        }
+        if let Some((_, blob)) = self.blobs.last_mut() {
+            let before = blob.bytes.len();
+            put(&mut blob.bytes);
+            blob.count += 1;
+            self.bytes += blob.bytes.len() - before;
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// Who commits, and how far it has come.
+#[derive(Debug, Default)]
+pub(super) struct Commits {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    durable: u64,
+    leading: bool,
+}
+
+impl Commits {
+    pub(super) fn new(durable: u64) -> Commits {
+        Commits { state: Mutex::new(State { durable, leading: false }), changed: Condvar::new() }
+    }
+}
+
+impl Shared {
+    /// Returns when operation `sequence` is durable. The first to come commits for all that wait
+    /// behind it; `delay` is how long it lets others join.
+    pub(super) fn commit(&self, sequence: u64, delay: Option<Duration>) -> Result<()> {
+        let mut state = self.commits.state.lock();
+        loop {
+            if state.durable >= sequence {
+                return Ok(());
+            }
+            self.sound()?;
+            if state.leading {
+                self.commits.changed.wait(&mut state);
+                continue;
+            }
+            state.leading = true;
+            drop(state);
+            if let Some(delay) = delay {
+                std::thread::sleep(delay);
+            }
+            let (pending, last) = {
+                let mut writer = self.writer.lock();
+                (std::mem::take(&mut writer.pending), writer.next_sequence - 1)
+            };
+            let written = self.write_journal(&pending.blobs, last);
+            state = self.commits.state.lock();
+            state.leading = false;
+            if written.is_ok() {
+                state.durable = last;
+                self.publish(last);
+            }
+            self.commits.changed.notify_all();
+            if let Err(e) = written {
+                return Err(self.poison(e));
+            }
+        }
+    }
+
+    fn write_journal(&self, blobs: &[(Journal, Blob)], last: u64) -> Result<()> {
+        if blobs.is_empty() {
+            return Ok(());
+        }
+        self.catalog()?.append(blobs)?;
+        self.note(last)
+    }
+}

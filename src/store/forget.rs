@@ -1,0 +1,121 @@
+//! Forgetting: at once in every answer, and on demand in every file.
+
+use std::sync::Arc;
+
+use super::Scope;
+use super::answer::Forgotten;
+use super::journal::{self, Place};
+use super::options::Durability;
+use super::shared::Shared;
+use super::snapshot::Snapshot;
+use super::view::Lookup;
+use crate::error::Result;
+use crate::page::{Prefix, check_url};
+
+impl Shared {
+    /// Hides everything observed so far under a URL or prefix.
+    pub(super) fn forget(&self, scope: &Scope<'_>) -> Result<Forgotten> {
+        if let Scope::Url(url) = scope {
+            check_url(url)?;
+        }
+        let mut writer = self.room()?;
+        let view = self.view();
+        let active = Self::active(&view)?;
+        let sequence = writer.next_sequence;
+        // Everything that was applied, acknowledged or not.
+        let now = Snapshot { view: Arc::clone(&view), sequence: u64::MAX, newest_epoch: self.newest_epoch() };
+        let forgotten = match scope {
+            Scope::Url(url) => {
+                let lookup = Lookup::new(url, view.seed);
+                let known = view.head(&lookup, u64::MAX)?;
+                let Some(head) = &known.head else { return Ok(Forgotten::default()) };
+                let visits = head.visits;
+                let number = active.read().find(lookup.hash, url, u64::MAX);
+                let place = match number {
+                    Some(number) => Place::Known(number),
+                    None => Place::New { url, earlier: true, head: None },
+                };
+                writer.pending.push(active.journal, sequence, |out| {
+                    journal::put_forget_url(out, &place, visits);
+                });
+                let mut inner = active.write();
+                let number = match number {
+                    Some(number) => number,
+                    None => inner.add_page(sequence, url, lookup.hash, true, None),
+                };
+                inner.reset(sequence, number, visits);
+                Forgotten { pages: 1, visits }
+            }
+            Scope::Prefix(prefix) => {
+                let mut forgotten = Forgotten::default();
+                for page in now.scan(Some(prefix)) {
+                    forgotten.pages += 1;
+                    forgotten.visits += page?.visits;
+                }
+                if forgotten.pages == 0 {
+                    return Ok(forgotten);
+                }
+                let Forgotten { pages, visits } = forgotten;
+                writer.pending.push(active.journal, sequence, |out| {
+                    journal::put_forget_prefix(out, prefix, pages, visits);
+                });
+                active.write().bury(sequence, prefix.clone(), pages, visits);
+                forgotten
+            }
+        };
+        writer.next_sequence += 1;
+        drop(writer);
+        match self.options.durability {
+            Durability::Each => self.commit(sequence, None)?,
+            Durability::Grouped(delay) => self.commit(sequence, Some(delay))?,
+            Durability::OnFlush => self.publish(sequence),
+        }
+        Ok(forgotten)
+    }
+
+    /// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that
+    /// hold its tombstone, and the catalog.
+    pub(super) fn purge(&self, scope: &Scope<'_>) -> Result<Forgotten> {
+        let forgotten = self.forget(scope)?;
+        self.seal_all()?;
+        let _one = self.merging.lock();
+        self.sound()?;
+        let covers = |url: &str, key: &[u8]| match scope {
+            Scope::Url(wanted) => url == *wanted,
+            Scope::Prefix(prefix) => prefix.contains(key),
+        };
+        let segments = self.view().segments.to_vec();
+        // Oldest first: once no older segment has anything of it, a newer one need not hide it.
+        for (number, live) in segments.iter().enumerate() {
+            let mut concerned = match scope {
+                Scope::Url(url) => {
+                    let lookup = Lookup::new(url, self.view().seed);
+                    live.segment.find(lookup.hash, url)?.is_some()
+                }
+                Scope::Prefix(prefix) => {
+                    let from = live.segment.lower_bound(prefix.range().0)?;
+                    from < live.segment.lower_bound(prefix.range().1)?
+                }
+            };
+            let same = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix == t);
+            let done: Vec<u64> =
+                live.tombstones.iter().filter(|t| same(&t.prefix)).map(|t| t.sequence).collect();
+            concerned |= !done.is_empty();
+            if concerned {
+                // What was observed after the forgetting is in force and stays.
+                let view = self.view();
+                let keep = |url: &str, key: &[u8]| -> Result<bool> {
+                    if !covers(url, key) {
+                        return Ok(false);
+                    }
+                    let lookup = Lookup::new(url, view.seed);
+                    Ok(view.head(&lookup, u64::MAX)?.head.is_none()
+                        || view.forgotten(&lookup, u64::MAX, number)?)
+                };
+                self.merge_segments(std::slice::from_ref(live), &done, &keep)?;
+            }
+        }
+        self.catalog()?.rewrite().map_err(|e| self.poison(e))?;
+        Ok(forgotten)
+    }
+}

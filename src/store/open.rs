@@ -1,0 +1,230 @@
+//! Making, opening and recovering a store.
+//!
+//! Recovery, in order: take the lock; open and check the catalog; map the live segments; replay the
+//! journals into memtables; remove what no live list names. Nothing is rebuilt, so it takes the
+//! time of reading the journal, whatever the size of the store.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, RwLock};
+
+use super::commit::{Commits, Pending};
+use super::journal;
+use super::mark::{self, Mark};
+use super::memtable::Memtable;
+use super::options::Options;
+use super::shared::{Shared, Writer, Writing};
+use super::view::{LiveSegment, View};
+use crate::catalog::{Catalog, Contents, Journal, Settings};
+use crate::disk::{Access, Dir, Disk, Lock, LockGuard, Name, SimDisk};
+use crate::error::{Error, Result};
+use crate::segment::Segment;
+
+/// How long a lock is waited for: a reader holds it while it opens the store.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// Makes a store: whole, or not at all.
+pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
+    check_options(options)?;
+    let location = disk.location();
+    disk.create_dirs().map_err(|e| Error::io("create", &location, e))?;
+    let _guard = lock(disk, Lock::Exclusive)?;
+    for entry in list(disk, Dir::Root)? {
+        match Name::parse(Dir::Root, &entry) {
+            Some(Name::Catalog) => return Err(Error::Exists { location }),
+            Some(_) => {}
+            None if entry == "segments" => {}
+            None => {
+                let why = format!(
+                    "it holds something else, {}; name a new or an empty directory",
+                    entry.display().to_string().escape_debug()
+                );
+                return Err(Error::NotAStore { location, why });
+            }
+        }
+    }
+    let url_seed = RandomState::new().build_hasher().finish();
+    Catalog::create(disk, Settings { url_seed, next_segment: 1 }, &options.epoch)
+}
+
+/// Opens a store for writing.
+pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
+    check_options(&options)?;
+    require_store(&disk)?;
+    let guard = lock(&disk, Lock::Exclusive)?;
+    let (catalog, contents) = Catalog::open(&disk)?;
+    let recovered = recover(&disk, &contents)?;
+    remove_orphans(&disk, &contents)?;
+    let mark = Mark::open(&*disk)?;
+    let writing = Writing { catalog, mark, guard: Mutex::new(Some(guard)) };
+    Ok(share(disk, options, Some(writing), contents, recovered))
+}
+
+/// Opens a store without writing anything: the catalog is loaded into memory and recovered there.
+pub(super) fn open_read_only(disk: Arc<dyn Disk>) -> Result<Shared> {
+    require_store(&disk)?;
+    let _guard = lock(&disk, Lock::Shared)?;
+    let file = disk.open(Name::Catalog, Access::Read);
+    let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
+    let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+    file.read_at(0, &mut bytes).map_err(|e| Error::io("read", Name::Catalog, e))?;
+    let memory: Arc<dyn Disk> = Arc::new(SimDisk::of([(Name::Catalog, bytes)]));
+    let (_, contents) = Catalog::open(&memory)?;
+    let recovered = recover(&disk, &contents)?;
+    Ok(share(disk, Options::default(), None, contents, recovered))
+}
+
+fn check_options(options: &Options) -> Result<()> {
+    let wrong = |what: &str| Err(Error::Option(what.to_owned()));
+    if options.memtable_observations == 0 || options.memtable_observations > 1 << 24 {
+        return wrong("memtable_observations must be between 1 and 16,777,216");
+    }
+    if options.merge_fanout < 2 {
+        return wrong("merge_fanout must be at least 2");
+    }
+    if options.near_distance > 64 {
+        return wrong("near_distance must be at most 64");
+    }
+    if options.epoch.is_empty() || options.epoch.chars().any(char::is_control) {
+        return wrong("an epoch's name is not empty and has no control characters");
+    }
+    Ok(())
+}
+
+fn list(disk: &Arc<dyn Disk>, dir: Dir) -> Result<Vec<std::ffi::OsString>> {
+    disk.list(dir).map_err(|e| Error::io("list", disk.location(), e))
+}
+
+fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
+    let not = |why: &str| Error::NotAStore { location: disk.location(), why: why.to_owned() };
+    let entries = disk.list(Dir::Root).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => not("it does not exist"),
+        std::io::ErrorKind::NotADirectory => not("it is not a directory"),
+        _ => Error::io("list", disk.location(), e),
+    })?;
+    let names: Vec<Name> = entries.iter().filter_map(|e| Name::parse(Dir::Root, e)).collect();
+    if names.contains(&Name::Catalog) {
+        return Ok(());
+    }
+    Err(not(if names.contains(&Name::CatalogNew) {
+        "it was not finished when it was made; make it again"
+    } else {
+        "it has no catalog.redb"
+    }))
+}
+
+fn lock(disk: &Arc<dyn Disk>, kind: Lock) -> Result<Box<dyn LockGuard>> {
+    let since = Instant::now();
+    loop {
+        match disk.lock(kind).map_err(|e| Error::io("lock", Name::Lock, e))? {
+            Some(guard) => return Ok(guard),
+            None if since.elapsed() > LOCK_WAIT => {
+                return Err(Error::Locked { location: disk.location() });
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// What is live, and the number of the next operation.
+struct Recovered {
+    view: View,
+    next_sequence: u64,
+}
+
+fn recover(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Recovered> {
+    let seed = contents.settings.url_seed;
+    let mut segments = Vec::with_capacity(contents.segments.len());
+    let mut last = 0;
+    for row in &contents.segments {
+        let segment = Segment::open(disk, row.id)?;
+        let numbers = segment.numbers();
+        let found = (numbers.first_sequence, numbers.last_sequence, segment.file_bytes());
+        if found != (row.first_sequence, row.last_sequence, row.bytes) {
+            let what = "the catalog describes another file of this name";
+            return Err(Error::corrupt(Name::Segment(row.id), 0, what));
+        }
+        last = row.last_sequence;
+        segments.push(Arc::new(LiveSegment::open(segment)?));
+    }
+    let mut journals: Vec<_> = contents.journals.iter().filter(|(_, b)| !b.is_empty()).collect();
+    journals.sort_by_key(|(_, blobs)| blobs.first().map_or(0, |b| b.first_sequence));
+    let mut memtables = Vec::new();
+    for (journal, blobs) in journals {
+        let memtable = Memtable::new(*journal);
+        let mut inner = memtable.write();
+        for blob in blobs {
+            if blob.first_sequence != last + 1 {
+                let what = format!(
+                    "the journal goes on at operation {}, expected {}",
+                    blob.first_sequence,
+                    last + 1
+                );
+                return Err(Error::corrupt(Name::Catalog, 0, what));
+            }
+            last = journal::replay(blob, seed, &mut inner)? - 1;
+        }
+        drop(inner);
+        memtables.push(Arc::new(memtable));
+    }
+    let noted = mark::read(&**disk);
+    if noted > last {
+        let what =
+            format!("operation {noted} was acknowledged, and the journal ends at {last}");
+        return Err(Error::corrupt(Name::Catalog, 0, what));
+    }
+    if memtables.is_empty() {
+        memtables.push(Arc::new(Memtable::new(Journal::A)));
+    }
+    let view = View { seed, segments: segments.into(), memtables };
+    Ok(Recovered { view, next_sequence: last + 1 })
+}
+
+/// Removes files that were being written when the store was last left.
+fn remove_orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
+    let live = |name| match name {
+        Name::Lock | Name::Catalog => true,
+        Name::Segment(id) => contents.segments.iter().any(|row| row.id == id),
+        Name::CatalogNew | Name::SegmentNew(_) | Name::Scratch(..) => false,
+    };
+    for dir in [Dir::Root, Dir::Segments] {
+        let entries = list(disk, dir)?;
+        let orphans = entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n));
+        for name in orphans {
+            disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
+        }
+    }
+    Ok(())
+}
+
+fn share(
+    disk: Arc<dyn Disk>,
+    options: Options,
+    writing: Option<Writing>,
+    contents: Contents,
+    recovered: Recovered,
+) -> Shared {
+    let Recovered { view, next_sequence } = recovered;
+    Shared {
+        disk,
+        options,
+        writing,
+        epochs: RwLock::new(contents.epochs),
+        view: RwLock::new(Arc::new(view)),
+        visible: AtomicU64::new(next_sequence - 1),
+        writer: Mutex::new(Writer { next_sequence, pending: Pending::default() }),
+        commits: Commits::new(next_sequence - 1),
+        poison: OnceLock::new(),
+        closed: AtomicBool::new(false),
+        work: (Mutex::new(()), Condvar::new()),
+        sealing: Mutex::new(()),
+        merging: Mutex::new(()),
+        cancel: AtomicBool::new(false),
+        next_segment: AtomicU64::new(contents.settings.next_segment),
+    }
+}

@@ -1,0 +1,302 @@
+//! Sealing and merging: how the memtable becomes a segment, and segments become fewer.
+//!
+//! Both write a whole file first, durably, and then make it count in one transaction of the
+//! catalog. Nobody waits for them but a third full memtable.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use parking_lot::MutexGuard;
+
+use super::answer::Merged;
+use super::memtable::Memtable;
+use super::shared::{Shared, Writer};
+use super::view::{LiveSegment, View};
+use crate::catalog::SegmentRow;
+use crate::error::{Error, Result};
+use crate::segment::{Mergeable, SealPage, Sealable, Segment, merge, seal};
+
+/// Live segments for each place of a merge, beyond which a full memtable waits for merges.
+const BACKLOG: usize = 4;
+
+impl Shared {
+    /// Whether the memtable that is written must be sealed before it takes more.
+    pub(super) fn is_full(&self) -> Result<bool> {
+        let view = self.view();
+        let inner = Self::active(&view)?.read();
+        Ok(inner.operations >= self.options.memtable_observations
+            || inner.bytes() >= self.options.memtable_bytes)
+    }
+
+    /// Takes the write lock once there is room for an operation.
+    pub(super) fn room(&self) -> Result<MutexGuard<'_, Writer>> {
+        loop {
+            self.sound()?;
+            let mut writer = self.writer.lock();
+            if !self.is_full()? {
+                return Ok(writer);
+            }
+            if self.rotate(&mut writer) {
+                if self.options.background {
+                    return Ok(writer);
+                }
+                drop(writer);
+                self.seal_waiting()?;
+                continue;
+            }
+            drop(writer);
+            let fanout = self.options.merge_fanout;
+            self.wait_until(|| {
+                let view = self.view();
+                view.memtables.len() < 2 && view.segments.len() < fanout * BACKLOG
+            })?;
+        }
+    }
+
+    /// Begins another memtable, unless one is waiting to be sealed, or merges are far behind.
+    fn rotate(&self, _writer: &mut MutexGuard<'_, Writer>) -> bool {
+        let view = self.view();
+        let behind = self.options.background
+            && view.segments.len() >= self.options.merge_fanout * BACKLOG;
+        let [active] = view.memtables.as_slice() else { return false };
+        if behind {
+            self.wake();
+            return false;
+        }
+        self.begin_memtable(active);
+        self.wake();
+        true
+    }
+
+    fn begin_memtable(&self, active: &Memtable) {
+        let next = Arc::new(Memtable::new(active.journal.other()));
+        self.change_view(|view| {
+            let memtables = view.memtables.iter().cloned().chain([next]).collect();
+            View { memtables, ..view.clone() }
+        });
+    }
+
+    /// Seals what is unsealed, however little.
+    pub(super) fn seal_all(&self) -> Result<()> {
+        loop {
+            self.sound()?;
+            let writer = self.writer.lock();
+            let view = self.view();
+            if view.memtables.len() < 2 {
+                if Self::active(&view)?.read().sequences.is_none() {
+                    return Ok(());
+                }
+                // Asked for by hand, so a backlog of merges is no reason to wait.
+                self.begin_memtable(Self::active(&view)?);
+            }
+            drop(writer);
+            self.seal_waiting()?;
+        }
+    }
+
+    /// Seals the memtable that waits for it, if there is one.
+    pub(super) fn seal_waiting(&self) -> Result<()> {
+        let _one = self.sealing.lock();
+        self.sound()?;
+        let view = self.view();
+        let [waiting, _] = view.memtables.as_slice() else { return Ok(()) };
+        self.seal_memtable(waiting).map_err(|e| self.poison(e))?;
+        self.wake();
+        Ok(())
+    }
+
+    fn seal_memtable(&self, memtable: &Memtable) -> Result<()> {
+        let inner = memtable.read();
+        let Some(sequences) = inner.sequences else {
+            return Err(Error::Option("an empty memtable is not sealed".to_owned()));
+        };
+        self.commit(sequences.1, None)?;
+        let mut pages = Vec::with_capacity(inner.pages.len());
+        for (_, number) in inner.sorted(|_| true) {
+            if let Some(page) = inner.page(number) {
+                let record = page.record();
+                if record.reset || !record.visits.is_empty() {
+                    pages.push(SealPage { url: &page.url, hash: page.hash, record });
+                }
+            }
+        }
+        let sealable = Sealable {
+            sequences,
+            deltas: (inner.page_delta, inner.visit_delta),
+            tombstones: &inner.tombstones,
+            pages,
+        };
+        let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
+        seal(&self.disk, id, &sealable, self.options.merge_memory_bytes)?;
+        let live = self.open_segment(id)?;
+        let next = self.next_segment.load(Ordering::Acquire);
+        self.catalog()?.seal(&row(&live.segment), memtable.journal, next)?;
+        self.change_view(|view| View {
+            segments: view.segments.iter().cloned().chain([live]).collect(),
+            memtables: view.memtables.iter().skip(1).cloned().collect(),
+            ..view.clone()
+        });
+        Ok(())
+    }
+
+    fn open_segment(&self, id: u64) -> Result<Arc<LiveSegment>> {
+        LiveSegment::open(Segment::open(&self.disk, id)?).map(Arc::new)
+    }
+
+    /// The neighbours that are due to be merged: a run of one tier, as long as the fan-out.
+    fn due(&self) -> Option<Vec<Arc<LiveSegment>>> {
+        let view = self.view();
+        let tier = |live: &Arc<LiveSegment>| live.segment.numbers().tier;
+        let runs = view.segments.chunk_by(|a, b| tier(a) == tier(b));
+        let run = runs.filter(|run| run.len() >= self.options.merge_fanout).last()?;
+        Some(run.to_vec())
+    }
+
+    /// Whether a seal or a merge is due.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.view().memtables.len() < 2 && self.due().is_none()
+    }
+
+    /// Merges what is due. Returns whether there was anything.
+    pub(super) fn merge_due(&self) -> Result<bool> {
+        let _one = self.merging.lock();
+        self.sound()?;
+        let Some(inputs) = self.due() else { return Ok(false) };
+        if !self.has_space(&inputs)? {
+            return Ok(false);
+        }
+        self.merge_segments(&inputs, &[], &|_, _| Ok(false))?;
+        Ok(true)
+    }
+
+    /// Merges all segments into one.
+    pub(super) fn merge_all(&self) -> Result<Merged> {
+        let _one = self.merging.lock();
+        self.sound()?;
+        let inputs = self.view().segments.to_vec();
+        if inputs.len() < 2 {
+            return Ok(Merged::default());
+        }
+        self.merge_segments(&inputs, &[], &|_, _| Ok(false))
+    }
+
+    /// Whether the disk has room for a merge's output beside its inputs.
+    fn has_space(&self, inputs: &[Arc<LiveSegment>]) -> Result<bool> {
+        let needed: u64 = inputs.iter().map(|live| live.segment.file_bytes()).sum();
+        let free = self.disk.free_bytes();
+        let free = free.map_err(|e| Error::io("measure", self.disk.location(), e))?;
+        Ok(free.is_none_or(|free| free > needed))
+    }
+
+    /// Puts one segment in the place of some neighbours. Call with `merging` held.
+    pub(super) fn merge_segments(
+        &self,
+        inputs: &[Arc<LiveSegment>],
+        done: &[u64],
+        hidden: &dyn Fn(&str, &[u8]) -> Result<bool>,
+    ) -> Result<Merged> {
+        let merged = self.try_merge(inputs, done, hidden).map_err(|e| self.poison(e))?;
+        self.wake();
+        Ok(merged)
+    }
+
+    fn try_merge(
+        &self,
+        inputs: &[Arc<LiveSegment>],
+        done: &[u64],
+        hidden: &dyn Fn(&str, &[u8]) -> Result<bool>,
+    ) -> Result<Merged> {
+        let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
+        let first = |live: Option<&Arc<LiveSegment>>| live.map(|l| l.segment.id());
+        let oldest = first(self.view().segments.first()) == first(inputs.first());
+        let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
+        let mergeable = Mergeable {
+            inputs: &segments,
+            oldest,
+            done,
+            hidden,
+            cancel: &self.cancel,
+            memory_bytes: self.options.merge_memory_bytes,
+        };
+        let Some(bytes) = merge(&self.disk, id, &mergeable)? else { return Err(Error::Closed) };
+        let live = self.open_segment(id)?;
+        let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
+        let next = self.next_segment.load(Ordering::Acquire);
+        self.catalog()?.replace(&old, &row(&live.segment), next)?;
+        self.change_view(|view| {
+            let mut kept = Vec::with_capacity(view.segments.len());
+            for segment in view.segments.iter() {
+                if Some(segment.segment.id()) == old.first().copied() {
+                    kept.push(Arc::clone(&live));
+                } else if !old.contains(&segment.segment.id()) {
+                    kept.push(Arc::clone(segment));
+                }
+            }
+            View { segments: kept.into(), ..view.clone() }
+        });
+        segments.iter().for_each(|segment| segment.retire());
+        Ok(Merged { inputs: inputs.len(), bytes })
+    }
+
+    /// The sealing thread: seals what waits, and what has waited long enough.
+    pub(super) fn run_sealer(&self) {
+        loop {
+            {
+                let mut guard = self.work.0.lock();
+                while self.sound().is_ok() && self.view().memtables.len() < 2 && !self.is_aged() {
+                    self.work.1.wait_for(&mut guard, self.options.seal_after / 4);
+                }
+            }
+            if self.sound().is_err() {
+                return;
+            }
+            if self.view().memtables.len() < 2 && self.is_aged() {
+                let mut writer = self.writer.lock();
+                self.rotate(&mut writer);
+            }
+            // A failure has poisoned the store, and the next round ends.
+            let _ = self.seal_waiting();
+        }
+    }
+
+    fn is_aged(&self) -> bool {
+        let view = self.view();
+        let since = view.memtables.last().and_then(|m| m.read().since);
+        since.is_some_and(|since| since.elapsed() >= self.options.seal_after)
+    }
+
+    /// The merging thread.
+    pub(super) fn run_merger(&self) {
+        loop {
+            {
+                let mut guard = self.work.0.lock();
+                while self.sound().is_ok() && self.due().is_none() {
+                    self.work.1.wait(&mut guard);
+                }
+            }
+            match self.merge_due() {
+                Ok(true) => {}
+                // No room on the disk: look again later.
+                Ok(false) => {
+                    let mut guard = self.work.0.lock();
+                    if self.sound().is_ok() {
+                        self.work.1.wait_for(&mut guard, std::time::Duration::from_secs(10));
+                    }
+                }
+                Err(_) => {}
+            }
+            if self.sound().is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn row(segment: &Segment) -> SegmentRow {
+    SegmentRow {
+        id: segment.id(),
+        first_sequence: segment.numbers().first_sequence,
+        last_sequence: segment.numbers().last_sequence,
+        bytes: segment.file_bytes(),
+    }
+}

@@ -1,0 +1,140 @@
+//! What all handles of an open store share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Condvar, Mutex, RwLock};
+
+use super::commit::{Commits, Pending};
+use super::mark::Mark;
+use super::memtable::Memtable;
+use super::options::Options;
+use super::snapshot::Snapshot;
+use super::view::View;
+use crate::catalog::Catalog;
+use crate::disk::{Disk, LockGuard};
+use crate::error::{Error, Result};
+use crate::page::Epoch;
+
+/// The state of an open store.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) options: Options,
+    /// None when open for reading only.
+    pub(super) writing: Option<Writing>,
+    pub(super) epochs: RwLock<Vec<String>>,
+    pub(super) view: RwLock<Arc<View>>,
+    /// The last acknowledged operation: readers see up to here.
+    pub(super) visible: AtomicU64,
+    /// Taken for each operation that writes, in memory only.
+    pub(super) writer: Mutex<Writer>,
+    pub(super) commits: Commits,
+    /// Why nothing more is accepted.
+    pub(super) poison: OnceLock<Arc<Error>>,
+    pub(super) closed: AtomicBool,
+    /// Notified when a seal or merge ends, when there is one to do, and when the store closes.
+    pub(super) work: (Mutex<()>, Condvar),
+    pub(super) sealing: Mutex<()>,
+    pub(super) merging: Mutex<()>,
+    /// Ends a merge early.
+    pub(super) cancel: AtomicBool,
+    pub(super) next_segment: AtomicU64,
+}
+
+/// What only a store that is open for writing has.
+#[derive(Debug)]
+pub(super) struct Writing {
+    pub(super) catalog: Catalog,
+    pub(super) mark: Mark,
+    pub(super) guard: Mutex<Option<Box<dyn LockGuard>>>,
+}
+
+/// What the thread that holds the write lock changes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) next_sequence: u64,
+    pub(super) pending: Pending,
+}
+
+impl Shared {
+    pub(super) fn view(&self) -> Arc<View> {
+        Arc::clone(&self.view.read())
+    }
+
+    /// Puts another view in the place of the live one.
+    pub(super) fn change_view(&self, change: impl FnOnce(&View) -> View) {
+        let mut view = self.view.write();
+        *view = Arc::new(change(&view));
+    }
+
+    /// The memtable that is written. Asked under the write lock.
+    pub(super) fn active(view: &View) -> Result<&Arc<Memtable>> {
+        view.memtables.last().ok_or(Error::ReadOnly)
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        // Together: a memtable is only taken from the view after all its operations are visible.
+        let view = self.view.read();
+        let sequence = self.visible.load(Ordering::Acquire);
+        Snapshot { view: Arc::clone(&view), sequence, newest_epoch: self.newest_epoch() }
+    }
+
+    pub(super) fn newest_epoch(&self) -> Epoch {
+        let newest = self.epochs.read().len().saturating_sub(1);
+        Epoch(u32::try_from(newest).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn publish(&self, sequence: u64) {
+        self.visible.fetch_max(sequence, Ordering::AcqRel);
+    }
+
+    fn writing(&self) -> Result<&Writing> {
+        self.writing.as_ref().ok_or(Error::ReadOnly)
+    }
+
+    pub(super) fn catalog(&self) -> Result<&Catalog> {
+        self.writing().map(|w| &w.catalog)
+    }
+
+    pub(super) fn note(&self, sequence: u64) -> Result<()> {
+        self.writing()?.mark.write(sequence)
+    }
+
+    /// Whether writes are accepted.
+    pub(super) fn sound(&self) -> Result<()> {
+        self.writing()?;
+        if let Some(cause) = self.poison.get() {
+            return Err(Error::Poisoned(Arc::clone(cause)));
+        }
+        if self.closed.load(Ordering::Acquire) { Err(Error::Closed) } else { Ok(()) }
+    }
+
+    /// Nothing more is accepted after a failed write: what reached the disk is unknown until the
+    /// store is opened again.
+    pub(super) fn poison(&self, cause: Error) -> Error {
+        if matches!(cause, Error::Poisoned(_) | Error::Closed | Error::ReadOnly) {
+            return cause;
+        }
+        let _ = self.poison.set(Arc::new(cause.clone()));
+        self.wake();
+        cause
+    }
+
+    /// Wakes whoever waits for work or for its end.
+    pub(super) fn wake(&self) {
+        // Taken so that nobody checks and then sleeps through this.
+        drop(self.work.0.lock());
+        self.work.1.notify_all();
+    }
+
+    /// Waits until `done` says so, or the store is poisoned or closed.
+    pub(super) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
+        let mut guard = self.work.0.lock();
+        while !done() {
+            self.sound()?;
+            self.work.1.wait(&mut guard);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! Reading everything and checking that it is sound and fits together.
+
+use super::answer::Verified;
+use super::shared::Shared;
+use super::view::{LiveSegment, Lookup, unreadable};
+use crate::disk::{Access, Name};
+use crate::error::{Error, Result};
+use crate::layout::{Kind, Tag};
+use crate::search::canonical_key;
+use crate::segment::PageCursor;
+
+impl Shared {
+    pub(super) fn verify(&self) -> Result<Verified> {
+        let snapshot = self.snapshot();
+        let mut verified = Verified { files: 1, ..Verified::default() };
+        verified.bytes += self.catalog_bytes()?;
+        for live in snapshot.view.segments.iter() {
+            self.verify_blocks(live)?;
+            verify_pages(live, snapshot.view.seed)?;
+            verify_tables(live)?;
+            verified.files += 1;
+            verified.bytes += live.segment.file_bytes();
+            verified.visits += live.segment.numbers().visits;
+        }
+        for memtable in &snapshot.view.memtables {
+            let inner = memtable.read();
+            let visits = inner.pages.iter().map(|p| p.visits_at(snapshot.sequence).count() as u64);
+            verified.visits += visits.sum::<u64>();
+        }
+        for page in snapshot.scan(None) {
+            page?;
+            verified.pages += 1;
+        }
+        Ok(verified)
+    }
+
+    pub(super) fn catalog_bytes(&self) -> Result<u64> {
+        let file = self.disk.open(Name::Catalog, Access::Read);
+        let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
+        file.size().map_err(|e| Error::io("measure", Name::Catalog, e))
+    }
+
+    /// Every block, by plain reads.
+    fn verify_blocks(&self, live: &LiveSegment) -> Result<()> {
+        let name = Name::Segment(live.segment.id());
+        let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+        let mut read = |offset, buffer: &mut [u8]| {
+            file.read_at(offset, buffer).map_err(|e| Error::io("read", name, e))
+        };
+        for section in live.segment.all_sections() {
+            section.check_with(&mut read)?;
+        }
+        Ok(())
+    }
+}
+
+/// Pages ascend, can be read, and are found by their hash.
+fn verify_pages(live: &LiveSegment, seed: u64) -> Result<()> {
+    let segment = &live.segment;
+    let flaw = |what: &str| segment.damaged(Tag::of(Kind::Pages), 0, what);
+    let mut cursor = PageCursor::new(std::sync::Arc::clone(segment), 0, true)?;
+    let (mut before, mut visits, mut resets) = (None, 0, 0);
+    while cursor.advance()? {
+        let record = cursor.record()?;
+        let read = record.read().ok_or_else(|| unreadable(segment))?;
+        visits += read.visits.len() as u64;
+        resets += u64::from(read.reset);
+        if !read.visits.is_sorted() {
+            return Err(flaw("visits out of order"));
+        }
+        let url = cursor.url()?;
+        let place = Some((cursor.key().to_vec(), url.to_owned()));
+        if before >= place {
+            return Err(flaw("pages out of order"));
+        }
+        before = place;
+        let lookup = Lookup::new(url, seed);
+        let found = segment.find(lookup.hash, url)?;
+        if found.map(|p| u64::from(p.ordinal)) != Some(cursor.ordinal()) {
+            return Err(segment.damaged(Tag::of(Kind::Hashes), 0, "a page that is not found"));
+        }
+    }
+    if (visits, resets) != (segment.numbers().visits, segment.numbers().resets) {
+        return Err(flaw("other numbers of visits and resets than the segment says"));
+    }
+    Ok(())
+}
+
+/// Fingerprints are in canonical order, each found by the search, on pages that have them.
+fn verify_tables(live: &LiveSegment) -> Result<()> {
+    let (mut url, mut found) = (Vec::new(), Vec::new());
+    for tables in &live.tables {
+        let flaw = |what: &str| {
+            let tag = Tag::table(Kind::Fingerprints, 0, tables.epoch);
+            live.segment.damaged(tag, 0, what)
+        };
+        let mut before = None;
+        for ordinal in 0..tables.tables.len() {
+            let fingerprint = tables.fingerprint(ordinal)?;
+            let place = Some(canonical_key(fingerprint));
+            if before >= place {
+                return Err(flaw("fingerprints out of order"));
+            }
+            before = place;
+            // At distance 3 every rotation is asked.
+            found.clear();
+            tables.tables.find(fingerprint, 3, &mut found)?;
+            if !found.iter().any(|c| c.ordinal == ordinal && c.distance == 0) {
+                return Err(flaw("a fingerprint that is not found"));
+            }
+            let mut last = None;
+            for posting in tables.postings(ordinal)? {
+                let posting = posting?;
+                if last >= Some(posting.page) {
+                    return Err(flaw("postings out of order"));
+                }
+                last = Some(posting.page);
+                if posting.in_force {
+                    let page = live.segment.page(posting.page, &mut url)?;
+                    let head = page.record.head().ok_or_else(|| unreadable(&live.segment))?;
+                    let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
+                    let same = in_force
+                        .is_some_and(|c| c.fingerprint == fingerprint && c.epoch.0 == tables.epoch);
+                    if !same {
+                        return Err(flaw("a fingerprint that is not in force on its page"));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
