@@ -151,11 +151,6 @@ impl Catalog {
         Ok(())
     }
 
-    /// Bytes of the file.
-    pub(crate) fn file_bytes(&self) -> Result<u64> {
-        size(&self.disk)
-    }
-
     /// Closes the database, so that the next open need not recover.
     pub(crate) fn close(&self) {
         *self.database.write() = None;
@@ -182,12 +177,6 @@ fn commit(
     change(&transaction)?;
     transaction.commit()?;
     Ok(())
-}
-
-fn size(disk: &Arc<dyn Disk>) -> Result<u64> {
-    let file = disk.open(Name::Catalog, Access::Read);
-    let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
-    file.size().map_err(|e| Error::io("measure", Name::Catalog, e))
 }
 
 fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {

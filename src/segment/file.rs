@@ -71,8 +71,12 @@ impl Segment {
         let mut sections = Vec::with_capacity(table.sections.len());
         let mut blocks = 0u64;
         for entry in &table.sections {
-            let section =
-                Section { tag: entry.tag, offset: entry.offset, len: entry.len, first_block: blocks };
+            let section = Section {
+                tag: entry.tag,
+                offset: entry.offset,
+                len: entry.len,
+                first_block: blocks,
+            };
             blocks += block_count(entry.len);
             sections.push(section);
         }
@@ -84,7 +88,11 @@ impl Segment {
                 && table.roots.len() as u64 == block_count(s.len)
         });
         if !sound {
-            return Err(Error::corrupt(name, 0, "the section table has no place for all checksums"));
+            return Err(Error::corrupt(
+                name,
+                0,
+                "the section table has no place for all checksums",
+            ));
         }
         let mut plain = [Section::absent(Tag::of(Kind::Pages)); PLAIN];
         for section in &sections {
@@ -234,17 +242,8 @@ pub(crate) struct SectionRef<'a> {
 }
 
 impl<'a> SectionRef<'a> {
-    pub(crate) fn tag(&self) -> Tag {
-        self.section.tag
-    }
-
     pub(crate) fn len(&self) -> u64 {
         self.section.len
-    }
-
-    /// Where the section lies in the file.
-    pub(crate) fn offset(&self) -> u64 {
-        self.section.offset
     }
 
     /// Bytes of the section, sound ones or an error.

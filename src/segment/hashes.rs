@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::file::{Segment, SectionRef};
+use super::file::{SectionRef, Segment};
 use crate::error::Result;
 use crate::layout::{Kind, Tag};
 
@@ -76,12 +76,7 @@ impl HashIndexWriter {
     }
 
     /// Takes the next hash; hands over what is finished of directory and filter.
-    pub(super) fn push(
-        &mut self,
-        hash: u64,
-        directory: &mut Vec<u8>,
-        filter: &mut Vec<u8>,
-    ) {
+    pub(super) fn push(&mut self, hash: u64, directory: &mut Vec<u8>, filter: &mut Vec<u8>) {
         let bucket = if self.bits == 0 { 0 } else { hash >> (64 - self.bits) };
         while self.bucket <= bucket {
             directory.extend_from_slice(&self.count.to_le_bytes());

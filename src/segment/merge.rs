@@ -199,10 +199,12 @@ fn merge_pages(
         // The inputs that stand at the least page, oldest first.
         let mut at: Vec<usize> = Vec::with_capacity(inputs.len());
         for (i, input) in inputs.iter().enumerate() {
-            let order = at.first().and_then(|&first| inputs.get(first)).map_or(
-                std::cmp::Ordering::Less,
-                |first: &Input| input.cursor.compare(&first.cursor),
-            );
+            let order = at
+                .first()
+                .and_then(|&first| inputs.get(first))
+                .map_or(std::cmp::Ordering::Less, |first: &Input| {
+                    input.cursor.compare(&first.cursor)
+                });
             if order.is_lt() {
                 at.clear();
             }
@@ -346,9 +348,9 @@ fn merge_hashes(
     }
     if writer.count() != pages {
         let flaw = "the hashes are not those of the pages";
-        return Err(inputs.first().map_or(Error::Closed, |s| {
-            s.damaged(Tag::of(Kind::Hashes), 0, flaw)
-        }));
+        return Err(inputs
+            .first()
+            .map_or(Error::Closed, |s| s.damaged(Tag::of(Kind::Hashes), 0, flaw)));
     }
     writer.finish(builder)
 }

@@ -235,8 +235,7 @@ impl PageCursor {
             let (start, bytes) = self.segment.group_bytes(self.ordinal / GROUP_PAGES)?;
             let end = start + bytes.len() as u64;
             let parsed = Group::parse(bytes);
-            let group =
-                parsed.ok_or_else(|| self.segment.damaged(PAGES, start, "no group"))?;
+            let group = parsed.ok_or_else(|| self.segment.damaged(PAGES, start, "no group"))?;
             let records = end - group.records.rest().len() as u64;
             self.heads = records - group.heads.rest().len() as u64..records;
             self.records = records..end;

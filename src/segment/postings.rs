@@ -50,8 +50,7 @@ pub(crate) struct EpochTables {
 impl EpochTables {
     /// The tables of an epoch that the segment has. Reads the 264 bytes of the shards.
     pub(crate) fn open(segment: &Arc<Segment>, epoch: u32) -> Result<EpochTables> {
-        let column =
-            |kind, part| SectionColumn::new(segment, Tag::table(kind, part, epoch));
+        let column = |kind, part| SectionColumn::new(segment, Tag::table(kind, part, epoch));
         let fingerprints = column(Kind::Fingerprints, 0);
         let shards = Shards::read(&column(Kind::Shards, 0))?;
         let n = shards.fingerprints();
@@ -161,7 +160,8 @@ impl TablesWriter {
         } else {
             let at = self.list_words;
             let count = u32::try_from(postings.len()).map_err(|_| too_many())?;
-            let next = at.checked_add(count).and_then(|n| n.checked_add(1)).filter(|n| n & LIST == 0);
+            let next =
+                at.checked_add(count).and_then(|n| n.checked_add(1)).filter(|n| n & LIST == 0);
             self.list_words = next.ok_or_else(too_many)?;
             self.lists.append(&count.to_le_bytes())?;
             for posting in postings {

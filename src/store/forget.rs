@@ -23,7 +23,11 @@ impl Shared {
         let active = Self::active(&view)?;
         let sequence = writer.next_sequence;
         // Everything that was applied, acknowledged or not.
-        let now = Snapshot { view: Arc::clone(&view), sequence: u64::MAX, newest_epoch: self.newest_epoch() };
+        let now = Snapshot {
+            view: Arc::clone(&view),
+            sequence: u64::MAX,
+            newest_epoch: self.newest_epoch(),
+        };
         let forgotten = match scope {
             Scope::Url(url) => {
                 let lookup = Lookup::new(url, view.seed);

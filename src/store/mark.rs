@@ -37,7 +37,9 @@ impl Mark {
 pub(super) fn read(disk: &dyn Disk) -> u64 {
     let mut bytes = [0; BYTES];
     let read = disk.open(Name::Lock, Access::Read).and_then(|f| f.read_at(0, &mut bytes));
-    let Some((body, sum)) = bytes.split_last_chunk::<4>().filter(|_| read.is_ok()) else { return 0 };
+    let Some((body, sum)) = bytes.split_last_chunk::<4>().filter(|_| read.is_ok()) else {
+        return 0;
+    };
     let mut cursor = Cursor::new(body);
     match (cursor.array(), cursor.u64()) {
         (Some(MAGIC), Some(sequence)) if crc32fast::hash(body).to_le_bytes() == *sum => sequence,

@@ -29,8 +29,8 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 
 pub use answer::{
-    ExactCopy, Forgotten, History, Matches, Merged, Near, Outcome, Page, Query, SegmentStats, Stats,
-    Verified, Version,
+    ExactCopy, Forgotten, History, Matches, Merged, Near, Outcome, Page, Query, SegmentStats,
+    Stats, Verified, Version,
 };
 pub use options::{Durability, Options};
 pub use snapshot::{Scan, Snapshot};

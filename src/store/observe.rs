@@ -54,7 +54,8 @@ impl Shared {
         let mut last = 0;
         for chunk in observations.chunks(CHUNK) {
             let view = self.view();
-            let prepared = chunk.iter().map(|o| self.prepare(&view, o)).collect::<Result<Vec<_>>>()?;
+            let prepared =
+                chunk.iter().map(|o| self.prepare(&view, o)).collect::<Result<Vec<_>>>()?;
             let mut writer = self.room()?;
             for (observation, prepared) in chunk.iter().zip(prepared) {
                 if self.is_full()? {
@@ -222,8 +223,7 @@ impl Shared {
         verdict: Verdict,
         hits: Vec<SegmentHit>,
     ) -> Result<Outcome> {
-        let mut outcome =
-            Outcome { verdict, copies: Vec::new(), near: Vec::new(), complete: true };
+        let mut outcome = Outcome { verdict, copies: Vec::new(), near: Vec::new(), complete: true };
         let Some(wanted) = self.wanted(observation) else { return Ok(outcome) };
         let findings = view.near(&wanted, u64::MAX, hits)?;
         outcome.complete = findings.complete;
@@ -252,10 +252,10 @@ fn first_seen(view: &View, url: &str, digest: Digest) -> Result<i64> {
             Part::Memory(visits) => visits,
             Part::Segment(record) => record.visits()?,
         };
-        let seen = visits.iter().filter(|v| v.seen.content().is_some_and(|c| c.digest == Some(digest)));
+        let seen =
+            visits.iter().filter(|v| v.seen.content().is_some_and(|c| c.digest == Some(digest)));
         first = first.min(seen.map(|v| v.time).min().unwrap_or(i64::MAX));
         Some(true)
     })?;
     Ok(first)
 }
-

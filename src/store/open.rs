@@ -174,8 +174,7 @@ fn recover(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Recovered> {
     }
     let noted = mark::read(&**disk);
     if noted > last {
-        let what =
-            format!("operation {noted} was acknowledged, and the journal ends at {last}");
+        let what = format!("operation {noted} was acknowledged, and the journal ends at {last}");
         return Err(Error::corrupt(Name::Catalog, 0, what));
     }
     if memtables.is_empty() {

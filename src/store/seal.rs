@@ -56,8 +56,8 @@ impl Shared {
     /// Begins another memtable, unless one is waiting to be sealed, or merges are far behind.
     fn rotate(&self, _writer: &mut MutexGuard<'_, Writer>) -> bool {
         let view = self.view();
-        let behind = self.options.background
-            && view.segments.len() >= self.options.merge_fanout * BACKLOG;
+        let behind =
+            self.options.background && view.segments.len() >= self.options.merge_fanout * BACKLOG;
         let [active] = view.memtables.as_slice() else { return false };
         if behind {
             self.wake();

@@ -206,13 +206,13 @@ impl View {
             }
             let url = page.url.clone();
             let lookup = Lookup::new(&url, self.seed);
-            let is_wanted = |c: &Content| {
-                c.fingerprint == candidate.fingerprint && c.epoch.0 == wanted.epoch
-            };
+            let is_wanted =
+                |c: &Content| c.fingerprint == candidate.fingerprint && c.epoch.0 == wanted.epoch;
             let mut copy = false;
             let visible = if wanted.ever {
                 // What came here from older components is found there.
-                let here = page.visits_at(sequence).any(|v| v.seen.content().is_some_and(is_wanted));
+                let here =
+                    page.visits_at(sequence).any(|v| v.seen.content().is_some_and(is_wanted));
                 drop(inner);
                 here && !self.forgotten_in_memory(&lookup, sequence, number + 1)
             } else {
@@ -220,7 +220,9 @@ impl View {
                 drop(inner);
                 let head = match head {
                     Some(head) => head,
-                    None => self.head_in_memory(&lookup, sequence, number + 1)?.and_then(|k| k.head),
+                    None => {
+                        self.head_in_memory(&lookup, sequence, number + 1)?.and_then(|k| k.head)
+                    }
                 };
                 let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
                 copy = in_force.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);

@@ -255,11 +255,14 @@ impl Scan {
             // The newest segment that has the page says what it is, unless it is hidden since.
             Some(scan) if !in_memory => {
                 let newer = view.segments.iter().skip(scan.number + 1);
-                let hidden = newer.flat_map(|live| &live.tombstones).any(|t| t.prefix.contains(&key))
-                    || view.forgotten_in_memory(&lookup, sequence, 0);
-                let damaged = || view.segments.get(scan.number).map_or(Error::Closed, |live| {
-                    unreadable(&live.segment)
-                });
+                let hidden =
+                    newer.flat_map(|live| &live.tombstones).any(|t| t.prefix.contains(&key))
+                        || view.forgotten_in_memory(&lookup, sequence, 0);
+                let damaged = || {
+                    view.segments
+                        .get(scan.number)
+                        .map_or(Error::Closed, |live| unreadable(&live.segment))
+                };
                 if hidden { None } else { scan.cursor.record()?.head().ok_or_else(damaged)? }
             }
             _ => view.head(&lookup, sequence)?.head,
