@@ -36,9 +36,9 @@ impl Row {
         self.add(name, value.into())
     }
 
-    /// Adds a number, to four decimals.
+    /// Adds a number, to six decimals.
     pub(crate) fn number(self, name: &'static str, value: f64) -> Row {
-        self.add(name, ((value * 10_000.0).round() / 10_000.0).into())
+        self.add(name, ((value * 1e6).round() / 1e6).into())
     }
 
     /// Adds how long calls took, in all and each.
