@@ -16,8 +16,10 @@ mod load;
 mod measure;
 mod redb_layout;
 mod report;
+mod store;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use report::{Report, Row};
 
@@ -92,7 +94,14 @@ fn number(text: &str) -> Result<usize, String> {
 }
 
 fn main() {
-    let arguments = match Arguments::read(std::env::args().skip(1)) {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, dir, pages, time] = given.as_slice()
+        && first == store::UNTIL_KILLED
+    {
+        let (pages, time) = (pages.parse().unwrap(), time.parse().unwrap());
+        store::observe_until_killed(Path::new(dir), !SEED, pages, time);
+    }
+    let arguments = match Arguments::read(given.iter().cloned()) {
         Ok(arguments) => arguments,
         Err(error) => {
             eprintln!("{error}\n\n{USAGE}");
@@ -101,14 +110,57 @@ fn main() {
     };
     std::fs::create_dir_all(&arguments.dir).unwrap();
     let dir = tempfile::Builder::new().prefix("observe-").tempdir_in(&arguments.dir).unwrap();
-    run(&arguments, dir.path());
+    compare(&arguments, dir.path());
+    grow(&arguments, dir.path());
 }
 
-fn run(arguments: &Arguments, dir: &Path) {
+/// Engines side by side, and threads.
+fn compare(arguments: &Arguments, dir: &Path) {
     let report = Report { json: arguments.json };
+    let urls = arguments.urls;
     for &batch in &arguments.batches {
-        if arguments.wants("redb") {
-            redb_layout::run(&report, dir, SEED, arguments.urls, batch);
+        let measured = |part, run: fn(&Report, &Path, u64, usize, usize) -> f64| {
+            arguments.wants(part).then(|| run(&report, dir, SEED, urls, batch))
+        };
+        let peer = measured("redb", redb_layout::run);
+        let own = measured("store", store::run);
+        if let (Some(peer), Some(own)) = (peer, own) {
+            let row = Row::new("ratio").count("urls", urls as u64).count("batch", batch as u64);
+            report.print(row.number("simkeep_to_redb", own / peer));
         }
+    }
+    if arguments.wants("threads") {
+        store::run_threads(&report, dir, SEED);
+    }
+}
+
+/// A store that becomes large, and how it opens; if only opening is asked for, a smaller one does.
+fn grow(arguments: &Arguments, dir: &Path) {
+    let parts: Vec<&str> =
+        ["grow", "open"].into_iter().filter(|part| arguments.wants(part)).collect();
+    let pages = match parts.as_slice() {
+        [] => return,
+        ["open"] => arguments.urls,
+        _ => arguments.grow,
+    };
+    if pages == 0 {
+        return;
+    }
+    if ["redb", "store", "threads"].into_iter().any(|part| arguments.wants(part)) {
+        // In a process of its own, whose memory nothing else has used.
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(arguments.json.then_some("--json"))
+            .args(["--only", &parts.join(","), "--dir"])
+            .arg(dir)
+            .args(["--urls", &pages.to_string(), "--grow", &pages.to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success(), "growing a store failed");
+        return;
+    }
+    let report = Report { json: arguments.json };
+    let grown = store::grow(&report, dir, SEED, pages);
+    if arguments.wants("open") {
+        store::open(&report, &grown);
     }
 }
