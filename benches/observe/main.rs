@@ -1,0 +1,166 @@
+//! What observing costs: this store, and beside it the plain layout in redb.
+//!
+//! `cargo bench --bench observe -- --json` prints one JSON object a line, without `--json` the same
+//! as text. Everything runs on a real disk, in a directory that is removed at the end. See
+//! [`Arguments`] for what can be chosen.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a benchmark that meets an error has nothing better to do than stop"
+)]
+
+mod load;
+mod measure;
+mod redb_layout;
+mod report;
+mod store;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use report::{Report, Row};
+
+/// One load for all, so that engines and batches are compared on the same observes.
+const SEED: u64 = 0x51b_4ee9;
+
+const USAGE: &str = "\
+cargo bench --bench observe -- [OPTIONS]
+
+  --json           one JSON object a line
+  --urls N         pages of the comparison (default 1,000,000)
+  --batch N,N      observes to a call (default 10000,1000)
+  --only PART,...  of redb, store, threads, grow, open (default all)
+  --grow N         pages that the store is grown to (default 10,000,000; 0 for not at all)
+  --dir PATH       where to work (default: under target/)
+";
+
+/// What to measure.
+struct Arguments {
+    json: bool,
+    urls: usize,
+    grow: usize,
+    batches: Vec<usize>,
+    only: Vec<String>,
+    dir: PathBuf,
+}
+
+impl Arguments {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+        let mut read = Arguments {
+            json: false,
+            urls: 1_000_000,
+            grow: 10_000_000,
+            batches: vec![10_000, 1_000],
+            only: Vec::new(),
+            dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
+        };
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+            match argument.as_str() {
+                // Cargo adds this one.
+                "--bench" => {}
+                "--json" => read.json = true,
+                "--urls" => read.urls = number(&value()?)?,
+                "--grow" => read.grow = number(&value()?)?,
+                "--batch" => {
+                    read.batches = value()?.split(',').map(number).collect::<Result<_, _>>()?;
+                }
+                "--only" => read.only.extend(value()?.split(',').map(str::to_owned)),
+                "--dir" => read.dir = PathBuf::from(value()?),
+                _ => return Err(format!("{argument} is not known")),
+            }
+        }
+        let parts = ["redb", "store", "threads", "grow", "open"];
+        match read.only.iter().find(|part| !parts.contains(&part.as_str())) {
+            Some(part) => Err(format!("{part} is not a part")),
+            None if read.urls == 0 || read.batches.contains(&0) => {
+                Err("pages and batches are at least 1".to_owned())
+            }
+            None => Ok(read),
+        }
+    }
+
+    fn wants(&self, part: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|wanted| wanted == part)
+    }
+}
+
+/// `10_000` as well as `10000`.
+fn number(text: &str) -> Result<usize, String> {
+    text.replace('_', "").parse().map_err(|_| format!("{text:?} is not a number"))
+}
+
+fn main() {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, dir, pages, time] = given.as_slice()
+        && first == store::UNTIL_KILLED
+    {
+        let (pages, time) = (pages.parse().unwrap(), time.parse().unwrap());
+        store::observe_until_killed(Path::new(dir), !SEED, pages, time);
+    }
+    let arguments = match Arguments::read(given.iter().cloned()) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            eprintln!("{error}\n\n{USAGE}");
+            std::process::exit(2);
+        }
+    };
+    std::fs::create_dir_all(&arguments.dir).unwrap();
+    let dir = tempfile::Builder::new().prefix("observe-").tempdir_in(&arguments.dir).unwrap();
+    compare(&arguments, dir.path());
+    grow(&arguments, dir.path());
+}
+
+/// Engines side by side, and threads.
+fn compare(arguments: &Arguments, dir: &Path) {
+    let report = Report { json: arguments.json };
+    let urls = arguments.urls;
+    for &batch in &arguments.batches {
+        let measured = |part, run: fn(&Report, &Path, u64, usize, usize) -> f64| {
+            arguments.wants(part).then(|| run(&report, dir, SEED, urls, batch))
+        };
+        let peer = measured("redb", redb_layout::run);
+        let own = measured("store", store::run);
+        if let (Some(peer), Some(own)) = (peer, own) {
+            let row = Row::new("ratio").count("urls", urls as u64).count("batch", batch as u64);
+            report.print(row.number("simkeep_to_redb", own / peer));
+        }
+    }
+    if arguments.wants("threads") {
+        store::run_threads(&report, dir, SEED);
+    }
+}
+
+/// A store that becomes large, and how it opens; if only opening is asked for, a smaller one does.
+fn grow(arguments: &Arguments, dir: &Path) {
+    let parts: Vec<&str> =
+        ["grow", "open"].into_iter().filter(|part| arguments.wants(part)).collect();
+    let pages = match parts.as_slice() {
+        [] => return,
+        ["open"] => arguments.urls,
+        _ => arguments.grow,
+    };
+    if pages == 0 {
+        return;
+    }
+    if ["redb", "store", "threads"].into_iter().any(|part| arguments.wants(part)) {
+        // In a process of its own, whose memory nothing else has used.
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(arguments.json.then_some("--json"))
+            .args(["--only", &parts.join(","), "--dir"])
+            .arg(dir)
+            .args(["--urls", &pages.to_string(), "--grow", &pages.to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success(), "growing a store failed");
+        return;
+    }
+    let report = Report { json: arguments.json };
+    let grown = store::grow(&report, dir, SEED, pages);
+    if arguments.wants("open") {
+        store::open(&report, &grown);
+    }
+}

@@ -1,0 +1,54 @@
+//! What is measured beside bytes: how long calls take, and the memory of the process.
+
+use std::time::{Duration, Instant};
+
+/// How long each call took.
+#[derive(Default)]
+pub(crate) struct Calls {
+    nanoseconds: Vec<u64>,
+    observes: u64,
+}
+
+impl Calls {
+    /// Makes a call that observes so many, and times it.
+    pub(crate) fn time<T>(&mut self, observes: usize, call: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = call();
+        self.nanoseconds.push(start.elapsed().as_nanos() as u64);
+        self.observes += observes as u64;
+        result
+    }
+
+    /// Adds the calls of another thread.
+    pub(crate) fn append(&mut self, mut other: Calls) {
+        self.nanoseconds.append(&mut other.nanoseconds);
+        self.observes += other.observes;
+    }
+
+    /// How many observes all calls made.
+    pub(crate) fn observes(&self) -> u64 {
+        self.observes
+    }
+
+    /// What all calls took together.
+    pub(crate) fn total(&self) -> Duration {
+        Duration::from_nanos(self.nanoseconds.iter().sum())
+    }
+
+    /// The times that this many of a thousand calls did not exceed.
+    pub(crate) fn at_per_mille<const N: usize>(mut self, ranks: [u64; N]) -> [Duration; N] {
+        self.nanoseconds.sort_unstable();
+        ranks.map(|rank| {
+            let at = (self.nanoseconds.len() as u64 * rank).div_ceil(1000).saturating_sub(1);
+            Duration::from_nanos(self.nanoseconds.get(at as usize).copied().unwrap_or(0))
+        })
+    }
+}
+
+/// Memory of this process that no file stands behind, where the system says.
+pub(crate) fn anonymous_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,80 @@
+//! Results: one JSON object a line, or aligned text.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+use crate::measure::Calls;
+
+/// Where results go.
+pub(crate) struct Report {
+    /// Whether they are for a program to read.
+    pub(crate) json: bool,
+}
+
+/// One result: named values in order.
+pub(crate) struct Row(Vec<(&'static str, Value)>);
+
+impl Row {
+    /// A result of this measurement.
+    pub(crate) fn new(bench: &'static str) -> Row {
+        Row(vec![("bench", bench.into())])
+    }
+
+    /// Adds a text.
+    pub(crate) fn text(self, name: &'static str, value: &str) -> Row {
+        self.add(name, value.into())
+    }
+
+    /// Adds a whole number.
+    pub(crate) fn count(self, name: &'static str, value: u64) -> Row {
+        self.add(name, value.into())
+    }
+
+    /// Adds a whole number, if it is known.
+    pub(crate) fn known(self, name: &'static str, value: Option<u64>) -> Row {
+        self.add(name, value.into())
+    }
+
+    /// Adds a number, to six decimals.
+    pub(crate) fn number(self, name: &'static str, value: f64) -> Row {
+        self.add(name, ((value * 1e6).round() / 1e6).into())
+    }
+
+    /// Adds how long calls took, in all and each.
+    pub(crate) fn calls(self, calls: Calls) -> Row {
+        let total = calls.total().as_secs_f64();
+        let [p50, p99, p999, max] =
+            calls.at_per_mille([500, 990, 999, 1000]).map(|time| time.as_secs_f64() * 1e3);
+        self.number("call_seconds", total)
+            .number("call_ms_p50", p50)
+            .number("call_ms_p99", p99)
+            .number("call_ms_p999", p999)
+            .number("call_ms_max", max)
+    }
+
+    fn add(mut self, name: &'static str, value: Value) -> Row {
+        self.0.push((name, value));
+        self
+    }
+}
+
+impl Report {
+    /// Prints a result at once, so that a run that is cut short has shown what it had.
+    pub(crate) fn print(&self, row: Row) {
+        let mut out = String::new();
+        if self.json {
+            let fields: Vec<String> =
+                row.0.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+            out = format!("{{{}}}\n", fields.join(","));
+        } else {
+            for (name, value) in &row.0 {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                out += &format!("{name:<28} {value:>16}\n");
+            }
+            out.push('\n');
+        }
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()).unwrap();
+    }
+}

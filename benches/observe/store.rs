@@ -1,0 +1,285 @@
+//! The store under the load: with verdicts and a search for near pages in every observe.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use simkeep::disk::{Counts, Disk, Meter, RealDisk};
+use simkeep::{Digest, Durability, Epoch, Observation, Options, Outcome, Store, Verdict};
+
+use crate::load::{Batch, Load, Observe};
+use crate::measure::{Calls, anonymous_bytes};
+use crate::report::{Report, Row};
+
+/// How many threads observe singly.
+const THREADS: usize = 64;
+/// How many observes they share.
+const THREADS_OBSERVES: usize = 200_000;
+/// Observes to a call while a store grows.
+const GROW_BATCH: usize = 10_000;
+/// Calls that are acknowledged before the process that makes them is killed: nearly as many
+/// observes as a journal holds.
+const CALLS_BEFORE_KILL: usize = 20;
+/// The argument that makes a process of this bench the one to be killed.
+pub(crate) const UNTIL_KILLED: &str = "--observe-until-killed";
+
+/// A new store whose writes are counted.
+struct Metered {
+    store: Store,
+    meter: Meter,
+    /// What making the store took.
+    before: Counts,
+    epoch: Epoch,
+}
+
+fn options() -> Options {
+    Options { durability: Durability::Each, epoch: "bench".to_owned(), ..Options::default() }
+}
+
+fn real(dir: &Path) -> Arc<dyn Disk> {
+    Arc::new(RealDisk::new(dir))
+}
+
+impl Metered {
+    fn create(dir: &Path) -> Metered {
+        let meter = Meter::new(real(dir));
+        let store = Store::create_on(Arc::new(meter.clone()), options()).unwrap();
+        let epoch = store.epoch("bench").unwrap();
+        let before = meter.counts();
+        Metered { store, meter, before, epoch }
+    }
+
+    fn observe_batch(&self, batch: &Batch, calls: &mut Calls, found: &mut Found) {
+        let observations: Vec<Observation<'_>> =
+            batch.iter().map(|(url, observe)| observation(url, observe, self.epoch)).collect();
+        let outcomes = calls.time(batch.len(), || self.store.observe_batch(&observations).unwrap());
+        outcomes.iter().for_each(|outcome| found.add(outcome));
+    }
+
+    /// Bytes written and syncs, for each of so many observes.
+    fn costs(&self, row: Row, observes: u64) -> Row {
+        let counts = self.meter.counts().since(&self.before);
+        let syncs = counts.file_syncs + counts.dir_syncs;
+        row.number("bytes_written_per_observe", counts.bytes_written as f64 / observes as f64)
+            .number("syncs_per_observe", syncs as f64 / observes as f64)
+    }
+
+    fn sizes(&self, row: Row) -> Row {
+        let stats = self.store.stats().unwrap();
+        row.count("disk_bytes", stats.segment_bytes + stats.catalog_bytes)
+            .number("disk_bytes_per_visit", stats.segment_bytes as f64 / stats.visits as f64)
+            .count("segments", stats.segments.len() as u64)
+    }
+}
+
+fn observation<'a>(url: &'a str, observe: &Observe, epoch: Epoch) -> Observation<'a> {
+    Observation::content(url, observe.time, observe.fingerprint, epoch)
+        .digest(Digest(observe.digest))
+        .status(200)
+}
+
+/// What the answers said: a store that does not answer is not measured.
+#[derive(Default)]
+struct Found {
+    new: u64,
+    near: u64,
+}
+
+impl Found {
+    fn add(&mut self, outcome: &Outcome) {
+        self.new += u64::from(outcome.verdict == Verdict::New);
+        self.near += outcome.near.len() as u64;
+    }
+}
+
+/// Observes until `urls` pages are known, in batches of `batch`. Returns observes per second.
+pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
+    let dir = dir.join("store");
+    let metered = Metered::create(&dir);
+    let mut load = Load::new(seed, urls);
+    let (mut observes, mut calls, mut found) =
+        (Batch::default(), Calls::default(), Found::default());
+    let start = Instant::now();
+    while load.pages() < urls {
+        load.fill(&mut observes, batch);
+        metered.observe_batch(&observes, &mut calls, &mut found);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    metered.store.rest().unwrap();
+    let at_rest = start.elapsed().as_secs_f64();
+    assert_eq!(found.new, urls as u64, "every page is new once");
+    let observes = calls.observes();
+    let rate = observes as f64 / seconds;
+    let row = Row::new("observe")
+        .text("engine", "simkeep")
+        .count("urls", urls as u64)
+        .count("batch", batch as u64)
+        .count("observes", observes)
+        .number("observes_per_second", rate)
+        .number("seconds", seconds)
+        .number("observes_per_second_to_rest", observes as f64 / at_rest)
+        .count("near_found", found.near);
+    report.print(metered.sizes(metered.costs(row, observes)).calls(calls));
+    metered.store.close().unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
+    rate
+}
+
+/// Many threads observe singly: they share commits, or each waits for a sync of its own.
+pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
+    let dir = dir.join("threads");
+    let metered = Metered::create(&dir);
+    let mut observes = Batch::default();
+    Load::new(seed, THREADS_OBSERVES).fill(&mut observes, THREADS_OBSERVES);
+    let next = AtomicUsize::new(0);
+    let observe_singly = || {
+        let mut calls = Calls::default();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= observes.len() {
+                return calls;
+            }
+            let (url, observe) = observes.get(i);
+            let observation = observation(url, observe, metered.epoch);
+            calls.time(1, || metered.store.observe(observation).unwrap());
+        }
+    };
+    let start = Instant::now();
+    let calls = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(observe_singly)).collect();
+        threads.into_iter().fold(Calls::default(), |mut all, thread| {
+            all.append(thread.join().unwrap());
+            all
+        })
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    metered.store.rest().unwrap();
+    let observes = calls.observes();
+    let row = Row::new("threads")
+        .text("engine", "simkeep")
+        .count("threads", THREADS as u64)
+        .count("observes", observes)
+        .number("observes_per_second", observes as f64 / seconds)
+        .number("seconds", seconds);
+    report.print(metered.costs(row, observes).calls(calls));
+    metered.store.close().unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// A store that was grown and closed.
+pub(crate) struct Grown {
+    dir: PathBuf,
+    pages: usize,
+    /// When the last page was observed.
+    time: i64,
+}
+
+/// Observes until `pages` are known, watching memory on the way.
+///
+/// Memory is that of the process less what the load's own state takes. It goes up and down with
+/// what is being sealed and merged, so of each tenth of the way the highest value counts.
+pub(crate) fn grow(report: &Report, dir: &Path, seed: u64, pages: usize) -> Grown {
+    let dir = dir.join("grown");
+    let metered = Metered::create(&dir);
+    let mut load = Load::new(seed, pages);
+    let (mut observes, mut calls, mut found) =
+        (Batch::default(), Calls::default(), Found::default());
+    let mut highest = [None; 10];
+    let start = Instant::now();
+    while load.pages() < pages {
+        load.fill(&mut observes, GROW_BATCH);
+        metered.observe_batch(&observes, &mut calls, &mut found);
+        let memory = anonymous_bytes().map(|bytes| bytes.saturating_sub(load.state_bytes()));
+        let tenth = ((load.pages() - 1) * 10 / pages).min(9);
+        highest[tenth] = highest[tenth].max(memory);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    metered.store.rest().unwrap();
+    let at_rest = start.elapsed().as_secs_f64();
+    assert_eq!(found.new, pages as u64, "every page is new once");
+    let observes = calls.observes();
+    let row = Row::new("grow")
+        .text("engine", "simkeep")
+        .count("urls", pages as u64)
+        .count("batch", GROW_BATCH as u64)
+        .count("observes", observes)
+        .number("observes_per_second", observes as f64 / seconds)
+        .number("seconds", seconds)
+        .number("observes_per_second_to_rest", observes as f64 / at_rest)
+        .known("anonymous_bytes_at_half", highest[4])
+        .known("anonymous_bytes_at_end", highest[9])
+        .known("anonymous_bytes_highest", highest.into_iter().max().flatten())
+        .count("near_found", found.near);
+    report.print(metered.sizes(metered.costs(row, observes)).calls(calls));
+    metered.store.close().unwrap();
+    Grown { dir, pages, time: load.time() }
+}
+
+/// Times opening a store after it was closed, and after the process that wrote to it was killed.
+pub(crate) fn open(report: &Report, grown: &Grown) {
+    let visits = time_open(report, grown, "close");
+    let acknowledged = observe_and_kill(grown);
+    let recovered = time_open(report, grown, "kill -9");
+    assert!(
+        recovered >= visits + acknowledged,
+        "{visits} visits and {acknowledged} more were acknowledged, {recovered} are there"
+    );
+}
+
+/// Opens the store, asks it something, and says how many visits it knows.
+fn time_open(report: &Report, grown: &Grown, after: &str) -> u64 {
+    let start = Instant::now();
+    let store = Store::open_on(real(&grown.dir), options()).unwrap();
+    let opened = start.elapsed().as_secs_f64();
+    store.near(0, 3).unwrap();
+    let answered = start.elapsed().as_secs_f64();
+    let stats = store.stats().unwrap();
+    report.print(
+        Row::new("open")
+            .text("after", after)
+            .count("urls", grown.pages as u64)
+            .count("visits", stats.visits)
+            .count("unsealed_visits", stats.unsealed_visits)
+            .number("open_seconds", opened)
+            .number("first_answer_seconds", answered),
+    );
+    store.close().unwrap();
+    stats.visits
+}
+
+/// Lets another process observe, kills it, and says how many observes it had acknowledged.
+fn observe_and_kill(grown: &Grown) -> u64 {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .arg(UNTIL_KILLED)
+        .arg(&grown.dir)
+        .args([grown.pages.to_string(), grown.time.to_string()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut acknowledged = lines.by_ref().take(CALLS_BEFORE_KILL).count();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What it said between the last line read and its end.
+    acknowledged += lines.map_while(Result::ok).count();
+    assert!(acknowledged >= CALLS_BEFORE_KILL, "the other process ended by itself");
+    (acknowledged * GROW_BATCH) as u64
+}
+
+/// Observes, with a line for each acknowledged call, until the process is killed.
+pub(crate) fn observe_until_killed(dir: &Path, seed: u64, pages: usize, time: i64) -> ! {
+    let store = Store::open_on(real(dir), options()).unwrap();
+    let epoch = store.epoch("bench").unwrap();
+    let mut load = Load::resume(seed, pages, time);
+    let mut batch = Batch::default();
+    loop {
+        load.fill(&mut batch, GROW_BATCH);
+        let observations: Vec<_> =
+            batch.iter().map(|(url, observe)| observation(url, observe, epoch)).collect();
+        store.observe_batch(&observations).unwrap();
+        println!("{}", batch.len());
+    }
+}
