@@ -166,7 +166,7 @@ impl Shared {
             (None, number) => {
                 let inner = active.read();
                 let page = number.and_then(|n| inner.page(n));
-                let head = page.and_then(|p| p.head.as_ref());
+                let head = page.and_then(|p| p.head());
                 match head {
                     Some(head) if visit <= head.last => {
                         let head = head.clone();

@@ -219,13 +219,13 @@ impl View {
         for page in pages {
             // Held no longer than this page takes: a page may have to be looked up again.
             let inner = memtable.read();
-            let Some(page) = inner.page(page).filter(|p| p.first_sequence <= sequence) else {
+            let Some(page) = inner.page(page).filter(|p| p.is_here(sequence)) else {
                 continue;
             };
-            if wanted.except == Some(&*page.url) {
+            if wanted.except == Some(page.url()) {
                 continue;
             }
-            let url = page.url.clone();
+            let url = page.url().to_owned();
             let lookup = Lookup::new(&url, self.seed);
             let is_wanted =
                 |c: &Content| c.fingerprint == candidate.fingerprint && c.epoch.0 == wanted.epoch;
