@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use parking_lot::RwLock;
 
 use crate::catalog::Journal;
-use crate::page::{Content, Head, LastSeen, Prefix, Seen, Visit, surt};
+use crate::page::{Content, Head, LastSeen, Prefix, Visit, surt};
 use crate::search::{Candidate, Chains};
 use crate::segment::{Record, Tombstone};
 
@@ -285,16 +285,15 @@ impl Inner {
         self.operation(sequence);
         let Some(page) = self.pages.get_mut(number as usize) else { return };
         let first = page.head.is_none();
-        let known = match (&page.head, visit.seen) {
-            (Some(head), Seen::Content(content)) => {
-                head.in_force().is_some_and(|v| v.content == content)
-            }
-            _ => false,
+        let in_force = |head: &Option<Head>| {
+            head.as_ref().and_then(|h| h.in_force()).map(|version| version.content)
         };
+        let before = in_force(&page.head);
         match &mut page.head {
             Some(head) => head.absorb(visit),
             none => *none = Some(Head::of(visit)),
         }
+        let after = in_force(&page.head);
         page.last_sequence = sequence;
         let place = u32::try_from(self.arrivals.len()).unwrap_or(u32::MAX);
         page.arrivals = match page.arrivals {
@@ -309,11 +308,12 @@ impl Inner {
         self.arrivals.push(Arrival { sequence, visit, next: None });
         self.page_delta += i64::from(first);
         self.visit_delta += 1;
-        self.bytes += size_of::<Arrival>() + if known { 0 } else { size_of::<LastSeen>() };
-        if let Seen::Content(content) = visit.seen
-            && !known
-        {
-            self.index(content, number);
+        self.bytes += size_of::<Arrival>();
+        // What was seen; and what is in force now, which may be an older version.
+        for content in [visit.seen.content().copied(), after].into_iter().flatten() {
+            if Some(content) != before {
+                self.index(content, number);
+            }
         }
     }
 

@@ -246,7 +246,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe).
+    /// Those of [`observe`](Store::observe). After [`Error::Corrupt`] those before the one that could
+    /// not be judged are stored, and the rest is not; to observe all again is harmless.
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
         if observations.is_empty() {
             return Ok(Vec::new());

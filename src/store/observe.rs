@@ -64,7 +64,16 @@ impl Shared {
                     drop(writer);
                     writer = self.room()?;
                 }
-                outcomes.push(self.apply(&mut writer, observation, prepared)?);
+                match self.apply(&mut writer, observation, prepared) {
+                    Ok(outcome) => outcomes.push(outcome),
+                    Err(e) => {
+                        // Those before it are applied, and are not left half acknowledged.
+                        let last = writer.next_sequence - 1;
+                        drop(writer);
+                        self.commit(last, None)?;
+                        return Err(e);
+                    }
+                }
             }
             last = writer.next_sequence - 1;
             if self.options.durability == Durability::OnFlush {

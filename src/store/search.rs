@@ -246,7 +246,8 @@ impl View {
                     }
                 };
                 let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
-                copy = in_force.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
+                copy = candidate.distance == 0
+                    && in_force.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
                 in_force.as_ref().is_some_and(is_wanted)
                     && !self.superseded_in_memory(&lookup, sequence, number + 1)
             };
