@@ -68,8 +68,8 @@ pub(super) struct Ingest {
 }
 
 fn parse_epoch(name: &str) -> Result<String, &'static str> {
-    if name.is_empty() || name.len() > 255 || name.chars().any(char::is_control) {
-        return Err("an epoch's name has 1 to 255 bytes and no control characters");
+    if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
+        return Err("an epoch's name has 1 to 256 bytes and no control characters");
     }
     Ok(name.to_owned())
 }

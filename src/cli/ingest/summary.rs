@@ -110,7 +110,7 @@ impl Summary {
             ("gone", self.gone, ""),
             ("failed", self.failed, ""),
             ("known already", self.known, "observed before"),
-            ("out of order", self.out_of_order, "older than the last visit of their page"),
+            ("out of order", self.out_of_order, "not after the last visit of their page"),
             ("revisits alone", self.revisits_alone, "their original is not in the store"),
         ] {
             if number > 0 {
