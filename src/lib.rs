@@ -1,4 +1,40 @@
 //! simkeep: the memory of a crawler.
+//!
+//! An embedded, crash-safe database of 64-bit simhash fingerprints, keyed by URL. A crawler tells a
+//! [`Store`] of every visit to a page ([`Observation`]) and is told what the page is now
+//! ([`Verdict`]) and which other pages are copies of it or near it ([`Outcome`]). The store keeps
+//! each page's fingerprints over time, so it also says what was in force on any past day.
+//!
+//! # The life of an observation
+//!
+//! 1. [`Store::observe`] looks up what the segments know of the page, and searches them for
+//!    fingerprints within a Hamming distance: this goes on in the calling thread, beside others.
+//! 2. Under a short lock the visit is judged, applied to the *memtable* and packed for the journal.
+//! 3. A group commit writes what has gathered to the journal, a table of a small redb database, the
+//!    *catalog*. Here it is durable and acknowledged, and from here on readers see it.
+//! 4. A full memtable is *sealed* in the background: one immutable *segment* file with pages in SURT
+//!    order, their histories, and the fingerprint tables; then, in one commit of the catalog, the
+//!    segment is live and that part of the journal is gone.
+//! 5. Neighbouring segments are *merged* into larger ones in the background, with the same commit
+//!    rule. Old files go when no reader holds them.
+//!
+//! A read takes a [`Snapshot`], the list of live segments and memtables up to a sequence number, and
+//! waits for none of this. A page is found through a filter and a hash index in each segment; the
+//! newest segment that knows the page has its *head*, all that a verdict needs. A search
+//! ([`Store::search`]) asks each segment's rotated sorted tables, or scans its popcount shards, and
+//! then drops what newer segments supersede.
+//!
+//! # The rooms
+//!
+//! [`disk`] is the one seam to the file system, real or simulated. `layout` has the numbers of the
+//! format, `page` the URLs, their order and the fold of visits into a history, [`fingerprint`] makes
+//! simhashes of text, [`search`] finds them by distance. On these stand `segment`, `catalog` and
+//! `store`. The format is specified in `format/` of the repository.
+//!
+//! # Features
+//!
+//! `cli` (default): the tool of the same name. `html`: [`fingerprint`] reduces HTML to its visible
+//! text. A library user writes `default-features = false`.
 
 mod catalog;
 pub mod disk;
@@ -19,3 +55,7 @@ pub use store::{
     Durability, ExactCopy, Forgotten, History, Matches, Merged, Near, Options, Outcome, Page,
     Query, Scan, Scope, SegmentStats, Snapshot, Stats, Store, Verified, Version,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

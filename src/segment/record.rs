@@ -75,30 +75,34 @@ impl Record {
 
 /// Appends what `own` visits do not tell of `head`.
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
-    let told = fold(own);
-    let told = told.as_ref();
-    let mut flags = 0;
-    if told.is_none_or(|t| t.last != head.last) {
-        flags |= LAST;
-    }
-    let settled = head.settled.filter(|s| told.and_then(|t| t.settled) != Some(*s));
-    if settled.is_some() {
-        flags |= SETTLED;
-    }
-    out.push(flags);
+    let mut told = fold(own);
+    let last = told.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
+    // The last visit tells the rest something too.
+    absorb(&mut told, last);
+    let settled = head.settled.filter(|s| told.as_ref().and_then(|t| t.settled) != Some(*s));
+    absorb(&mut told, settled);
+    let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.versions.contains(v));
+    let versions: Vec<&LastSeen> = head.versions.iter().filter(|v| !is_told(v)).collect();
+    out.push(u8::from(last.is_some()) * LAST | u8::from(settled.is_some()) * SETTLED);
     put_varint(out, head.visits.saturating_sub(own.len() as u64));
     put_signed(out, head.first);
-    if flags & LAST != 0 {
-        put_visits(out, &[head.last]);
-    }
-    if let Some(settled) = settled {
-        put_visits(out, &[settled]);
-    }
-    let versions = head.versions.iter().filter(|v| !told.is_some_and(|t| t.versions.contains(v)));
-    out.push((versions.clone().count() & 0xff) as u8);
-    for version in versions {
-        let content = Seen::Content(version.content);
-        put_visits(out, &[Visit { time: version.time, seen: content, status: None }]);
+    put_varint(out, versions.len() as u64);
+    // One run of visits, oldest first, so that each is packed against the one before.
+    let mut run: Vec<Visit> = versions.iter().rev().map(|version| as_visit(version)).collect();
+    run.extend(settled.iter().chain(&last));
+    put_visits(out, &run);
+}
+
+fn as_visit(version: &LastSeen) -> Visit {
+    Visit { time: version.time, seen: Seen::Content(version.content), status: None }
+}
+
+/// Lets what a visit tells into a head that need not exist yet.
+fn absorb(head: &mut Option<Head>, visit: Option<Visit>) {
+    match (head, visit) {
+        (_, None) => {}
+        (Some(head), Some(visit)) => head.absorb(visit),
+        (none, Some(visit)) => *none = Some(Head::of(visit)),
     }
 }
 
@@ -116,34 +120,28 @@ impl Carried {
         let flags = cursor.u8()?;
         let visits = cursor.varint()?;
         let first = cursor.signed()?;
-        let mut one = || {
-            let mut visits = Visits::new(*cursor, 1);
-            let visit = visits.next().flatten();
-            *cursor = visits.rest();
-            visit
-        };
-        let last = if flags & LAST == 0 { None } else { Some(one()?) };
-        let settled = if flags & SETTLED == 0 { None } else { Some(one()?) };
+        let count = cursor.count()?;
+        let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
+        let mut run = Visits::new(*cursor, count.checked_add(ends)?);
         let mut versions = Vec::new();
-        for _ in 0..cursor.u8()? {
-            let mut visits = Visits::new(*cursor, 1);
-            let visit = visits.next().flatten()?;
-            *cursor = visits.rest();
+        for _ in 0..count {
+            let visit = run.next().flatten()?;
             versions.push(LastSeen { content: *visit.seen.content()?, time: visit.time });
         }
+        let settled = if flags & SETTLED == 0 { None } else { Some(run.next().flatten()?) };
+        let last = if flags & LAST == 0 { None } else { Some(run.next().flatten()?) };
+        *cursor = run.rest();
         Some(Carried { visits, first, last, settled, versions })
     }
 
     /// The head of which `own` is the last visits and this the rest.
     pub(crate) fn join(self, own: &[Visit]) -> Option<Head> {
-        let told = fold(own);
-        let mut head = Head {
-            visits: self.visits.checked_add(own.len() as u64)?,
-            first: self.first,
-            last: self.last.or(told.as_ref().map(|t| t.last))?,
-            settled: self.settled.or(told.as_ref().and_then(|t| t.settled)),
-            versions: told.map(|t| t.versions).unwrap_or_default(),
-        };
+        let mut told = fold(own);
+        absorb(&mut told, self.last);
+        absorb(&mut told, self.settled);
+        let mut head = told?;
+        head.visits = self.visits.checked_add(own.len() as u64)?;
+        head.first = self.first;
         self.versions.into_iter().for_each(|version| head.see(version));
         Some(head)
     }

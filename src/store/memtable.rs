@@ -4,13 +4,14 @@
 //! what was acknowledged, since everything bears its sequence number. Nothing is taken away before
 //! the memtable is sealed: a page that is forgotten keeps its visits for snapshots from before.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use hashbrown::HashTable;
 use parking_lot::RwLock;
 
 use crate::catalog::Journal;
-use crate::page::{Content, Head, Prefix, Seen, Visit, surt};
+use crate::page::{Content, Head, LastSeen, Prefix, Seen, Visit, surt};
 use crate::search::{Candidate, Chains};
 use crate::segment::{Record, Tombstone};
 
@@ -21,10 +22,13 @@ pub(crate) struct Memtable {
     inner: RwLock<Inner>,
 }
 
-/// The inside, behind the lock.
+/// The inside, behind the lock. What belongs to pages lies in a few long columns, not in a small
+/// allocation for each.
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
-    pub(crate) pages: Vec<MemPage>,
+    pages: Vec<MemPage>,
+    urls: String,
+    arrivals: Vec<Arrival>,
     lookup: HashTable<u32>,
     epochs: Vec<EpochIndex>,
     pub(crate) tombstones: Vec<Tombstone>,
@@ -42,61 +46,113 @@ pub(crate) struct Inner {
 
 /// A page of which something was observed since the last seal.
 #[derive(Debug)]
-pub(crate) struct MemPage {
-    pub(crate) url: Box<str>,
-    pub(crate) hash: u64,
-    /// Whether older components know the page.
-    pub(crate) earlier: bool,
-    /// The sequence number of the operation that brought the page here.
-    pub(crate) first_sequence: u64,
-    /// The page as of the last operation; none if it is forgotten.
-    pub(crate) head: Option<Head>,
-    /// Visits by sequence number, in order of arrival.
-    visits: Vec<(u64, Visit)>,
+struct MemPage {
+    /// Where its URL lies among the URLs.
+    url: Range<usize>,
+    hash: u64,
+    earlier: bool,
+    first_sequence: u64,
+    last_sequence: u64,
+    head: Option<Head>,
+    /// Its first and last arrival.
+    arrivals: Option<(u32, u32)>,
     /// When the page was forgotten.
     resets: Vec<u64>,
 }
 
-/// The distinct fingerprints of one epoch, and the pages that have or had each, in SURT order.
+/// A visit as it came.
+#[derive(Debug)]
+struct Arrival {
+    sequence: u64,
+    visit: Visit,
+    /// The next of the same page.
+    next: Option<u32>,
+}
+
+/// The distinct fingerprints of one epoch, and the pages that have or had each.
 #[derive(Debug)]
 struct EpochIndex {
     epoch: u32,
     chains: Chains,
-    pages: Vec<Vec<u32>>,
+    /// A page, or [`LIST`] and the place of a list.
+    pages: Vec<u32>,
+    /// Pages in SURT order.
+    lists: Vec<Vec<u32>>,
+}
+
+/// The word is the place of a list.
+const LIST: u32 = 1 << 31;
+
+/// A page of a memtable.
+#[derive(Clone, Copy)]
+pub(crate) struct PageOf<'a> {
+    inner: &'a Inner,
+    page: &'a MemPage,
 }
 
 impl MemPage {
-    fn last_sequence(&self) -> u64 {
-        let visit = self.visits.last().map_or(self.first_sequence, |(s, _)| *s);
-        visit.max(self.resets.last().copied().unwrap_or(0))
+    fn forget(&mut self, sequence: u64) {
+        self.resets.push(sequence);
+        self.last_sequence = sequence;
+        self.head = None;
+    }
+}
+
+impl<'a> PageOf<'a> {
+    pub(crate) fn url(&self) -> &'a str {
+        self.inner.urls.get(self.page.url.clone()).unwrap_or("")
+    }
+
+    pub(crate) fn hash(&self) -> u64 {
+        self.page.hash
+    }
+
+    /// Whether older components know the page.
+    pub(crate) fn earlier(&self) -> bool {
+        self.page.earlier
+    }
+
+    /// Whether an operation at or before `sequence` brought the page here.
+    pub(crate) fn is_here(&self, sequence: u64) -> bool {
+        self.page.first_sequence <= sequence
+    }
+
+    /// The page as of the last operation; none if it is forgotten.
+    pub(crate) fn head(&self) -> Option<&'a Head> {
+        self.page.head.as_ref()
+    }
+
+    /// The head, if no later operation than `sequence` has gone into it.
+    pub(crate) fn head_at(&self, sequence: u64) -> Option<&'a Option<Head>> {
+        (self.page.last_sequence <= sequence).then_some(&self.page.head)
     }
 
     /// Whether the page was forgotten at or before `sequence`.
     pub(crate) fn reset_by(&self, sequence: u64) -> bool {
-        self.resets.iter().any(|&s| s <= sequence)
+        self.page.resets.iter().any(|&s| s <= sequence)
     }
 
     /// The visits in force at `sequence`, in order of arrival.
-    pub(crate) fn visits_at(&self, sequence: u64) -> impl Iterator<Item = Visit> + '_ {
-        let after = self.resets.iter().copied().filter(|&s| s <= sequence).max().unwrap_or(0);
-        let within = move |s: u64| s > after && s <= sequence;
-        self.visits.iter().filter(move |(s, _)| within(*s)).map(|(_, v)| *v)
-    }
-
-    /// The head, if no later operation than `sequence` has gone into it.
-    pub(crate) fn head_at(&self, sequence: u64) -> Option<&Option<Head>> {
-        (self.last_sequence() <= sequence).then_some(&self.head)
+    pub(crate) fn visits_at(&self, sequence: u64) -> impl Iterator<Item = Visit> + use<'a> {
+        let resets = self.page.resets.iter().copied();
+        let after = resets.filter(|&s| s <= sequence).max().unwrap_or(0);
+        let arrivals = &self.inner.arrivals;
+        let first = self.page.arrivals.map(|(first, _)| first);
+        let of = |at: Option<u32>| at.and_then(|at| arrivals.get(at as usize));
+        std::iter::successors(of(first), move |arrival| of(arrival.next))
+            .filter(move |a| a.sequence > after && a.sequence <= sequence)
+            .map(|a| a.visit)
     }
 
     /// What a sealed segment keeps of this page.
     pub(crate) fn record(&self) -> Record {
-        let reset = !self.resets.is_empty();
+        let reset = !self.page.resets.is_empty();
         let mut visits: Vec<Visit> = self.visits_at(u64::MAX).collect();
         visits.sort_unstable();
         Record {
-            reset: reset && self.earlier,
-            earlier: self.earlier && !reset,
-            head: self.head.clone(),
+            reset: reset && self.page.earlier,
+            earlier: self.page.earlier && !reset,
+            head: self.page.head.clone(),
             visits,
         }
     }
@@ -119,15 +175,19 @@ impl Memtable {
 impl Inner {
     /// The page with this URL, if it was brought here at or before `sequence`.
     pub(crate) fn find(&self, hash: u64, url: &str, sequence: u64) -> Option<u32> {
-        let same = |&number: &u32| {
-            self.pages.get(number as usize).is_some_and(|p| p.hash == hash && *p.url == *url)
-        };
+        let same =
+            |&number: &u32| self.page(number).is_some_and(|p| p.hash() == hash && p.url() == url);
         let number = *self.lookup.find(hash, same)?;
-        self.page(number).filter(|p| p.first_sequence <= sequence).map(|_| number)
+        self.page(number).filter(|p| p.is_here(sequence)).map(|_| number)
     }
 
-    pub(crate) fn page(&self, number: u32) -> Option<&MemPage> {
-        self.pages.get(number as usize)
+    pub(crate) fn page(&self, number: u32) -> Option<PageOf<'_>> {
+        self.pages.get(number as usize).map(|page| PageOf { inner: self, page })
+    }
+
+    /// All pages, in order of arrival.
+    pub(crate) fn pages(&self) -> impl ExactSizeIterator<Item = PageOf<'_>> {
+        self.pages.iter().map(|page| PageOf { inner: self, page })
     }
 
     /// Whether an operation at or before `sequence` hides what older components have under `key`.
@@ -137,7 +197,7 @@ impl Inner {
 
     /// Roughly the bytes that all this takes.
     pub(crate) fn bytes(&self) -> usize {
-        let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + e.pages.capacity() * 24);
+        let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + e.pages.capacity() * 4);
         self.bytes + epochs.sum::<usize>()
     }
 
@@ -152,15 +212,18 @@ impl Inner {
     ) -> u32 {
         let number = u32::try_from(self.pages.len()).unwrap_or(u32::MAX);
         let versions = head.as_ref().map_or(0, |h| h.versions.len());
-        self.bytes += size_of::<MemPage>() + 96 + url.len() + versions * 64;
+        self.bytes += size_of::<MemPage>() + 16 + url.len() + versions * size_of::<LastSeen>();
         let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
+        let start = self.urls.len();
+        self.urls.push_str(url);
         self.pages.push(MemPage {
-            url: url.into(),
+            url: start..self.urls.len(),
             hash,
             earlier,
             first_sequence: sequence,
+            last_sequence: sequence,
             head,
-            visits: Vec::new(),
+            arrivals: None,
             resets: Vec::new(),
         });
         let pages = &self.pages;
@@ -175,29 +238,38 @@ impl Inner {
 
     fn index(&mut self, content: Content, page: u32) {
         let epoch = content.epoch.0;
-        let index = match self.epochs.iter_mut().position(|e| e.epoch == epoch) {
-            Some(at) => self.epochs.get_mut(at),
-            None => {
-                self.epochs.push(EpochIndex { epoch, chains: Chains::new(), pages: Vec::new() });
-                self.epochs.last_mut()
-            }
-        };
-        let Some(index) = index else { return };
+        let at = self.epochs.iter().position(|e| e.epoch == epoch).unwrap_or_else(|| {
+            let (chains, pages, lists) = (Chains::new(), Vec::new(), Vec::new());
+            self.epochs.push(EpochIndex { epoch, chains, pages, lists });
+            self.epochs.len() - 1
+        });
+        let Some(index) = self.epochs.get_mut(at) else { return };
         let mut equal = Vec::new();
         index.chains.find(content.fingerprint, 0, &mut equal);
         let Some(equal) = equal.first() else {
             index.chains.push(content.fingerprint);
-            index.pages.push(vec![page]);
+            index.pages.push(page);
             return;
         };
-        let order = |n: u32| self.pages.get(n as usize).map(|p| (surt_key(&p.url), &p.url));
-        if let Some(pages) = index.pages.get_mut(equal.ordinal as usize) {
-            let own = order(page);
-            let at = pages.partition_point(|&n| n != page && order(n) < own);
-            if pages.get(at) != Some(&page) {
-                pages.insert(at, page);
-                self.bytes += 8;
+        let Some(word) = index.pages.get_mut(equal.ordinal as usize) else { return };
+        if *word & LIST == 0 {
+            if *word == page {
+                return;
             }
+            index.lists.push(vec![*word]);
+            *word = LIST | u32::try_from(index.lists.len() - 1).unwrap_or(0);
+        }
+        let Some(list) = index.lists.get_mut((*word & !LIST) as usize) else { return };
+        let (pages, urls) = (&self.pages, &self.urls);
+        let order = |n: u32| {
+            let url = pages.get(n as usize).and_then(|p| urls.get(p.url.clone())).unwrap_or("");
+            (surt_key(url), url)
+        };
+        let own = order(page);
+        let at = list.partition_point(|&n| n != page && order(n) < own);
+        if list.get(at) != Some(&page) {
+            list.insert(at, page);
+            self.bytes += 8;
         }
     }
 
@@ -223,10 +295,21 @@ impl Inner {
             Some(head) => head.absorb(visit),
             none => *none = Some(Head::of(visit)),
         }
-        page.visits.push((sequence, visit));
+        page.last_sequence = sequence;
+        let place = u32::try_from(self.arrivals.len()).unwrap_or(u32::MAX);
+        page.arrivals = match page.arrivals {
+            None => Some((place, place)),
+            Some((first, last)) => {
+                if let Some(last) = self.arrivals.get_mut(last as usize) {
+                    last.next = Some(place);
+                }
+                Some((first, place))
+            }
+        };
+        self.arrivals.push(Arrival { sequence, visit, next: None });
         self.page_delta += i64::from(first);
         self.visit_delta += 1;
-        self.bytes += size_of::<(u64, Visit)>() + if known { 0 } else { 64 };
+        self.bytes += size_of::<Arrival>() + if known { 0 } else { size_of::<LastSeen>() };
         if let Seen::Content(content) = visit.seen
             && !known
         {
@@ -238,8 +321,7 @@ impl Inner {
     pub(crate) fn reset(&mut self, sequence: u64, number: u32, visits: u64) {
         self.operation(sequence);
         if let Some(page) = self.pages.get_mut(number as usize) {
-            page.resets.push(sequence);
-            page.head = None;
+            page.forget(sequence);
         }
         self.page_delta -= 1;
         self.visit_delta -= visits.cast_signed();
@@ -250,9 +332,9 @@ impl Inner {
     pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, pages: u64, visits: u64) {
         self.operation(sequence);
         for page in &mut self.pages {
-            if prefix.contains(&surt_key(&page.url)) {
-                page.resets.push(sequence);
-                page.head = None;
+            let url = self.urls.get(page.url.clone()).unwrap_or("");
+            if prefix.contains(&surt_key(url)) {
+                page.forget(sequence);
             }
         }
         self.bytes += 2 * prefix.to_bytes().len() + size_of::<Tombstone>();
@@ -271,20 +353,27 @@ impl Inner {
     /// The pages that have or had a fingerprint, in SURT order.
     pub(crate) fn postings(&self, epoch: u32, ordinal: u32) -> &[u32] {
         let index = self.epochs.iter().find(|e| e.epoch == epoch);
-        index.and_then(|i| i.pages.get(ordinal as usize)).map_or(&[], Vec::as_slice)
+        let place = index.and_then(|i| i.pages.get(ordinal as usize).map(|word| (i, word)));
+        match place {
+            None => &[],
+            Some((_, word)) if word & LIST == 0 => std::slice::from_ref(word),
+            Some((index, word)) => {
+                index.lists.get((word & !LIST) as usize).map_or(&[], Vec::as_slice)
+            }
+        }
     }
 
     /// The pages in SURT order, with their keys, those under a range of keys only.
     pub(crate) fn sorted(&self, within: impl Fn(&[u8]) -> bool) -> Vec<(Vec<u8>, u32)> {
         let mut sorted = Vec::new();
-        for (number, page) in (0u32..).zip(&self.pages) {
-            let key = surt_key(&page.url);
+        for (number, page) in (0u32..).zip(self.pages()) {
+            let key = surt_key(page.url());
             if within(&key) {
                 sorted.push((key, number));
             }
         }
         sorted.sort_unstable_by(|a, b| {
-            let url = |n: u32| self.page(n).map(|p| &p.url);
+            let url = |n: u32| self.page(n).map(|p| p.url());
             a.0.cmp(&b.0).then_with(|| url(a.1).cmp(&url(b.1)))
         });
         sorted

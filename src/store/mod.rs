@@ -413,7 +413,7 @@ impl Store {
             pages += inner.page_delta;
             visits += inner.visit_delta;
             stats.unsealed_visits +=
-                inner.pages.iter().map(|p| p.visits_at(u64::MAX).count() as u64).sum::<u64>();
+                inner.pages().map(|p| p.visits_at(u64::MAX).count() as u64).sum::<u64>();
         }
         stats.pages = u64::try_from(pages).unwrap_or(0);
         stats.visits = u64::try_from(visits).unwrap_or(0);

@@ -11,7 +11,7 @@ use parking_lot::MutexGuard;
 use super::answer::{ExactCopy, Outcome};
 use super::journal::{self, Place};
 use super::options::Durability;
-use super::search::{SegmentHit, Wanted, segment_hits};
+use super::search::{SegmentHit, Wanted, segment_hits, segment_hits_of_many};
 use super::shared::{Shared, Writer};
 use super::snapshot::judge;
 use super::view::{Known, LiveSegment, Lookup, Part, View};
@@ -22,6 +22,9 @@ use crate::page::{
 
 /// Observations that are looked up before they are applied.
 const CHUNK: usize = 1024;
+
+/// Fewer observations than this are not worth a second thread.
+const SPLIT_MIN: usize = 256;
 
 /// What the segments say of an observation.
 struct Prepared<'a> {
@@ -54,8 +57,7 @@ impl Shared {
         let mut last = 0;
         for chunk in observations.chunks(CHUNK) {
             let view = self.view();
-            let prepared =
-                chunk.iter().map(|o| self.prepare(&view, o)).collect::<Result<Vec<_>>>()?;
+            let prepared = self.prepare(&view, chunk)?;
             let mut writer = self.room()?;
             for (observation, prepared) in chunk.iter().zip(prepared) {
                 if self.is_full()? {
@@ -81,18 +83,45 @@ impl Shared {
         Ok(outcomes)
     }
 
-    fn prepare<'a>(&self, view: &View, observation: &Observation<'a>) -> Result<Prepared<'a>> {
-        let lookup = Lookup::new(observation.url, view.seed);
-        let in_memory = view
-            .memtables
-            .iter()
-            .any(|m| m.read().find(lookup.hash, lookup.url, u64::MAX).is_some());
-        let known = if in_memory { None } else { Some(view.head_in_segments(&lookup)?) };
-        let hits = match self.wanted(observation) {
-            Some(wanted) => segment_hits(&view.segments, &wanted)?,
-            None => Vec::new(),
-        };
-        Ok(Prepared { lookup, segments: Arc::clone(&view.segments), known, hits })
+    /// Looks up what the segments know, on two threads if there is enough to do.
+    fn prepare<'a>(
+        &self,
+        view: &View,
+        observations: &[Observation<'a>],
+    ) -> Result<Vec<Prepared<'a>>> {
+        if observations.len() < SPLIT_MIN || view.segments.is_empty() {
+            return self.prepare_here(view, observations);
+        }
+        let (here, there) = observations.split_at(observations.len() / 2);
+        std::thread::scope(|scope| {
+            let there = scope.spawn(|| self.prepare_here(view, there));
+            let mut prepared = self.prepare_here(view, here)?;
+            match there.join() {
+                Ok(there) => prepared.extend(there?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+            Ok(prepared)
+        })
+    }
+
+    fn prepare_here<'a>(
+        &self,
+        view: &View,
+        observations: &[Observation<'a>],
+    ) -> Result<Vec<Prepared<'a>>> {
+        let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
+        let hits = segment_hits_of_many(&view.segments, &wanted)?;
+        let mut prepared = Vec::with_capacity(observations.len());
+        for (observation, hits) in observations.iter().zip(hits) {
+            let lookup = Lookup::new(observation.url, view.seed);
+            let in_memory = view
+                .memtables
+                .iter()
+                .any(|m| m.read().find(lookup.hash, lookup.url, u64::MAX).is_some());
+            let known = if in_memory { None } else { Some(view.head_in_segments(&lookup)?) };
+            prepared.push(Prepared { lookup, segments: Arc::clone(&view.segments), known, hits });
+        }
+        Ok(prepared)
     }
 
     /// What is searched for beside an observation: other pages near its content.
@@ -137,7 +166,7 @@ impl Shared {
             (None, number) => {
                 let inner = active.read();
                 let page = number.and_then(|n| inner.page(n));
-                let head = page.and_then(|p| p.head.as_ref());
+                let head = page.and_then(|p| p.head());
                 match head {
                     Some(head) if visit <= head.last => {
                         let head = head.clone();

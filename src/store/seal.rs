@@ -111,12 +111,12 @@ impl Shared {
             return Err(Error::Option("an empty memtable is not sealed".to_owned()));
         };
         self.commit(sequences.1, None)?;
-        let mut pages = Vec::with_capacity(inner.pages.len());
+        let mut pages = Vec::with_capacity(inner.pages().len());
         for (_, number) in inner.sorted(|_| true) {
             if let Some(page) = inner.page(number) {
                 let record = page.record();
                 if record.reset || !record.visits.is_empty() {
-                    pages.push(SealPage { url: &page.url, hash: page.hash, record });
+                    pages.push(SealPage { url: page.url(), hash: page.hash(), record });
                 }
             }
         }

@@ -65,11 +65,32 @@ pub(crate) fn segment_hits(
     segments: &[Arc<LiveSegment>],
     wanted: &Wanted<'_>,
 ) -> Result<Vec<SegmentHit>> {
-    let (mut hits, mut candidates) = (Vec::new(), Vec::new());
+    let mut hits = segment_hits_of_many(segments, &[Some(*wanted)])?;
+    Ok(hits.pop().unwrap_or_default())
+}
+
+/// The same for many searches: segment by segment, so that its tables stay in the cache.
+pub(crate) fn segment_hits_of_many(
+    segments: &[Arc<LiveSegment>],
+    wanted: &[Option<Wanted<'_>>],
+) -> Result<Vec<Vec<SegmentHit>>> {
+    let mut hits: Vec<Vec<SegmentHit>> = wanted.iter().map(|_| Vec::new()).collect();
+    let (mut queries, mut places) = (Vec::new(), Vec::new());
     for (number, live) in segments.iter().enumerate() {
-        if let Some(tables) = live.tables(wanted.epoch) {
-            tables.tables.find(wanted.fingerprint, wanted.k, &mut candidates)?;
-            hits.extend(candidates.drain(..).map(|candidate| (number, candidate)));
+        for tables in &live.tables {
+            queries.clear();
+            places.clear();
+            for (place, wanted) in wanted.iter().enumerate() {
+                if let Some(wanted) = wanted.filter(|w| w.epoch == tables.epoch) {
+                    queries.push((wanted.fingerprint, wanted.k));
+                    places.push(place);
+                }
+            }
+            tables.tables.find_many(&queries, |query, candidates| {
+                if let Some(hits) = places.get(query).and_then(|&place| hits.get_mut(place)) {
+                    hits.extend(candidates.iter().map(|&candidate| (number, candidate)));
+                }
+            })?;
         }
     }
     Ok(hits)
@@ -198,13 +219,13 @@ impl View {
         for page in pages {
             // Held no longer than this page takes: a page may have to be looked up again.
             let inner = memtable.read();
-            let Some(page) = inner.page(page).filter(|p| p.first_sequence <= sequence) else {
+            let Some(page) = inner.page(page).filter(|p| p.is_here(sequence)) else {
                 continue;
             };
-            if wanted.except == Some(&*page.url) {
+            if wanted.except == Some(page.url()) {
                 continue;
             }
-            let url = page.url.clone();
+            let url = page.url().to_owned();
             let lookup = Lookup::new(&url, self.seed);
             let is_wanted =
                 |c: &Content| c.fingerprint == candidate.fingerprint && c.epoch.0 == wanted.epoch;

@@ -181,7 +181,7 @@ impl MemoryScan {
     fn next(&self) -> Option<(Vec<u8>, String)> {
         let (key, number) = self.pages.last()?;
         let inner = self.memtable.read();
-        inner.page(*number).map(|page| (key.clone(), page.url.to_string()))
+        inner.page(*number).map(|page| (key.clone(), page.url().to_owned()))
     }
 }
 

@@ -24,7 +24,7 @@ impl Shared {
         }
         for memtable in &snapshot.view.memtables {
             let inner = memtable.read();
-            let visits = inner.pages.iter().map(|p| p.visits_at(snapshot.sequence).count() as u64);
+            let visits = inner.pages().map(|p| p.visits_at(snapshot.sequence).count() as u64);
             verified.visits += visits.sum::<u64>();
         }
         for page in snapshot.scan(None) {

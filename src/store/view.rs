@@ -102,7 +102,7 @@ impl View {
                 }
                 // A later operation has gone into the head: fold up to this one.
                 let own: Vec<Visit> = page.visits_at(sequence).collect();
-                let follows = page.earlier && !page.reset_by(sequence);
+                let follows = page.earlier() && !page.reset_by(sequence);
                 drop(inner);
                 let mut head = None;
                 if follows {
@@ -157,7 +157,7 @@ impl View {
                 let mut visits: Vec<Visit> = page.visits_at(sequence).collect();
                 visits.sort_unstable();
                 let more = take(Part::Memory(visits)).unwrap_or(false);
-                if !more || !page.earlier || page.reset_by(sequence) {
+                if !more || !page.earlier() || page.reset_by(sequence) {
                     return Ok(());
                 }
             }

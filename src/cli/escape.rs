@@ -1,0 +1,59 @@
+//! Text from elsewhere, made fit to be shown.
+
+/// How many characters of a foreign text a message shows.
+const SHOWN_CHARS: usize = 200;
+
+/// `text` as it may stand in a message: what could steer a terminal, reorder the line or hide in it
+/// is written out as `\u{…}`, and what goes beyond 200 characters is cut.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(SHOWN_CHARS) + 8);
+    let mut chars = text.chars();
+    for c in chars.by_ref().take(SHOWN_CHARS) {
+        if is_unfit(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// Control characters, line ends of any kind, marks of direction, and what has no width.
+fn is_unfit(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_written_out() {
+        assert_eq!(escape("a\x1b[31mb\r\n\t\u{9b}c"), "a\\u{1b}[31mb\\r\\n\\t\\u{9b}c");
+        assert_eq!(escape("\u{202e}gpj.exe"), "\\u{202e}gpj.exe");
+        assert_eq!(escape("https://пример.рф/名 \"x\""), "https://пример.рф/名 \"x\"");
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(escape(&"é".repeat(200)), "é".repeat(200));
+        assert_eq!(escape(&"é".repeat(201)), "é".repeat(200) + "…");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_unfit_is_left(text in any::<String>()) {
+            prop_assert!(!escape(&text).chars().any(is_unfit));
+        }
+    }
+}

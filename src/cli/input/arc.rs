@@ -1,0 +1,258 @@
+//! ARC archives, versions 1 and 2.
+
+use super::block::Block;
+use super::capture::Capture;
+use super::stream::{Line, Place, Stream};
+use super::{Broken, Fault, Item, time, url};
+use crate::cli::escape::escape;
+
+const LINE_BYTES_MAX: usize = 64 << 10;
+
+/// Reads the records of an ARC file.
+///
+/// A record is a line and as many bytes as it says. Since nothing else marks one, a broken line
+/// costs all up to the next that is whole.
+pub(super) struct Arc {
+    stream: Stream,
+    /// Where the next record begins is unknown: what comes before it has been reported.
+    lost: bool,
+    line: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+/// A record's line: `URL IP date type … length`.
+struct Header<'a> {
+    /// It may have spaces in it.
+    url: &'a str,
+    date: &'a str,
+    length: &'a str,
+}
+
+impl<'a> Header<'a> {
+    /// Version 1 has the type between date and length, version 2 six fields more, and types may
+    /// have spaces in them as well; so the date, which follows an address, tells where the URL ends.
+    fn parse(line: &'a str) -> Option<Header<'a>> {
+        let (front, length) = line.rsplit_once(' ')?;
+        let mut front = front;
+        loop {
+            let (before, field) = front.rsplit_once(' ')?;
+            let (url, address) = before.rsplit_once(' ')?;
+            let digits = field.len() >= 8 && field.bytes().all(|b| b.is_ascii_digit());
+            if digits && is_address(address) && url.contains(':') {
+                return Some(Header { url: url.trim(), date: field, length });
+            }
+            front = before;
+        }
+    }
+}
+
+fn is_address(field: &str) -> bool {
+    field == "-" || field.parse::<std::net::IpAddr>().is_ok()
+}
+
+impl Arc {
+    pub(super) fn new(stream: Stream) -> Arc {
+        Arc { stream, lost: false, line: Vec::new(), buffer: Vec::new() }
+    }
+
+    /// Reads the next line that is not empty, and says where it is; `None` at the end.
+    fn begin(&mut self) -> Result<Option<Place>, (Place, Fault)> {
+        loop {
+            let place = self.stream.place();
+            let end = self.stream.line(&mut self.line, LINE_BYTES_MAX);
+            match end.map_err(|e| (place, e.into()))? {
+                Line::End => return Ok(None),
+                _ if self.line.trim_ascii().is_empty() => {}
+                Line::Whole
+                    if std::str::from_utf8(&self.line)
+                        .is_ok_and(|l| Header::parse(l).is_some()) =>
+                {
+                    return Ok(Some(place));
+                }
+                _ if self.lost => {}
+                _ => {
+                    let found = escape(&String::from_utf8_lossy(&self.line));
+                    let why = format!("no record begins here, but \"{found}\"");
+                    return Err((place, Fault::Lost(why)));
+                }
+            }
+        }
+    }
+
+    fn record(&mut self) -> Result<Item, Fault> {
+        let line = String::from_utf8_lossy(&self.line).into_owned();
+        let Some(header) = Header::parse(&line) else {
+            return Err(Fault::Lost("not the line of a record".into()));
+        };
+        let is_description = header.url.starts_with("filedesc:");
+        let named = |why: &str| format!("{}: {why}", escape(header.url));
+        let Ok(length) = header.length.parse() else {
+            if is_description {
+                // What it describes is of no use here; the next record is found without it.
+                self.lost = true;
+                return Ok(Item::Passed("filedesc"));
+            }
+            return Err(Fault::Lost(named(&format!(
+                "the length is \"{}\"",
+                escape(header.length)
+            ))));
+        };
+        self.lost = false;
+        let mut block = Block::new(&mut self.stream, length);
+        let item = if is_description {
+            Ok(Item::Passed("filedesc"))
+        } else {
+            capture(&header)
+                .map_err(Fault::Record)
+                .and_then(|capture| capture.response(&mut block, &mut self.buffer))
+        };
+        let named = |fault| match fault {
+            Fault::Record(why) => Fault::Record(named(&why)),
+            Fault::Lost(why) => Fault::Lost(named(&why)),
+        };
+        if matches!(item, Err(Fault::Lost(_))) {
+            return item.map_err(named);
+        }
+        block.finish().map_err(named)?;
+        if item.is_ok() {
+            // Damage to a packed record often shows only in the checksum behind it.
+            self.stream.settle().map_err(|e| named(e.into()))?;
+        }
+        item.map_err(named)
+    }
+}
+
+fn capture(header: &Header<'_>) -> Result<Capture, String> {
+    url::check(header.url)?;
+    let time = time::compact(header.date)
+        .ok_or_else(|| format!("the date is \"{}\"", escape(header.date)))?;
+    Ok(Capture { url: header.url.to_string(), time, digest: None })
+}
+
+impl Iterator for Arc {
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        let (place, fault) = match self.begin() {
+            Ok(None) => return None,
+            Ok(Some(place)) => match self.record() {
+                Ok(item) => return Some(item),
+                Err(fault) => (place, fault),
+            },
+            Err(fault) => fault,
+        };
+        let why = match fault {
+            Fault::Record(why) => why,
+            Fault::Lost(why) => {
+                self.lost = true;
+                why
+            }
+        };
+        Some(Item::Broken(Broken { at: self.stream.at(place), why }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gzip::tests::gz;
+    use super::super::stream::tests::stream;
+    use super::super::{Payload, Record, digest};
+    use super::*;
+    use proptest::prelude::*;
+
+    const DESCRIPTION: &str = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 8\n1 0 Me\nX\n\n";
+
+    fn record(url: &str, middle: &str, body: &str) -> String {
+        let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{body}");
+        format!("{url} 192.0.2.1 20200101000000 {middle} {}\n{block}\n", block.len())
+    }
+
+    fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
+        Arc::new(stream(bytes)).collect()
+    }
+
+    fn texts(items: &[Item]) -> Vec<(String, String)> {
+        items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Record(Record { payload: Payload::Text(text), url, .. }) => {
+                    Some((url.clone(), text.clone()))
+                }
+                Item::Broken(broken) => Some(("broken".into(), broken.why.clone())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn both_versions_are_read_and_urls_may_have_spaces() {
+        let file = [
+            DESCRIPTION,
+            &record("http://a/", "text/plain", "one"),
+            &record("http://a/x y 1 z", "text/plain; charset=utf-8", "two"),
+            &record("http://b/", "text/plain 200 checksum - 1234567 x.arc", "three"),
+        ]
+        .concat();
+        let expected = [("http://a/", "one"), ("http://a/x y 1 z", "two"), ("http://b/", "three")];
+        let expected = expected.map(|(url, text)| (url.to_string(), text.to_string()));
+        assert_eq!(texts(&read(file.clone())), expected);
+        let packed: Vec<u8> = file.as_bytes().chunks(50).flat_map(gz).collect();
+        let items = read(packed);
+        assert_eq!(texts(&items), expected);
+        assert_eq!(items[0], Item::Passed("filedesc"));
+        let Item::Record(record) = &items[1] else { panic!() };
+        assert_eq!((record.time, record.status), (1_577_836_800_000, Some(200)));
+        assert_eq!(record.digest, Some(digest::of_payload(b"one")));
+    }
+
+    #[test]
+    fn a_broken_record_costs_itself() {
+        let good = record("http://a/", "text/plain", "one");
+        for broken in [
+            "http://x/ 192.0.2.1 20200101000000 text/html -1\n\n",
+            "http://x/ 192.0.2.1 20200101000000 text/html many\n\n",
+            "http://x/ 192.0.2.1 201404010000000000 text/html 1\nx\n",
+            "http://x/ 192.0.2.1 20200101000000 text/html 1\nx\n",
+            "stray\n",
+            "http://x/\u{1} 192.0.2.1 20200101000000 text/html 1\nx\n",
+        ] {
+            let items = read([DESCRIPTION, &good, broken, &good].concat());
+            let texts: Vec<String> = texts(&items).into_iter().map(|t| t.0).collect();
+            assert_eq!(texts, ["http://a/", "broken", "http://a/"], "{broken:?}: {items:?}");
+        }
+        let lost = "filedesc://x 0.0.0.0 20200101000000 text/plain -1\n1 0 x\nURL IP-address\n\n";
+        assert_eq!(texts(&read([lost, &good].concat())).len(), 1);
+        let cut = read(&[DESCRIPTION, &good[..good.len() - 3]].concat()[..]);
+        assert!(matches!(&cut[1], Item::Broken(b) if b.why.contains("ends")), "{cut:?}");
+    }
+
+    #[test]
+    fn other_protocols_are_passed_over() {
+        let file = [DESCRIPTION, "dns:a 192.0.2.1 20200101000000 text/dns 3\nabc\n"].concat();
+        assert_eq!(read(file)[1], Item::Passed("dns"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_panics_or_runs_for_ever(
+            edits in prop::collection::vec(
+                (any::<prop::sample::Index>(), 0..20usize, prop::collection::vec(any::<u8>(), 0..20)),
+                0..6,
+            ),
+        ) {
+            let good = record("http://a/", "text/plain", "one");
+            let mut file = [DESCRIPTION, &good, &good].concat().into_bytes();
+            for (at, count, with) in edits {
+                let at = at.index(file.len());
+                let end = file.len().min(at + count);
+                file.splice(at..end, with);
+            }
+            read(file);
+        }
+
+        #[test]
+        fn no_line_panics(line in "[a-z:/ 0-9.-]{0,60}|\\PC{0,40}") {
+            Header::parse(&line);
+        }
+    }
+}

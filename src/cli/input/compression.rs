@@ -1,0 +1,59 @@
+//! Unpacking a file, whatever it is packed with.
+
+use std::io::{self, BufRead};
+
+use super::gzip::{self, Gzip};
+use super::window::Window;
+use super::zstandard::{self, Zstandard};
+
+/// The bytes of a file, unpacked.
+///
+/// Reading gives an error where a packed part is damaged, and then goes on behind that part: what
+/// comes next does not continue what came before. It ends in any case.
+pub(super) enum Unpacked {
+    /// A file that is not packed.
+    Plain(Window),
+    /// A row of gzip members.
+    Gzip(Gzip),
+    /// A row of zstd frames.
+    Zstandard(Box<Zstandard>),
+}
+
+impl Unpacked {
+    /// Finds by its first bytes how a file is packed.
+    pub(super) fn new(mut file: Window) -> io::Result<Unpacked> {
+        let start = file.peek(4)?;
+        Ok(if gzip::is_start(start) {
+            Unpacked::Gzip(Gzip::new(file))
+        } else if zstandard::is_start(start) {
+            Unpacked::Zstandard(Box::new(Zstandard::new(file)?))
+        } else {
+            Unpacked::Plain(file)
+        })
+    }
+
+    /// Where in the packed file the part stands that is being unpacked; `None` if it is not packed.
+    pub(super) fn part(&self) -> Option<u64> {
+        match self {
+            Unpacked::Plain(_) => None,
+            Unpacked::Gzip(gzip) => Some(gzip.member()),
+            Unpacked::Zstandard(zstd) => Some(zstd.frame()),
+        }
+    }
+
+    pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Unpacked::Plain(file) => file.fill_buf(),
+            Unpacked::Gzip(gzip) => gzip.fill_buf(),
+            Unpacked::Zstandard(zstd) => zstd.fill_buf(),
+        }
+    }
+
+    pub(super) fn consume(&mut self, count: usize) {
+        match self {
+            Unpacked::Plain(file) => file.consume(count),
+            Unpacked::Gzip(gzip) => gzip.consume(count),
+            Unpacked::Zstandard(zstd) => zstd.consume(count),
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! HTTP responses as archives keep them.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+use httparse::{EMPTY_HEADER, ParserConfig, Status};
+
+use super::RECORD_BYTES_MAX;
+use super::content;
+
+/// How large the header of a response may be.
+pub(super) const HEAD_BYTES_MAX: usize = 64 << 10;
+const HEADERS_MAX: usize = 512;
+/// How often a body may be packed over: a server packs it once.
+const ENCODINGS_MAX: usize = 4;
+
+/// The header of a response, as far as it matters here.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Head {
+    /// The status.
+    pub(super) status: u16,
+    /// What the body is.
+    pub(super) content_type: String,
+    /// How the body is packed, in the order in which that was done.
+    encodings: Vec<String>,
+    chunked: bool,
+    /// How long the body is.
+    length: Option<u64>,
+    /// Where the body begins.
+    pub(super) body: usize,
+}
+
+/// What a status says of a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Meaning {
+    /// Here is content.
+    Content,
+    /// 304: nothing changed.
+    NotModified,
+    /// 404 and 410: the page is gone.
+    Gone,
+    /// Any other from 400 on: nothing was learned.
+    Failed,
+    /// The content stands elsewhere.
+    Redirect,
+    /// Below 200: the answer is still to come.
+    Interim,
+}
+
+/// What a status says of a page.
+pub(super) fn meaning(status: u16) -> Meaning {
+    match status {
+        304 => Meaning::NotModified,
+        404 | 410 => Meaning::Gone,
+        400.. => Meaning::Failed,
+        300.. => Meaning::Redirect,
+        200.. => Meaning::Content,
+        _ => Meaning::Interim,
+    }
+}
+
+/// Reads the header at the start of `bytes`; `whole` says that nothing follows them, and then the
+/// empty line after the header may be missing.
+pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Head, String> {
+    let bytes = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
+    let line_end = bytes.iter().position(|&b| b == b'\n').unwrap_or(bytes.len());
+    let status_line = bytes.get(..line_end).unwrap_or_default();
+    let version = status_line.iter().position(|&b| b == b' ').unwrap_or(line_end);
+    if !bytes.starts_with(b"HTTP/") {
+        return Err("not an HTTP response".into());
+    }
+    // Crawlers that speak HTTP/2 write its number before a header in the form of HTTP/1.
+    const VERSION: &[u8] = b"HTTP/1.1";
+    let mut text = [VERSION, bytes.get(version..).unwrap_or_default()].concat();
+    if whole {
+        text.extend_from_slice(b"\r\n\r\n");
+    }
+    let mut headers = [EMPTY_HEADER; HEADERS_MAX];
+    let mut response = httparse::Response::new(&mut headers);
+    let mut parser = ParserConfig::default();
+    parser
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_multiple_spaces_in_response_status_delimiters(true)
+        .ignore_invalid_headers_in_responses(true);
+    let end = match parser.parse_response(&mut response, &text) {
+        Ok(Status::Complete(end)) => end,
+        Ok(Status::Partial) => return Err("the HTTP header has no end".into()),
+        Err(e) => return Err(format!("the HTTP header is broken: {e}")),
+    };
+    let mut head = Head { status: response.code.unwrap_or_default(), ..Head::default() };
+    head.body = (end + version).saturating_sub(VERSION.len()).min(bytes.len());
+    for header in response.headers.iter() {
+        let value = String::from_utf8_lossy(header.value);
+        let value = value.trim();
+        let list =
+            || value.split(',').map(|v| v.trim().to_ascii_lowercase()).filter(|v| !v.is_empty());
+        match header.name.trim().to_ascii_lowercase().as_str() {
+            "content-type" if head.content_type.is_empty() => head.content_type = value.into(),
+            "content-encoding" => head.encodings.extend(list()),
+            "content-length" => head.length = head.length.or(value.parse().ok()),
+            "transfer-encoding" => {
+                for coding in list() {
+                    match coding.as_str() {
+                        "chunked" => head.chunked = true,
+                        _ => head.encodings.push(coding),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(head)
+}
+
+impl Head {
+    /// The body without what follows it, if it is whole as far as the header tells. It tells nothing
+    /// if it names no length.
+    pub(super) fn whole<'a>(&self, body: &'a [u8]) -> Option<&'a [u8]> {
+        if self.chunked {
+            return unchunked(body).is_some_and(|(_, complete)| complete).then_some(body);
+        }
+        body.get(..usize::try_from(self.length?).ok()?)
+    }
+
+    /// The body with chunks and content encodings undone. Archives often keep a body already
+    /// undone under the header of the original: a body that is not what the header says is taken
+    /// as it is. One that ends early gives what there is.
+    pub(super) fn entity<'a>(&self, body: &'a [u8]) -> Result<Cow<'a, [u8]>, String> {
+        let mut entity = Cow::Borrowed(body);
+        if self.chunked
+            && let Some((joined, _)) = unchunked(body)
+        {
+            entity = Cow::Owned(joined);
+        }
+        if self.encodings.len() > ENCODINGS_MAX {
+            return Err(format!("packed more than {ENCODINGS_MAX} times"));
+        }
+        for encoding in self.encodings.iter().rev() {
+            if let Some(unpacked) = unpacked(&entity, encoding)? {
+                entity = Cow::Owned(unpacked);
+            } else if content::is_binary(&entity) {
+                return Err("the body is not packed as its header says".into());
+            }
+        }
+        Ok(entity)
+    }
+}
+
+/// The chunks of a body joined, and whether the last one was there; `None` if it is not in chunks.
+fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
+    let mut joined = Vec::new();
+    let mut first = true;
+    loop {
+        let parsed = httparse::parse_chunk_size(body);
+        let (start, size) = match parsed {
+            Ok(Status::Complete((start, size))) => {
+                (start, usize::try_from(size).unwrap_or(usize::MAX))
+            }
+            _ if first => return None,
+            _ => return Some((joined, false)),
+        };
+        if size == 0 {
+            return Some((joined, true));
+        }
+        let rest = body.get(start..).unwrap_or_default();
+        joined.extend_from_slice(rest.get(..size).unwrap_or(rest));
+        body = rest.get(size..).unwrap_or_default();
+        body = body.strip_prefix(b"\r").unwrap_or(body);
+        body = body.strip_prefix(b"\n").unwrap_or(body);
+        first = false;
+    }
+}
+
+/// `packed` unpacked; `None` if it is not packed like that.
+fn unpacked(packed: &[u8], encoding: &str) -> Result<Option<Vec<u8>>, String> {
+    match encoding {
+        "gzip" | "x-gzip" => limited(flate2::read::MultiGzDecoder::new(packed)),
+        "deflate" => match limited(flate2::read::ZlibDecoder::new(packed))? {
+            // Some servers leave out the wrapping.
+            None => limited(flate2::read::DeflateDecoder::new(packed)),
+            some => Ok(some),
+        },
+        "br" => limited(brotli_decompressor::Decompressor::new(packed, 16 << 10)),
+        "zstd" => {
+            let Ok(decoder) = zstd::stream::read::Decoder::with_buffer(packed) else {
+                return Ok(None);
+            };
+            limited(decoder)
+        }
+        // "identity", and names that servers make up.
+        _ => Ok(None),
+    }
+}
+
+/// All that `unpacker` gives, if that is not too much. An error after the first bytes ends it: a
+/// browser, too, shows what came.
+fn limited(mut unpacker: impl Read) -> Result<Option<Vec<u8>>, String> {
+    let mut out = Vec::new();
+    let mut part = vec![0; 32 << 10];
+    loop {
+        match unpacker.read(&mut part) {
+            Ok(0) => return Ok(Some(out)),
+            Ok(count) => out.extend_from_slice(part.get(..count).unwrap_or_default()),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) if out.is_empty() => return Ok(None),
+            Err(_) => return Ok(Some(out)),
+        }
+        if out.len() as u64 > RECORD_BYTES_MAX {
+            return Err(format!("the body unpacks to more than {} MiB", RECORD_BYTES_MAX >> 20));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gzip::tests::gz;
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    fn entity(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
+        let bytes = [format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n").as_bytes(), body].concat();
+        let head = head(&bytes, false).unwrap();
+        assert_eq!(&bytes[head.body..], body);
+        head.entity(&bytes[head.body..]).map(Cow::into_owned)
+    }
+
+    #[test]
+    fn headers_are_read_whoever_wrote_them() {
+        for text in [
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nbody",
+            "HTTP/1.0 200\ncontent-type:text/html\n\nbody",
+            "HTTP/2 200\r\nCONTENT-TYPE : text/html\r\n\r\nbody",
+            "HTTP/1.1  200  Fine\r\nno colon here\r\nBad\u{1}Name: x\r\ncontent-type: text/html\r\n\r\nbody",
+        ] {
+            let head = head(text.as_bytes(), false).unwrap();
+            assert_eq!((head.status, head.content_type.as_str()), (200, "text/html"), "{text}");
+            assert_eq!(&text[head.body..], "body");
+        }
+        assert_eq!(head(b"HTTP/1.1 404 Not Found", true).unwrap().status, 404);
+        assert!(head(b"HTTP/1.1 200 OK\r\nX: y\r\n", false).is_err());
+        assert!(head(b"<html>", true).is_err());
+        assert!(head(b"", true).is_err());
+    }
+
+    #[test]
+    fn chunks_are_joined_and_a_body_without_them_is_left() {
+        let chunked = "Transfer-Encoding: chunked";
+        assert_eq!(
+            entity(chunked, b"4\r\nWiki\r\n5;x=y\r\npedia\r\n0\r\n\r\n").unwrap(),
+            b"Wikipedia"
+        );
+        assert_eq!(entity(chunked, b"4\r\nWiki\r\n5\r\nped").unwrap(), b"Wikiped");
+        assert_eq!(entity(chunked, b"<p>Wiki").unwrap(), b"<p>Wiki");
+        assert_eq!(entity(chunked, b"ffffffffffffffff\r\nx").unwrap(), b"x");
+        assert_eq!(entity("Transfer-Encoding: gzip, chunked", b"0\r\n\r\n").unwrap(), b"");
+    }
+
+    #[test]
+    fn content_encodings_are_undone() {
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        zlib.write_all(b"text").unwrap();
+        let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        raw.write_all(b"text").unwrap();
+        // "text" as an uncompressed brotli stream.
+        let brotli = [0x8b, 0x01, 0x80, b't', b'e', b'x', b't', 0x03];
+        for (encoding, body) in [
+            ("gzip", gz(b"text")),
+            ("deflate", zlib.finish().unwrap()),
+            ("deflate", raw.finish().unwrap()),
+            ("zstd", zstd::encode_all(&b"text"[..], 1).unwrap()),
+            ("br", brotli.to_vec()),
+            ("gzip, zstd", zstd::encode_all(&gz(b"text")[..], 1).unwrap()),
+            ("gzip", b"text".to_vec()),
+            ("identity", b"text".to_vec()),
+            ("made-up", b"text".to_vec()),
+        ] {
+            let header = format!("Content-Encoding: {encoding}");
+            assert_eq!(entity(&header, &body).unwrap(), b"text", "{encoding}");
+        }
+        assert!(entity("Content-Encoding: br", b"\0\0\0\xff\xff\xff\xff").is_err());
+        assert!(entity("Content-Encoding: gzip,gzip,gzip,gzip,gzip", b"x").is_err());
+    }
+
+    #[test]
+    fn a_body_that_unpacks_to_too_much_is_refused() {
+        let bomb = gz(&vec![b' '; usize::try_from(RECORD_BYTES_MAX).unwrap() + 1]);
+        assert!(entity("Content-Encoding: gzip", &bomb).unwrap_err().contains("64 MiB"));
+    }
+
+    #[test]
+    fn completeness_is_told_by_length_or_last_chunk() {
+        let whole = |headers: &str, body: &[u8]| {
+            head(format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n").as_bytes(), true)
+                .unwrap()
+                .whole(body)
+                .is_some()
+        };
+        assert!(whole("Content-Length: 3", b"abc"));
+        assert!(!whole("Content-Length: 4", b"abc"));
+        assert!(!whole("X: y", b"abc"));
+        assert!(whole("Transfer-Encoding: chunked", b"1\r\na\r\n0\r\n\r\n"));
+        assert!(!whole("Transfer-Encoding: chunked", b"1\r\na\r\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            encoding in "(gzip|deflate|br|zstd|chunked)(, (gzip|br|zstd))?",
+        ) {
+            let _ = head(&bytes, true).map(|h| h.entity(&bytes).map(|_| ()));
+            let _ = entity(&format!("Content-Encoding: {encoding}\r\nTransfer-Encoding: chunked"), &bytes);
+        }
+
+        #[test]
+        fn nothing_panics_on_what_begins_well(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = head(&[b"HTTP/1.1 200 OK\r\n", &bytes[..]].concat(), true);
+            for start in [&[0x0b, 0x01, 0x80][..], &[0x1b, 0x03, 0x00], &[0x28, 0xb5, 0x2f, 0xfd]] {
+                let body = [start, &bytes].concat();
+                let _ = unpacked(&body, "br");
+                let _ = unpacked(&body, "zstd");
+            }
+        }
+    }
+}

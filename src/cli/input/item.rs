@@ -1,0 +1,85 @@
+//! What comes out of a source.
+
+use std::io;
+
+use simkeep::Digest;
+
+use crate::cli::escape::escape;
+
+/// What a record says of its page.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Payload {
+    /// Content, of which a fingerprint is to be made.
+    Text(String),
+    /// Content, with a fingerprint made elsewhere.
+    Ready {
+        /// That fingerprint.
+        fingerprint: u64,
+    },
+    /// The server said that nothing changed.
+    NotModified,
+    /// The page is gone.
+    Gone,
+    /// The visit failed.
+    Failed,
+    /// The same content as in an earlier record: the record's digest names it, and so does this.
+    Revisit {
+        /// The URL of the earlier record.
+        refers_to: Option<String>,
+        /// Its time, in milliseconds since 1970.
+        refers_time: Option<i64>,
+    },
+}
+
+/// One visit to one page. The URL and the time are such as a store takes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Record {
+    /// The page.
+    pub url: String,
+    /// Milliseconds since 1970.
+    pub time: i64,
+    /// What was found.
+    pub payload: Payload,
+    /// Which exact content it was.
+    pub digest: Option<Digest>,
+    /// The HTTP status, if known.
+    pub status: Option<u16>,
+    /// The name of the fingerprint's epoch, in lines of our own export.
+    pub epoch: Option<String>,
+}
+
+/// A record that cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Broken {
+    /// The file and the place in it, fit to be shown.
+    pub at: String,
+    /// What is wrong, fit to be shown.
+    pub why: String,
+}
+
+/// What a reader comes upon.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Item {
+    /// A record.
+    Record(Record),
+    /// A record, or a stretch of a file, that cannot be read.
+    Broken(Broken),
+    /// A record that says nothing of a page's content: its kind, for the count.
+    Passed(&'static str),
+}
+
+/// Why the record in hand cannot be delivered.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The record is at fault; the next one begins where this one ends.
+    Record(String),
+    /// Where the next record begins is unknown.
+    Lost(String),
+}
+
+impl From<io::Error> for Fault {
+    /// After a failed read the place in the file is lost.
+    fn from(error: io::Error) -> Self {
+        Fault::Lost(escape(&error.to_string()))
+    }
+}

@@ -1,0 +1,391 @@
+//! JSON lines: one object a line, and as little of it held as matters.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use simkeep::Digest;
+
+use super::http::{self, Meaning};
+use super::stream::{Line, Stream};
+use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, time, url};
+use crate::cli::escape::escape;
+
+/// A line buffer beyond this is given back after a long line.
+const KEPT_BYTES: usize = 4 << 20;
+const EPOCH_BYTES_MAX: usize = 255;
+
+/// Reads lines of JSON.
+///
+/// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339), and
+/// with `text`, or with `fingerprint` (16 hexadecimal digits) and perhaps `digest` (32), or with
+/// `seen` (`"not-modified"`, `"gone"`, `"failed"`), or only with a `status` that says as much.
+/// `epoch` names that of a fingerprint. The first of equal keys counts; other keys do not.
+pub(super) struct JsonLines {
+    stream: Stream,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl JsonLines {
+    pub(super) fn new(stream: Stream) -> JsonLines {
+        JsonLines { stream, line: Vec::new(), number: 0 }
+    }
+}
+
+impl Iterator for JsonLines {
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        let limit = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
+        loop {
+            self.number += 1;
+            if self.line.capacity() > KEPT_BYTES {
+                self.line = Vec::new();
+            }
+            let result = match self.stream.line(&mut self.line, limit) {
+                Ok(Line::End) => return None,
+                Ok(Line::TooLong) => {
+                    Err(format!("the line is longer than {} MiB", RECORD_BYTES_MAX >> 20))
+                }
+                Ok(Line::Whole) => {
+                    let line = self.line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.line);
+                    if line.trim_ascii().is_empty() {
+                        continue;
+                    }
+                    record(line)
+                }
+                Err(error) => match Fault::from(error) {
+                    Fault::Record(why) | Fault::Lost(why) => Err(why),
+                },
+            };
+            return Some(match result {
+                Ok(record) => Item::Record(record),
+                Err(why) => {
+                    let at = format!("{}, line {}", self.stream.name(), self.number);
+                    Item::Broken(Broken { at, why })
+                }
+            });
+        }
+    }
+}
+
+/// The record in a line.
+fn record(line: &[u8]) -> Result<Record, String> {
+    let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let Some(Value::Text(page)) = object.url else {
+        return Err("\"url\" is missing or no string".into());
+    };
+    let named = |why: String| format!("{}: {why}", escape(&page));
+    url::check(&page).map_err(named)?;
+    let time = match &object.t {
+        Some(Value::Whole(seconds)) => seconds.checked_mul(1000).and_then(time::checked),
+        Some(Value::Decimal(seconds)) => time::seconds(*seconds),
+        Some(Value::Text(text)) => time::parse(text),
+        _ => None,
+    };
+    let time = time.ok_or_else(|| {
+        named("\"t\" must be seconds since 1970 or RFC 3339, in the years 1 to 9999".into())
+    })?;
+    let status = match object.status {
+        None | Some(Value::Null) => None,
+        Some(Value::Whole(status)) => Some(u16::try_from(status).ok()),
+        Some(_) => Some(None),
+    };
+    let status =
+        status.map(|s| s.ok_or_else(|| named("\"status\" is no status".into()))).transpose()?;
+    let epoch = match object.epoch {
+        Some(Value::Text(name)) => {
+            if name.is_empty() || name.len() > EPOCH_BYTES_MAX || name.chars().any(char::is_control)
+            {
+                return Err(named("\"epoch\" is no name".into()));
+            }
+            Some(name.into_owned())
+        }
+        _ => None,
+    };
+    let known = || match &object.digest {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Text(text)) => digest::hexadecimal(text).map(Some).ok_or(()),
+        Some(_) => Err(()),
+    };
+    let known = || known().map_err(|()| named("\"digest\" must be 32 hexadecimal digits".into()));
+
+    let (payload, digest): (Payload, Option<Digest>) = match (object.fingerprint, object.text) {
+        (Some(Value::Text(digits)), _) => {
+            let plain = digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+            let fingerprint = plain.then(|| u64::from_str_radix(&digits, 16).ok()).flatten();
+            let fingerprint = fingerprint
+                .ok_or_else(|| named("\"fingerprint\" must be 16 hexadecimal digits".into()))?;
+            (Payload::Ready { fingerprint }, known()?)
+        }
+        (None | Some(Value::Null), Some(Value::Text(text))) => match status.map(http::meaning) {
+            Some(Meaning::Gone) => (Payload::Gone, None),
+            Some(Meaning::Failed) => (Payload::Failed, None),
+            _ => {
+                let digest = digest::of_text(&text);
+                (Payload::Text(text.into_owned()), Some(digest))
+            }
+        },
+        (Some(other), _) if other != Value::Null => {
+            return Err(named("\"fingerprint\" must be a string of 16 hexadecimal digits".into()));
+        }
+        _ => match (object.seen, status.map(http::meaning)) {
+            (Some(Value::Text(seen)), _) => match &*seen {
+                "not-modified" => (Payload::NotModified, known()?),
+                "gone" => (Payload::Gone, None),
+                "failed" => (Payload::Failed, None),
+                _ => {
+                    let why = "\"seen\" must be \"not-modified\", \"gone\" or \"failed\"";
+                    return Err(named(why.into()));
+                }
+            },
+            (_, Some(Meaning::NotModified)) => (Payload::NotModified, known()?),
+            (_, Some(Meaning::Gone)) => (Payload::Gone, None),
+            (_, Some(Meaning::Failed)) => (Payload::Failed, None),
+            _ => return Err(named("neither \"text\" nor \"fingerprint\"".into())),
+        },
+    };
+    Ok(Record { url: page.into_owned(), time, payload, digest, status, epoch })
+}
+
+/// The values of the keys that matter.
+#[derive(Default)]
+struct Object<'a> {
+    url: Option<Value<'a>>,
+    t: Option<Value<'a>>,
+    text: Option<Value<'a>>,
+    fingerprint: Option<Value<'a>>,
+    digest: Option<Value<'a>>,
+    status: Option<Value<'a>>,
+    seen: Option<Value<'a>>,
+    epoch: Option<Value<'a>>,
+}
+
+/// A value; those of no use here are read over and not kept, however large.
+#[derive(PartialEq)]
+enum Value<'a> {
+    Null,
+    Text(Cow<'a, str>),
+    Whole(i64),
+    Decimal(f64),
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Object<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Object<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+                let mut object = Object::default();
+                while let Some(Value::Text(key)) = map.next_key()? {
+                    let field = match &*key {
+                        "url" => &mut object.url,
+                        "t" => &mut object.t,
+                        "text" => &mut object.text,
+                        "fingerprint" => &mut object.fingerprint,
+                        "digest" => &mut object.digest,
+                        "status" => &mut object.status,
+                        "seen" => &mut object.seen,
+                        "epoch" => &mut object.epoch,
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                            continue;
+                        }
+                    };
+                    if field.is_none() {
+                        *field = Some(map.next_value()?);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(object)
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Value<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Value::Null)
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Value::Other)
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(Value::Whole(number))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(i64::try_from(number).map_or(Value::Other, Value::Whole))
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(Value::Decimal(number))
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Value::Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Value::Text(Cow::Owned(text.into())))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Value::Other)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Value::Other)
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gzip::tests::gz;
+    use super::super::stream::tests::stream;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(line: &str) -> Result<Record, String> {
+        record(line.as_bytes())
+    }
+
+    fn payload(line: &str) -> Payload {
+        read(line).unwrap().payload
+    }
+
+    #[test]
+    fn a_text_is_read_with_its_digest() {
+        let record =
+            read(r#"{"k":"start","url":"http://a/","t":1.5,"text":"a\u00e9\n","text":"b"}"#);
+        let expected = Record {
+            url: "http://a/".into(),
+            time: 1500,
+            payload: Payload::Text("aé\n".into()),
+            digest: Some(digest::of_text("aé\n")),
+            status: None,
+            epoch: None,
+        };
+        assert_eq!(record, Ok(expected));
+    }
+
+    #[test]
+    fn a_fingerprint_is_read_whatever_the_status() {
+        let record = read(
+            r#"{"t":"1970-01-01T00:00:01Z","digest":"000102030405060708090a0b0c0d0e0f","status":404,
+               "fingerprint":"00000000000000fF","epoch":"mine","url":"x:"}"#,
+        );
+        let expected = Record {
+            url: "x:".into(),
+            time: 1000,
+            payload: Payload::Ready { fingerprint: 255 },
+            digest: Some(Digest([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])),
+            status: Some(404),
+            epoch: Some("mine".into()),
+        };
+        assert_eq!(record, Ok(expected));
+    }
+
+    #[test]
+    fn a_line_without_content_says_what_was_seen() {
+        let with = |rest: &str| payload(&format!(r#"{{"url":"x:","t":-1,{rest}}}"#));
+        assert_eq!(with(r#""seen":"not-modified""#), Payload::NotModified);
+        assert_eq!(with(r#""seen":"gone","status":200"#), Payload::Gone);
+        assert_eq!(with(r#""seen":"failed","text":null"#), Payload::Failed);
+        assert_eq!(with(r#""status":304,"fingerprint":null"#), Payload::NotModified);
+        assert_eq!(with(r#""status":410"#), Payload::Gone);
+        assert_eq!(with(r#""status":500"#), Payload::Failed);
+        assert_eq!(with(r#""status":404,"text":"Not found""#), Payload::Gone);
+        assert_eq!(with(r#""status":403,"text":"Go away""#), Payload::Failed);
+        assert_eq!(with(r#""status":301,"text":"moved""#), Payload::Text("moved".into()));
+    }
+
+    #[test]
+    fn broken_lines_say_why() {
+        for (line, why) in [
+            ("{", "EOF"),
+            ("[1]", "expected an object"),
+            (r#"{"t":1,"text":""}"#, "\"url\""),
+            (r#"{"url":"","t":1,"text":""}"#, "empty"),
+            (r#"{"url":"a\u0007","t":1,"text":""}"#, "control"),
+            (r#"{"url":"x:","text":""}"#, "\"t\""),
+            (r#"{"url":"x:","t":"soon","text":""}"#, "\"t\""),
+            (r#"{"url":"x:","t":253402300800,"text":""}"#, "\"t\""),
+            (r#"{"url":"x:","t":99999999999999999999,"text":""}"#, "\"t\""),
+            (r#"{"url":"x:","t":1}"#, "neither"),
+            (r#"{"url":"x:","t":1,"status":200}"#, "neither"),
+            (r#"{"url":"x:","t":1,"status":"ok","text":""}"#, "\"status\""),
+            (r#"{"url":"x:","t":1,"status":-1,"text":""}"#, "\"status\""),
+            (r#"{"url":"x:","t":1,"fingerprint":"12"}"#, "16"),
+            (r#"{"url":"x:","t":1,"fingerprint":12}"#, "16"),
+            (r#"{"url":"x:","t":1,"fingerprint":"0000000000000000","digest":"0"}"#, "32"),
+            (r#"{"url":"x:","t":1,"seen":"yes"}"#, "seen"),
+            (r#"{"url":"x:","t":1,"text":"\ud800"}"#, "column"),
+        ] {
+            let found = read(line).unwrap_err();
+            assert!(found.contains(why), "{line}: {found}");
+            assert!(!found.chars().any(char::is_control), "{found}");
+        }
+    }
+
+    #[test]
+    fn broken_lines_are_named_by_number_and_blank_ones_ignored() {
+        let good = r#"{"url":"x:","t":1,"text":""}"#;
+        let file = format!("\u{feff}{good}\n\n{{\r\n{good}\r\nnonsense\n{good}");
+        for bytes in [file.clone().into_bytes(), gz(file.as_bytes())] {
+            let items: Vec<Item> = JsonLines::new(stream(bytes)).collect();
+            let at: Vec<&str> = items
+                .iter()
+                .filter_map(|i| if let Item::Broken(b) = i { Some(b.at.as_str()) } else { None })
+                .collect();
+            assert_eq!((items.len(), at), (5, vec!["test, line 3", "test, line 5"]));
+        }
+    }
+
+    #[test]
+    fn deep_and_large_values_of_other_keys_cost_nothing() {
+        let deep = format!(
+            r#"{{"x":{}{},"url":"x:","t":1,"text":""}}"#,
+            "[".repeat(1 << 20),
+            "]".repeat(1 << 20)
+        );
+        assert!(read(&deep).is_ok());
+        let deep = format!(
+            r#"{{"t":{}{},"url":"x:","text":""}}"#,
+            "[".repeat(1 << 20),
+            "]".repeat(1 << 20)
+        );
+        assert!(read(&deep).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics(line in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = record(&line);
+        }
+
+        #[test]
+        fn nothing_like_a_record_panics(
+            values in prop::collection::vec("(url|t|text|fingerprint|digest|status|seen|epoch)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:-]{0,33}\"|null|true|\\[\\]|\\{\\})", 0..6),
+        ) {
+            let line = format!("{{{}}}", values.iter().map(|v| format!("\"{v}")).collect::<Vec<_>>().join(","));
+            let _ = record(line.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What `ingest` reads: files, folders, JSON lines and web archives become one stream of items.
+//!
+//! [`Input`] goes through its sources in order. A source is unpacked ([`compression`]), its kind
+//! found by its content ([`sniff`]), and it is read by the reader of that kind: [`warc`], [`arc`],
+//! [`jsonl`] or [`page`]. Folders are walked ([`walk`]): what stands in them is a page each, whatever
+//! it holds, unless its name promises an archive or JSON lines and its content does not deny it.
+//! JSON lines in a folder must moreover begin with a record.
+//!
+//! Nothing is held but the record in hand, which may have [`RECORD_BYTES_MAX`] at most. A broken
+//! record is an item like any other: it costs itself and never the rest of its file.
+
+mod arc;
+mod block;
+mod capture;
+mod compression;
+mod content;
+mod digest;
+mod gzip;
+mod http;
+mod item;
+mod jsonl;
+mod page;
+mod sniff;
+mod stream;
+mod time;
+mod url;
+mod walk;
+mod warc;
+mod window;
+mod zstandard;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use item::Fault;
+pub(crate) use item::{Broken, Item, Payload, Record};
+use sniff::Kind;
+use stream::Stream;
+use walk::{Walk, broken};
+
+/// Most bytes of a record as it stands in its file, unpacked, and again of a body that is packed
+/// within the record.
+pub(crate) const RECORD_BYTES_MAX: u64 = 64 << 20;
+
+/// Where to read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file or a folder.
+    Path(PathBuf),
+}
+
+impl Source {
+    /// What an argument names: `-` is standard input.
+    pub(crate) fn from_argument(argument: &OsStr) -> Source {
+        if argument == "-" { Source::Stdin } else { Source::Path(argument.into()) }
+    }
+
+    /// The bytes to be read, as [`Input::progress`] counts them; `None` if nobody can know. Looks at
+    /// every file of a folder, so it takes its time.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let Source::Path(path) = self else { return None };
+        let metadata = path.metadata().ok()?;
+        if metadata.is_dir() {
+            let files = Walk::new(path).ok()?.filter_map(Result::ok);
+            Some(files.filter_map(|file| Some(file.metadata().ok()?.len())).sum())
+        } else {
+            metadata.is_file().then_some(metadata.len())
+        }
+    }
+}
+
+/// All items of some sources, in order: the same for the same files.
+pub(crate) struct Input {
+    sources: VecDeque<Source>,
+    /// The folder that is being walked.
+    walk: Option<Walk>,
+    /// The archive or lines that are being read.
+    reader: Option<Box<dyn Iterator<Item = Item> + Send>>,
+    progress: Arc<AtomicU64>,
+}
+
+impl Input {
+    /// Reads these sources. Opens nothing yet.
+    pub(crate) fn new(sources: impl IntoIterator<Item = Source>) -> Input {
+        Input {
+            sources: sources.into_iter().collect(),
+            walk: None,
+            reader: None,
+            progress: Arc::default(),
+        }
+    }
+
+    /// The bytes read so far, still packed: a counter that other threads may look at.
+    pub(crate) fn progress(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.progress)
+    }
+
+    /// Begins a source; gives an item if that is all of it.
+    fn open(&mut self, source: Source) -> Result<Option<Item>, Item> {
+        match source {
+            Source::Stdin => {
+                let name = "standard input";
+                let stdin = Box::new(io::stdin());
+                let mut stream = Stream::unpacked(name, stdin, self.progress())
+                    .map_err(|e| broken(Path::new(name), &e))?;
+                // Lines are expected here, even if the first one is broken. A page has no URL here.
+                let kind = sniff::kind(&mut stream, Some(OsStr::new(".jsonl")));
+                let start = stream.look_ahead(content::SNIFFED_BYTES);
+                if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(start)) {
+                    let why =
+                        "neither JSON lines nor a web archive; name a file to read it as a page";
+                    return Err(Item::Broken(Broken { at: name.into(), why: why.into() }));
+                }
+                Ok(self.archive(kind, stream))
+            }
+            Source::Path(path) if path.is_dir() => {
+                self.walk = Some(Walk::new(&path)?);
+                Ok(None)
+            }
+            Source::Path(path) => {
+                let file = File::open(&path).map_err(|e| broken(&path, &e))?;
+                let metadata = file.metadata().map_err(|e| broken(&path, &e))?;
+                let name = path.to_string_lossy();
+                let mut stream = Stream::unpacked(&name, Box::new(file), self.progress())
+                    .map_err(|e| broken(&path, &e))?;
+                match sniff::kind(&mut stream, path.file_name()) {
+                    Kind::Page => Ok(Some(page::read(&path, &metadata, stream))),
+                    kind => Ok(self.archive(kind, stream)),
+                }
+            }
+        }
+    }
+
+    /// Begins a file that stands in a folder.
+    fn open_within(&mut self, path: &Path) -> Result<Option<Item>, Item> {
+        if let Some(promised) = path.file_name().and_then(sniff::by_name) {
+            let file = File::open(path).map_err(|e| broken(path, &e))?;
+            let name = path.to_string_lossy();
+            let mut stream = Stream::unpacked(&name, Box::new(file), self.progress())
+                .map_err(|e| broken(path, &e))?;
+            if sniff::kind(&mut stream, path.file_name()) == promised
+                && (promised != Kind::JsonLines || sniff::holds_records(&mut stream))
+            {
+                return Ok(self.archive(promised, stream));
+            }
+        }
+        let file = File::open(path).map_err(|e| broken(path, &e))?;
+        let metadata = file.metadata().map_err(|e| broken(path, &e))?;
+        let stream = Stream::plain(&path.to_string_lossy(), Box::new(file), self.progress());
+        Ok(Some(page::read(path, &metadata, stream)))
+    }
+
+    fn archive(&mut self, kind: Kind, stream: Stream) -> Option<Item> {
+        self.reader = Some(match kind {
+            Kind::Warc => Box::new(warc::Warc::new(stream)),
+            Kind::Arc => Box::new(arc::Arc::new(stream)),
+            // A page is read at once, and never comes here.
+            Kind::JsonLines | Kind::Page => Box::new(jsonl::JsonLines::new(stream)),
+        });
+        None
+    }
+}
+
+impl Iterator for Input {
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.reader.as_mut().and_then(Iterator::next) {
+                return Some(item);
+            }
+            self.reader = None;
+            let begun = match self.walk.as_mut().and_then(Iterator::next) {
+                Some(Ok(path)) => self.open_within(&path),
+                Some(Err(item)) => return Some(item),
+                None => {
+                    self.walk = None;
+                    let source = self.sources.pop_front()?;
+                    self.open(source)
+                }
+            };
+            match begun {
+                Ok(None) => {}
+                Ok(Some(item)) | Err(item) => return Some(item),
+            }
+        }
+    }
+}

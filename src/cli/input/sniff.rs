@@ -1,0 +1,108 @@
+//! What kind of file this is, by its content.
+
+use std::ffi::OsStr;
+
+use super::stream::Stream;
+
+/// How much of a file is looked at.
+const SNIFFED_BYTES: usize = 8 << 10;
+
+/// The kinds of files.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// A web archive of today, WET and WAT among them.
+    Warc,
+    /// A web archive of old.
+    Arc,
+    /// JSON lines.
+    JsonLines,
+    /// None of these: a page of its own.
+    Page,
+}
+
+/// What a file is. The content decides; the name only where the content is broken at the start, and
+/// for JSON that is not known to stand in lines.
+pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
+    let named = name.and_then(by_name);
+    let start = stream.look_ahead(SNIFFED_BYTES);
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    if text.starts_with(b"WARC/") {
+        Kind::Warc
+    } else if text.starts_with(b"filedesc:") {
+        Kind::Arc
+    } else if text.starts_with(b"{") {
+        // A line that is an object by itself, or too long to tell. An object spread over many lines
+        // is a document.
+        let whole = text.contains(&b'\n') || start.len() < SNIFFED_BYTES;
+        let line = text.split(|&b| b == b'\n').next().unwrap_or(text).trim_ascii_end();
+        let spread = whole && (!line.ends_with(b"}") || line.len() < 3);
+        if spread && named != Some(Kind::JsonLines) { Kind::Page } else { Kind::JsonLines }
+    } else if start.is_empty() || !super::content::is_html(start) {
+        named.unwrap_or(Kind::Page)
+    } else {
+        Kind::Page
+    }
+}
+
+/// Whether JSON lines look like records: those that stand in a folder are often something else.
+pub(super) fn holds_records(stream: &mut Stream) -> bool {
+    let start = stream.look_ahead(SNIFFED_BYTES);
+    let line = start.split(|&b| b == b'\n').next().unwrap_or_default();
+    line.windows(5).any(|key| key == b"\"url\"") && line.windows(3).any(|key| key == b"\"t\"")
+}
+
+/// The kind of file that a name promises.
+pub(super) fn by_name(name: &OsStr) -> Option<Kind> {
+    let name = name.to_str()?.to_ascii_lowercase();
+    let packed = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end));
+    let name = packed.unwrap_or(&name);
+    let ends = |endings: &[&str]| endings.iter().any(|end| name.ends_with(end));
+    if ends(&[".warc", ".wet", ".wat"]) {
+        Some(Kind::Warc)
+    } else if ends(&[".arc"]) {
+        Some(Kind::Arc)
+    } else if ends(&[".jsonl", ".ndjson"]) {
+        Some(Kind::JsonLines)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gzip::tests::gz;
+    use super::super::stream::tests::stream;
+    use super::*;
+
+    #[test]
+    fn the_content_tells_the_kind() {
+        let long = format!("{{\"text\":\"{}", " ".repeat(SNIFFED_BYTES));
+        for (bytes, expected) in [
+            ("WARC/1.0\r\n", Kind::Warc),
+            ("\r\n WARC/1.1\r\n", Kind::Warc),
+            ("filedesc://x", Kind::Arc),
+            ("\u{feff} {\"url\":1}\n{}", Kind::JsonLines),
+            ("{\"url\":1}", Kind::JsonLines),
+            (&long, Kind::JsonLines),
+            ("{\n  \"name\": \"x\"\n}\n", Kind::Page),
+            ("{}\n", Kind::Page),
+            ("text", Kind::Page),
+            ("", Kind::Page),
+        ] {
+            assert_eq!(kind(&mut stream(bytes), None), expected, "{bytes}");
+            assert_eq!(kind(&mut stream(gz(bytes.as_bytes())), None), expected, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn the_name_helps_where_the_start_is_broken() {
+        let named = |bytes: &str, name: &str| kind(&mut stream(bytes), Some(OsStr::new(name)));
+        assert_eq!(named("?WARC/1.0", "x.warc"), Kind::Warc);
+        assert_eq!(named("{\n", "x.JSONL"), Kind::JsonLines);
+        assert_eq!(named("?", "x.arc.gz"), Kind::Arc);
+        assert_eq!(named("WARC/1.0", "x.txt"), Kind::Warc);
+        assert_eq!(named("<!doctype html>", "x.warc"), Kind::Page);
+        assert_eq!(by_name(OsStr::new("x.warc.wet.gz")), Some(Kind::Warc));
+        assert_eq!(by_name(OsStr::new("x.gz")), None);
+    }
+}

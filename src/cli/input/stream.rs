@@ -1,0 +1,270 @@
+//! The unpacked bytes of one source, by line and by count.
+
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::compression::Unpacked;
+use super::window::Window;
+use crate::cli::escape::escape;
+
+/// The unpacked bytes of one source.
+///
+/// After an error it may go on, but not where it stopped: see [`Unpacked`].
+pub(super) struct Stream {
+    /// What the source is called, fit to be shown.
+    name: String,
+    unpacked: Unpacked,
+    /// Bytes that have been looked at and not yet consumed; they come first.
+    ahead: Vec<u8>,
+    ahead_consumed: usize,
+    /// The packed part that they are from.
+    ahead_part: Option<u64>,
+    /// An error that comes next, and the packed part that it is about.
+    failed: Option<(io::Error, Option<u64>)>,
+    /// The packed part of the bytes last shown.
+    shown_part: Option<u64>,
+    /// The offset of the next byte.
+    offset: u64,
+}
+
+/// How a line ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Line {
+    /// With a line end, or the end of the stream.
+    Whole,
+    /// It goes on beyond the limit; the rest has been skipped.
+    TooLong,
+    /// There was none.
+    End,
+}
+
+impl Stream {
+    /// Reads a source that may be packed. The name may be anything.
+    pub(super) fn unpacked(
+        name: &str,
+        file: Box<dyn Read + Send>,
+        progress: Arc<AtomicU64>,
+    ) -> io::Result<Stream> {
+        Ok(Stream::new(name, Unpacked::new(Window::new(file, progress))?))
+    }
+
+    /// Reads a source as it is.
+    pub(super) fn plain(
+        name: &str,
+        file: Box<dyn Read + Send>,
+        progress: Arc<AtomicU64>,
+    ) -> Stream {
+        Stream::new(name, Unpacked::Plain(Window::new(file, progress)))
+    }
+
+    fn new(name: &str, unpacked: Unpacked) -> Stream {
+        let name = escape(name);
+        Stream {
+            name,
+            unpacked,
+            ahead: Vec::new(),
+            ahead_consumed: 0,
+            ahead_part: None,
+            failed: None,
+            shown_part: None,
+            offset: 0,
+        }
+    }
+
+    /// The first bytes, `count` of them unless the stream, or its first packed part, ends or fails
+    /// before; they are not consumed.
+    pub(super) fn look_ahead(&mut self, count: usize) -> &[u8] {
+        while self.ahead.len() < count && self.failed.is_none() {
+            match self.unpacked.fill_buf() {
+                Ok([]) => break,
+                Ok(bytes) => {
+                    let taken = bytes.len();
+                    let first = self.ahead.is_empty();
+                    self.ahead.extend_from_slice(bytes);
+                    if first {
+                        self.ahead_part = self.unpacked.part();
+                    } else if self.ahead_part != self.unpacked.part() {
+                        self.ahead.truncate(self.ahead.len() - taken);
+                        break;
+                    }
+                    self.unpacked.consume(taken);
+                }
+                Err(e) => self.failed = Some((e, self.unpacked.part())),
+            }
+        }
+        self.ahead.get(..count).unwrap_or(&self.ahead)
+    }
+
+    /// Passes line ends, and learns whether the packed part of the bytes before them is sound: what
+    /// tells stands at its end. Damage to a later part is not reported yet.
+    pub(super) fn settle(&mut self) -> io::Result<()> {
+        let part = self.shown_part;
+        loop {
+            match self.show() {
+                Ok(bytes) => {
+                    let blank = bytes.iter().take_while(|b| b"\r\n".contains(b)).count();
+                    let done = blank < bytes.len() || blank == 0;
+                    self.consume(blank);
+                    if done {
+                        return Ok(());
+                    }
+                }
+                Err((error, about)) if about == part => return Err(error),
+                Err(later) => {
+                    self.failed = Some(later);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// The bytes in hand, or an error and the packed part that it is about.
+    fn show(&mut self) -> Result<&[u8], (io::Error, Option<u64>)> {
+        if self.ahead_consumed < self.ahead.len() {
+            self.shown_part = self.ahead_part;
+            return Ok(self.ahead.get(self.ahead_consumed..).unwrap_or_default());
+        }
+        if let Some(failed) = self.failed.take() {
+            return Err(failed);
+        }
+        if let Err(e) = self.unpacked.fill_buf() {
+            return Err((e, self.unpacked.part()));
+        }
+        self.shown_part = self.unpacked.part();
+        self.unpacked.fill_buf().map_err(|e| (e, None))
+    }
+
+    /// Where the next byte stands, for a message.
+    pub(super) fn place(&self) -> Place {
+        let part = if self.ahead_consumed < self.ahead.len() {
+            self.ahead_part
+        } else {
+            self.unpacked.part()
+        };
+        Place { offset: self.offset, part }
+    }
+
+    /// A place of this stream in words.
+    pub(super) fn at(&self, place: Place) -> String {
+        let Place { offset, part } = place;
+        match part {
+            None => format!("{}, byte {offset}", self.name),
+            Some(part) => {
+                format!("{}, byte {offset} unpacked (byte {part} of the file)", self.name)
+            }
+        }
+    }
+
+    /// The stream's name, fit to be shown.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Puts the next line, without its end (LF or CR LF), into `line`; its first `max` bytes, and
+    /// the rest is skipped, if it is longer.
+    pub(super) fn line(&mut self, line: &mut Vec<u8>, max: usize) -> io::Result<Line> {
+        line.clear();
+        let (mut any, mut too_long) = (false, false);
+        loop {
+            let bytes = self.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            any = true;
+            let end = bytes.iter().position(|&b| b == b'\n');
+            let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+            let taken = part.len().min(max - line.len());
+            too_long |= taken < part.len();
+            line.extend_from_slice(part.get(..taken).unwrap_or_default());
+            let consumed = part.len() + usize::from(end.is_some());
+            self.consume(consumed);
+            if end.is_some() {
+                break;
+            }
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        Ok(match (any, too_long) {
+            (false, _) => Line::End,
+            (true, true) => Line::TooLong,
+            (true, false) => Line::Whole,
+        })
+    }
+}
+
+/// A place in a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// The offset in the unpacked bytes.
+    offset: u64,
+    /// Where the packed part begins in the file.
+    part: Option<u64>,
+}
+
+impl Read for Stream {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(out)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl BufRead for Stream {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.show().map_err(|(error, _)| error)
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.offset += count as u64;
+        if self.ahead_consumed < self.ahead.len() {
+            self.ahead_consumed += count;
+        } else {
+            self.unpacked.consume(count);
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A stream over these bytes.
+    pub(in super::super) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
+        let bytes = Box::new(io::Cursor::new(bytes.into()));
+        Stream::unpacked("test", bytes, Arc::default()).unwrap()
+    }
+
+    #[test]
+    fn lines_end_with_or_without_a_return_and_are_cut_at_the_limit() {
+        let mut stream = stream("one\r\ntwo\n\nlonger line\nlast");
+        let mut line = Vec::new();
+        let mut all = Vec::new();
+        loop {
+            match stream.line(&mut line, 6).unwrap() {
+                Line::End => break,
+                kind => all.push((kind, String::from_utf8(line.clone()).unwrap())),
+            }
+        }
+        let expected = [
+            (Line::Whole, "one"),
+            (Line::Whole, "two"),
+            (Line::Whole, ""),
+            (Line::TooLong, "longer"),
+            (Line::Whole, "last"),
+        ];
+        assert_eq!(all, expected.map(|(kind, text)| (kind, text.to_string())));
+    }
+
+    #[test]
+    fn looking_ahead_consumes_nothing() {
+        let mut stream = stream("abcdef");
+        assert_eq!(stream.look_ahead(3), b"abc");
+        assert_eq!(stream.look_ahead(100), b"abcdef");
+        let mut all = String::new();
+        stream.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "abcdef");
+        assert_eq!(stream.at(stream.place()), "test, byte 6");
+    }
+}

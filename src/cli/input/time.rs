@@ -1,0 +1,94 @@
+//! Times as files write them, in milliseconds since 1970.
+
+use simkeep::{TIME_MAX, TIME_MIN};
+use time::format_description::well_known::Rfc3339;
+use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
+
+/// A time in RFC 3339, or, as WARC 1.1 allows, without its seconds, time of day, day or month.
+pub(super) fn parse(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if let Ok(time) = OffsetDateTime::parse(text, &Rfc3339) {
+        return milliseconds(time);
+    }
+    let digits: String = match text.len() {
+        4 | 7 | 10 | 17 => text.chars().filter(|c| !"-T:Z".contains(*c)).collect(),
+        _ => return compact(text),
+    };
+    let rest = "00000101000000".get(digits.len()..)?;
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let known = ["0000", "0000-00", "0000-00-00", "0000-00-00T00:00Z"].contains(&shape.as_str());
+    known.then(|| compact(&(digits + rest)))?
+}
+
+/// A time of 14 digits, in UTC.
+pub(super) fn compact(text: &str) -> Option<i64> {
+    if text.len() != 14 || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u16>().ok();
+    let small = |from: usize| u8::try_from(number(from, from + 2)?).ok();
+    let month = Month::try_from(small(4)?).ok()?;
+    let date = Date::from_calendar_date(i32::from(number(0, 4)?), month, small(6)?).ok()?;
+    let time = Time::from_hms(small(8)?, small(10)?, small(12)?).ok()?;
+    milliseconds(PrimitiveDateTime::new(date, time).assume_utc())
+}
+
+/// Seconds since 1970 with a fraction; rounded to milliseconds.
+pub(super) fn seconds(seconds: f64) -> Option<i64> {
+    let ms = (seconds * 1000.0).round();
+    #[expect(clippy::cast_possible_truncation, reason = "within the limits, whole and below 2^53")]
+    (ms >= TIME_MIN as f64 && ms <= TIME_MAX as f64).then_some(ms as i64)
+}
+
+/// A time that can be stored.
+pub(super) fn checked(ms: i64) -> Option<i64> {
+    (TIME_MIN..=TIME_MAX).contains(&ms).then_some(ms)
+}
+
+fn milliseconds(time: OffsetDateTime) -> Option<i64> {
+    checked(i64::try_from(time.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn times_are_read_in_all_their_forms() {
+        assert_eq!(parse("1970-01-01T00:00:01Z"), Some(1000));
+        assert_eq!(parse("1970-01-01T01:00:00.0019+01:00"), Some(1));
+        assert_eq!(parse("1969-12-31T23:59:59.999Z"), Some(-1));
+        assert_eq!(parse("2017-03-06T04:03Z"), parse("2017-03-06T04:03:00Z"));
+        assert_eq!(parse("2017-03-06"), parse("2017-03-06T00:00:00Z"));
+        assert_eq!(parse("2017-03"), parse("2017-03-01T00:00:00Z"));
+        assert_eq!(parse("2017"), parse("2017-01-01T00:00:00Z"));
+        assert_eq!(parse("20170306040348"), parse("2017-03-06T04:03:48Z"));
+        assert_eq!(parse("0001-01-01T00:00:00Z"), Some(TIME_MIN));
+        assert_eq!(parse("9999-12-31T23:59:59.999Z"), Some(TIME_MAX));
+        assert_eq!(seconds(1.0005), Some(1001));
+        assert_eq!(seconds(-1.0), Some(-1000));
+        assert_eq!(seconds(253_402_300_799.999), Some(TIME_MAX));
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for text in
+            ["", "yesterday", "0000-01-01T00:00:00Z", "2017-13", "2017-02-30", "201404010000000000"]
+        {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(seconds(f64::NAN), None);
+        assert_eq!(seconds(1e300), None);
+        assert_eq!(seconds(253_402_300_800.0), None);
+        assert_eq!(compact("20170229000000"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[0-9TZ:+.-]{0,30}|\\PC{0,20}") {
+            parse(&text);
+            compact(&text);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A buffer over a file that can go back a little.
+
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How far back one can go at least.
+const KEPT_BYTES: usize = 64 << 10;
+const BUFFER_BYTES: usize = 4 * KEPT_BYTES;
+
+/// A buffered reader that knows its offset, counts into a progress counter, and can go back to bytes
+/// that it still holds, so that the next intact part is found after a damaged one.
+pub(super) struct Window {
+    inner: Box<dyn Read + Send>,
+    progress: Arc<AtomicU64>,
+    buffer: Vec<u8>,
+    /// Where the first byte of the buffer stands in the file.
+    start: u64,
+    /// Up to where the buffer has been consumed.
+    position: usize,
+    /// Nothing more comes, or nothing more can be read.
+    ended: bool,
+}
+
+impl Window {
+    pub(super) fn new(inner: Box<dyn Read + Send>, progress: Arc<AtomicU64>) -> Window {
+        let buffer = Vec::with_capacity(BUFFER_BYTES);
+        Window { inner, progress, buffer, start: 0, position: 0, ended: false }
+    }
+
+    /// The offset of the next byte.
+    pub(super) fn offset(&self) -> u64 {
+        self.start + self.position as u64
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.buffer.get(self.position..).unwrap_or_default()
+    }
+
+    /// Goes back to `offset`, or as far as bytes are still held. Goes forward no further than to the
+    /// end of what is held.
+    pub(super) fn go_to(&mut self, offset: u64) {
+        let within = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX);
+        self.position = within.min(self.buffer.len());
+    }
+
+    /// The next `count` bytes without consuming them; fewer only at the end. `count` must be well
+    /// below the buffer's size.
+    pub(super) fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
+        while self.rest().len() < count && !self.ended {
+            self.read_more()?;
+        }
+        Ok(self.rest().get(..count).unwrap_or(self.rest()))
+    }
+
+    /// Consumes up to the next place where `starts` accepts the `count` bytes there; false, with
+    /// everything consumed, if there is none.
+    pub(super) fn seek(
+        &mut self,
+        count: usize,
+        starts: impl Fn(&[u8]) -> bool,
+    ) -> io::Result<bool> {
+        loop {
+            let held = self.peek(count)?.len();
+            if held < count {
+                self.consume(held);
+                return Ok(false);
+            }
+            match self.rest().windows(count).position(&starts) {
+                Some(at) => {
+                    self.consume(at);
+                    return Ok(true);
+                }
+                None => self.consume(self.rest().len() + 1 - count),
+            }
+        }
+    }
+
+    fn read_more(&mut self) -> io::Result<()> {
+        if self.buffer.len() == BUFFER_BYTES {
+            let gone = self.position.min(BUFFER_BYTES - KEPT_BYTES);
+            self.buffer.drain(..gone);
+            self.start += gone as u64;
+            self.position -= gone;
+        }
+        let held = self.buffer.len();
+        self.buffer.resize(BUFFER_BYTES, 0);
+        let result = loop {
+            match self.inner.read(self.buffer.get_mut(held..).unwrap_or_default()) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                result => break result,
+            }
+        };
+        let read = *result.as_ref().unwrap_or(&0);
+        self.buffer.truncate(held + read);
+        self.progress.fetch_add(read as u64, Ordering::Relaxed);
+        self.ended = read == 0;
+        result.map(|_| ())
+    }
+}
+
+impl Read for Window {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(out)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl BufRead for Window {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.rest().is_empty() && !self.ended {
+            self.read_more()?;
+        }
+        Ok(self.rest())
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.position = self.buffer.len().min(self.position + count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(bytes: Vec<u8>) -> Window {
+        Window::new(Box::new(io::Cursor::new(bytes)), Arc::default())
+    }
+
+    #[test]
+    fn bytes_come_in_order_and_are_counted() {
+        let bytes: Vec<u8> = (0..3_000_000u32).map(|i| (i % 251) as u8).collect();
+        let mut window = window(bytes.clone());
+        let mut out = Vec::new();
+        window.read_to_end(&mut out).unwrap();
+        assert!(out == bytes);
+        assert_eq!(window.offset(), 3_000_000);
+        assert_eq!(window.progress.load(Ordering::Relaxed), 3_000_000);
+    }
+
+    #[test]
+    fn it_goes_back_to_what_it_holds() {
+        let bytes: Vec<u8> = (0..1_000_000u32).map(|i| (i % 251) as u8).collect();
+        let mut window = window(bytes.clone());
+        io::copy(&mut (&mut window).take(700_000), &mut io::sink()).unwrap();
+        window.go_to(690_000);
+        assert_eq!(window.offset(), 690_000);
+        assert_eq!(window.peek(100).unwrap(), &bytes[690_000..690_100]);
+        window.go_to(0);
+        assert!(window.offset() <= 700_000 - KEPT_BYTES as u64);
+        let offset = usize::try_from(window.offset()).unwrap();
+        assert_eq!(window.peek(1).unwrap()[0], bytes[offset]);
+    }
+
+    #[test]
+    fn it_seeks_over_its_buffer_ends() {
+        for at in [0, 5, BUFFER_BYTES - 2, BUFFER_BYTES, 3 * BUFFER_BYTES - 1] {
+            let mut bytes = vec![b'.'; at];
+            bytes.extend(b"needle..");
+            let mut window = window(bytes);
+            assert!(window.seek(6, |b| b == b"needle").unwrap());
+            assert_eq!(window.offset(), at as u64);
+            window.consume(1);
+            assert!(!window.seek(6, |b| b == b"needle").unwrap());
+            assert!(window.fill_buf().unwrap().is_empty());
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The command-line tool.
+
+pub(crate) mod escape;
+pub(crate) mod input;

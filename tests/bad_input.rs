@@ -1,0 +1,782 @@
+//! What is wrong is said clearly, before anything is done; what can still be read is read.
+
+#![cfg(test)]
+
+mod support;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{
+    Epoch, Error, Observation, Options, Prefix, Query, Result, Scope, Snapshot, Store, TIME_MAX,
+    TIME_MIN, URL_BYTES_MAX, UrlError,
+};
+
+use support::compare::{check_store, dump};
+use support::model::Model;
+use support::pages::{PREFIXES, URLS};
+use support::{EPOCHS, choice, create, observation, on, open, small};
+
+/// Observes `n` times, on all test pages, and keeps the model in step.
+fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
+    let mut choice = choice(seed);
+    let pages = URLS.len() as u64;
+    for time in 0..n {
+        let time = i64::try_from(seed).unwrap() * 1000 + i64::try_from(time).unwrap();
+        let observation = observation(&mut choice, pages, time);
+        store.observe(observation).unwrap();
+        model.observe(&observation, 3);
+    }
+}
+
+/// Two segments, with a page forgotten in the newer and a prefix forgotten, and an unsealed rest.
+fn sample(store: &Store) -> Model {
+    let mut model = Model::default();
+    fill(store, &mut model, 1, 60);
+    store.seal().unwrap();
+    store.merge().unwrap();
+    fill(store, &mut model, 2, 8);
+    store.forget(Scope::Url(URLS[3])).unwrap();
+    model.forget(|u| u == URLS[3]);
+    store.forget(Scope::Prefix(PREFIXES[8].prefix())).unwrap();
+    model.forget(|u| PREFIXES[8].covers(u));
+    store.seal().unwrap();
+    fill(store, &mut model, 3, 10);
+    model
+}
+
+/// The files of a sample store that was killed, and what it holds.
+fn killed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let model = sample(&store);
+    assert_eq!(store.stats().unwrap().segments.len(), 2);
+    (disk.contents(), model)
+}
+
+/// The files of a sample store that was closed.
+fn closed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
+    let (files, model) = killed_sample();
+    let disk = SimDisk::of(files);
+    open(&disk, small()).close().unwrap();
+    (disk.contents(), model)
+}
+
+fn file(files: &[(Name, Vec<u8>)], name: Name) -> &[u8] {
+    &files.iter().find(|(other, _)| *other == name).unwrap().1
+}
+
+/// The same files with another content of one.
+fn with(files: &[(Name, Vec<u8>)], name: Name, content: Vec<u8>) -> SimDisk {
+    let others = files.iter().filter(|(other, _)| *other != name).cloned();
+    SimDisk::of(others.chain([(name, content)]))
+}
+
+fn segments(files: &[(Name, Vec<u8>)]) -> Vec<Name> {
+    let names = files.iter().map(|(name, _)| *name);
+    let segments: Vec<_> = names.filter(|name| matches!(name, Name::Segment(_))).collect();
+    assert_eq!(segments.len(), 2);
+    segments
+}
+
+/// Every byte that a store has an answer in.
+fn answers(view: &Snapshot) -> Result<(Model, Vec<simkeep::Matches>)> {
+    let model = dump(view)?;
+    let mut searches = Vec::new();
+    for epoch in [Epoch(0), Epoch(1)] {
+        for k in [3, 64] {
+            let query = Query::new(0x0123_4567_89ab_cdef, k).epoch(epoch).limit(1000);
+            searches.push(view.search(&query)?);
+            searches.push(view.search(&query.every_version())?);
+        }
+    }
+    for url in URLS {
+        view.latest(url)?;
+        view.as_of(url, 2_000)?;
+    }
+    for under in &PREFIXES {
+        view.scan(Some(&under.prefix())).collect::<Result<Vec<_>>>()?;
+    }
+    Ok((model, searches))
+}
+
+/// Opens and reads a store with a damaged file: an error that names the file, or the same answers.
+/// Returns whether the damage was found, by any of this.
+fn check_damaged(disk: &SimDisk, name: Name, sound: &(Model, Vec<simkeep::Matches>)) -> bool {
+    let names_file = |e: &Error| {
+        let text = e.to_string();
+        let file = name.to_string();
+        let named = match e {
+            Error::Corrupt(corruption) => corruption.file == file,
+            Error::Version { file: of, .. } => *of == file,
+            _ => text.contains(&file),
+        };
+        assert!(named, "{file} is damaged, and the error is: {text}");
+    };
+    let mut found = false;
+    let opened = [Store::open_read_only_on(on(disk)), Store::open_on(on(disk), small())];
+    for store in opened {
+        match store {
+            Err(e) => {
+                names_file(&e);
+                found = true;
+            }
+            Ok(store) => {
+                match answers(&store.snapshot()) {
+                    Err(e) => {
+                        names_file(&e);
+                        found = true;
+                    }
+                    Ok(read) => assert!(read == *sound, "damage of {name} changed an answer"),
+                }
+                if let Err(e) = store.verify() {
+                    names_file(&e);
+                    found = true;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Makes sure that a panic says where the damage was.
+fn at<T>(what: &str, check: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| panic!("{what}"))
+}
+
+fn sound_answers(files: &[(Name, Vec<u8>)]) -> (Model, Vec<simkeep::Matches>) {
+    let disk = SimDisk::of(files.iter().cloned());
+    answers(&open(&disk, small()).snapshot()).unwrap()
+}
+
+// --- No store, or another's ---
+
+fn expect_no_store(path: &Path, why: &str) {
+    for opened in [Store::open(path, small()), Store::open_read_only(path)] {
+        match opened {
+            Err(error @ Error::NotAStore { .. }) => {
+                let text = error.to_string();
+                assert!(text.contains(&path.display().to_string()), "{text}");
+                assert!(text.contains(why), "{text}");
+            }
+            other => panic!("{}: {other:?}", path.display()),
+        }
+    }
+}
+
+fn listing(dir: &Path) -> Vec<(OsString, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            files.extend(listing(&entry.path()));
+            files.push((entry.file_name(), Vec::new()));
+        } else {
+            files.push((entry.path().into_os_string(), fs::read(entry.path()).unwrap()));
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_place_without_a_store_is_named_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    expect_no_store(&dir.path().join("nothing"), "does not exist");
+    assert_eq!(listing(dir.path()), []);
+    let file = dir.path().join("file");
+    fs::write(&file, "text").unwrap();
+    expect_no_store(&file, "not a directory");
+    let foreign = dir.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    expect_no_store(&foreign, "catalog.redb");
+    fs::write(foreign.join("letter.txt"), "dear").unwrap();
+    fs::create_dir(foreign.join("segments")).unwrap();
+    fs::write(foreign.join("segments/0000000001.seg"), "mine").unwrap();
+    let before = listing(dir.path());
+    expect_no_store(&foreign, "catalog.redb");
+    assert_eq!(listing(dir.path()), before);
+}
+
+#[test]
+fn a_store_is_not_made_in_a_directory_that_holds_something_else() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("letter.txt"), "dear").unwrap();
+    for made in [Store::create(dir.path(), small()), Store::open_or_create(dir.path(), small())] {
+        let error = made.unwrap_err();
+        assert!(matches!(error, Error::NotAStore { .. }), "{error}");
+        assert!(error.to_string().contains("letter.txt"), "{error}");
+    }
+    assert_eq!(fs::read(dir.path().join("letter.txt")).unwrap(), b"dear");
+    assert!(!dir.path().join("catalog.redb").exists());
+}
+
+#[test]
+fn a_store_is_not_made_over_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), small()).unwrap();
+    store.epoch(EPOCHS[1]).unwrap();
+    let model = sample(&store);
+    store.close().unwrap();
+    assert!(matches!(Store::create(dir.path(), small()), Err(Error::Exists { .. })));
+    check_store(&Store::open_or_create(dir.path(), small()).unwrap(), &model);
+}
+
+#[test]
+fn files_that_are_not_ours_are_left_alone_and_our_own_leftovers_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), small()).unwrap();
+    store.epoch(EPOCHS[1]).unwrap();
+    let model = sample(&store);
+    store.close().unwrap();
+    let foreign = ["notes.txt", "segments/1.seg", "segments/0000000001.seg.bak", "segments/x.tmp"];
+    let ours = [
+        "catalog.redb.new",
+        "segments/0000000099.seg",
+        "segments/0000000098.seg.new",
+        "segments/0000000097.03.tmp",
+    ];
+    for name in foreign.iter().chain(&ours) {
+        fs::write(dir.path().join(name), "something").unwrap();
+    }
+    drop(Store::open_read_only(dir.path()).unwrap());
+    assert!(ours.iter().all(|name| dir.path().join(name).exists()), "a reader removed something");
+    let store = Store::open(dir.path(), small()).unwrap();
+    check_store(&store, &model);
+    for name in foreign {
+        assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"something", "{name}");
+    }
+    for name in ours {
+        assert!(!dir.path().join(name).exists(), "{name} is still there");
+    }
+}
+
+#[test]
+fn a_second_writer_is_refused_until_the_first_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Store::create(dir.path(), small()).unwrap();
+    let refused = Store::open(dir.path(), small()).unwrap_err();
+    assert!(matches!(refused, Error::Locked { .. }), "{refused}");
+    assert!(refused.to_string().contains(&dir.path().display().to_string()), "{refused}");
+    first.observe(Observation::gone(URLS[0], 0)).unwrap();
+    let handle = first.clone();
+    let snapshot = first.snapshot();
+    first.close().unwrap();
+    let second = Store::open(dir.path(), small()).unwrap();
+    assert!(matches!(handle.observe(Observation::gone(URLS[0], 1)), Err(Error::Closed)));
+    assert_eq!(handle.history(URLS[0]).unwrap(), snapshot.history(URLS[0]).unwrap());
+    drop(second);
+    drop(Store::open(dir.path(), small()).unwrap());
+}
+
+// --- Formats from the future ---
+
+#[test]
+fn a_segment_of_a_newer_format_is_not_called_damaged() {
+    let (files, _) = closed_sample();
+    let name = segments(&files)[1];
+    let mut segment = file(&files, name).to_vec();
+    segment[8] = 2;
+    let sum = crc32fast::hash(&segment[..60]).to_le_bytes();
+    segment[60..64].copy_from_slice(&sum);
+    let disk = with(&files, name, segment);
+    for opened in [Store::open_on(on(&disk), small()), Store::open_read_only_on(on(&disk))] {
+        match opened {
+            Err(Error::Version { file, found: 2, newest: 1 }) => assert_eq!(file, name.to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_catalog_of_a_newer_format_is_not_called_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    Store::create(dir.path(), small()).unwrap().close().unwrap();
+    let settings = redb::TableDefinition::<&str, u64>::new("settings");
+    let database = redb::Database::open(dir.path().join("catalog.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    transaction.open_table(settings).unwrap().insert("format", 99).unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    for opened in [Store::open(dir.path(), small()), Store::open_read_only(dir.path())] {
+        match opened {
+            Err(Error::Version { file, found: 99, newest: 1 }) => assert_eq!(file, "catalog.redb"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+// --- Damage ---
+
+/// In builds without optimisation, only one in so many.
+const STRIDE: usize = if cfg!(debug_assertions) { 13 } else { 1 };
+
+#[test]
+fn a_flipped_byte_of_a_segment_is_an_error_that_names_it_or_changes_nothing() {
+    let (files, _) = killed_sample();
+    let sound = sound_answers(&files);
+    for name in segments(&files) {
+        let content = file(&files, name);
+        let (mut found, mut tried) = (0, 0);
+        for offset in (0..content.len()).step_by(STRIDE) {
+            let mut damaged = content.to_vec();
+            damaged[offset] ^= 1 << (offset % 8);
+            let disk = with(&files, name, damaged);
+            let what = format!("{name}, byte {offset}");
+            found += usize::from(at(&what, || check_damaged(&disk, name, &sound)));
+            tried += 1;
+        }
+        // All but the bytes that only fill up what is between sections.
+        assert!(found * 2 > tried, "{found} of {tried} in {name}");
+    }
+}
+
+#[test]
+fn a_segment_that_was_cut_short_or_grew_is_an_error_that_names_it() {
+    let (files, _) = killed_sample();
+    let sound = sound_answers(&files);
+    for name in segments(&files) {
+        let content = file(&files, name);
+        for len in (0..content.len()).step_by(STRIDE * 3) {
+            let disk = with(&files, name, content[..len].to_vec());
+            let what = format!("{name}, {len} bytes");
+            assert!(at(&what, || check_damaged(&disk, name, &sound)), "{what}: not found");
+        }
+        let disk = with(&files, name, [content, &[0; 64]].concat());
+        assert!(check_damaged(&disk, name, &sound), "{name} with more at its end");
+    }
+}
+
+#[test]
+fn a_missing_or_exchanged_segment_is_an_error_that_names_it() {
+    let (files, _) = killed_sample();
+    let sound = sound_answers(&files);
+    let [one, two] = segments(&files)[..] else { panic!() };
+    let without = SimDisk::of(files.iter().filter(|(name, _)| *name != one).cloned());
+    assert!(check_damaged(&without, one, &sound));
+    assert!(check_damaged(&with(&files, two, file(&files, one).to_vec()), two, &sound));
+}
+
+/// Header bytes of redb, bit by bit, and others here and there.
+fn catalog_damage(content: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+    let header = (0..320).flat_map(|offset| (0..8).map(move |bit| (offset, bit)));
+    // Most of the file is empty; what is in use begins with other bytes than zero.
+    let used: Vec<usize> = (320..content.len()).filter(|i| content[*i] != 0).collect();
+    let mut choice = choice(9);
+    let others = (0..1500).map(move |_| {
+        let at = choice(used.len() as u64);
+        (used[usize::try_from(at).unwrap()], u8::try_from(choice(8)).unwrap())
+    });
+    header.chain(others).step_by(STRIDE)
+}
+
+#[test]
+fn a_flipped_bit_of_the_catalog_is_an_error_that_names_it_or_changes_nothing() {
+    for (files, _) in [killed_sample(), closed_sample()] {
+        let sound = sound_answers(&files);
+        let content = file(&files, Name::Catalog);
+        let mut found = 0;
+        for (offset, bit) in catalog_damage(content) {
+            let mut damaged = content.to_vec();
+            damaged[offset] ^= 1 << bit;
+            let disk = with(&files, Name::Catalog, damaged);
+            let what = format!("catalog.redb, byte {offset}, bit {bit}");
+            found += usize::from(at(&what, || check_damaged(&disk, Name::Catalog, &sound)));
+        }
+        assert!(found > 1000 / STRIDE, "{found}");
+    }
+}
+
+#[test]
+fn a_catalog_that_was_cut_short_is_an_error_that_names_it() {
+    let (files, _) = killed_sample();
+    let sound = sound_answers(&files);
+    let content = file(&files, Name::Catalog);
+    for len in (0..content.len()).step_by(4001 * STRIDE).chain([1, 9, 64, 320, 4096]) {
+        let disk = with(&files, Name::Catalog, content[..len].to_vec());
+        let what = format!("catalog.redb, {len} bytes");
+        assert!(at(&what, || check_damaged(&disk, Name::Catalog, &sound)), "{what}: not found");
+    }
+}
+
+#[test]
+fn an_older_catalog_beside_newer_files_is_found_out() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let mut model = Model::default();
+    fill(&store, &mut model, 1, 5);
+    let older = file(&disk.contents(), Name::Catalog).to_vec();
+    fill(&store, &mut model, 2, 5);
+    let files = disk.contents();
+    let sound = sound_answers(&files);
+    assert!(check_damaged(&with(&files, Name::Catalog, older), Name::Catalog, &sound));
+}
+
+#[test]
+fn a_damaged_or_missing_lock_file_is_no_obstacle() {
+    let (files, model) = killed_sample();
+    let lock = file(&files, Name::Lock).to_vec();
+    for i in 0..lock.len() {
+        let mut damaged = lock.clone();
+        damaged[i] ^= 0x10;
+        check_store(&open(&with(&files, Name::Lock, damaged), small()), &model);
+    }
+    check_store(&open(&with(&files, Name::Lock, Vec::new()), small()), &model);
+    let without = SimDisk::of(files.into_iter().filter(|(name, _)| *name != Name::Lock));
+    check_store(&open(&without, small()), &model);
+}
+
+/// The answer to an observation needs other pages. Where one of them cannot be read, nothing of the
+/// whole batch is stored.
+#[test]
+fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    for url in [URLS[0], URLS[1]] {
+        store.observe(Observation::content(url, 0, 7, Epoch(0))).unwrap();
+    }
+    store.seal().unwrap();
+    store.close().unwrap();
+    let files = disk.contents();
+    let name = Name::Segment(1);
+    let content = file(&files, name);
+    let mut failed = 0;
+    for offset in 0..content.len() {
+        let mut damaged = content.to_vec();
+        damaged[offset] ^= 1;
+        let disk = with(&files, name, damaged);
+        let Ok(store) = Store::open_on(on(&disk), small()) else { continue };
+        let batch = [
+            Observation::content(URLS[12], 5, 0xffff_0000, Epoch(0)),
+            Observation::content(URLS[13], 5, 7, Epoch(0)),
+        ];
+        if store.observe_batch(&batch).is_ok() {
+            continue;
+        }
+        failed += 1;
+        let stored = |store: &Store| {
+            batch.iter().filter(|o| !store.history(o.url).unwrap_or_default().is_empty()).count()
+        };
+        assert_eq!(stored(&store), 0, "byte {offset}");
+        // Nor does it come with what is observed next.
+        store.observe(Observation::failed(URLS[14], 9)).unwrap();
+        assert_eq!(stored(&store), 0, "byte {offset}, later");
+    }
+    assert!(failed > 0);
+}
+
+// --- A full disk ---
+
+#[test]
+fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
+    for room in [0, 1, 100, 600, 2_000, 5_000, 20_000, 60_000] {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        let mut model = sample(&store);
+        let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
+        disk.set_capacity_bytes(Some((used + room) as u64));
+        let mut choice = choice(room as u64);
+        let mut failed = None;
+        let mut maybe = model.clone();
+        for time in 10_000..14_000 {
+            let observation = observation(&mut choice, 16, time);
+            maybe = model.clone();
+            maybe.observe(&observation, 3);
+            let done = store.observe(observation).map(drop).and_then(|()| match time % 50 {
+                0 => store.merge().map(drop),
+                _ => Ok(()),
+            });
+            if let Err(error) = done {
+                failed = Some(error);
+                break;
+            }
+            model = maybe.clone();
+        }
+        let what = format!("{room} bytes of room");
+        let error = failed.unwrap_or_else(|| panic!("{what}: the disk was never full"));
+        assert!(error.to_string().contains("make room on the disk"), "{what}: {error}");
+        assert!(
+            matches!(&error, Error::Io { source, .. } if source.kind() == ErrorKind::StorageFull)
+        );
+        let states = [model, maybe];
+        let found = dump(&store.snapshot()).unwrap();
+        assert!(states.contains(&found), "{what}: reading on");
+        // Refused, and said why, until there is room and the store is opened again.
+        match store.observe(Observation::gone(URLS[0], 0)) {
+            Err(Error::Poisoned(cause)) => assert!(matches!(*cause, Error::Io { .. }), "{what}"),
+            other => panic!("{what}: {other:?}"),
+        }
+        drop(store.close());
+        // Still full: opening, reading and closing take no room.
+        for disk in [disk.clone(), disk.crash_synced_only()] {
+            let reader = Store::open_read_only_on(on(&disk)).unwrap();
+            let found = dump(&reader.snapshot()).unwrap();
+            assert!(states.contains(&found), "{what}: read only");
+            let store = Store::open_on(on(&disk), small())
+                .unwrap_or_else(|e| panic!("{what}: opening on the full disk: {e}"));
+            check_store(&store, &found);
+            store.verify().unwrap();
+            store.close().unwrap_or_else(|e| panic!("{what}: closing on the full disk: {e}"));
+        }
+        disk.set_capacity_bytes(None);
+        let store = open(&disk, small());
+        let mut model = dump(&store.snapshot()).unwrap();
+        fill(&store, &mut model, 50, 40);
+        store.merge().unwrap();
+        check_store(&store, &model);
+    }
+}
+
+#[test]
+fn a_store_that_did_not_fit_is_made_once_there_is_room() {
+    for room in [0, 1, 4_096, 100_000, 500_000] {
+        let disk = SimDisk::new();
+        disk.set_capacity_bytes(Some(room));
+        let error = Store::create_on(on(&disk), small()).unwrap_err();
+        assert!(error.to_string().contains("make room on the disk"), "{error}");
+        assert!(matches!(Store::open_on(on(&disk), small()), Err(Error::NotAStore { .. })));
+        disk.set_capacity_bytes(None);
+        check_store(&Store::create_on(on(&disk), small()).unwrap(), &Model::default());
+    }
+}
+
+// --- What cannot be observed ---
+
+/// Refused alone and in the middle of a batch, of which nothing is stored then.
+fn expect_refused(observation: Observation<'_>, is_expected: impl Fn(&Error) -> bool) {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let sound = Observation::content(URLS[0], 1, 1, Epoch(0));
+    let batch = [sound, observation, Observation { url: URLS[1], ..sound }];
+    for refused in [store.observe(observation).map(drop), store.observe_batch(&batch).map(drop)] {
+        match refused {
+            Err(error) => assert!(is_expected(&error), "{error}"),
+            Ok(()) => panic!("{observation:?} was accepted"),
+        }
+    }
+    check_store(&store, &Model::default());
+    // And it does no harm to what follows.
+    store.observe(sound).unwrap();
+    store.close().unwrap();
+    let mut model = Model::default();
+    model.observe(&sound, 3);
+    check_store(&open(&disk, small()), &model);
+}
+
+#[test]
+fn a_url_of_two_megabytes_is_refused() {
+    let url = format!("https://example.com/{}", "x".repeat(2 << 20));
+    expect_refused(
+        Observation::gone(&url, 0),
+        |e| matches!(e, Error::Url(UrlError::TooLong { bytes }) if *bytes == url.len()),
+    );
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    assert!(matches!(store.history(&url), Err(Error::Url(UrlError::TooLong { .. }))));
+    assert!(matches!(store.latest(&url), Err(Error::Url(UrlError::TooLong { .. }))));
+    assert!(matches!(store.as_of(&url, 0), Err(Error::Url(UrlError::TooLong { .. }))));
+    assert!(matches!(store.forget(Scope::Url(&url)), Err(Error::Url(UrlError::TooLong { .. }))));
+    assert!(matches!(store.purge(Scope::Url(&url)), Err(Error::Url(UrlError::TooLong { .. }))));
+    assert!(Prefix::parse(&url).is_err());
+}
+
+#[test]
+fn the_longest_url_is_served_in_memory_and_in_a_segment() {
+    let url = format!("https://example.com/{}", "x".repeat(URL_BYTES_MAX - 20));
+    assert_eq!(url.len(), URL_BYTES_MAX);
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    for time in 0..3 {
+        store.observe(Observation::content(&url, time, 1, Epoch(0))).unwrap();
+        store.observe(Observation::content(URLS[0], time, 1, Epoch(0))).unwrap();
+        assert_eq!(store.history(&url).unwrap().len(), usize::try_from(time).unwrap() + 1);
+        store.seal().unwrap();
+    }
+    store.merge().unwrap();
+    store.verify().unwrap();
+    assert_eq!(store.search(&Query::new(1, 0).epoch(Epoch(0))).unwrap().near.len(), 2);
+    drop(store);
+    assert_eq!(open(&disk, small()).history(&url).unwrap().len(), 3);
+    let longer = format!("{url}x");
+    expect_refused(Observation::gone(&longer, 0), |e| matches!(e, Error::Url(_)));
+}
+
+#[test]
+fn an_empty_url_is_refused() {
+    let is_expected = |e: &Error| matches!(e, Error::Url(UrlError::Empty));
+    expect_refused(Observation::gone("", 0), is_expected);
+    let store = create(&SimDisk::new(), small());
+    assert!(is_expected(&store.history("").unwrap_err()));
+    assert!(is_expected(&store.forget(Scope::Url("")).unwrap_err()));
+}
+
+#[test]
+fn a_url_with_control_characters_is_refused() {
+    for control in ["\0", "\n", "\r", "\t", "\u{1b}[31m", "\u{7f}", "\u{85}"] {
+        let url = format!("https://example.com/{control}");
+        expect_refused(Observation::gone(&url, 0), |e| {
+            assert!(!e.to_string().contains(control), "the error repeats it");
+            matches!(e, Error::Url(UrlError::Control { offset: 20 }))
+        });
+    }
+}
+
+#[test]
+fn urls_that_are_none_of_the_web_are_pages_like_any() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let odd =
+        ["x", " ", "http://", "http:///x", "://", "é", "http://[::1]:80/", "a@b", "http://a..b/"];
+    for (time, url) in (0..).zip(odd) {
+        store.observe(Observation::content(url, time, 1, Epoch(0))).unwrap();
+    }
+    for merged in [false, true] {
+        assert_eq!(store.stats().unwrap().pages, odd.len() as u64);
+        for (time, url) in (0..).zip(odd) {
+            assert_eq!(store.latest(url).unwrap().unwrap().first, time, "{url}, {merged}");
+        }
+        assert_eq!(store.scan(None).count(), odd.len());
+        store.seal().unwrap();
+        store.verify().unwrap();
+    }
+}
+
+#[test]
+fn times_before_1970_are_served() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let times = [TIME_MIN, -1_000_000_000_000, -1, 0, TIME_MAX];
+    for (fingerprint, time) in (0..).zip(times) {
+        store.observe(Observation::content(URLS[0], time, fingerprint, Epoch(0))).unwrap();
+        store.seal().unwrap();
+    }
+    store.merge().unwrap();
+    drop(store);
+    let store = open(&disk, small());
+    let history = store.history(URLS[0]).unwrap();
+    assert!(history.iter().map(|v| v.visit.time).eq(times));
+    for (fingerprint, time) in (0..).zip(times) {
+        let visit = store.as_of(URLS[0], time).unwrap().unwrap();
+        assert_eq!(visit.seen.content().unwrap().fingerprint, fingerprint);
+    }
+    assert_eq!(store.as_of(URLS[0], i64::MIN).unwrap(), None);
+    assert_eq!(store.as_of(URLS[0], i64::MAX).unwrap().unwrap().time, TIME_MAX);
+    assert_eq!(store.as_of(URLS[0], -2).unwrap().unwrap().time, -1_000_000_000_000);
+}
+
+#[test]
+fn times_outside_the_years_1_to_9999_are_refused() {
+    for time in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN, i64::MAX] {
+        expect_refused(
+            Observation::gone(URLS[0], time),
+            |e| matches!(e, Error::Time(t) if *t == time),
+        );
+    }
+}
+
+#[test]
+fn an_epoch_that_is_not_registered_is_refused() {
+    expect_refused(Observation::content(URLS[0], 0, 0, Epoch(2)), |e| {
+        matches!(e, Error::UnknownEpoch(2))
+    });
+    expect_refused(Observation::content(URLS[0], 0, 0, Epoch(u32::MAX)), |e| {
+        matches!(e, Error::UnknownEpoch(u32::MAX))
+    });
+}
+
+#[test]
+fn names_of_epochs_and_options_that_cannot_be_are_refused() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    for name in ["", "a\nb", &"x".repeat(10_000)] {
+        assert!(matches!(store.epoch(name), Err(Error::Option(_))), "{name:?}");
+    }
+    assert_eq!(store.epoch(EPOCHS[0]).unwrap(), Epoch(0));
+    assert_eq!(store.epochs(), EPOCHS);
+    for options in [
+        Options { merge_fanout: 1, ..small() },
+        Options { memtable_observations: 0, ..small() },
+        Options { near_distance: 65, ..small() },
+        Options { epoch: String::new(), ..small() },
+    ] {
+        let made = Store::create_on(on(&SimDisk::new()), options.clone());
+        assert!(matches!(made, Err(Error::Option(_))), "{options:?}");
+    }
+}
+
+// --- A directory that may only be read ---
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), &to).unwrap();
+        }
+    }
+}
+
+fn set_modes(dir: &Path, dir_mode: u32, file_mode: u32) {
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+    for entry in fs::read_dir(dir).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            set_modes(&entry.path(), dir_mode, file_mode);
+        } else {
+            fs::set_permissions(entry.path(), fs::Permissions::from_mode(file_mode)).unwrap();
+        }
+    }
+    fs::set_permissions(dir, fs::Permissions::from_mode(dir_mode)).unwrap();
+}
+
+#[test]
+fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let original = dir.path().join("original");
+    let store = Store::create(&original, small()).unwrap();
+    store.epoch(EPOCHS[1]).unwrap();
+    let model = sample(&store);
+    // Copied under the feet of its writer, between two commits: as a kill leaves it.
+    let killed = dir.path().join("killed");
+    copy(&original, &killed);
+    store.close().unwrap();
+    let closed = dir.path().join("closed");
+    copy(&original, &closed);
+    for path in [killed, closed] {
+        fs::remove_file(path.join("LOCK")).unwrap();
+        set_modes(&path, 0o555, 0o444);
+        let before = listing(&path);
+        let reader = Store::open_read_only(&path).unwrap();
+        let another = Store::open_read_only(&path).unwrap();
+        check_store(&reader, &model);
+        reader.verify().unwrap();
+        assert_eq!(reader.epochs(), EPOCHS);
+        let page = Observation::gone(URLS[0], 0);
+        for written in [
+            reader.observe(page).map(drop),
+            reader.observe_batch(&[page]).map(drop),
+            reader.forget(Scope::Url(URLS[0])).map(drop),
+            reader.forget(Scope::Prefix(PREFIXES[0].prefix())).map(drop),
+            reader.purge(Scope::Url(URLS[0])).map(drop),
+            reader.epoch("three").map(drop),
+            reader.seal(),
+            reader.merge().map(drop),
+        ] {
+            assert!(matches!(written, Err(Error::ReadOnly)), "{written:?}");
+        }
+        assert_eq!(reader.epoch(EPOCHS[1]).unwrap(), Epoch(1));
+        check_store(&another, &model);
+        reader.close().unwrap();
+        assert!(listing(&path) == before, "{} changed", path.display());
+        set_modes(&path, 0o755, 0o644);
+        check_store(&Store::open(&path, small()).unwrap(), &model);
+    }
+}

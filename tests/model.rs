@@ -1,0 +1,454 @@
+//! Random operations on a store and on a set of observations: whatever happened, both answer alike.
+//!
+//! The memtable is tiny and merges take two segments, so a page's history is spread over many
+//! components, some forgotten in between. The disk is simulated, so the power can go at any moment.
+
+#![cfg(test)]
+
+mod support;
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::sample::{Index, subsequence};
+use proptest::test_runner::{Config, TestRunner};
+use simkeep::disk::SimDisk;
+use simkeep::{
+    Content, Durability, Epoch, Observation, Options, Query, Scope, Seen, Snapshot, Store,
+    TIME_MAX, TIME_MIN, Visit,
+};
+
+use support::compare::{
+    check_counts, check_outcome, check_page, check_scan, check_search, check_store, check_view,
+    dump,
+};
+use support::model::Model;
+use support::pages::{PREFIXES, URLS};
+use support::{EPOCHS, choice, create, digest, on, open, small};
+
+/// Steps of a run.
+const STEPS: usize = 100;
+/// How often everything is compared, in steps.
+const FULL_CHECK_STEPS: usize = 10;
+
+/// When an observation was made, seen from the one before.
+#[derive(Clone, Copy, Debug)]
+enum When {
+    Now,
+    After(i64),
+    Before(i64),
+    At(i64),
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    New {
+        page: usize,
+        when: When,
+        seen: Seen,
+        status: Option<u16>,
+    },
+    /// An observation of this run once more.
+    Again(Index),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    Close,
+    Drop,
+    /// The process is killed; the system lives on.
+    Kill,
+    /// The power goes.
+    Crash(u64),
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Observe(What),
+    Batch(Vec<What>),
+    Flush,
+    Seal,
+    Merge,
+    Rest,
+    ForgetUrl(usize),
+    ForgetPrefix(usize),
+    PurgeUrl(usize),
+    PurgePrefix(usize),
+    Reopen(Ending, bool),
+    Keep,
+    Compare(Index),
+    Release(Index),
+    Search(Query),
+    Page(usize),
+    Scan(usize),
+    Counts,
+    Verify,
+    Everything,
+}
+
+/// Few fingerprints, most of them close to others, in the middle and at both ends.
+fn fingerprint() -> impl Strategy<Value = u64> {
+    let base = prop_oneof![
+        3 => Just(0x0123_4567_89ab_cdef),
+        1 => Just(0xf0f0_1111_f0f0_3333),
+        1 => Just(0),
+        1 => Just(u64::MAX),
+    ];
+    let bits = prop_oneof![
+        3 => Just(Vec::new()),
+        5 => subsequence(vec![0_u32, 1, 15, 16, 17, 31, 32, 47, 48, 63], 0..6),
+    ];
+    (base, bits).prop_map(|(base, bits)| bits.iter().fold(base, |f, bit| f ^ (1 << bit)))
+}
+
+fn seen() -> impl Strategy<Value = Seen> {
+    let digests = || prop_oneof![1 => Just(None), 3 => (0..5_u8).prop_map(|n| Some(digest(n)))];
+    let epoch = prop_oneof![4 => Just(Epoch(0)), 1 => Just(Epoch(1))];
+    let content = (fingerprint(), digests(), epoch)
+        .prop_map(|(fingerprint, digest, epoch)| Content { fingerprint, digest, epoch });
+    prop_oneof![
+        8 => content.prop_map(Seen::Content),
+        1 => digests().prop_map(|digest| Seen::NotModified { digest }),
+        1 => Just(Seen::Gone),
+        1 => Just(Seen::Failed),
+    ]
+}
+
+/// The first pages more often, so that some histories are longer than what a head remembers.
+fn page() -> impl Strategy<Value = usize> {
+    prop_oneof![4 => Just(0_usize), 2 => 0..4_usize, 6 => 0..URLS.len()]
+}
+
+fn what() -> impl Strategy<Value = What> {
+    let when = prop_oneof![
+        20 => Just(When::Now),
+        40 => (1..4_i64).prop_map(When::After),
+        30 => (1..15_i64).prop_map(When::Before),
+        8 => (-3..3_i64).prop_map(When::At),
+        1 => Just(When::At(TIME_MIN)),
+        1 => Just(When::At(TIME_MAX)),
+    ];
+    let status = prop_oneof![3 => Just(None), 1 => Just(Some(200)), 1 => Just(Some(404))];
+    let new = (page(), when, seen(), status).prop_map(|(page, when, seen, status)| What::New {
+        page,
+        when,
+        seen,
+        status,
+    });
+    prop_oneof![12 => new, 1 => any::<Index>().prop_map(What::Again)]
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let k = prop_oneof![3 => Just(3_u32), 5 => 0..10_u32, 1 => 10..=64_u32];
+    let limit = prop_oneof![4 => Just(1000_usize), 1 => 0..5_usize];
+    (fingerprint(), k, 0..2_u32, limit, any::<bool>()).prop_map(|(f, k, epoch, limit, ever)| {
+        let query = Query::new(f, k).epoch(Epoch(epoch)).limit(limit);
+        if ever { query.every_version() } else { query }
+    })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let ending = prop_oneof![
+        1 => Just(Ending::Close),
+        1 => Just(Ending::Drop),
+        1 => Just(Ending::Kill),
+        3 => any::<u64>().prop_map(Ending::Crash),
+    ];
+    let prefix = || 0..PREFIXES.len();
+    prop_oneof![
+        30 => what().prop_map(Op::Observe),
+        15 => prop::collection::vec(what(), 0..12).prop_map(Op::Batch),
+        2 => Just(Op::Flush),
+        5 => Just(Op::Seal),
+        4 => Just(Op::Merge),
+        1 => Just(Op::Rest),
+        4 => page().prop_map(Op::ForgetUrl),
+        3 => prefix().prop_map(Op::ForgetPrefix),
+        1 => page().prop_map(Op::PurgeUrl),
+        1 => prefix().prop_map(Op::PurgePrefix),
+        5 => (ending, any::<bool>()).prop_map(|(ending, read_only)| Op::Reopen(ending, read_only)),
+        3 => Just(Op::Keep),
+        2 => any::<Index>().prop_map(Op::Compare),
+        2 => any::<Index>().prop_map(Op::Release),
+        8 => query().prop_map(Op::Search),
+        6 => page().prop_map(Op::Page),
+        3 => prefix().prop_map(Op::Scan),
+        3 => Just(Op::Counts),
+        1 => Just(Op::Verify),
+        1 => Just(Op::Everything),
+    ]
+}
+
+/// As many operations as a run has; a failing run is cut down to those that matter.
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let kept = prop::collection::vec(prop::bool::weighted(1.0), STEPS);
+    (kept, prop::collection::vec(op(), STEPS)).prop_map(|(kept, ops)| {
+        ops.into_iter().zip(kept).filter_map(|(op, kept)| kept.then_some(op)).collect()
+    })
+}
+
+/// A store and what it must hold.
+struct Run {
+    options: Options,
+    disk: SimDisk,
+    store: Option<Store>,
+    model: Model,
+    /// What a crash may leave: what was last made durable, and all that came to be since.
+    crash_states: Vec<Model>,
+    kept: Vec<(Snapshot, Model)>,
+    /// Of the last snapshot of this store since it was opened.
+    last_sequence: u64,
+    clock: i64,
+    observed: Vec<(usize, Visit)>,
+}
+
+impl Run {
+    fn new(options: Options) -> Run {
+        let disk = SimDisk::new();
+        let store = Some(create(&disk, options.clone()));
+        let model = Model::default();
+        let crash_states = vec![model.clone()];
+        Run {
+            options,
+            disk,
+            store,
+            model,
+            crash_states,
+            kept: Vec::new(),
+            last_sequence: 0,
+            clock: 0,
+            observed: Vec::new(),
+        }
+    }
+
+    fn store(&self) -> &Store {
+        self.store.as_ref().unwrap()
+    }
+
+    fn step(&mut self, op: Op) {
+        match op {
+            Op::Observe(what) => self.observe(vec![what], true),
+            Op::Batch(whats) => self.observe(whats, false),
+            Op::Flush => {
+                self.store().flush().unwrap();
+                self.durable();
+            }
+            Op::Seal => {
+                self.store().seal().unwrap();
+                self.durable();
+                if !self.options.background {
+                    assert_eq!(self.store().stats().unwrap().unsealed_visits, 0);
+                }
+            }
+            Op::Merge => {
+                self.store().merge().unwrap();
+                if !self.options.background {
+                    assert!(self.store().stats().unwrap().segments.len() <= 1);
+                }
+            }
+            Op::Rest => self.store().rest().unwrap(),
+            Op::ForgetUrl(page) => self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], false),
+            Op::PurgeUrl(page) => self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], true),
+            Op::ForgetPrefix(n) => {
+                let under = &PREFIXES[n];
+                self.forget(Scope::Prefix(under.prefix()), |u| under.covers(u), false);
+            }
+            Op::PurgePrefix(n) => {
+                let under = &PREFIXES[n];
+                self.forget(Scope::Prefix(under.prefix()), |u| under.covers(u), true);
+            }
+            Op::Reopen(ending, read_only) => self.reopen(ending, read_only),
+            Op::Keep => {
+                let snapshot = self.store().snapshot();
+                assert!(self.last_sequence <= snapshot.sequence());
+                self.last_sequence = snapshot.sequence();
+                self.kept.push((snapshot, self.model.clone()));
+            }
+            Op::Compare(at) if !self.kept.is_empty() => {
+                let (snapshot, model) = at.get(&self.kept);
+                check_view(snapshot, model);
+            }
+            Op::Release(at) if !self.kept.is_empty() => {
+                let (snapshot, model) = self.kept.remove(at.index(self.kept.len()));
+                check_view(&snapshot, &model);
+            }
+            Op::Compare(_) | Op::Release(_) => {}
+            Op::Search(query) => check_search(&self.store().snapshot(), &self.model, &query),
+            Op::Page(page) => check_page(&self.store().snapshot(), &self.model, URLS[page]),
+            Op::Scan(prefix) => check_scan(&self.store().snapshot(), &self.model, Some(prefix)),
+            Op::Counts => check_counts(self.store(), &self.model),
+            Op::Verify => {
+                self.store().verify().unwrap();
+            }
+            Op::Everything => check_store(self.store(), &self.model),
+        }
+    }
+
+    fn observe(&mut self, whats: Vec<What>, single: bool) {
+        let mut observations = Vec::new();
+        for what in whats {
+            let (page, visit) = match what {
+                What::Again(_) if self.observed.is_empty() => continue,
+                What::Again(at) => *at.get(&self.observed),
+                What::New { page, when, seen, status } => {
+                    let time = match when {
+                        When::Now => self.clock,
+                        When::After(ms) => {
+                            self.clock += ms;
+                            self.clock
+                        }
+                        When::Before(ms) => self.clock - ms,
+                        When::At(time) => time,
+                    };
+                    (page, Visit { time, seen, status })
+                }
+            };
+            self.observed.push((page, visit));
+            observations.push(Observation { url: URLS[page], visit });
+        }
+        let found = match observations[..] {
+            [observation] if single => vec![self.store().observe(observation).unwrap()],
+            _ => self.store().observe_batch(&observations).unwrap(),
+        };
+        assert_eq!(found.len(), observations.len());
+        for (found, observation) in found.iter().zip(&observations) {
+            let expected = self.model.observe(observation, self.options.near_distance);
+            check_outcome(found, &expected, self.options.near_limit);
+            // A batch that does not fit the memtable becomes durable in parts.
+            self.crash_states.push(self.model.clone());
+        }
+        self.acknowledged();
+    }
+
+    fn forget(&mut self, scope: Scope<'_>, covers: impl Fn(&str) -> bool, purge: bool) {
+        let store = self.store();
+        let found = if purge { store.purge(scope) } else { store.forget(scope) };
+        assert_eq!(found.unwrap(), self.model.forget(covers));
+        self.acknowledged();
+        if purge {
+            self.durable();
+        }
+    }
+
+    /// An operation is over.
+    fn acknowledged(&mut self) {
+        self.crash_states.push(self.model.clone());
+        if self.options.durability != Durability::OnFlush {
+            self.durable();
+        }
+    }
+
+    /// No crash takes what is there now.
+    fn durable(&mut self) {
+        self.crash_states = vec![self.model.clone()];
+    }
+
+    fn reopen(&mut self, ending: Ending, read_only: bool) {
+        let store = self.store.take().unwrap();
+        match ending {
+            Ending::Close => {
+                store.close().unwrap();
+                self.durable();
+            }
+            Ending::Drop => drop(store),
+            Ending::Kill => self.disk = self.disk.crash_all_kept(),
+            Ending::Crash(seed) => self.disk = self.disk.crash(&mut choice(seed)),
+        }
+        if read_only {
+            let before = self.disk.contents();
+            let reader = Store::open_read_only_on(on(&self.disk)).unwrap();
+            self.settle(&reader);
+            check_store(&reader, &self.model);
+            assert!(self.disk.contents() == before, "a reader changed a file");
+        }
+        let store = open(&self.disk, self.options.clone());
+        assert_eq!(store.epochs(), EPOCHS);
+        self.settle(&store);
+        check_store(&store, &self.model);
+        self.store = Some(store);
+    }
+
+    /// Finds out what a crash left: the latest state that it may be.
+    fn settle(&mut self, store: &Store) {
+        let found = dump(&store.snapshot()).unwrap();
+        match self.crash_states.iter().rev().find(|state| **state == found) {
+            Some(_) => self.model = found,
+            // Says where they differ.
+            None => check_store(store, &self.model),
+        }
+        self.durable();
+        self.last_sequence = 0;
+    }
+}
+
+fn run(options: Options, ops: Vec<Op>) {
+    let mut run = Run::new(options);
+    for (i, op) in ops.into_iter().enumerate() {
+        run.step(op);
+        if (i + 1) % FULL_CHECK_STEPS == 0 {
+            check_store(run.store(), &run.model);
+        }
+    }
+    check_store(run.store(), &run.model);
+    for (snapshot, model) in &run.kept {
+        check_view(snapshot, model);
+    }
+    run.store().verify().unwrap();
+    // And once more when all is in one place.
+    run.kept.clear();
+    run.store().seal().unwrap();
+    run.store().merge().unwrap();
+    check_store(run.store(), &run.model);
+    run.store.take().unwrap().close().unwrap();
+}
+
+/// `share` of 1,000 runs, on stores opened in this way.
+fn agree(share: u32, options: impl Strategy<Value = Options>) {
+    let cases = support::runs(share);
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 100_000,
+        max_shrink_time: 60_000,
+        ..Config::default()
+    };
+    let result = TestRunner::new(config).run(&(options, ops()), |(options, ops)| {
+        run(options, ops);
+        Ok(())
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+}
+
+/// Now and then with answers that are cut, or that look further.
+fn asking(options: Options) -> impl Strategy<Value = Options> {
+    let limit = prop_oneof![5 => Just(1000_usize), 1 => 1..4_usize];
+    let distance = prop_oneof![4 => Just(3_u32), 1 => 0..20_u32];
+    (limit, distance).prop_map(move |(near_limit, near_distance)| Options {
+        near_limit,
+        near_distance,
+        ..options.clone()
+    })
+}
+
+#[test]
+fn any_operations_agree_with_a_linear_scan() {
+    agree(750, asking(small()));
+}
+
+#[test]
+fn any_operations_agree_while_sealing_and_merging_go_on_behind_them() {
+    agree(100, asking(Options { background: true, ..small() }));
+}
+
+#[test]
+fn without_a_sync_for_each_call_a_crash_leaves_what_was_flushed_and_maybe_what_came_next() {
+    agree(100, asking(Options { durability: Durability::OnFlush, ..small() }));
+}
+
+#[test]
+fn waiting_for_others_to_join_a_commit_changes_no_answer() {
+    let durability = Durability::Grouped(Duration::from_micros(20));
+    agree(50, asking(Options { durability, ..small() }));
+}

@@ -1,0 +1,110 @@
+//! A store's answers beside those of the model.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use simkeep::{Epoch, ExactCopy, Matches, Near, Outcome, Query, Result, Snapshot, Store, Visit};
+
+use super::model::Model;
+use super::pages::{PREFIXES, URLS};
+
+/// Everything that a view holds, as a model.
+pub(crate) fn dump(view: &Snapshot) -> Result<Model> {
+    let mut model = Model::default();
+    for page in view.scan(None) {
+        let page = page?;
+        for version in view.history(&page.url)? {
+            model.insert(&page.url, version.visit);
+        }
+    }
+    Ok(model)
+}
+
+/// A cut list is the beginning of the whole one, as long as the limit. Returns whether it is whole.
+fn check_cut<T: PartialEq + Debug>(found: &[T], all: &[T], limit: usize) -> bool {
+    assert_eq!(found, &all[..all.len().min(limit)], "of {all:#?}");
+    all.len() <= limit
+}
+
+/// Copies that are cut are any of them, the first capture of those first.
+fn check_copies(found: &[ExactCopy], all: &[ExactCopy], limit: usize) -> bool {
+    if all.len() <= limit {
+        return check_cut(found, all, limit);
+    }
+    let mut rest = all.iter();
+    assert!(found.iter().all(|copy| rest.any(|c| c == copy)), "{found:#?} of {all:#?}");
+    assert_eq!(found.len(), limit);
+    false
+}
+
+/// Of a list that is exactly as long as the limit, a store may say that there may be more.
+pub(crate) fn check_matches(found: &Matches, all: &[Near], limit: usize) {
+    let whole = check_cut(&found.near, all, limit);
+    if !whole || all.len() < limit {
+        assert_eq!(found.complete, whole, "{found:#?} of {all:#?}");
+    }
+}
+
+pub(crate) fn check_search(view: &Snapshot, model: &Model, query: &Query) {
+    check_matches(&view.search(query).unwrap(), &model.search(query), query.limit);
+}
+
+pub(crate) fn check_outcome(found: &Outcome, expected: &Outcome, limit: usize) {
+    assert_eq!(found.verdict, expected.verdict);
+    let all_copies = check_copies(&found.copies, &expected.copies, limit);
+    let all_near = check_cut(&found.near, &expected.near, limit);
+    if expected.copies.len() + expected.near.len() < limit || !all_copies || !all_near {
+        assert_eq!(found.complete, all_copies && all_near, "{found:#?} of {expected:#?}");
+    }
+}
+
+pub(crate) fn check_page(view: &Snapshot, model: &Model, url: &str) {
+    assert_eq!(view.history(url).unwrap(), model.history(url), "history of {url}");
+    assert_eq!(view.latest(url).unwrap(), model.latest(url), "{url} as it stands");
+    let visits = model.visits_of(url);
+    let times: BTreeSet<i64> =
+        visits.iter().flat_map(|v: &Visit| [v.time - 1, v.time, v.time + 1]).collect();
+    for time in times {
+        assert_eq!(view.as_of(url, time).unwrap(), model.as_of(url, time), "{url} as of {time}");
+    }
+}
+
+pub(crate) fn check_scan(view: &Snapshot, model: &Model, prefix: Option<usize>) {
+    let under = prefix.map(|p| &PREFIXES[p]);
+    let pages: Result<Vec<_>> = view.scan(under.map(|u| u.prefix()).as_ref()).collect();
+    let expected = model.scan(|url| under.is_none_or(|u| u.covers(url)));
+    assert_eq!(pages.unwrap(), expected, "under {:?}", under.map(|u| u.text));
+}
+
+/// Every page, every prefix, and a search around some of the fingerprints.
+pub(crate) fn check_view(view: &Snapshot, model: &Model) {
+    for url in URLS {
+        check_page(view, model, url);
+    }
+    check_scan(view, model, None);
+    for prefix in 0..PREFIXES.len() {
+        check_scan(view, model, Some(prefix));
+    }
+    for epoch in [Epoch(0), Epoch(1)] {
+        let known = model.fingerprints(epoch);
+        let step = (known.len() / 4).max(1);
+        for fingerprint in known.into_iter().step_by(step).chain([0]) {
+            for k in [0, 3, 9, 64] {
+                let query = Query::new(fingerprint, k).epoch(epoch).limit(1000);
+                check_search(view, model, &query);
+                check_search(view, model, &query.every_version());
+            }
+        }
+    }
+}
+
+pub(crate) fn check_counts(store: &Store, model: &Model) {
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.pages, stats.visits), (model.page_count(), model.visit_count()), "{stats:?}");
+}
+
+/// Everything that can be asked.
+pub(crate) fn check_store(store: &Store, model: &Model) {
+    check_counts(store, model);
+    check_view(&store.snapshot(), model);
+}

@@ -1,0 +1,95 @@
+//! What the integration tests share: a naive model of a store, pages to fill it with, ways to
+//! compare the two, and disks that misbehave.
+
+#![allow(dead_code, reason = "no test uses all of this")]
+
+pub(crate) mod compare;
+pub(crate) mod disks;
+pub(crate) mod model;
+pub(crate) mod pages;
+
+use std::sync::Arc;
+
+use simkeep::disk::{Disk, SimDisk};
+use simkeep::{Content, Digest, Epoch, Observation, Options, Seen, Store, Visit};
+
+/// The epoch that test stores begin with, and one that is registered next.
+pub(crate) const EPOCHS: [&str; 2] = ["one", "two"];
+
+/// A store that seals after 16 observations and merges two by two, when it is told to.
+pub(crate) fn small() -> Options {
+    Options {
+        memtable_observations: 16,
+        merge_fanout: 2,
+        background: false,
+        epoch: EPOCHS[0].to_owned(),
+        near_limit: 1000,
+        ..Options::default()
+    }
+}
+
+/// A simulated disk as the store takes it.
+pub(crate) fn on(disk: &SimDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
+}
+
+/// A new store with both epochs.
+pub(crate) fn create(disk: &SimDisk, options: Options) -> Store {
+    let store = Store::create_on(on(disk), options).unwrap();
+    assert_eq!(store.epoch(EPOCHS[1]).unwrap().0, 1);
+    store
+}
+
+pub(crate) fn open(disk: &SimDisk, options: Options) -> Store {
+    Store::open_on(on(disk), options).unwrap()
+}
+
+/// Numbers from a seed, each below what is asked for.
+pub(crate) fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |n| {
+        // splitmix64, by Sebastiano Vigna.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+pub(crate) fn digest(n: u8) -> Digest {
+    Digest([n; 16])
+}
+
+/// Some observation of one of the first `pages` test pages, not far from `time`: among contents that
+/// meet again and lie near each other.
+pub(crate) fn observation(
+    choice: &mut impl FnMut(u64) -> u64,
+    pages: u64,
+    time: i64,
+) -> Observation<'static> {
+    let seen = match choice(10) {
+        0 => Seen::Gone,
+        1 => Seen::Failed,
+        2 => Seen::NotModified { digest: None },
+        _ => Seen::Content(Content {
+            fingerprint: 0x0123_4567_89ab_cdef ^ (1 << choice(4)) ^ (choice(2) << 60),
+            digest: (choice(3) > 0).then(|| digest(choice(4).try_into().unwrap())),
+            epoch: Epoch(u32::from(choice(5) == 0)),
+        }),
+    };
+    let late = if choice(4) == 0 { choice(10).cast_signed() } else { 0 };
+    let url = pages::URLS[usize::try_from(choice(pages)).unwrap()];
+    Observation { url, visit: Visit { time: time - late, seen, status: None } }
+}
+
+/// Runs that a test makes: `share` of each 1,000, of which there are fewer without optimisation.
+/// `SIMKEEP_MODEL_RUNS` says how many instead of 1,000.
+pub(crate) fn runs(share: u32) -> u32 {
+    let all: u64 = match std::env::var("SIMKEEP_MODEL_RUNS") {
+        Ok(runs) => runs.parse().expect("SIMKEEP_MODEL_RUNS is a number"),
+        Err(_) if cfg!(debug_assertions) => 100,
+        Err(_) => 1000,
+    };
+    (u64::from(share) * all).div_ceil(1000).try_into().unwrap()
+}
