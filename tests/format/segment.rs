@@ -53,17 +53,17 @@ fn page(url: &str, record: &[u8]) -> Page {
     }
     bytes.end();
     assert!(all.is_sorted_by(|a, b| a < b), "visits out of order in {url}");
-    let head = match &carried {
+    let head = match carried {
         Some(carried) => Some(carried.join(&last)),
         None => Head::of(&last),
     };
-    assert!(carried.is_some() || (count <= 64 && (!has(1) || count == 0)), "no head in {url}");
+    assert!(has(2) || (count <= 64 && (!has(1) || count == 0)), "no head in {url}");
     Page {
         url: url.to_owned(),
         reset: has(0),
         earlier: has(1),
         chunks: count.div_ceil(64),
-        carried: carried.is_some(),
+        carried: has(2),
         visits: all,
         head,
     }

@@ -148,31 +148,29 @@ impl Carried {
     pub(crate) fn read(bytes: &mut Bytes<'_>) -> Carried {
         let flags = bytes.u8();
         assert!(flags < 4, "an unknown flag of a carried head");
-        let count = bytes.varint();
-        let first = bytes.signed();
-        let mut one = |bit: u8| (flags >> bit & 1 == 1).then(|| visits(bytes, 1)[0]);
-        let (last, settled) = (one(0), one(1));
-        let versions = (0..bytes.u8())
-            .map(|_| {
-                let visit = visits(bytes, 1)[0];
-                assert_eq!(visit.status, None);
-                (visit.time, visit.content().unwrap())
-            })
-            .collect();
+        let (count, first, versions) = (bytes.varint(), bytes.signed(), bytes.len());
+        assert!(versions <= 8);
+        let (last, settled) = (flags & 1, flags >> 1);
+        let mut run = visits(bytes, versions + usize::from(last + settled));
+        let last = (last == 1).then(|| run.pop().unwrap());
+        let settled = (settled == 1).then(|| run.pop().unwrap());
+        let version = |visit: Visit| {
+            assert_eq!(visit.status, None);
+            (visit.time, visit.content().unwrap())
+        };
+        let versions = run.into_iter().map(version).collect();
         Carried { visits: count, first, last, settled, versions }
     }
 
     /// The head, with the visits that stand beside it.
-    pub(crate) fn join(&self, own: &[Visit]) -> Head {
-        let told = Head::of(own);
-        let told = told.as_ref();
-        let own_versions = told.iter().flat_map(|t| &t.versions);
+    pub(crate) fn join(self, own: &[Visit]) -> Head {
+        let told: Vec<Visit> = own.iter().copied().chain(self.last).chain(self.settled).collect();
+        let told = Head::of(&told).unwrap();
         Head {
             visits: self.visits + own.len() as u64,
             first: self.first,
-            last: self.last.or(told.map(|t| t.last)).unwrap(),
-            settled: self.settled.or(told.and_then(|t| t.settled)),
-            versions: versions(self.versions.iter().chain(own_versions).copied()),
+            versions: versions(self.versions.into_iter().chain(told.versions)),
+            ..told
         }
     }
 }
