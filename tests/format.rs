@@ -204,7 +204,7 @@ fn the_golden_store_shows_every_feature() {
     let (_, census) = store.components();
     assert!(census.frames > 1 && census.forgotten_urls > 1 && census.forgotten_prefixes > 0);
     assert!(census.visits > 1 && census.known_pages > 0);
-    assert!(census.heads > 0 && census.new_pages > census.heads);
+    assert!(census.settled > 0 && census.heads > 1 && census.new_pages > census.heads);
 }
 
 #[test]

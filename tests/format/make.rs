@@ -312,6 +312,8 @@ fn journal(maker: &mut Maker) {
     maker.observe(&[
         ("http://example.com", content(START + 92 * DAY, random(50), 1)),
         ("https://site7.example/page/1", with_digest(content(START + 92 * DAY, 3, 1), 17)),
+        // Its last visit failed, so its head carries the one before as well.
+        ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
     ]);
 }
 

@@ -48,6 +48,8 @@ pub(crate) struct Census {
     pub(crate) known_pages: usize,
     pub(crate) new_pages: usize,
     pub(crate) heads: usize,
+    /// Heads that carry a settled visit beside the last one.
+    pub(crate) settled: usize,
     pub(crate) forgotten_urls: usize,
     pub(crate) forgotten_prefixes: usize,
 }
@@ -212,8 +214,10 @@ fn operation(
         census.new_pages += 1;
         let len = bytes.len();
         let url = String::from_utf8(bytes.take(len).to_vec()).unwrap();
-        let head = has(4).then(|| Carried::read(bytes).join(&[]));
+        let head = has(4).then(|| Carried::read(bytes));
         census.heads += usize::from(head.is_some());
+        census.settled += usize::from(head.as_ref().is_some_and(Carried::has_settled));
+        let head = head.map(|head| head.join(&[]));
         let record = Record { reset: false, earlier: has(3), head, visits: BTreeSet::new() };
         assert!(out.pages.insert(url.clone(), record).is_none(), "{url} is new twice");
         urls.push(url.clone());

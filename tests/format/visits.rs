@@ -162,6 +162,10 @@ impl Carried {
         Carried { visits: count, first, last, settled, versions }
     }
 
+    pub(crate) fn has_settled(&self) -> bool {
+        self.settled.is_some()
+    }
+
     /// The head, with the visits that stand beside it.
     pub(crate) fn join(self, own: &[Visit]) -> Head {
         let told: Vec<Visit> = own.iter().copied().chain(self.last).chain(self.settled).collect();
