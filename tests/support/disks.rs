@@ -120,7 +120,7 @@ struct GateState {
 }
 
 /// Far longer than anything here takes; what takes longer hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Gate {
     /// A disk whose operations pass here.
