@@ -10,6 +10,7 @@
 mod backend;
 mod rows;
 
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -220,6 +221,12 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<Database> {
 fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
+        // What redb says of a file that is too short, or is none of its own.
+        Ok(Err(redb::Error::Io(e)))
+            if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) =>
+        {
+            Err(Error::corrupt(Name::Catalog, 0, e.to_string()))
+        }
         Ok(Err(redb::Error::Io(e))) => Err(Error::io("read or write", Name::Catalog, e)),
         Ok(Err(redb::Error::Corrupted(what))) => Err(Error::corrupt(Name::Catalog, 0, what)),
         Ok(Err(e)) => Err(Error::Catalog(e.to_string())),

@@ -58,7 +58,7 @@ impl<C: Column> Rotation<C> {
     }
 
     /// The entries of a bucket.
-    fn bucket(&self, bucket: u32, n: u32) -> Result<Range<u32>, C::Error> {
+    pub(super) fn bucket(&self, bucket: u32, n: u32) -> Result<Range<u32>, C::Error> {
         let bounds = u32s(&self.directory, bucket..bucket + 2)?;
         match bounds {
             [start, end] if start.get() <= end.get() && end.get() <= n => {

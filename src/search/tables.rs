@@ -106,6 +106,45 @@ impl<C: Column> Tables<C> {
         found
     }
 
+    /// Checks that every rotation has every fingerprint, in its bucket and in order. Reads all of
+    /// them once.
+    ///
+    /// # Errors
+    ///
+    /// A column cannot be read, or an entry is not what it must be.
+    pub fn check(&self) -> Result<(), C::Error> {
+        let Some(rotations) = &self.rotations else { return Ok(()) };
+        for block in Block::ALL {
+            let rotation = rotations.of(block);
+            let mut entries = 0;
+            for bucket in 0..1 << rotations.bits {
+                let run = rotation.bucket(bucket, self.len())?;
+                if run.start != entries {
+                    return Err(rotation.directory.damaged(0, "a bucket that does not follow"));
+                }
+                entries = run.end;
+                let planes = u32s(&rotation.planes, run.clone())?;
+                let mut before = None;
+                for (entry, plane) in run.zip(planes) {
+                    let ordinal = rotation.ordinal(entry, self.len())?;
+                    let fingerprint = u64_at(&self.fingerprints, ordinal)?;
+                    let fits = block.bucket(fingerprint, rotations.bits) == bucket
+                        && block.plane(fingerprint) == plane.get()
+                        && before < Some(ordinal);
+                    if !fits {
+                        let offset = u64::from(entry) * 4;
+                        return Err(rotation.ordinals.damaged(offset, "an entry out of place"));
+                    }
+                    before = Some(ordinal);
+                }
+            }
+            if entries != self.len() {
+                return Err(rotation.directory.damaged(0, "a rotation without all fingerprints"));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn fingerprints(&self) -> &C {
         &self.fingerprints
     }
