@@ -113,8 +113,7 @@ impl Catalog {
         self.write(|transaction| {
             transaction.open_table(SEGMENTS)?.insert(segment.id, segment.to_bytes().as_slice())?;
             transaction.delete_table(journal.table())?;
-            transaction.open_table(SETTINGS)?.insert(rows::NEXT_SEGMENT, next)?;
-            Ok(())
+            raise_next_segment(transaction, next)
         })
     }
 
@@ -126,8 +125,7 @@ impl Catalog {
                 segments.remove(id)?;
             }
             segments.insert(new.id, new.to_bytes().as_slice())?;
-            transaction.open_table(SETTINGS)?.insert(rows::NEXT_SEGMENT, next)?;
-            Ok(())
+            raise_next_segment(transaction, next)
         })
     }
 
@@ -165,6 +163,15 @@ impl Catalog {
         let database = database.as_ref().ok_or(Error::Closed)?;
         guarded(|| commit(database, change))
     }
+}
+
+/// Numbers are handed out before the transactions that use them, and those may come in another
+/// order.
+fn raise_next_segment(transaction: &WriteTransaction, next: u64) -> Result<(), redb::Error> {
+    let mut settings = transaction.open_table(SETTINGS)?;
+    let stored = settings.get(rows::NEXT_SEGMENT)?.map_or(0, |stored| stored.value());
+    settings.insert(rows::NEXT_SEGMENT, stored.max(next))?;
+    Ok(())
 }
 
 fn commit(
