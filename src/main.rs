@@ -1,6 +1,7 @@
-//! The tool `simkeep`.
+//! The tool `simkeep`: see `simkeep --help`.
 
-#[expect(dead_code, reason = "the verbs that read this input are not here yet")]
 mod cli;
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -10,6 +10,7 @@
 mod backend;
 mod rows;
 
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -112,8 +113,7 @@ impl Catalog {
         self.write(|transaction| {
             transaction.open_table(SEGMENTS)?.insert(segment.id, segment.to_bytes().as_slice())?;
             transaction.delete_table(journal.table())?;
-            transaction.open_table(SETTINGS)?.insert(rows::NEXT_SEGMENT, next)?;
-            Ok(())
+            raise_next_segment(transaction, next)
         })
     }
 
@@ -125,8 +125,7 @@ impl Catalog {
                 segments.remove(id)?;
             }
             segments.insert(new.id, new.to_bytes().as_slice())?;
-            transaction.open_table(SETTINGS)?.insert(rows::NEXT_SEGMENT, next)?;
-            Ok(())
+            raise_next_segment(transaction, next)
         })
     }
 
@@ -164,6 +163,15 @@ impl Catalog {
         let database = database.as_ref().ok_or(Error::Closed)?;
         guarded(|| commit(database, change))
     }
+}
+
+/// Numbers are handed out before the transactions that use them, and those may come in another
+/// order.
+fn raise_next_segment(transaction: &WriteTransaction, next: u64) -> Result<(), redb::Error> {
+    let mut settings = transaction.open_table(SETTINGS)?;
+    let stored = settings.get(rows::NEXT_SEGMENT)?.map_or(0, |stored| stored.value());
+    settings.insert(rows::NEXT_SEGMENT, stored.max(next))?;
+    Ok(())
 }
 
 fn commit(
@@ -220,6 +228,12 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<Database> {
 fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
+        // What redb says of a file that is too short, or is none of its own.
+        Ok(Err(redb::Error::Io(e)))
+            if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) =>
+        {
+            Err(Error::corrupt(Name::Catalog, 0, e.to_string()))
+        }
         Ok(Err(redb::Error::Io(e))) => Err(Error::io("read or write", Name::Catalog, e)),
         Ok(Err(redb::Error::Corrupted(what))) => Err(Error::corrupt(Name::Catalog, 0, what)),
         Ok(Err(e)) => Err(Error::Catalog(e.to_string())),

@@ -123,9 +123,18 @@ pub(super) fn read(database: &Database) -> Result<Contents> {
         segments.push(row.ok_or_else(|| damaged(format!("the row of segment {id}")))?);
     }
     segments.sort_unstable_by_key(|row| row.first_sequence);
-    let ordered = segments.is_sorted_by(|a, b| a.last_sequence < b.first_sequence);
-    if !ordered {
-        return Err(damaged("the sequence ranges of segments overlap"));
+    let mut next = 1;
+    for row in &segments {
+        if row.first_sequence != next || row.last_sequence < next {
+            let what = format!("segment {} does not begin at operation {next}", row.id);
+            return Err(damaged(what));
+        }
+        next = row.last_sequence.saturating_add(1);
+    }
+    if let Some(row) = segments.iter().find(|row| row.id >= settings.next_segment) {
+        let what =
+            format!("the next segment would be {}, {} is live", settings.next_segment, row.id);
+        return Err(damaged(what));
     }
 
     let mut epochs = Vec::new();
@@ -160,6 +169,9 @@ fn settings(transaction: &ReadTransaction) -> Result<Settings> {
     if version > VERSION {
         let (found, newest) = (u32::try_from(version).unwrap_or(u32::MAX), 1);
         return Err(Error::Version { file: Name::Catalog.to_string(), found, newest });
+    }
+    if version == 0 {
+        return Err(damaged("there is no format version 0"));
     }
     let bits = get(URL_HASH_BITS)?;
     if bits != url_hash_bits() {

@@ -6,23 +6,30 @@ const SHOWN_CHARS: usize = 200;
 /// `text` as it may stand in a message: what could steer a terminal, reorder the line or hide in it
 /// is written out as `\u{…}`, and what goes beyond 200 characters is cut.
 pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(SHOWN_CHARS) + 8);
-    let mut chars = text.chars();
-    for c in chars.by_ref().take(SHOWN_CHARS) {
+    let end = text.char_indices().nth(SHOWN_CHARS).map(|(at, _)| at);
+    let mut out = whole(end.and_then(|end| text.get(..end)).unwrap_or(text));
+    if end.is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// `text` as [`escape`] writes it, however long: for a result, which is to be copied whole.
+pub(crate) fn whole(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
         if is_unfit(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
         }
     }
-    if chars.next().is_some() {
-        out.push('…');
-    }
     out
 }
 
-/// Control characters, line ends of any kind, marks of direction, and what has no width.
-fn is_unfit(c: char) -> bool {
+/// Whether a character is not to be printed as it is: control characters, line ends of any kind,
+/// marks of direction, and what has no width.
+pub(crate) fn is_unfit(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
@@ -54,6 +61,7 @@ mod tests {
         #[test]
         fn nothing_unfit_is_left(text in any::<String>()) {
             prop_assert!(!escape(&text).chars().any(is_unfit));
+            prop_assert!(!whole(&text).chars().any(is_unfit));
         }
     }
 }

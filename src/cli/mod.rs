@@ -1,4 +1,104 @@
-//! The command-line tool.
+//! The command-line tool: one file for each verb.
+//!
+//! A verb takes its arguments and an [`Output`], and answers with an [`Exit`] or a [`Failure`]; what
+//! those mean to the caller of the program is said in one place, [`exit`]. Reading verbs open the
+//! store without ever writing to it.
 
-pub(crate) mod escape;
-pub(crate) mod input;
+mod escape;
+mod exit;
+mod export;
+mod forget;
+mod history;
+mod ingest;
+mod input;
+mod near;
+mod output;
+mod scan;
+mod stats;
+mod time;
+mod verify;
+mod visit;
+mod words;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use simkeep::Store;
+
+use exit::Failure;
+use output::Output;
+
+/// The memory of a crawl: which pages are new, the same, changed, back to an earlier version, or
+/// near-duplicates of others.
+///
+/// A store is a directory. `ingest` makes it and fills it from files, folders, JSON lines and web
+/// archives; the other verbs ask it. It may be killed at any moment without loss.
+#[derive(Parser)]
+#[command(name = "simkeep", version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(after_help = exit::HELP)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = concat!(
+    "Examples:
+  simkeep ingest crawl.warc.gz --store crawl.simkeep
+  simkeep history https://example.com/ --store crawl.simkeep
+  simkeep near --url https://example.com/ --store crawl.simkeep
+
+",
+    exit::help!()
+);
+
+#[derive(Subcommand)]
+enum Verb {
+    Ingest(ingest::Ingest),
+    Near(near::Near),
+    History(history::History),
+    Scan(scan::Scan),
+    Stats(stats::Stats),
+    Verify(verify::Verify),
+    Forget(forget::Forget),
+    Export(export::Export),
+}
+
+/// What every verb is told.
+#[derive(Args)]
+struct Common {
+    /// The store: a directory
+    #[arg(long, value_name = "PATH", env = "SIMKEEP_STORE")]
+    store: PathBuf,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    /// Opens the store for reading; nothing is written to its directory.
+    fn read(&self) -> Result<Store, Failure> {
+        Ok(Store::open_read_only(&self.store)?)
+    }
+}
+
+/// Does what the command line says.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    let output = &mut Output::stdout();
+    let done = match cli.verb {
+        Verb::Ingest(verb) => verb.run(output),
+        Verb::Near(verb) => verb.run(output),
+        Verb::History(verb) => verb.run(output),
+        Verb::Scan(verb) => verb.run(output),
+        Verb::Stats(verb) => verb.run(output),
+        Verb::Verify(verb) => verb.run(output),
+        Verb::Forget(verb) => verb.run(output),
+        Verb::Export(verb) => verb.run(output),
+    };
+    let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
+    exit::code(done)
+}

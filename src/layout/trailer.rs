@@ -114,6 +114,9 @@ pub(crate) struct SectionEntry {
     pub(crate) len: u64,
 }
 
+/// A segment has fewer pages than this.
+pub(crate) const PAGES_MAX: u64 = 1 << 30;
+
 /// What a segment says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
@@ -174,7 +177,8 @@ impl Numbers {
             return None;
         };
         let (page_delta, visit_delta) = (page.cast_signed(), visit.cast_signed());
-        (first_sequence <= last_sequence && resets <= pages).then_some(Numbers {
+        let possible = first_sequence <= last_sequence && resets <= pages && pages < PAGES_MAX;
+        possible.then_some(Numbers {
             first_sequence,
             last_sequence,
             pages,
@@ -297,11 +301,11 @@ pub(crate) fn parse_table(file: &[u8], id: u64) -> Result<Table, Flaw> {
     let fields = (|| {
         cursor.u64()?;
         let fields = [cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?];
-        cursor.u64()?;
-        Some((fields, cursor.u32()?))
+        let reserved = cursor.u64()?;
+        Some((fields, cursor.u32().filter(|_| reserved == 0)?))
     })();
     let Some(([found, offset, len, sections, roots], table_sum)) = fields else {
-        return damage(at, "too short for a trailer");
+        return damage(at, "the trailer has fields that this version does not know");
     };
     if found != id {
         return damage(at, format!("expected the trailer of segment {id}, found that of {found}"));
@@ -347,6 +351,9 @@ fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Resul
             return damage(offset, "the section table's sections overlap or leave the file");
         }
         end = entry.offset + entry.len;
+        if table.sections.iter().any(|s| s.tag == entry.tag) {
+            return damage(offset, "the section table names a section twice");
+        }
         table.sections.push(entry);
     }
     for _ in 0..roots {

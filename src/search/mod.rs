@@ -49,6 +49,7 @@
 //! - J. Qin et al., "GPH: similarity search in Hamming space", ICDE 2018: the general pigeonhole
 //!   principle, with a radius for each block.
 
+mod batch;
 mod build;
 mod column;
 mod kernel;
@@ -61,6 +62,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use batch::Batch;
 pub use build::{Sink, build_rotations};
 pub use column::Column;
 pub use memory::Chains;

@@ -48,14 +48,7 @@ pub struct Rotation<C> {
 }
 
 impl<C: Column> Rotation<C> {
-    /// Asks for the memory line of a bucket's bounds. What cannot be read is left to the search.
-    pub(super) fn prefetch_directory(&self, bucket: u32) {
-        if let Ok(bounds) = u32s(&self.directory, bucket..bucket + 2) {
-            prefetch(bounds.as_bytes());
-        }
-    }
-
-    /// Asks for the memory lines of a bucket's planes.
+    /// Asks for the memory lines of a bucket's planes. What cannot be read is left to the search.
     pub(super) fn prefetch_run(&self, bucket: u32, n: u32) {
         if let Ok(entries) = self.bucket(bucket, n)
             && let Ok(planes) = u32s(&self.planes, entries)
@@ -65,7 +58,7 @@ impl<C: Column> Rotation<C> {
     }
 
     /// The entries of a bucket.
-    fn bucket(&self, bucket: u32, n: u32) -> Result<Range<u32>, C::Error> {
+    pub(super) fn bucket(&self, bucket: u32, n: u32) -> Result<Range<u32>, C::Error> {
         let bounds = u32s(&self.directory, bucket..bucket + 2)?;
         match bounds {
             [start, end] if start.get() <= end.get() && end.get() <= n => {

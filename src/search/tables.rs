@@ -9,7 +9,7 @@ use super::column::{Column, u32s, u64_at, u64s};
 use super::kernel::{Kernel, prefetch};
 use super::plan::{Plan, Way, plan};
 use super::probe::{BLOCK_BITS, Block, Probes, Reach};
-use super::rotation::{Rotation, Rotations};
+use super::rotation::Rotations;
 use super::shards::{DISTANCE_MAX, Shards};
 
 /// A fingerprint that was found.
@@ -106,58 +106,55 @@ impl<C: Column> Tables<C> {
         found
     }
 
-    /// Answers many queries, one after another: `found` is called with the place of each query and
-    /// its candidates, in order of queries. As [`find`](Self::find) for each, but the memory lines of
-    /// the next queries are on their way while one is answered, which takes half the time once the
-    /// tables do not fit the processor's cache.
+    /// Checks that every rotation has every fingerprint, in its bucket and in order. Reads all of
+    /// them once.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find); queries from there on are not answered.
-    pub fn find_many(
-        &self,
-        queries: &[(u64, u32)],
-        mut found: impl FnMut(usize, &[Candidate]),
-    ) -> Result<(), C::Error> {
-        /// How many queries ahead a run's lines are asked for; its directory's twice as many.
-        const AHEAD: usize = 6;
-        let mut candidates = Vec::new();
-        for place in 0..queries.len() + 2 * AHEAD {
-            if let Some(&(fingerprint, k)) = queries.get(place) {
-                self.each_probe(fingerprint, k, |rotation, bucket| {
-                    rotation.prefetch_directory(bucket);
-                });
+    /// A column cannot be read, or an entry is not what it must be.
+    pub fn check(&self) -> Result<(), C::Error> {
+        let Some(rotations) = &self.rotations else { return Ok(()) };
+        for block in Block::ALL {
+            let rotation = rotations.of(block);
+            let mut entries = 0;
+            for bucket in 0..1 << rotations.bits {
+                let run = rotation.bucket(bucket, self.len())?;
+                if run.start != entries {
+                    return Err(rotation.directory.damaged(0, "a bucket that does not follow"));
+                }
+                entries = run.end;
+                let planes = u32s(&rotation.planes, run.clone())?;
+                let mut before = None;
+                for (entry, plane) in run.zip(planes) {
+                    let ordinal = rotation.ordinal(entry, self.len())?;
+                    let fingerprint = u64_at(&self.fingerprints, ordinal)?;
+                    let fits = block.bucket(fingerprint, rotations.bits) == bucket
+                        && block.plane(fingerprint) == plane.get()
+                        && before < Some(ordinal);
+                    if !fits {
+                        let offset = u64::from(entry) * 4;
+                        return Err(rotation.ordinals.damaged(offset, "an entry out of place"));
+                    }
+                    before = Some(ordinal);
+                }
             }
-            if let Some(&(fingerprint, k)) = place.checked_sub(AHEAD).and_then(|p| queries.get(p)) {
-                let n = self.len();
-                self.each_probe(fingerprint, k, |rotation, bucket| {
-                    rotation.prefetch_run(bucket, n);
-                });
-            }
-            if let Some(now) = place.checked_sub(2 * AHEAD)
-                && let Some(&(fingerprint, k)) = queries.get(now)
-            {
-                candidates.clear();
-                self.find(fingerprint, k, &mut candidates)?;
-                found(now, &candidates);
+            if entries != self.len() {
+                return Err(rotation.directory.damaged(0, "a rotation without all fingerprints"));
             }
         }
         Ok(())
     }
 
-    /// The buckets that a query will look into, if they are few enough to be worth asking for
-    /// ahead.
-    fn each_probe(&self, fingerprint: u64, k: u32, mut probe: impl FnMut(&Rotation<C>, u32)) {
-        /// Lines of more probes would push each other out before they are read.
-        const PROBES_MAX: u32 = 8;
-        let Some(rotations) = &self.rotations else { return };
-        let plan = self.plan(fingerprint, k);
-        if plan.way == Way::Rotations && plan.probes <= PROBES_MAX {
-            let reach = Reach::within(k);
-            for at in Probes::new(fingerprint, rotations.bits, reach) {
-                probe(rotations.of(at.block), at.bucket);
-            }
-        }
+    pub(super) fn fingerprints(&self) -> &C {
+        &self.fingerprints
+    }
+
+    pub(super) fn shards(&self) -> &Shards {
+        &self.shards
+    }
+
+    pub(super) fn rotations(&self) -> Option<&Rotations<C>> {
+        self.rotations.as_ref()
     }
 
     /// Compares everything whose popcount is near enough.

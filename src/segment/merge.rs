@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::build::{Builder, SectionWriter, Spill, Spilled};
 use super::file::Segment;
 use super::pages::{GroupWriter, PageCursor};
-use super::postings::{EpochTables, PAGES_MAX, Posting, TablesWriter};
+use super::postings::{EpochTables, Posting, TablesWriter};
 use super::record::{Record, RecordRef};
 use super::seal::HashWriter;
 use super::tombstones::{self, Tombstone};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, Tag};
+use crate::layout::{Kind, Numbers, PAGES_MAX, Tag};
 use crate::search::canonical_key;
 
 /// What is merged.
@@ -139,7 +139,7 @@ impl PagesWriter {
         self.group.push(url, record);
         let page = self.count;
         self.count += 1;
-        if self.count >= PAGES_MAX {
+        if u64::from(self.count) >= PAGES_MAX {
             return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
         }
         Ok(page)

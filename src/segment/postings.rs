@@ -10,14 +10,14 @@ use crate::search::{Rotation, Rotations, Shards, Tables, has_rotations, rotation
 
 use super::build::{Builder, SectionWriter, Spill};
 use super::file::{SectionColumn, Segment};
-use crate::layout::{Kind, Tag};
+use crate::layout::{Kind, PAGES_MAX, Tag};
 
 /// The word refers to a list.
 const LIST: u32 = 1 << 31;
 /// The fingerprint is in force on the page.
 const IN_FORCE: u32 = 1 << 30;
-/// Page ordinals are less than this.
-pub(crate) const PAGES_MAX: u32 = IN_FORCE;
+
+const _: () = assert!(PAGES_MAX == IN_FORCE as u64, "page ordinals leave room for the two bits");
 
 /// A page that has a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,10 +65,20 @@ impl EpochTables {
             planes: column(Kind::Planes, part),
             ordinals: column(Kind::Ordinals, part),
         };
-        let rotations = has_rotations(n).then(|| Rotations {
-            bits: rotation_bits(n),
-            tables: [rotation(0), rotation(1), rotation(2), rotation(3)],
-        });
+        let bits = rotation_bits(n);
+        let tables = [rotation(0), rotation(1), rotation(2), rotation(3)];
+        let (entries, starts) = (u64::from(n) * 4, ((1u64 << bits) + 1) * 4);
+        let fits = |rotation: &Rotation<SectionColumn>| {
+            let len = |column: &SectionColumn| column.section().len();
+            len(&rotation.directory) == starts
+                && len(&rotation.planes) == entries
+                && len(&rotation.ordinals) == entries
+        };
+        if has_rotations(n) && !tables.iter().all(fits) {
+            let flaw = "rotations of another length than the fingerprints need";
+            return Err(fingerprints.section().flaw(0, flaw));
+        }
+        let rotations = has_rotations(n).then_some(Rotations { bits, tables });
         Ok(EpochTables {
             epoch,
             tables: Tables::new(fingerprints.clone(), shards, rotations)?,

@@ -117,7 +117,7 @@ pub(crate) struct Carried {
 
 impl Carried {
     pub(crate) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
-        let flags = cursor.u8()?;
+        let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED) == 0)?;
         let visits = cursor.varint()?;
         let first = cursor.signed()?;
         let count = cursor.count()?;
@@ -165,7 +165,7 @@ pub(crate) struct RecordRef<'a> {
 impl<'a> RecordRef<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
-        let flags = cursor.u8()?;
+        let flags = cursor.u8().filter(|flags| flags & !(RESET | EARLIER | CARRIED) == 0)?;
         // A visit takes at least two bytes, so this cannot promise more than there is.
         let count = cursor.count()?;
         Some(RecordRef { flags, count, body: cursor })

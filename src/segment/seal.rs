@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::build::Builder;
 use super::hashes::HashIndexWriter;
 use super::pages::{GROUP_PAGES, GroupWriter};
-use super::postings::{PAGES_MAX, Posting, TablesWriter};
+use super::postings::{Posting, TablesWriter};
 use super::record::Record;
 use super::tombstones::Tombstone;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, Tag};
+use crate::layout::{Kind, Numbers, PAGES_MAX, Tag};
 use crate::page::Seen;
 use crate::search::canonical_key;
 
@@ -54,7 +54,7 @@ pub(crate) fn seal(
 ) -> Result<u64> {
     let mut builder = Builder::new(disk, id)?;
     let pages = u32::try_from(sealable.pages.len()).unwrap_or(u32::MAX);
-    if pages >= PAGES_MAX {
+    if u64::from(pages) >= PAGES_MAX {
         return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
     }
     let mut numbers = Numbers {

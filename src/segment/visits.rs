@@ -21,6 +21,8 @@ const HAS_DIGEST: u8 = 1 << 5;
 /// The time since the one before is in whole seconds, not in milliseconds.
 const SECONDS: u8 = 1 << 6;
 
+const RESERVED: u8 = 1 << 7;
+
 /// More bits than this are not named one by one: the whole fingerprint takes no more room.
 const MOVED_MAX: u32 = 6;
 
@@ -135,7 +137,7 @@ impl<'a> Visits<'a> {
     }
 
     fn visit(&mut self) -> Option<Visit> {
-        let tag = self.cursor.u8()?;
+        let tag = self.cursor.u8().filter(|tag| tag & RESERVED == 0)?;
         let since = if self.first {
             self.cursor.signed()?
         } else {

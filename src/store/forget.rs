@@ -9,7 +9,8 @@ use super::options::Durability;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::view::Lookup;
-use crate::error::Result;
+use crate::disk::Dir;
+use crate::error::{Error, Result};
 use crate::page::{Prefix, check_url};
 
 impl Shared {
@@ -119,6 +120,10 @@ impl Shared {
                 self.merge_segments(std::slice::from_ref(live), &done, &keep)?;
             }
         }
+        // The old files went with the last of these; that, too, must outlast a crash.
+        drop(segments);
+        let synced = self.disk.sync_dir(Dir::Segments);
+        synced.map_err(|e| self.poison(Error::io("sync the directory of", "segments", e)))?;
         self.catalog()?.rewrite().map_err(|e| self.poison(e))?;
         Ok(forgotten)
     }

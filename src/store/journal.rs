@@ -87,7 +87,7 @@ fn damaged(sequence: u64) -> Error {
 }
 
 fn replay_one(cursor: &mut Cursor<'_>, sequence: u64, seed: u64, inner: &mut Inner) -> Option<()> {
-    let tag = cursor.u8()?;
+    let tag = cursor.u8().filter(|tag| tag & !(KIND | NEW_PAGE | EARLIER | HEAD) == 0)?;
     if tag & KIND == FORGET_PREFIX {
         let len = cursor.count()?;
         let prefix = Prefix::from_bytes(cursor.take(len)?)?;
@@ -106,7 +106,11 @@ fn replay_one(cursor: &mut Cursor<'_>, sequence: u64, seed: u64, inner: &mut Inn
             0 => None,
             _ => Some(Carried::take(cursor)?.join(&[])?),
         };
-        inner.add_page(sequence, url, url_hash(url, seed), tag & EARLIER != 0, head)
+        let hash = url_hash(url, seed);
+        if inner.find(hash, url, u64::MAX).is_some() {
+            return None;
+        }
+        inner.add_page(sequence, url, hash, tag & EARLIER != 0, head)
     };
     match tag & KIND {
         VISIT => {

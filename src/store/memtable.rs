@@ -37,6 +37,8 @@ pub(crate) struct Inner {
     /// What it adds to the store's pages and visits.
     pub(crate) page_delta: i64,
     pub(crate) visit_delta: i64,
+    /// What was forgotten: sequence number, pages and visits.
+    forgotten: Vec<(u64, u64, u64)>,
     /// Visits and other operations.
     pub(crate) operations: usize,
     bytes: usize,
@@ -65,6 +67,8 @@ struct MemPage {
 struct Arrival {
     sequence: u64,
     visit: Visit,
+    /// Whether the page was not known before.
+    first: bool,
     /// The next of the same page.
     next: Option<u32>,
 }
@@ -305,7 +309,7 @@ impl Inner {
                 Some((first, place))
             }
         };
-        self.arrivals.push(Arrival { sequence, visit, next: None });
+        self.arrivals.push(Arrival { sequence, visit, first, next: None });
         self.page_delta += i64::from(first);
         self.visit_delta += 1;
         self.bytes += size_of::<Arrival>();
@@ -323,9 +327,7 @@ impl Inner {
         if let Some(page) = self.pages.get_mut(number as usize) {
             page.forget(sequence);
         }
-        self.page_delta -= 1;
-        self.visit_delta -= visits.cast_signed();
-        self.bytes += 8;
+        self.take_away(sequence, 1, visits);
     }
 
     /// Forgets everything under a prefix: so many pages and visits were known.
@@ -339,8 +341,29 @@ impl Inner {
         }
         self.bytes += 2 * prefix.to_bytes().len() + size_of::<Tombstone>();
         self.tombstones.push(Tombstone { sequence, prefix });
+        self.take_away(sequence, pages, visits);
+    }
+
+    fn take_away(&mut self, sequence: u64, pages: u64, visits: u64) {
         self.page_delta -= pages.cast_signed();
         self.visit_delta -= visits.cast_signed();
+        self.forgotten.push((sequence, pages, visits));
+        self.bytes += size_of::<(u64, u64, u64)>();
+    }
+
+    /// What the operations up to `sequence` add to the store's pages and visits. Costs the
+    /// operations after it.
+    pub(crate) fn deltas_at(&self, sequence: u64) -> (i64, i64) {
+        let (mut pages, mut visits) = (self.page_delta, self.visit_delta);
+        for arrival in self.arrivals.iter().rev().take_while(|a| a.sequence > sequence) {
+            pages -= i64::from(arrival.first);
+            visits -= 1;
+        }
+        for (_, p, v) in self.forgotten.iter().rev().take_while(|f| f.0 > sequence) {
+            pages += p.cast_signed();
+            visits += v.cast_signed();
+        }
+        (pages, visits)
     }
 
     /// Distinct fingerprints of an epoch within `k`.

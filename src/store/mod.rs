@@ -195,19 +195,21 @@ impl Store {
     /// that is empty or has control characters, [`Error::Io`].
     pub fn epoch(&self, name: &str) -> Result<Epoch> {
         let shared = self.shared();
-        let mut epochs = shared.epochs.write();
         let number = |at: usize| Epoch(u32::try_from(at).unwrap_or(u32::MAX));
-        if let Some(at) = epochs.iter().position(|e| e == name) {
+        let known = || shared.epochs.read().iter().position(|e| e == name);
+        if let Some(at) = known() {
+            return Ok(number(at));
+        }
+        // One at a time; readers of the list wait for none of it.
+        let _one = shared.registering.lock();
+        if let Some(at) = known() {
             return Ok(number(at));
         }
         shared.sound()?;
-        if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
-            let what = "an epoch's name has 1 to 256 bytes and no control characters";
-            return Err(Error::Option(what.to_owned()));
-        }
-        let new = number(epochs.len());
+        open::check_epoch_name(name)?;
+        let new = number(shared.epochs.read().len());
         shared.catalog()?.add_epoch(new.0, name).map_err(|e| shared.poison(e))?;
-        epochs.push(name.to_owned());
+        shared.epochs.write().push(name.to_owned());
         Ok(new)
     }
 
@@ -411,10 +413,11 @@ impl Store {
         }
         for memtable in &snapshot.view.memtables {
             let inner = memtable.read();
-            pages += inner.page_delta;
-            visits += inner.visit_delta;
-            stats.unsealed_visits +=
-                inner.pages().map(|p| p.visits_at(u64::MAX).count() as u64).sum::<u64>();
+            let (page_delta, visit_delta) = inner.deltas_at(snapshot.sequence);
+            pages += page_delta;
+            visits += visit_delta;
+            let unsealed = inner.pages().map(|p| p.visits_at(snapshot.sequence).count() as u64);
+            stats.unsealed_visits += unsealed.sum::<u64>();
         }
         stats.pages = u64::try_from(pages).unwrap_or(0);
         stats.visits = u64::try_from(visits).unwrap_or(0);

@@ -21,7 +21,7 @@ use crate::page::{
 };
 
 /// Observations that are looked up before they are applied.
-const CHUNK: usize = 1024;
+const CHUNK: usize = 8192;
 
 /// Fewer observations than this are not worth a second thread.
 const SPLIT_MIN: usize = 256;
@@ -30,7 +30,7 @@ const SPLIT_MIN: usize = 256;
 struct Prepared<'a> {
     lookup: Lookup<'a>,
     segments: Arc<[Arc<LiveSegment>]>,
-    /// The page's head; not looked up for a page that was in a memtable.
+    /// The page's head, where a seal or a merge has not overtaken it.
     known: Option<Known>,
     hits: Vec<SegmentHit>,
 }
@@ -118,19 +118,24 @@ impl Shared {
         view: &View,
         observations: &[Observation<'a>],
     ) -> Result<Vec<Prepared<'a>>> {
+        if let [observation] = observations {
+            let hits = self.wanted(observation).map(|w| segment_hits(&view.segments, &w));
+            let lookup = Lookup::new(observation.url, view.seed);
+            let known = Some(view.head_in_segments(&lookup)?);
+            let hits = hits.transpose()?.unwrap_or_default();
+            return Ok(vec![Prepared { lookup, segments: view.segments.clone(), known, hits }]);
+        }
         let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
         let hits = segment_hits_of_many(&view.segments, &wanted)?;
-        let mut prepared = Vec::with_capacity(observations.len());
-        for (observation, hits) in observations.iter().zip(hits) {
-            let lookup = Lookup::new(observation.url, view.seed);
-            let in_memory = view
-                .memtables
-                .iter()
-                .any(|m| m.read().find(lookup.hash, lookup.url, u64::MAX).is_some());
-            let known = if in_memory { None } else { Some(view.head_in_segments(&lookup)?) };
-            prepared.push(Prepared { lookup, segments: Arc::clone(&view.segments), known, hits });
-        }
-        Ok(prepared)
+        let lookups: Vec<_> = observations.iter().map(|o| Lookup::new(o.url, view.seed)).collect();
+        let known = view.heads_in_segments(&lookups)?;
+        let parts = lookups.into_iter().zip(known).zip(hits);
+        Ok(parts
+            .map(|((lookup, known), hits)| {
+                let segments = Arc::clone(&view.segments);
+                Prepared { lookup, segments, known: Some(known), hits }
+            })
+            .collect())
     }
 
     /// What is searched for beside an observation: other pages near its content.

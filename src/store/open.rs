@@ -90,8 +90,14 @@ fn check_options(options: &Options) -> Result<()> {
     if options.near_distance > 64 {
         return wrong("near_distance must be at most 64");
     }
-    if options.epoch.is_empty() || options.epoch.chars().any(char::is_control) {
-        return wrong("an epoch's name is not empty and has no control characters");
+    check_epoch_name(&options.epoch)
+}
+
+/// Whether an epoch may have this name.
+pub(super) fn check_epoch_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
+        let what = "an epoch's name has 1 to 256 bytes and no control characters";
+        return Err(Error::Option(what.to_owned()));
     }
     Ok(())
 }
@@ -214,6 +220,7 @@ fn share(
         options,
         writing,
         epochs: RwLock::new(contents.epochs),
+        registering: Mutex::new(()),
         view: RwLock::new(Arc::new(view)),
         visible: AtomicU64::new(next_sequence - 1),
         writer: Mutex::new(Writer { next_sequence, pending: Pending::default() }),

@@ -24,6 +24,8 @@ pub(super) struct Shared {
     /// None when open for reading only.
     pub(super) writing: Option<Writing>,
     pub(super) epochs: RwLock<Vec<String>>,
+    /// Taken while an epoch is registered.
+    pub(super) registering: Mutex<()>,
     pub(super) view: RwLock<Arc<View>>,
     /// The last acknowledged operation: readers see up to here.
     pub(super) visible: AtomicU64,

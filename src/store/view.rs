@@ -30,6 +30,16 @@ impl LiveSegment {
         self.tables.iter().find(|t| t.epoch == epoch)
     }
 
+    /// What this segment says of a page; `None` where it leaves that to older ones.
+    fn known(&self, lookup: &Lookup<'_>) -> Result<Option<Known>> {
+        if let Some(page) = self.segment.find(lookup.hash, lookup.url)? {
+            let head = page.record.head().ok_or_else(|| unreadable(&self.segment))?;
+            return Ok(Some(Known { earlier: true, head }));
+        }
+        let buried = !self.tombstones.is_empty() && self.buries(lookup.key());
+        Ok(buried.then(Known::default))
+    }
+
     fn buries(&self, key: &[u8]) -> bool {
         self.tombstones.iter().any(|t| t.prefix.contains(key))
     }
@@ -129,16 +139,43 @@ impl View {
     /// The same, asking only the segments.
     pub(crate) fn head_in_segments(&self, lookup: &Lookup<'_>) -> Result<Known> {
         for live in self.segments.iter().rev() {
-            if let Some(page) = live.segment.find(lookup.hash, lookup.url)? {
-                let head = page.record.head();
-                let head = head.ok_or_else(|| unreadable(&live.segment))?;
-                return Ok(Known { earlier: true, head });
-            }
-            if !live.tombstones.is_empty() && live.buries(lookup.key()) {
-                break;
+            if let Some(known) = live.known(lookup)? {
+                return Ok(known);
             }
         }
         Ok(Known::default())
+    }
+
+    /// The same for many pages: in order of their hashes, which is that of each segment's filter and
+    /// index.
+    pub(crate) fn heads_in_segments(&self, lookups: &[Lookup<'_>]) -> Result<Vec<Known>> {
+        let mut order: Vec<(u64, usize)> =
+            lookups.iter().enumerate().map(|(place, lookup)| (lookup.hash, place)).collect();
+        order.sort_unstable();
+        let mut heads: Vec<Known> = lookups.iter().map(|_| Known::default()).collect();
+        for live in self.segments.iter().rev() {
+            let mut failed = None;
+            order.retain(|&(_, place)| {
+                let (Some(lookup), Some(head)) = (lookups.get(place), heads.get_mut(place)) else {
+                    return false;
+                };
+                match live.known(lookup) {
+                    Ok(None) => true,
+                    Ok(Some(known)) => {
+                        *head = known;
+                        false
+                    }
+                    Err(e) => {
+                        failed = Some(e);
+                        false
+                    }
+                }
+            });
+            if let Some(e) = failed {
+                return Err(e);
+            }
+        }
+        Ok(heads)
     }
 
     /// Hands the visits of a page to `take`, component by component, newest first, as far back as

@@ -13,7 +13,8 @@ use crate::cli::escape::escape;
 
 /// A line buffer beyond this is given back after a long line.
 const KEPT_BYTES: usize = 4 << 20;
-const EPOCH_BYTES_MAX: usize = 255;
+/// As in a store.
+const EPOCH_BYTES_MAX: usize = 256;
 
 /// Reads lines of JSON.
 ///

@@ -50,6 +50,18 @@ use walk::{Walk, broken};
 /// within the record.
 pub(crate) const RECORD_BYTES_MAX: u64 = 64 << 20;
 
+/// A time as people write it: RFC 3339, its date or less of that, or seconds since 1970; in
+/// milliseconds since 1970.
+pub(crate) fn time(text: &str) -> Option<i64> {
+    time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
+}
+
+/// The text of a document, as that of a page in a folder: the visible one of HTML, if its content is
+/// that. `None` if it is no text.
+pub(crate) fn text(document: &[u8]) -> Option<String> {
+    content::text(document, content::Kind::Unsaid, None)
+}
+
 /// Where to read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
@@ -82,6 +94,8 @@ impl Source {
 /// All items of some sources, in order: the same for the same files.
 pub(crate) struct Input {
     sources: VecDeque<Source>,
+    /// A folder within others that is not read.
+    except: Option<PathBuf>,
     /// The folder that is being walked.
     walk: Option<Walk>,
     /// The archive or lines that are being read.
@@ -94,10 +108,18 @@ impl Input {
     pub(crate) fn new(sources: impl IntoIterator<Item = Source>) -> Input {
         Input {
             sources: sources.into_iter().collect(),
+            except: None,
             walk: None,
             reader: None,
             progress: Arc::default(),
         }
+    }
+
+    /// The same without what stands in this folder, should it stand within another.
+    pub(crate) fn except(mut self, folder: &Path) -> Input {
+        // Where it is no folder, there is nothing to leave out.
+        self.except = folder.canonicalize().ok();
+        self
     }
 
     /// The bytes read so far, still packed: a counter that other threads may look at.
@@ -124,7 +146,7 @@ impl Input {
                 Ok(self.archive(kind, stream))
             }
             Source::Path(path) if path.is_dir() => {
-                self.walk = Some(Walk::new(&path)?);
+                self.walk = Some(Walk::new(&path)?.except(self.except.clone()));
                 Ok(None)
             }
             Source::Path(path) => {

@@ -12,17 +12,28 @@ use crate::cli::escape::escape;
 pub(super) struct Walk {
     /// What is still to be visited, the next one last.
     ahead: Vec<PathBuf>,
+    /// A folder that is not looked into, by its canonical path.
+    except: Option<PathBuf>,
 }
 
 impl Walk {
     /// Walks `folder`, which itself may be a symbolic link.
     pub(super) fn new(folder: &Path) -> Result<Walk, Item> {
-        Ok(Walk { ahead: entries(folder)? })
+        Ok(Walk { ahead: entries(folder)?, except: None })
+    }
+
+    /// The same without what stands in this folder, which is named by its canonical path.
+    pub(super) fn except(mut self, folder: Option<PathBuf>) -> Walk {
+        self.except = folder;
+        self
     }
 
     fn visit(&mut self, path: PathBuf) -> Result<Option<PathBuf>, Item> {
         let kind = path.symlink_metadata().map_err(|e| broken(&path, &e))?.file_type();
         if kind.is_dir() {
+            if self.is_left_out(&path) {
+                return Ok(None);
+            }
             self.ahead.extend(entries(&path)?);
             Ok(None)
         } else if kind.is_file() {
@@ -32,6 +43,13 @@ impl Walk {
         } else {
             Err(Item::Passed("special file"))
         }
+    }
+
+    fn is_left_out(&self, path: &Path) -> bool {
+        self.except.as_ref().is_some_and(|except| {
+            path.file_name() == except.file_name()
+                && path.canonicalize().is_ok_and(|path| path == *except)
+        })
     }
 }
 

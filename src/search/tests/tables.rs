@@ -169,3 +169,23 @@ proptest! {
         );
     }
 }
+
+#[test]
+fn a_batch_is_answered_like_its_queries_one_by_one() {
+    for kind in KINDS {
+        for n in [0, 1, 600, 30_000] {
+            let fingerprints = canonical(fingerprints(kind, n, 11));
+            let bits = has_rotations(n as u32).then(|| rotation_bits(n as u32));
+            let tables = tables(&fingerprints, bits);
+            let queries = queries(&fingerprints, 60, 12);
+            for k in [0, 1, 2, 3, 4, 8, 64] {
+                let mut found = vec![Vec::new(); queries.len()];
+                let batch = Batch::new(queries.clone(), k);
+                tables.find_batch(&batch, |place, candidate| found[place].push(candidate)).unwrap();
+                for (query, found) in queries.iter().zip(found) {
+                    assert_eq!(sorted(found), oracle(&fingerprints, *query, k), "k = {k}");
+                }
+            }
+        }
+    }
+}

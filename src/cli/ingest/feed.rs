@@ -1,0 +1,104 @@
+//! The thread that reads the input and makes fingerprints of texts.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::JoinHandle;
+
+use simkeep::{Digest, fingerprint};
+
+use super::Failure;
+use crate::cli::input::{Broken, Input, Item, Payload, Record, Source};
+
+/// Entries that may wait. They hold no texts, so this bounds the memory.
+const WAITING: usize = 2048;
+
+/// A record that is ready to be observed.
+pub(super) struct Entry {
+    pub(super) url: String,
+    /// Milliseconds since 1970.
+    pub(super) time: i64,
+    pub(super) status: Option<u16>,
+    pub(super) digest: Option<Digest>,
+    pub(super) found: Found,
+}
+
+/// What a record found.
+pub(super) enum Found {
+    /// Content; this is the fingerprint that was made of its text.
+    Text(u64),
+    /// Content with a fingerprint made elsewhere, and by what if the record says so.
+    Ready(u64, Option<String>),
+    NotModified,
+    Gone,
+    Failed,
+    /// The content of an earlier record, of this URL and time if they are known.
+    Revisit(Option<String>, Option<i64>),
+}
+
+/// What comes out of the input.
+pub(super) enum Fed {
+    Entry(Entry),
+    Broken(Broken),
+    /// A record of this kind has nothing to say of a page.
+    Passed(&'static str),
+}
+
+/// The reading thread.
+pub(super) struct Feed {
+    /// What was read, in order; ends with the input.
+    pub(super) entries: Receiver<Fed>,
+    thread: JoinHandle<()>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Feed {
+    /// Begins to read. The thread ends when all is read, or when nobody takes what it reads.
+    ///
+    /// The store may stand in a folder that is read; its own files are no pages.
+    pub(super) fn start(sources: Vec<Source>, store: &Path) -> Result<Feed, Failure> {
+        let input = Input::new(sources).except(store);
+        let bytes = input.progress();
+        let (sender, entries) = sync_channel(WAITING);
+        let read = move || {
+            for item in input {
+                if sender.send(prepare(item)).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("simkeep-read".into()).spawn(read);
+        let thread = thread.map_err(|e| Failure::Other(format!("cannot start a thread: {e}")))?;
+        Ok(Feed { entries, thread, bytes })
+    }
+
+    /// Bytes that were read so far, as they stand in the files.
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Makes sure that the input came to its end.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        self.thread.join().map_err(|_| {
+            Failure::Other("the reader failed before the end of the input; this is a bug".into())
+        })
+    }
+}
+
+fn prepare(item: Item) -> Fed {
+    let Record { url, time, payload, digest, status, epoch } = match item {
+        Item::Record(record) => record,
+        Item::Broken(broken) => return Fed::Broken(broken),
+        Item::Passed(kind) => return Fed::Passed(kind),
+    };
+    let found = match payload {
+        Payload::Text(text) => Found::Text(fingerprint::of_text(&text)),
+        Payload::Ready { fingerprint } => Found::Ready(fingerprint, epoch),
+        Payload::NotModified => Found::NotModified,
+        Payload::Gone => Found::Gone,
+        Payload::Failed => Found::Failed,
+        Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
+    };
+    Fed::Entry(Entry { url, time, status, digest, found })
+}

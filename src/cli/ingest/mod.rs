@@ -1,0 +1,153 @@
+//! `ingest`: everything that was crawled, into the store.
+//!
+//! One thread reads and makes fingerprints ([`feed`]), the other observes in batches
+//! ([`observer`]), so that neither waits for the other as long as there is work. The order of the
+//! records is kept: a run that was interrupted and is begun again ends with the same store.
+
+mod feed;
+mod observer;
+mod progress;
+mod summary;
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use clap::Args;
+use simkeep::{Options, Store};
+
+use super::Common;
+use super::exit::{Exit, Failure, say};
+use super::input::{Broken, Source};
+use super::output::Output;
+use super::words::many;
+use feed::{Fed, Feed};
+use observer::Observer;
+use progress::Progress;
+
+/// When no record has come for so long, those that wait are observed.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Read files, folders, JSON lines and web archives into a store
+///
+/// Makes the store if there is none. May be interrupted at any time and run again: what is known
+/// already changes nothing. Prints what it found: a \"version\" is content that is new, changed or
+/// reverted to an earlier one.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep ingest crawl-*.warc.gz --store crawl.simkeep
+  simkeep ingest ~/documents --store documents.simkeep
+  zstd -dc pages.jsonl.zst | simkeep ingest - --store pages.simkeep
+
+What it reads, plain or packed with gzip or zstd:
+  folders     each file is a page file://..., seen at the time of its last modification; files that
+              are no text are passed over
+  JSON lines  {\"url\", \"t\", \"text\"}, or {\"url\", \"t\", \"fingerprint\", \"digest\"} ready-made (16 and
+              32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"not-modified\", \"gone\" or \"failed\";
+              \"t\" in seconds since 1970 or RFC 3339; \"status\" if known; other keys are ignored
+  archives    WARC, WET and ARC: responses, revisits, resources and conversions
+
+Broken records are named, counted and skipped.")]
+pub(super) struct Ingest {
+    /// Files and folders; - is standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// What made the fingerprints that come ready-made, where a record does not say it itself
+    #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
+    epoch: String,
+    /// Stop at the first broken record, with exit code 3
+    #[arg(long)]
+    strict: bool,
+    /// How many observations become durable together
+    #[arg(long, value_name = "COUNT", default_value = "1000")]
+    batch: NonZeroUsize,
+    #[command(flatten)]
+    common: Common,
+}
+
+fn parse_epoch(name: &str) -> Result<String, &'static str> {
+    if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
+        return Err("an epoch's name has 1 to 256 bytes and no control characters");
+    }
+    Ok(name.to_owned())
+}
+
+impl Ingest {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        self.paths.iter().try_for_each(check)?;
+        let store = Store::open_or_create(&self.common.store, Options::default())?;
+        let sources: Vec<Source> =
+            self.paths.iter().map(|path| Source::from_argument(path)).collect();
+        let mut progress = Progress::new(&sources);
+        let feed = Feed::start(sources, &self.common.store)?;
+        let mut observer = Observer::new(&store, self.epoch.clone(), self.batch);
+        let stopped = self.take_all(&feed, &mut observer, &mut progress);
+        progress.finish();
+        let stopped = stopped.inspect_err(|_| {
+            let stored = many(observer.summary.observed(), "record was", "records were");
+            say(&format!("{stored} stored before it failed; run it again to go on"));
+        })?;
+        let mut summary = observer.summary;
+        summary.bytes = feed.bytes_read();
+        if stopped.is_none() {
+            feed.finish()?;
+        }
+        store.close()?;
+        summary.elapsed = progress.elapsed();
+        if self.common.json {
+            output.object(&summary.object())?;
+        } else {
+            summary.lines().iter().try_for_each(|line| output.line(line))?;
+        }
+        let Some(Broken { at, why }) = stopped else { return Ok(Exit::Done) };
+        // The result stands before the reason why it is not whole.
+        output.finish()?;
+        Err(Failure::Broken(format!(
+            "{at}: {why}; stopped, as --strict says: what came before it is stored"
+        )))
+    }
+
+    /// Takes all that is read; gives the broken record that it stopped at.
+    fn take_all(
+        &self,
+        feed: &Feed,
+        observer: &mut Observer<'_>,
+        progress: &mut Progress,
+    ) -> Result<Option<Broken>, Failure> {
+        loop {
+            match feed.entries.recv_timeout(IDLE) {
+                Ok(Fed::Entry(entry)) => observer.take(entry)?,
+                Ok(Fed::Broken(broken)) => {
+                    observer.summary.broken += 1;
+                    if self.strict {
+                        observer.flush()?;
+                        return Ok(Some(broken));
+                    }
+                    progress.broken(&broken);
+                }
+                Ok(Fed::Passed(kind)) => observer.summary.passed(kind),
+                Err(RecvTimeoutError::Timeout) => observer.flush()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    observer.flush()?;
+                    return Ok(None);
+                }
+            }
+            progress.show(feed.bytes_read(), &observer.summary);
+        }
+    }
+}
+
+/// A file that was named and is not there is a mistake, not a broken record.
+fn check(path: &OsString) -> Result<(), Failure> {
+    if path == "-" {
+        return Ok(());
+    }
+    let path = Path::new(path);
+    let readable = path.metadata().and_then(|metadata| {
+        // To open a pipe would take from it.
+        if metadata.is_file() { std::fs::File::open(path).map(drop) } else { Ok(()) }
+    });
+    readable.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))
+}

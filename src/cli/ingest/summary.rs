@@ -1,0 +1,137 @@
+//! What an ingest found, in numbers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use simkeep::{Outcome, Verdict};
+
+use crate::cli::words::{bytes, count};
+
+/// Counts of records and of what they meant.
+#[derive(Default)]
+pub(super) struct Summary {
+    pub(super) records: u64,
+    new: u64,
+    same: u64,
+    changed: u64,
+    reverted: u64,
+    gone: u64,
+    failed: u64,
+    pub(super) known: u64,
+    out_of_order: u64,
+    /// Observations with other pages near their content.
+    near: u64,
+    /// Observations with other pages of exactly their content.
+    copies: u64,
+    /// Revisits whose original is not in the store.
+    pub(super) revisits_alone: u64,
+    passed: BTreeMap<&'static str, u64>,
+    pub(super) broken: u64,
+    /// Bytes read, as they stand in the files.
+    pub(super) bytes: u64,
+    pub(super) elapsed: Duration,
+}
+
+impl Summary {
+    pub(super) fn passed(&mut self, kind: &'static str) {
+        *self.passed.entry(kind).or_default() += 1;
+    }
+
+    pub(super) fn outcome(&mut self, outcome: &Outcome) {
+        let count = match outcome.verdict {
+            Verdict::New => &mut self.new,
+            Verdict::Same(_) => &mut self.same,
+            Verdict::Changed { .. } => &mut self.changed,
+            Verdict::Reverted { .. } => &mut self.reverted,
+            Verdict::Gone => &mut self.gone,
+            Verdict::Failed => &mut self.failed,
+            Verdict::OutOfOrder => &mut self.out_of_order,
+            Verdict::Known => &mut self.known,
+        };
+        *count += 1;
+        self.near += u64::from(!outcome.near.is_empty());
+        self.copies += u64::from(!outcome.copies.is_empty());
+    }
+
+    /// Records that are in the store, whether they were before or not.
+    pub(super) fn observed(&self) -> u64 {
+        let (kept, states) = (self.same + self.known + self.out_of_order, self.gone + self.failed);
+        self.versions() + kept + states
+    }
+
+    fn versions(&self) -> u64 {
+        self.new + self.changed + self.reverted
+    }
+
+    fn per_second(&self) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.records as f64 / seconds } else { 0.0 }
+    }
+
+    /// For programs.
+    pub(super) fn object(&self) -> Value {
+        json!({
+            "records": self.records,
+            "versions": self.versions(),
+            "new": self.new,
+            "changed": self.changed,
+            "reverted": self.reverted,
+            "same": self.same,
+            "gone": self.gone,
+            "failed": self.failed,
+            "known": self.known,
+            "out_of_order": self.out_of_order,
+            "near_duplicates": self.near,
+            "exact_copies": self.copies,
+            "revisits_without_original": self.revisits_alone,
+            "passed_over": self.passed,
+            "broken": self.broken,
+            "bytes": self.bytes,
+            "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
+            "observes_per_second": self.per_second().round(),
+        })
+    }
+
+    /// For people: what always counts, and of the rest what there is.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut line = |name: &str, number: u64, remark: &str| {
+            let gap = if remark.is_empty() { "" } else { "  " };
+            lines.push(format!("{name:<25}{:>13}{gap}{remark}", count(number)));
+        };
+        line("records", self.records, "");
+        line("versions", self.versions(), "");
+        line("  new pages", self.new, "");
+        line("  changed", self.changed, "");
+        line("  reverted", self.reverted, "to an earlier version");
+        line("same", self.same, "");
+        for (name, number, remark) in [
+            ("gone", self.gone, ""),
+            ("failed", self.failed, ""),
+            ("known already", self.known, "observed before"),
+            ("out of order", self.out_of_order, "not after the last visit of their page"),
+            ("revisits alone", self.revisits_alone, "their original is not in the store"),
+        ] {
+            if number > 0 {
+                line(name, number, remark);
+            }
+        }
+        line("near-duplicates", self.near, "of other pages");
+        line("exact copies", self.copies, "of other pages");
+        if !self.passed.is_empty() {
+            let kinds: Vec<String> =
+                self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
+            line("passed over", self.passed.values().sum(), &kinds.join(", "));
+        }
+        if self.broken > 0 {
+            line("broken", self.broken, "skipped");
+        }
+        lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
+        let rate = count(self.per_second() as u64);
+        let time = format!("{:.1} s", self.elapsed.as_secs_f64());
+        lines.push(format!("{:<25}{time:>13}  {rate} observations a second", "time"));
+        lines
+    }
+}

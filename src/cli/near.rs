@@ -1,0 +1,223 @@
+//! `near`: pages with almost the same text.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args};
+use serde_json::json;
+use simkeep::{Epoch, Matches, Query, Snapshot, Store, fingerprint};
+
+use super::exit::{Exit, Failure, say};
+use super::output::Output;
+use super::{Common, escape, input, visit, words};
+
+/// Find pages near a fingerprint, a text or another page
+///
+/// A line a page, nearest first: how many of the 64 bits differ, its fingerprint, its URL. Every
+/// page within the distance is found.
+#[derive(Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["fingerprint", "text", "url"])))]
+#[command(after_long_help = "Examples:
+  simkeep near --url https://example.com/terms
+  simkeep near --text terms.html -k 8
+  simkeep near 0123456789abcdef --ever --limit 100
+  echo 'some text' | simkeep near --text -
+
+Fingerprints are compared within one epoch: what was made by the same recipe. A --text is compared
+with pages whose text simkeep fingerprinted itself, a --url within the epoch of its content. A ready
+fingerprint is compared within the only epoch that has pages; if there are more, name one with
+--epoch (`simkeep stats` lists them).
+
+With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", and \"near\", a list of \"url\",
+\"distance\" and \"fingerprint\".
+
+Exits with 1 if nothing is near.")]
+pub(super) struct Near {
+    /// The fingerprint, in 16 hexadecimal digits
+    #[arg(value_parser = parse_fingerprint)]
+    fingerprint: Option<u64>,
+    /// A document of which to make the fingerprint; - is standard input
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+    /// A page of the store: others near the content that it has now
+    #[arg(long, conflicts_with = "epoch")]
+    url: Option<String>,
+    /// How many bits may differ
+    #[arg(short, value_name = "BITS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=64))]
+    k: u32,
+    /// How many pages to print at most
+    #[arg(long, value_name = "COUNT", default_value_t = 16)]
+    limit: usize,
+    /// Compare with fingerprints of this epoch
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// Compare with every version that a page ever had, not only with those in force
+    #[arg(long)]
+    ever: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
+    let plain = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let value = plain.then(|| u64::from_str_radix(text, 16).ok()).flatten();
+    value.ok_or("a fingerprint has 16 hexadecimal digits")
+}
+
+impl Near {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let store = self.common.read()?;
+        let snapshot = store.snapshot();
+        let Some((fingerprint, epoch)) = self.wanted(&store, &snapshot)? else {
+            return Ok(Exit::Nothing);
+        };
+        let mut query = Query::new(fingerprint, self.k).epoch(epoch);
+        query.ever = self.ever;
+        let matches = self.search(&snapshot, &query)?;
+        if self.common.json {
+            let near = matches.near.iter().map(|near| {
+                let fingerprint = visit::fingerprint(near.fingerprint);
+                json!({ "url": near.url, "distance": near.distance, "fingerprint": fingerprint })
+            });
+            output.object(&json!({
+                "fingerprint": visit::fingerprint(fingerprint),
+                "epoch": visit::epoch(&store.epochs(), epoch.0),
+                "k": self.k,
+                "complete": matches.complete,
+                "near": near.collect::<Vec<_>>(),
+            }))?;
+        } else {
+            for near in &matches.near {
+                let bits = if near.distance == 1 { "bit " } else { "bits" };
+                let fingerprint = visit::fingerprint(near.fingerprint);
+                let url = escape::whole(&near.url);
+                output.line(&format!("{:>2} {bits}  {fingerprint}  {url}", near.distance))?;
+            }
+            if !matches.complete {
+                say("there are more; ask for them with a higher --limit");
+            }
+        }
+        if !matches.near.is_empty() {
+            return Ok(Exit::Done);
+        }
+        let within = words::many(self.k.into(), "bit", "bits");
+        say(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)));
+        Ok(Exit::Nothing)
+    }
+
+    /// The fingerprint and the epoch to search; none if the page that was named has none.
+    fn wanted(&self, store: &Store, snapshot: &Snapshot) -> Result<Option<(u64, Epoch)>, Failure> {
+        if let Some(url) = &self.url {
+            let page = snapshot.latest(url)?;
+            let content = page.as_ref().and_then(|page| page.content);
+            if content.is_none() {
+                say(&match page {
+                    None => format!("{url} is not known in this store"),
+                    Some(_) => format!("{url} has no content now, so nothing is near it"),
+                });
+            }
+            return Ok(content.map(|content| (content.fingerprint, content.epoch)));
+        }
+        let epochs = store.epochs();
+        if let Some(path) = &self.text {
+            let name = self.epoch.as_deref().unwrap_or(fingerprint::RECIPE);
+            let text = read_text(path)?;
+            return Ok(Some((fingerprint::of_text(&text), named(&epochs, name)?)));
+        }
+        let Some(fingerprint) = self.fingerprint else {
+            return Err(Failure::Usage("name a fingerprint, a --text or a --url".into()));
+        };
+        let epoch = match &self.epoch {
+            Some(name) => named(&epochs, name)?,
+            None => self.only_epoch(snapshot, fingerprint, &epochs)?,
+        };
+        Ok(Some((fingerprint, epoch)))
+    }
+
+    /// The only epoch that has pages.
+    fn only_epoch(
+        &self,
+        snapshot: &Snapshot,
+        fingerprint: u64,
+        names: &[String],
+    ) -> Result<Epoch, Failure> {
+        let mut with_pages = Vec::new();
+        for number in 0..u32::try_from(names.len()).unwrap_or(u32::MAX) {
+            let epoch = Epoch(number);
+            if names.len() == 1 || self.has_pages(snapshot, fingerprint, epoch)? {
+                with_pages.push(epoch);
+            }
+        }
+        match *with_pages {
+            [only] => Ok(only),
+            // Any epoch has nothing near.
+            [] => Ok(Epoch(0)),
+            _ => {
+                let names: Vec<&str> =
+                    with_pages.iter().map(|epoch| visit::epoch(names, epoch.0)).collect();
+                let names = names.join(", ");
+                Err(Failure::Usage(format!(
+                    "the store has fingerprints of several epochs; say with --epoch which: {names}"
+                )))
+            }
+        }
+    }
+
+    /// Whether an epoch has any page: asked in widening circles, since in a large epoch something
+    /// is found in a narrow one.
+    fn has_pages(
+        &self,
+        snapshot: &Snapshot,
+        fingerprint: u64,
+        epoch: Epoch,
+    ) -> Result<bool, Failure> {
+        for k in [8, 16, 24, 32, 64] {
+            let mut query = Query::new(fingerprint, k).epoch(epoch).limit(1);
+            query.ever = self.ever;
+            if !snapshot.search(&query)?.near.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Searches; the page that was asked about is not near itself.
+    fn search(&self, snapshot: &Snapshot, query: &Query) -> Result<Matches, Failure> {
+        let itself = |url: &str| self.url.as_deref() == Some(url);
+        let mut limit = self.limit.saturating_add(usize::from(self.url.is_some()));
+        loop {
+            let mut matches = snapshot.search(&query.limit(limit))?;
+            matches.near.retain(|near| !itself(&near.url));
+            // With every version it may take more than one place.
+            if matches.complete || matches.near.len() >= self.limit {
+                matches.complete &= matches.near.len() <= self.limit;
+                matches.near.truncate(self.limit);
+                return Ok(matches);
+            }
+            limit = limit.saturating_mul(2);
+        }
+    }
+}
+
+fn named(epochs: &[String], name: &str) -> Result<Epoch, Failure> {
+    let number = epochs.iter().position(|known| known == name);
+    let number = number.and_then(|number| u32::try_from(number).ok());
+    number.map(Epoch).ok_or_else(|| {
+        let known = epochs.join(", ");
+        Failure::Usage(format!("the store has no epoch {name}; name one with --epoch: {known}"))
+    })
+}
+
+/// The text of a document, read as `ingest` reads a page.
+fn read_text(path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = if path.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
+    };
+    read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))?;
+    input::text(&bytes).ok_or_else(|| {
+        Failure::Usage(format!("{} is no text; name a text or an HTML page", path.display()))
+    })
+}

@@ -1,0 +1,72 @@
+//! A visit as it is shown.
+
+use serde_json::{Map, Value};
+use simkeep::{Digest, Seen, Visit};
+
+use super::time;
+
+/// What was seen where no content was.
+pub(super) fn seen(seen: &Seen) -> Option<&'static str> {
+    match seen {
+        Seen::Content(_) => None,
+        Seen::NotModified { .. } => Some("not-modified"),
+        Seen::Gone => Some("gone"),
+        Seen::Failed => Some("failed"),
+    }
+}
+
+/// A visit as `export` writes and `ingest` reads it: keys in this order, and only those that say
+/// something. `epochs` are the names that the visit's epoch number is counted in.
+pub(super) fn object(url: &str, visit: &Visit, epochs: &[String]) -> Map<String, Value> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("url", url.into());
+    put("t", time::format(visit.time).into());
+    if let Some(content) = visit.seen.content() {
+        put("fingerprint", fingerprint(content.fingerprint).into());
+    }
+    if let Some(digest) = visit.seen.digest() {
+        put("digest", digest.to_string().into());
+    }
+    if let Some(content) = visit.seen.content() {
+        put("epoch", epoch(epochs, content.epoch.0).into());
+    }
+    if let Some(status) = visit.status {
+        put("status", status.into());
+    }
+    if let Some(seen) = seen(&visit.seen) {
+        put("seen", seen.into());
+    }
+    object
+}
+
+/// A visit in columns: time, status, fingerprint, digest.
+pub(super) fn row(visit: &Visit) -> String {
+    format!(
+        "{:<24}  {:>3}  {}  {}",
+        time::format(visit.time),
+        visit.status.map_or("-".into(), |status| status.to_string()),
+        fingerprint_or(visit.seen.content().map(|c| c.fingerprint), "-"),
+        digest_or_dash(visit.seen.digest()),
+    )
+}
+
+/// A fingerprint in 16 digits.
+pub(super) fn fingerprint(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
+}
+
+/// A column of fingerprints: this one, or a word where there is none.
+pub(super) fn fingerprint_or(known: Option<u64>, none: &str) -> String {
+    known.map_or_else(|| format!("{none:<16}"), fingerprint)
+}
+
+fn digest_or_dash(digest: Option<Digest>) -> String {
+    digest.map_or_else(|| format!("{:<32}", "-"), |digest| digest.to_string())
+}
+
+/// The name of an epoch.
+pub(super) fn epoch(epochs: &[String], number: u32) -> &str {
+    // A store names every epoch that it has fingerprints of.
+    usize::try_from(number).ok().and_then(|at| epochs.get(at)).map_or("", String::as_str)
+}

@@ -1,0 +1,279 @@
+//! `near`, `history`, `scan`, `stats` and `verify`.
+
+use super::*;
+
+#[test]
+fn a_history_says_what_each_visit_meant() {
+    let place = Place::with(CRAWL);
+    let history = place.done(&["history", "https://example.com/terms"]);
+    let a = "00000000000000ff  000102030405060708090a0b0c0d0e0f";
+    let b = "00000000000000f0  ff0102030405060708090a0b0c0d0e0f";
+    let none = "-                 -                               ";
+    let expected = [
+        format!("2024-01-01T00:00:00Z      200  {a}  new"),
+        format!("2024-01-02T00:00:00Z      200  {a}  same (digest)"),
+        format!("2024-01-03T00:00:00Z      200  {b}  changed by 4 bits"),
+        format!(
+            "2024-01-04T00:00:00.250Z  200  {a}  reverted to the version of \
+             2024-01-02T00:00:00Z (4 bits from the one before)"
+        ),
+        format!("2024-01-05T00:00:00Z      304  {none}  same (server's word)"),
+        format!("2024-01-06T00:00:00Z        -  {none}  failed"),
+    ];
+    assert_eq!(history.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_history_for_programs_has_the_keys_of_an_export_and_the_verdict() {
+    let place = Place::with(CRAWL);
+    let ran = place.run(&["history", "https://example.com/terms", "--json"]);
+    let objects = ran.objects();
+    assert_eq!(objects[0]["verdict"], "new");
+    assert_eq!(objects[0]["fingerprint"], "00000000000000ff");
+    assert_eq!(objects[1]["by"], "digest");
+    assert_eq!(objects[2]["distance"], 4);
+    assert_eq!(objects[3]["verdict"], "reverted");
+    assert_eq!(objects[3]["to"], "2024-01-02T00:00:00Z");
+    assert_eq!(objects[4]["seen"], "not-modified");
+    assert_eq!(objects[5]["verdict"], "failed");
+}
+
+#[test]
+fn as_of_gives_the_version_that_was_in_force() {
+    let place = Place::with(CRAWL);
+    let as_of = |url: &str, time: &str| {
+        let ran = place.run(&["history", url, "--as-of", time, "--json"]);
+        match ran.objects().as_slice() {
+            [visit] => (ran.code, visit["t"].as_str().unwrap().to_owned()),
+            _ => (ran.code, ran.err),
+        }
+    };
+    let terms = "https://example.com/terms";
+    assert_eq!(as_of(terms, "2024-01-03T23:59:59Z"), (0, "2024-01-03T00:00:00Z".into()));
+    assert_eq!(as_of(terms, "2024-01-03"), (0, "2024-01-03T00:00:00Z".into()));
+    assert_eq!(as_of(terms, "1704196800.5"), (0, "2024-01-02T00:00:00Z".into()));
+    assert_eq!(as_of(terms, "2030"), (0, "2024-01-04T00:00:00.250Z".into()));
+    assert_eq!(as_of(terms, "-1").0, 1);
+    assert_eq!(as_of("https://example.com/old", "2024-01-02").0, 1);
+    assert_eq!(as_of(terms, "soon").0, 2);
+}
+
+#[test]
+fn near_finds_other_pages_in_force_nearest_first() {
+    let place = Place::with(CRAWL);
+    let near = place.done(&["near", "--url", "https://example.com/terms"]);
+    assert_eq!(near, " 1 bit   00000000000000fd  https://docs.example.com/terms\n");
+    let ran = place.run(&["near", "00000000000000FF", "--ever", "-k", "4", "--json"]);
+    let object = ran.objects().remove(0);
+    let found: Vec<_> = object["near"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|near| (near["url"].as_str().unwrap(), near["distance"].as_u64().unwrap()))
+        .collect();
+    let expected = [
+        ("https://example.com/terms", 0),
+        ("https://example.com/old", 1),
+        ("https://docs.example.com/terms", 1),
+        ("https://example.com/terms", 4),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!((&object["complete"], &object["epoch"]), (&true.into(), &"e".into()));
+}
+
+#[test]
+fn near_says_when_there_are_more_than_the_limit() {
+    let place = Place::with(CRAWL);
+    let ran = place.run(&["near", "00000000000000ff", "--limit", "1"]);
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 1));
+    assert!(ran.err.contains("--limit"), "{}", ran.err);
+    let url = ["near", "--url", "https://example.com/terms", "-k", "64", "--json", "--limit"];
+    let limited = |limit| {
+        let object = place.run(&[&url[..], &[limit]].concat()).objects().remove(0);
+        (object["near"].as_array().unwrap().len(), object["complete"].as_bool().unwrap())
+    };
+    assert_eq!(limited("1"), (1, false));
+    assert_eq!(limited("2"), (2, true));
+    assert_eq!(limited("3"), (2, true));
+}
+
+#[test]
+fn near_of_a_text_reads_it_as_ingest_does() {
+    let place = Place::new();
+    let page = "<!doctype html><title>Terms</title><p>The quick brown fox jumps over the lazy dog";
+    let path = place.write("pages/terms.html", page);
+    place.write("pages/other.txt", "something else that has nothing to do with it at all");
+    place.done(&["ingest", "pages"]);
+    let near = place.done(&["near", "--text", &path]);
+    assert!(near.starts_with(" 0 bits  ") && near.ends_with("/pages/terms.html\n"), "{near}");
+    let ran = place.run_with_input(&["near", "--text", "-"], page);
+    assert_eq!(ran.out, near);
+    let ran = place.run(&["near", "--text", "nowhere"]);
+    assert_eq!(ran.code, 5);
+    place.write("binary", [0, 1, 2]);
+    assert_eq!(place.run(&["near", "--text", "binary"]).code, 2);
+}
+
+#[test]
+fn a_ready_fingerprint_needs_an_epoch_only_where_several_have_pages() {
+    let place = Place::with(CRAWL);
+    let (fingerprint, two) = ("00000000000000ff", "the store has fingerprints of several epochs");
+    assert_eq!(place.run(&["near", fingerprint]).code, 0);
+    place.ingest(r#"{"url":"https://example.net/","t":0,"text":"a text of its own"}"#);
+    let ran = place.run(&["near", fingerprint]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains(two) && ran.err.contains("words2-sqrt/1, e"), "{}", ran.err);
+    let near = place.done(&["near", fingerprint, "--epoch", "e"]);
+    assert_eq!(near.lines().count(), 2);
+    assert_eq!(place.run(&["near", fingerprint, "--epoch", "nobody's"]).code, 2);
+}
+
+#[test]
+fn scan_lists_a_site_together() {
+    let place = Place::with(CRAWL);
+    let all = "\
+2024-01-06T00:00:00Z      00000000000000ff       6  https://example.com/terms
+2024-01-01T00:00:00Z      00000000000000fd       1  https://docs.example.com/terms
+2024-01-01T00:00:00Z      ffffffffffffff00       1  https://example.org/
+";
+    let old = "2024-01-02T00:00:00Z      gone                   2  https://example.com/old\n";
+    assert_eq!(place.done(&["scan"]), format!("{old}{all}"));
+    assert_eq!(place.done(&["scan", "example.com/old"]), old);
+    let page = place.run(&["scan", "org,example", "--json"]).objects().remove(0);
+    assert_eq!(page["url"], "https://example.org/");
+    assert_eq!((&page["visits"], &page["gone"]), (&1.into(), &false.into()));
+    assert_eq!(page["last"], "2024-01-01T00:00:00Z");
+    assert_eq!(place.run(&["scan", "no..host"]).code, 2);
+}
+
+#[test]
+fn stats_count_what_is_there() {
+    let place = Place::with(CRAWL);
+    let stats = place.run(&["stats", "--json"]).objects().remove(0);
+    assert_eq!((&stats["pages"], &stats["visits"]), (&4.into(), &10.into()));
+    assert_eq!(stats["unsealed_visits"], 10);
+    assert_eq!(stats["epochs"][1], "e");
+    place.open().seal().unwrap();
+    let stats = place.run(&["stats", "--json"]).objects().remove(0);
+    assert_eq!(stats["segments"][0]["visits"], 10);
+    assert_eq!(stats["unsealed_visits"], 0);
+    let shown = place.done(&["stats"]);
+    assert!(shown.starts_with("pages                                4\n"), "{shown}");
+    assert!(shown.contains("KiB"), "{shown}");
+}
+
+#[test]
+fn a_sound_store_is_verified_and_a_damaged_one_is_told_of() {
+    let place = Place::with(CRAWL);
+    place.open().seal().unwrap();
+    assert!(place.done(&["verify"]).starts_with("sound: 2 files, "));
+    let verified = place.run(&["verify", "--json"]).objects().remove(0);
+    assert_eq!((&verified["pages"], &verified["visits"]), (&4.into(), &10.into()));
+    let segments = std::fs::read_dir(place.store().join("segments")).unwrap();
+    let segment = segments.map(|entry| entry.unwrap().path()).next().unwrap();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let ran = place.run(&["verify"]);
+    assert_eq!((ran.code, ran.out.as_str()), (4, ""));
+    let name = segment.file_name().unwrap().to_str().unwrap();
+    assert!(ran.err.starts_with("simkeep: ") && ran.err.contains(name), "{}", ran.err);
+}
+
+#[test]
+fn a_damaged_catalog_is_told_of_in_one_line() {
+    let place = Place::with(CRAWL);
+    let catalog = place.store().join("catalog.redb");
+    let bytes = std::fs::read(&catalog).unwrap();
+    for broken in [Vec::new(), bytes[..100].to_vec(), vec![0xff; bytes.len()]] {
+        std::fs::write(&catalog, broken).unwrap();
+        let ran = place.run(&["stats"]);
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    }
+}
+
+#[test]
+fn what_is_not_there_has_an_exit_code_of_its_own() {
+    let place = Place::with(CRAWL);
+    for args in [
+        &["history", "https://nowhere.example/"][..],
+        &["near", "--url", "https://nowhere.example/"],
+        &["near", "--url", "https://example.com/old"],
+        &["near", "5555555555555555"],
+        &["scan", "nowhere.example"],
+        &["forget", "https://nowhere.example/"],
+        &["forget", "--prefix", "nowhere.example"],
+    ] {
+        let ran = place.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{args:?}");
+        assert!(ran.err.starts_with("simkeep: "), "{args:?} {}", ran.err);
+        assert_eq!(place.run(&[args, &["--json"]].concat()).code, 1, "{args:?}");
+    }
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_a_usage_error() {
+    let place = Place::with(CRAWL);
+    for args in [
+        &[][..],
+        &["remember"],
+        &["near"],
+        &["near", "ff"],
+        &["near", "00000000000000ff", "-k", "65"],
+        &["near", "00000000000000ff", "--url", "https://example.com/"],
+        &["history"],
+        &["history", ""],
+        &["forget"],
+        &["forget", "https://example.com/", "--prefix", "example.com"],
+        &["ingest"],
+        &["ingest", "x", "--batch", "0"],
+    ] {
+        let ran = place.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?} {}", ran.err);
+    }
+    for args in [&["--help"][..], &["-h"], &["--version"], &["near", "--help"]] {
+        let ran = place.run(args);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}");
+    }
+    assert!(place.done(&["--help"]).contains("Exit codes:"));
+}
+
+#[test]
+fn what_is_no_store_or_in_use_is_told_of() {
+    let place = Place::new();
+    for verb in ["stats", "verify", "scan", "export"] {
+        let ran = place.run(&[verb]);
+        assert_eq!(ran.code, 5);
+        assert!(ran.err.contains("not a simkeep store"), "{}", ran.err);
+        assert!(!place.store().exists());
+    }
+    place.ingest(CRAWL);
+    let store = place.open();
+    let ran = place.run(&["stats"]);
+    assert_eq!(ran.code, 5);
+    assert!(ran.err.contains("in use"), "{}", ran.err);
+    drop(store);
+    assert_eq!(place.run(&["stats"]).code, 0);
+}
+
+#[test]
+fn every_line_for_programs_is_an_object() {
+    let place = Place::with(CRAWL);
+    for args in [
+        &["scan"][..],
+        &["scan", "example.com"],
+        &["history", "https://example.com/terms"],
+        &["history", "https://example.com/terms", "--as-of", "2025"],
+        &["near", "00000000000000ff", "-k", "64"],
+        &["stats"],
+        &["verify"],
+        &["export"],
+        &["forget", "https://example.com/old"],
+        &["forget", "--prefix", "example.com", "--purge"],
+    ] {
+        let out = place.done(&[args, &["--json"]].concat());
+        assert!(!objects(&out).is_empty(), "{args:?}");
+    }
+}

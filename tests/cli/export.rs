@@ -1,0 +1,110 @@
+//! `export`, and its way back through `ingest`.
+
+use super::*;
+
+/// Everything that an observation can be, in no order, several of a page at the same time.
+fn everything() -> String {
+    let mut lines = String::from(CRAWL);
+    lines += r#"
+{"url":"http://same.example/","t":5,"fingerprint":"0000000000000001","epoch":"b"}
+{"url":"http://same.example/","t":5,"fingerprint":"0000000000000001","epoch":"a"}
+{"url":"http://same.example/","t":5,"fingerprint":"0000000000000001","digest":"00000000000000000000000000000001","epoch":"b"}
+{"url":"http://same.example/","t":5,"fingerprint":"0000000000000002","epoch":"b","status":200}
+{"url":"http://same.example/","t":5,"seen":"not-modified"}
+{"url":"http://same.example/","t":5,"seen":"not-modified","digest":"00000000000000000000000000000001","status":304}
+{"url":"http://same.example/","t":5,"seen":"gone"}
+{"url":"http://same.example/","t":5,"seen":"gone","status":410}
+{"url":"http://same.example/","t":5,"seen":"failed","status":503}
+{"url":"http://same.example/","t":5,"seen":"failed"}
+{"url":"http://early.example/","t":"0001-01-01T00:00:00Z","text":"first"}
+{"url":"http://late.example/","t":"9999-12-31T23:59:59.999Z","text":"last","status":200}
+{"url":"http://error.example/","t":-0.001,"fingerprint":"0000000000000003","status":404}
+{"url":"urn:isbn:1","t":1,"text":"no host"}
+{"url":"https://bücher.example/ä b?\"\\","t":1,"text":"odd characters"}
+{"url":"https://turned.example/\u202e\u2028","t":1,"text":"turned"}
+"#;
+    for page in 0..40 {
+        for visit in 0..page % 7 {
+            let fingerprint = (page * 0x9e37_79b9_u64) ^ (visit % 3);
+            lines += &format!(
+                "{{\"url\":\"http://h{}.example/{page}\",\"t\":{},\"fingerprint\":\"{fingerprint:016x}\"}}\n",
+                page % 5,
+                1000 - visit
+            );
+        }
+    }
+    lines
+}
+
+#[test]
+fn an_export_says_what_was_observed_in_a_fixed_form() {
+    let place = Place::with(CRAWL);
+    let export = place.export();
+    let lines: Vec<&str> = export.lines().collect();
+    assert_eq!(lines.len(), 10);
+    let expected = [
+        r#"{"url":"https://example.com/old","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000fe","epoch":"e","status":200}"#,
+        r#"{"url":"https://example.com/old","t":"2024-01-02T00:00:00Z","status":404,"seen":"gone"}"#,
+        r#"{"url":"https://example.com/terms","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e","status":200}"#,
+    ];
+    assert_eq!(lines[..3], expected);
+    assert_eq!(
+        lines[5],
+        r#"{"url":"https://example.com/terms","t":"2024-01-04T00:00:00.250Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e","status":200}"#
+    );
+    assert_eq!(place.done(&["export", "--json"]), export);
+}
+
+#[test]
+fn what_was_exported_and_ingested_is_exported_the_same() {
+    let everything = everything();
+    let first = Place::with(&everything);
+    let export = first.export();
+    let records = everything.lines().filter(|line| !line.is_empty()).count();
+    assert_eq!(export.lines().count(), records);
+    let second = Place::with(&export);
+    assert_eq!(second.export(), export);
+    // Whatever the order in which it comes.
+    let backwards: String = export.lines().rev().map(|line| format!("{line}\n")).collect();
+    let third = Place::with(&backwards);
+    assert_eq!(third.export(), export);
+    let summary = third.ingest(&export);
+    assert_eq!((&summary["records"], &summary["known"]), (&records.into(), &records.into()));
+}
+
+#[test]
+fn an_export_does_not_depend_on_how_the_store_was_sealed_or_merged() {
+    let everything = everything();
+    let once = Place::with(&everything);
+    let pieces = Place::new();
+    let lines: Vec<&str> = everything.lines().collect();
+    for (number, piece) in lines.chunks(20).enumerate() {
+        pieces.ingest(&piece.join("\n"));
+        let store = pieces.open();
+        store.seal().unwrap();
+        if number == 3 {
+            store.merge().unwrap();
+        }
+        store.close().unwrap();
+    }
+    let export = once.export();
+    assert_eq!(pieces.export(), export);
+    pieces.open().merge().unwrap();
+    assert_eq!(pieces.export(), export);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let mut lines = String::new();
+    for page in 0..3000 {
+        lines += &format!(r#"{{"url":"http://example.com/{page}","t":0,"text":"{page}"}}"#);
+        lines.push('\n');
+    }
+    let place = Place::with(&lines);
+    for verb in ["export", "scan"] {
+        let mut child = place.command(&[verb]).spawn().unwrap();
+        drop(child.stdout.take());
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{verb}");
+    }
+}

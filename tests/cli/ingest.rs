@@ -1,0 +1,171 @@
+//! `ingest`.
+
+use super::*;
+
+const BROKEN: &str = r#"{"url":"http://a/","t":1,"text":"one"}
+{"url":"http://a/","t":"soon","text":"two"}
+not JSON
+{"url":"http://b/","t":2,"text":"three"}
+{"t":2,"text":"four"}
+{"url":"http://c/","t":3,"fingerprint":"0000000000000001"}
+"#;
+
+#[test]
+fn broken_records_are_named_counted_and_skipped() {
+    let place = Place::new();
+    let path = place.write("lines.jsonl", BROKEN);
+    let ran = place.run(&["ingest", &path, "--json"]);
+    assert_eq!(ran.code, 0);
+    let summary = ran.objects().remove(0);
+    assert_eq!((&summary["records"], &summary["broken"]), (&3.into(), &3.into()));
+    let named: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(named.len(), 3, "{}", ran.err);
+    for (message, line) in named.iter().zip([2, 3, 5]) {
+        assert!(message.starts_with("simkeep: ") && message.contains(&format!("line {line}")));
+    }
+    assert_eq!(place.done(&["scan"]).lines().count(), 3);
+}
+
+#[test]
+fn very_many_broken_records_are_not_all_named() {
+    let place = Place::new();
+    let ran = place.run_with_input(&["ingest", "-", "--json"], &"broken\n".repeat(1025));
+    assert_eq!(ran.objects()[0]["broken"], 1025);
+    assert_eq!(ran.err.lines().count(), 21);
+    assert!(ran.err.ends_with("simkeep: 1,005 more broken records were skipped\n"));
+}
+
+#[test]
+fn strict_stops_at_the_first_broken_record_and_keeps_what_came_before() {
+    let place = Place::new();
+    let ran = place.run_with_input(&["ingest", "-", "--strict"], BROKEN);
+    assert_eq!(ran.code, 3);
+    assert!(ran.err.contains("line 2"), "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1);
+    assert_eq!(place.done(&["scan"]).lines().count(), 1);
+}
+
+#[test]
+fn a_folder_is_a_page_for_each_file() {
+    let place = Place::new();
+    place.write("pages/LICENSE", "Permission is hereby granted, free of charge, to any person");
+    place
+        .write("pages/copy/LICENSE", "Permission is hereby granted, free of charge, to any person");
+    place.write("pages/image", [0, 1, 2, 3]);
+    let summary = place.run(&["ingest", "pages", "--json"]).objects().remove(0);
+    assert_eq!((&summary["records"], &summary["new"]), (&2.into(), &2.into()));
+    assert_eq!(summary["passed_over"]["binary"], 1);
+    assert_eq!(summary["exact_copies"], 1);
+    let scan = place.done(&["scan"]);
+    assert!(scan.contains("  file:///") && scan.contains("/pages/copy/LICENSE\n"), "{scan}");
+}
+
+#[test]
+fn a_store_within_the_folder_is_left_out() {
+    let place = Place::new();
+    place.write("page", "a page");
+    let here = [".", place.dir.path().to_str().unwrap()];
+    for folder in here {
+        let ran = place.run(&["ingest", folder, "--json"]);
+        let summary = ran.objects().remove(0);
+        assert_eq!(summary["records"], 1);
+        assert_eq!(summary["passed_over"], serde_json::json!({}));
+    }
+    assert_eq!(place.done(&["scan"]).lines().count(), 1);
+}
+
+#[test]
+fn the_summary_counts_what_was_found() {
+    let place = Place::new();
+    let ran = place.run_with_input(&["ingest", "-"], CRAWL);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    for line in [
+        "records                             10",
+        "versions                             6",
+        "  new pages                          4",
+        "  changed                            1",
+        "  reverted                           1  to an earlier version",
+        "same                                 2",
+        "gone                                 1",
+        "failed                               1",
+        "near-duplicates                      2  of other pages",
+        "exact copies                         0  of other pages",
+    ] {
+        assert!(ran.out.lines().any(|found| found == line), "{line}\n{}", ran.out);
+    }
+    let summary = place.ingest(CRAWL);
+    assert_eq!((&summary["known"], &summary["versions"]), (&10.into(), &0.into()));
+    assert_eq!(summary["bytes"], CRAWL.len());
+}
+
+#[test]
+fn ready_made_fingerprints_have_an_epoch_of_their_own() {
+    let place = Place::new();
+    let line = r#"{"url":"http://a/","t":1,"fingerprint":"0000000000000001"}"#;
+    place.ingest(line);
+    place
+        .run_with_input(&["ingest", "-", "--epoch", "ours/2"], &line.replace("\"t\":1", "\"t\":2"));
+    place.run_with_input(
+        &["ingest", "-", "--epoch", "ours/2"],
+        r#"{"url":"http://a/","t":3,"fingerprint":"0000000000000001","epoch":"theirs"}"#,
+    );
+    let epochs: Vec<String> = objects(&place.export())
+        .iter()
+        .map(|object| object["epoch"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(epochs, ["external", "ours/2", "theirs"]);
+    assert_eq!(place.run(&["ingest", "-", "--epoch", ""]).code, 2);
+}
+
+#[test]
+fn the_size_of_a_batch_changes_nothing() {
+    let export = Place::with(CRAWL).export();
+    for batch in ["1", "3", "100000"] {
+        let place = Place::new();
+        place.run_with_input(&["ingest", "-", "--batch", batch], CRAWL);
+        assert_eq!(place.export(), export);
+    }
+}
+
+#[test]
+fn a_path_that_cannot_be_read_is_told_of_before_a_store_is_made() {
+    let place = Place::new();
+    let ran = place.run(&["ingest", "nowhere"]);
+    assert_eq!(ran.code, 5);
+    assert!(ran.err.contains("cannot read nowhere"), "{}", ran.err);
+    assert!(!place.store().exists());
+}
+
+#[test]
+fn nothing_to_read_makes_an_empty_store() {
+    let place = Place::new();
+    let summary = place.ingest("");
+    assert_eq!(summary["records"], 0);
+    assert_eq!(place.run(&["stats", "--json"]).objects()[0]["pages"], 0);
+    assert_eq!(place.export(), "");
+}
+
+#[test]
+fn a_folder_that_holds_something_else_is_no_store() {
+    let place = Place::new();
+    place.write("store/diary.txt", "dear diary");
+    let ran = place.run_with_input(&["ingest", "-"], CRAWL);
+    assert_eq!(ran.code, 5);
+    assert!(ran.err.contains("not a simkeep store"), "{}", ran.err);
+    assert_eq!(files(&place.store()).iter().filter(|f| f.0.ends_with("diary.txt")).count(), 1);
+}
+
+#[test]
+fn what_comes_slowly_is_stored_before_the_batch_is_full() {
+    let place = Place::new();
+    let mut child = place.command(&["ingest", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // The first bytes must be enough to tell what they are.
+    let long = format!("{{\"more\":\"{}\",", "x".repeat(10_000));
+    stdin.write_all(CRAWL.trim_start().replacen('{', &long, 1).as_bytes()).unwrap();
+    stdin.flush().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(place.export().lines().count(), 10);
+}

@@ -1,0 +1,102 @@
+//! A tool that is killed, and a store that is left as it was.
+
+use std::time::Duration;
+
+use super::*;
+
+/// Observations of few pages, so that most change what is known.
+fn crawl() -> String {
+    let mut lines = String::new();
+    let mut random = 1_u64;
+    for number in 0..2500_u64 {
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let page = (random >> 33) % 400;
+        let rest = match (random >> 50) % 10 {
+            0 => r#""seen":"gone""#.to_owned(),
+            1 => r#""seen":"not-modified","status":304"#.to_owned(),
+            version => format!(r#""fingerprint":"{:016x}""#, page * 0x9e37_79b9 + version),
+        };
+        lines +=
+            &format!("{{\"url\":\"http://h{}.example/{page}\",\"t\":{number},{rest}}}\n", page % 7);
+    }
+    lines
+}
+
+#[cfg(unix)]
+#[test]
+fn an_ingest_that_is_killed_and_run_again_ends_with_the_same_store() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let lines = crawl();
+    let undisturbed = Place::with(&lines);
+    let place = Place::new();
+    let path = place.write("crawl.jsonl", &lines);
+    let mut killed = 0;
+    let mut visits = 0;
+    for after in [30, 60, 90, 120, 150] {
+        let mut child = place.command(&["ingest", &path, "--batch", "7"]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(after));
+        child.kill().unwrap();
+        killed += u32::from(child.wait().unwrap().signal() == Some(9));
+        if place.store().join("catalog.redb").exists() {
+            place.done(&["verify"]);
+            let stats = place.run(&["stats", "--json"]).objects().remove(0);
+            let before = visits;
+            visits = stats["visits"].as_u64().unwrap();
+            assert!(visits >= before, "{visits} after {before}");
+        }
+    }
+    assert!(killed > 0, "every run was done before it was killed");
+    place.done(&["ingest", &path]);
+    place.done(&["verify"]);
+    assert_eq!(place.export(), undisturbed.export());
+}
+
+#[cfg(unix)]
+#[test]
+fn reading_verbs_change_no_file_of_a_crashed_store() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let place = Place::with(CRAWL);
+    place.open().seal().unwrap();
+    let mut child =
+        place.command(&["ingest", "-", "--batch", "1"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let _ = stdin.write_all(crawl().as_bytes());
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    // A copy of what was left, which nobody may write to.
+    let copy = Place::new();
+    for (path, _, bytes) in files(&place.store()) {
+        let name = Path::new("store").join(path.strip_prefix(place.store()).unwrap());
+        copy.write(name.to_str().unwrap(), bytes);
+    }
+    let folders = [copy.store(), copy.store().join("segments")];
+    let allow = |mode| {
+        for folder in &folders {
+            std::fs::set_permissions(folder, PermissionsExt::from_mode(mode)).unwrap();
+        }
+    };
+    allow(0o555);
+    let before = files(&copy.store());
+    let url = "https://example.com/terms";
+    for args in [
+        &["stats"][..],
+        &["verify"],
+        &["scan"],
+        &["export"],
+        &["history", url],
+        &["history", url, "--as-of", "2030"],
+        &["near", "--url", url],
+        &["near", "00000000000000ff", "--epoch", "e", "--ever"],
+    ] {
+        copy.done(args);
+        assert!(files(&copy.store()) == before, "{args:?} changed a file");
+    }
+    let export = copy.export();
+    allow(0o755);
+    // The same as what a writer recovers.
+    copy.open().close().unwrap();
+    assert_eq!(copy.export(), export);
+}

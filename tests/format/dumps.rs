@@ -1,0 +1,123 @@
+//! The dumps in the pages of `format/`, and the bytes that they show.
+//!
+//! A dump is a fenced block that begins with ```` ```dump ```` and where the bytes are from: a file
+//! of the golden store, or a table of its catalog and a key. Each line has an offset, bytes, and
+//! what they mean, two spaces apart; `00*36` is 36 bytes of zero. The dumps of one source on one
+//! page show all of it without a gap.
+
+use std::path::{Path, PathBuf};
+
+use super::golden;
+use super::store::Store;
+
+/// The pages that have dumps.
+const PAGES: &[&str] = &["catalog.md", "lock.md", "segment.md"];
+
+pub(crate) fn page(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("format").join(name)
+}
+
+/// The bytes that a dump is of.
+fn source(store: &Store, text: &str) -> Vec<u8> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let number = |text: &str| text.parse::<u64>().unwrap();
+    match words[..] {
+        ["catalog.redb", "segments", id] => store.segment_rows[&number(id)].clone(),
+        ["catalog.redb", "journal_a", first] => store.journals[0][&number(first)].clone(),
+        ["catalog.redb", "journal_b", first] => store.journals[1][&number(first)].clone(),
+        [file] => std::fs::read(store.path.join(file)).unwrap(),
+        _ => panic!("no source: {text}"),
+    }
+}
+
+/// A line of a dump: its offset, the length of what is shown, and the text that shows it.
+struct Line<'a> {
+    offset: usize,
+    len: usize,
+    bytes: &'a str,
+}
+
+fn parse(line: &str) -> Line<'_> {
+    let (offset, rest) = line.split_once("  ").unwrap();
+    let bytes = rest.split("  ").next().unwrap();
+    let len = bytes.split(' ').map(|b| b.split_once('*').map_or(1, |(_, n)| n.parse().unwrap()));
+    Line { offset: usize::from_str_radix(offset, 16).unwrap(), len: len.sum(), bytes }
+}
+
+/// The same bytes as a line shows them, in the same way.
+fn show(like: &str, mut bytes: &[u8]) -> String {
+    let shown = like.split(' ').map(|token| {
+        let times = token.split_once('*').map_or(1, |(_, times)| times.parse().unwrap());
+        let (run, rest) = bytes.split_at(times);
+        bytes = rest;
+        assert!(run.iter().all(|b| *b == run[0]), "these bytes are no run: {run:02x?}");
+        let star = token.find('*').map_or("", |at| &token[at..]);
+        format!("{:02x}{star}", run[0])
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// Goes through all dumps of a page. Returns the page as it should be, and how many dumps it has.
+fn corrected(store: &Store, text: &str) -> (String, usize) {
+    let mut out = String::new();
+    let mut dumps = 0;
+    // What the dump at hand is of; for each source, how far it has been shown.
+    let mut open: Option<&str> = None;
+    let mut shown: Vec<(&str, usize)> = Vec::new();
+    for line in text.lines() {
+        let fence = line.strip_prefix("```");
+        let info = fence.and_then(|info| info.split_once(' '));
+        let mut line = line.to_owned();
+        match (info, open) {
+            (Some(("dump", of)), None) => {
+                open = Some(of);
+                dumps += 1;
+            }
+            (_, Some(_)) if fence.is_some() => open = None,
+            (_, Some(of)) => {
+                let bytes = source(store, of);
+                let Line { offset, len, bytes: as_shown } = parse(&line);
+                let end = offset + len;
+                assert!(end <= bytes.len(), "beyond the end of {of}: {line}");
+                match shown.iter_mut().find(|(source, _)| *source == of) {
+                    Some((_, at)) => assert_eq!(std::mem::replace(at, end), offset, "{line}"),
+                    None => {
+                        assert_eq!(offset, 0, "{line}");
+                        shown.push((of, end));
+                    }
+                }
+                let right = show(as_shown, &bytes[offset..end]);
+                line = line.replacen(as_shown, &right, 1);
+            }
+            _ => {}
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+    for (of, end) in shown {
+        assert_eq!(end, source(store, of).len(), "{of} is not shown to its end");
+    }
+    (out, dumps)
+}
+
+/// Puts the bytes in all dumps right.
+pub(crate) fn refresh() {
+    let store = Store::open(&golden::directory().join("v1"));
+    for name in PAGES {
+        let text = std::fs::read_to_string(page(name)).unwrap();
+        std::fs::write(page(name), corrected(&store, &text).0).unwrap();
+    }
+}
+
+/// Every dump shows what is in the golden files.
+pub(crate) fn check() {
+    let store = Store::open(&golden::directory().join("v1"));
+    for name in PAGES {
+        let text = std::fs::read_to_string(page(name)).unwrap();
+        let (right, dumps) = corrected(&store, &text);
+        assert!(dumps > 0, "{name} has no dump");
+        for (line, right) in text.lines().zip(right.lines()) {
+            assert_eq!(line, right, "format/{name} shows other bytes than the golden files have");
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! How the golden store was made.
+//!
+//! What it holds is kept beside it as plain sets of visits, so the expectation owes nothing to the
+//! store. Making it again gives the same bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use simkeep::{Digest, Epoch, Observation, Options, Prefix, Scope, Store};
+
+use super::golden::{self, Expected};
+use super::surt;
+use super::visits::{Seen, Visit};
+
+/// Numbers that look random, the same everywhere: SplitMix64.
+fn random(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+fn digest(seed: u64) -> [u8; 16] {
+    (u128::from(random(seed)) << 64 | u128::from(random(seed ^ u64::MAX))).to_be_bytes()
+}
+
+/// Midnight of 1 January 2026, in milliseconds.
+const START: i64 = 1_767_225_600_000;
+const DAY: i64 = 86_400_000;
+
+fn visit(time: i64, seen: Seen, status: impl Into<Option<u16>>) -> Visit {
+    let status = status.into();
+    Visit { time, digest: None, fingerprint: None, seen, epoch: None, status }
+}
+
+fn content(time: i64, fingerprint: u64, epoch: u32) -> Visit {
+    let fingerprint = Some(fingerprint);
+    Visit { fingerprint, epoch: Some(epoch), ..visit(time, Seen::Content, 200) }
+}
+
+fn with_digest(visit: Visit, seed: u64) -> Visit {
+    Visit { digest: Some(digest(seed)), ..visit }
+}
+
+/// A store and, beside it, what it should hold.
+struct Maker {
+    store: Store,
+    pages: BTreeMap<String, BTreeSet<Visit>>,
+}
+
+impl Maker {
+    /// One batch, so one frame of the journal.
+    fn observe(&mut self, batch: &[(&str, Visit)]) {
+        let observations: Vec<_> =
+            batch.iter().map(|(url, visit)| observation(url, visit)).collect();
+        self.store.observe_batch(&observations).unwrap();
+        for (url, visit) in batch {
+            self.pages.entry((*url).to_owned()).or_default().insert(*visit);
+        }
+    }
+
+    fn forget(&mut self, url: &str) {
+        let forgotten = self.store.forget(Scope::Url(url)).unwrap();
+        assert_eq!(forgotten.visits, self.pages.remove(url).unwrap().len() as u64);
+    }
+
+    /// `prefix` as text, and the key that it begins with.
+    fn forget_prefix(&mut self, prefix: &str, key: &[u8]) {
+        let before = self.pages.len();
+        self.pages.retain(|url, _| !surt::covers(key, &surt::key(url)));
+        let prefix = Prefix::parse(prefix).unwrap();
+        let forgotten = self.store.forget(Scope::Prefix(prefix)).unwrap();
+        assert_eq!(forgotten.pages, (before - self.pages.len()) as u64);
+        assert!(forgotten.pages > 0);
+    }
+}
+
+fn observation<'a>(url: &'a str, visit: &Visit) -> Observation<'a> {
+    let observation = match (visit.seen, visit.fingerprint, visit.epoch) {
+        (Seen::Content, Some(fingerprint), Some(epoch)) => {
+            Observation::content(url, visit.time, fingerprint, Epoch(epoch))
+        }
+        (Seen::NotModified, ..) => Observation::not_modified(url, visit.time),
+        (Seen::Gone, ..) => Observation::gone(url, visit.time),
+        _ => Observation::failed(url, visit.time),
+    };
+    let observation = match visit.digest {
+        Some(digest) => observation.digest(Digest(digest)),
+        None => observation,
+    };
+    match visit.status {
+        Some(status) => observation.status(status),
+        None => observation,
+    }
+}
+
+/// The seed of the URL hash, put into the catalog before anything is hashed, so that making the
+/// store again gives the same segments.
+const URL_SEED: u64 = 0x0123_4567_89ab_cdef;
+
+fn set_seed(path: &Path) {
+    let database = redb::Database::open(path.join("catalog.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let table = redb::TableDefinition::<&str, u64>::new("settings");
+    transaction.open_table(table).unwrap().insert("url_seed", URL_SEED).unwrap();
+    transaction.commit().unwrap();
+}
+
+/// Pages with URLs of every form.
+const ODD: &[&str] = &[
+    "http://127.0.0.1:8080/status",
+    "https://[2001:db8::1]/",
+    "https://bücher.example/straße?q=ä#ö",
+    "https://user@example.com/private",
+    "http://example.com",
+    "http://example.com/",
+    "https://example.com:8443/docs/intro",
+    "https://example.com/docs#top",
+    "https://example.com/docs/?page=2",
+    "https://example.com/docs-old",
+    "file:///home/reader/notes.txt",
+    "urn:isbn:0451450523",
+    "no scheme at all",
+];
+
+/// Makes the golden store at `path`, where there is none, and says what it holds.
+fn make(path: &Path) -> Expected {
+    let options = Options {
+        background: false,
+        merge_fanout: 3,
+        epoch: "golden-1".to_owned(),
+        ..Options::default()
+    };
+    Store::create(path, options.clone()).unwrap().close().unwrap();
+    set_seed(path);
+    let store = Store::open(path, options).unwrap();
+    let mut maker = Maker { store, pages: BTreeMap::new() };
+    oldest_segment(&mut maker);
+    middle_segment(&mut maker);
+    newest_segment(&mut maker);
+    journal(&mut maker);
+
+    let Maker { store, pages } = maker;
+    let mut pages: Vec<(String, Vec<Visit>)> =
+        pages.into_iter().map(|(url, visits)| (url, visits.into_iter().collect())).collect();
+    pages.sort_by_cached_key(|(url, _)| (surt::key(url), url.clone()));
+    let sequence = store.snapshot().sequence();
+    let mut expected = Expected { sequence, epochs: store.epochs(), pages, near: Vec::new() };
+    store.close().unwrap();
+    for (fingerprint, k, epoch, every_version) in [
+        (MIRRORED, 0, 0, false),
+        (MIRRORED ^ 1 << 40, 3, 0, false),
+        (random(100), 0, 0, true),
+        (random(100) ^ 0b111, 3, 0, true),
+        (random(7), 18, 0, true),
+        (SHARED, 0, 1, false),
+        (SHARED ^ 1 << 63, 3, 1, false),
+        (SHARED, 7, 1, true),
+        (!SHARED, 20, 1, true),
+    ] {
+        expected.near.push(expected.near(fingerprint, k, epoch, every_version));
+    }
+    expected
+}
+
+/// The fingerprint of a page that five sites have, under the first epoch.
+const MIRRORED: u64 = 0x00ff_00ff_1234_5678;
+/// The fingerprint that two pages come to share under the second epoch.
+const SHARED: u64 = 0xfedc_ba98_7654_3210;
+
+/// Sixty-four pages of eight sites, with eight versions each, from version `from` on: 1,024
+/// fingerprints in two calls.
+fn many_versions(maker: &mut Maker, from: u64) {
+    let url = |page: u64| format!("https://site{}.example/page/{}", page / 8, page % 8);
+    for version in from..from + 8 {
+        let urls: Vec<String> = (0..64).map(url).collect();
+        let visits = urls.iter().zip(0..64).map(|(url, page)| {
+            let time = START + version.cast_signed() * DAY;
+            (url.as_str(), content(time, random(100 + version * 64 + page), 0))
+        });
+        let batch: Vec<_> = visits.collect();
+        maker.observe(&batch);
+    }
+}
+
+/// A long history: mostly the same content, and now and then anything else.
+fn long_history(from: i64, to: i64, epoch: u32) -> Vec<(&'static str, Visit)> {
+    let visits = (from..to).map(|i| {
+        let time = START + i * DAY / 4 + i % 3;
+        match i % 10 {
+            3 => visit(time, Seen::NotModified, 304),
+            5 => visit(time, Seen::Failed, None),
+            7 => with_digest(visit(time, Seen::NotModified, 304), 1),
+            9 if i % 20 == 9 => visit(time, Seen::Gone, 410),
+            _ => content(time, SHARED.rotate_left(u32::try_from(i / 4).unwrap()), epoch),
+        }
+    });
+    visits.map(|visit| ("https://long.example/history", visit)).collect()
+}
+
+/// Two seals merged into one segment: rotations, chunks, lists, every kind of visit.
+fn oldest_segment(maker: &mut Maker) {
+    many_versions(maker, 0);
+    for (i, site) in ["a", "b", "c", "d", "e"].into_iter().enumerate() {
+        let url = format!("https://mirror-{site}.example/licence");
+        let time = START + i as i64 * 1_234_567;
+        maker.observe(&[(&url, with_digest(content(time, MIRRORED, 0), 2))]);
+    }
+    let odd: Vec<_> =
+        ODD.iter().zip(0..).map(|(url, i)| (*url, content(START, random(i), 0))).collect();
+    maker.observe(&odd);
+    // Long ago, far ahead, without a status, and an odd one.
+    let far = "https://far.example/";
+    maker.observe(&[
+        (far, Visit { status: None, ..content(simkeep::TIME_MIN, 0, 0) }),
+        (far, Visit { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) }),
+        (far, content(simkeep::TIME_MAX, 1, 0)),
+    ]);
+    let home = "https://example.com/";
+    let (one, other) = (random(1), random(1) ^ 0b1011 << 30);
+    maker.observe(&[
+        (home, with_digest(content(START, one, 0), 10)),
+        (home, visit(START + DAY, Seen::NotModified, 304)),
+        (home, with_digest(content(START + 2 * DAY, other, 0), 11)),
+        // The same fingerprint with another digest, another fingerprint without one.
+        (home, with_digest(content(START + 3 * DAY, other, 0), 12)),
+        (home, content(START + 4 * DAY + 1, random(2), 0)),
+        (home, visit(START + 5 * DAY, Seen::Failed, 503)),
+        (home, visit(START + 6 * DAY, Seen::Gone, 404)),
+        (home, with_digest(content(START + 7 * DAY, one, 0), 10)),
+        // The same time with another content.
+        (home, with_digest(content(START + 7 * DAY, one ^ 1, 0), 13)),
+    ]);
+    for page in ["a", "b", "c"] {
+        let old = format!("http://old.example/{page}");
+        let cart = format!("https://shop.example/cart/{page}");
+        let wares = format!("https://shop.example/cart-wares/{page}");
+        for (url, i) in [(old, 20), (cart, 21), (wares, 22)] {
+            maker.observe(&[(&url, content(START, random(i), 0))]);
+        }
+    }
+    for page in ["forgotten", "gone", "late"] {
+        let url = format!("http://example.org/{page}");
+        maker.observe(&[(&url, content(START, random(30), 0)), (&url, content(START + DAY, 9, 0))]);
+    }
+    maker.observe(&long_history(0, 90, 0));
+    maker.store.seal().unwrap();
+    many_versions(maker, 8);
+    maker.observe(&long_history(90, 150, 0));
+    // Late: between visits that are sealed.
+    maker.observe(&[(home, with_digest(content(START + DAY + 1, other, 0), 11))]);
+    maker.store.seal().unwrap();
+    assert_eq!(maker.store.merge().unwrap().inputs, 2);
+}
+
+/// Three seals merged into one segment that is not the oldest: heads are carried, what was
+/// forgotten is hidden.
+fn middle_segment(maker: &mut Maker) {
+    let epoch = maker.store.epoch("golden-2").unwrap().0;
+    let home = "https://example.com/";
+    maker.forget("http://example.org/forgotten");
+    maker.forget_prefix("old.example", b"example\x02old\x01");
+    maker.observe(&[(home, with_digest(content(START + 30 * DAY, SHARED, epoch), 14))]);
+    maker.observe(&long_history(150, 160, epoch));
+    maker.store.seal().unwrap();
+
+    maker.observe(&[
+        ("http://old.example/b", content(START + 31 * DAY, SHARED, epoch)),
+        ("http://example.org/late", visit(START - DAY, Seen::Failed, None)),
+        (home, visit(START + 31 * DAY, Seen::Gone, 410)),
+        ("https://site0.example/page/0", visit(START + 31 * DAY, Seen::Failed, 500)),
+    ]);
+    maker.store.seal().unwrap();
+
+    maker.observe(&[
+        ("http://example.org/forgotten", content(START + 32 * DAY, random(41), epoch)),
+        (home, with_digest(content(START + 32 * DAY, SHARED ^ 0b11, epoch), 15)),
+        (home, with_digest(content(START + 33 * DAY, SHARED, epoch), 14)),
+        ("https://[2001:db8::1]/", content(START + 32 * DAY, random(42), epoch)),
+    ]);
+    // Forgotten and seen again within one segment.
+    maker.forget("https://[2001:db8::1]/");
+    maker.observe(&[("https://[2001:db8::1]/", content(START + 34 * DAY, random(43), epoch))]);
+    maker.store.seal().unwrap();
+    maker.store.rest().unwrap();
+    assert_eq!(maker.store.stats().unwrap().segments.len(), 2);
+}
+
+/// One small seal, which `format/segment.md` explains byte by byte.
+fn newest_segment(maker: &mut Maker) {
+    maker.forget("http://example.org/gone");
+    maker.forget_prefix("shop.example/cart", b"example\x02shop\x01\x01\x04cart");
+    maker.observe(&[
+        ("http://old.example/b", visit(START + 60 * DAY, Seen::NotModified, 304)),
+        ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
+        ("https://example.com/new", content(START + 60 * DAY + 1_500, SHARED, 1)),
+    ]);
+    maker.store.seal().unwrap();
+}
+
+/// What is not sealed; `format/catalog.md` explains the first frame byte by byte.
+fn journal(maker: &mut Maker) {
+    maker.observe(&[
+        ("http://old.example/b", visit(START + 90 * DAY, Seen::Failed, None)),
+        ("https://example.net/", content(START + 90 * DAY, SHARED ^ 1, 1)),
+        ("https://example.net/", visit(START + 91 * DAY, Seen::NotModified, 304)),
+    ]);
+    maker.observe(&[("https://example.com/", visit(START + 90 * DAY, Seen::Failed, None))]);
+    maker.forget("http://example.org/late");
+    maker.forget("http://example.com");
+    maker.forget_prefix("site7.example", b"example\x02site7\x01");
+    maker.observe(&[
+        ("http://example.com", content(START + 92 * DAY, random(50), 1)),
+        ("https://site7.example/page/1", with_digest(content(START + 92 * DAY, 3, 1), 17)),
+        // Its last visit failed, so its head carries the one before as well.
+        ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
+    ]);
+}
+
+/// Makes the golden files anew in `format/golden`.
+pub(crate) fn files() {
+    let (store, lines) = (golden::directory().join("v1"), golden::directory().join("v1.jsonl"));
+    if store.exists() {
+        std::fs::remove_dir_all(&store).unwrap();
+    }
+    let expected = make(&store);
+    let mut database = redb::Database::open(store.join("catalog.redb")).unwrap();
+    database.compact().unwrap();
+    drop(database);
+    std::fs::write(lines, expected.write()).unwrap();
+}

@@ -1,0 +1,387 @@
+//! A reader of segments, written from `format/segment.md` and sharing no code with the crate.
+//!
+//! It believes nothing: every checksum is computed again, every structure that follows from
+//! another is made again from that one and compared, and what is left over is an error. An error is
+//! a panic: this is a test.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bytes::{Bytes, crc32};
+use super::surt;
+use super::visits::{Carried, Head, Version, Visit, visits};
+
+/// A page of a segment.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) url: String,
+    pub(crate) reset: bool,
+    pub(crate) earlier: bool,
+    /// How many chunks its visits are in.
+    pub(crate) chunks: usize,
+    pub(crate) carried: bool,
+    pub(crate) visits: Vec<Visit>,
+    pub(crate) head: Option<Head>,
+}
+
+fn page(url: &str, record: &[u8]) -> Page {
+    let mut bytes = Bytes(record);
+    let flags = bytes.u8();
+    assert!(flags < 8, "an unknown flag of a record");
+    let has = |bit: u8| flags >> bit & 1 == 1;
+    let count = bytes.len();
+    let carried = has(2).then(|| Carried::read(&mut bytes));
+    let mut all = Vec::new();
+    let mut last = Vec::new();
+    if count <= 64 {
+        last = visits(&mut bytes, count);
+        all.clone_from(&last);
+    } else {
+        let mut directory = Vec::new();
+        let mut time = 0;
+        for _ in 0..count.div_ceil(64) {
+            let len = bytes.len();
+            time += bytes.signed();
+            directory.push((len, time));
+        }
+        for (i, (len, first)) in directory.into_iter().enumerate() {
+            let mut chunk = Bytes(bytes.take(len));
+            last = visits(&mut chunk, (count - i * 64).min(64));
+            chunk.end();
+            assert_eq!(last[0].time, first, "a chunk that begins at another time");
+            all.extend_from_slice(&last);
+        }
+    }
+    bytes.end();
+    assert!(all.is_sorted_by(|a, b| a < b), "visits out of order in {url}");
+    let head = match carried {
+        Some(carried) => Some(carried.join(&last)),
+        None => Head::of(&last),
+    };
+    assert!(has(2) || (count <= 64 && (!has(1) || count == 0)), "no head in {url}");
+    Page {
+        url: url.to_owned(),
+        reset: has(0),
+        earlier: has(1),
+        chunks: count.div_ceil(64),
+        carried: has(2),
+        visits: all,
+        head,
+    }
+}
+
+/// Kind, part and epoch of a section.
+pub(crate) type Tag = (u16, u16, u32);
+
+/// A whole segment.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) id: u64,
+    pub(crate) first_sequence: u64,
+    pub(crate) last_sequence: u64,
+    pub(crate) page_delta: i64,
+    pub(crate) visit_delta: i64,
+    pub(crate) tier: u64,
+    pub(crate) pages: Vec<Page>,
+    /// Sequence number and the key that the prefix begins with.
+    pub(crate) tombstones: Vec<(u64, Vec<u8>)>,
+    pub(crate) epochs: BTreeSet<u32>,
+    /// Fingerprints that have rotations.
+    pub(crate) rotated: usize,
+    /// Postings that are lists.
+    pub(crate) lists: usize,
+    /// Buckets of the hash directory, blocks of the filter, bytes of the longest section.
+    pub(crate) buckets: usize,
+    pub(crate) filter_blocks: usize,
+    pub(crate) section_bytes_max: usize,
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    assert!(bytes.len().is_multiple_of(4));
+    bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+fn long_words(bytes: &[u8]) -> Vec<u64> {
+    assert!(bytes.len().is_multiple_of(8));
+    bytes.chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+fn head_of_file(file: &[u8], id: u64) {
+    let mut head = Bytes(&file[..64]);
+    assert_eq!(head.take(8), b"simkseg\0");
+    assert_eq!(head.u32(), 1, "format version");
+    assert_eq!(head.u32(), 0);
+    assert_eq!(head.u64(), id);
+    assert!(head.take(36).iter().all(|b| *b == 0));
+    assert_eq!(head.u32(), crc32(&[&file[..60]]), "checksum of the head");
+}
+
+/// Where the table begins, how many sections and roots it has.
+fn trailer(file: &[u8], id: u64) -> (usize, usize, usize) {
+    let at = file.len() - 64;
+    let mut trailer = Bytes(&file[at..]);
+    assert_eq!(trailer.take(8), b"simkend\0");
+    assert_eq!(trailer.u64(), id);
+    let offset = usize::try_from(trailer.u64()).unwrap();
+    let len = usize::try_from(trailer.u64()).unwrap();
+    let sections = usize::try_from(trailer.u64()).unwrap();
+    let roots = usize::try_from(trailer.u64()).unwrap();
+    assert_eq!(trailer.u64(), 0);
+    let sum = trailer.u32();
+    assert_eq!(trailer.u32(), crc32(&[&file[at..at + 60]]), "checksum of the trailer");
+    assert_eq!(offset + len, at);
+    assert_eq!(len, 80 + 24 * sections + 4 * roots);
+    assert_eq!(sum, crc32(&[&file[offset..at]]), "checksum of the table");
+    (offset, sections, roots)
+}
+
+/// Checks the blocks of a section against checksums from `sums`.
+fn check_blocks(id: u64, tag: Tag, content: &[u8], sums: &mut impl Iterator<Item = u32>) {
+    for (block, bytes) in content.chunks(4096).enumerate() {
+        let sum = crc32(&[
+            &id.to_le_bytes(),
+            &tag.0.to_le_bytes(),
+            &tag.1.to_le_bytes(),
+            &tag.2.to_le_bytes(),
+            &(block as u64).to_le_bytes(),
+            bytes,
+        ]);
+        assert_eq!(sums.next(), Some(sum), "block {block} of section {tag:?}");
+    }
+}
+
+/// Reads and checks all of a segment. `hash` is the URL hash of the store.
+pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment {
+    head_of_file(file, id);
+    let (table_at, section_count, root_count) = trailer(file, id);
+    let mut table = Bytes(&file[table_at..file.len() - 64]);
+    let numbers: Vec<u64> = (0..10).map(|_| table.u64()).collect();
+    let mut sections: Vec<(Tag, &[u8])> = Vec::new();
+    let mut end = 64;
+    for _ in 0..section_count {
+        let tag = (table.u16(), table.u16(), table.u32());
+        let offset = usize::try_from(table.u64()).unwrap();
+        let len = usize::try_from(table.u64()).unwrap();
+        assert_eq!(offset, end + (64 - end % 64) % 64, "section {tag:?} lies elsewhere");
+        assert!(file[end..offset].iter().all(|b| *b == 0), "padding before {tag:?}");
+        sections.push((tag, &file[offset..offset + len]));
+        end = offset + len;
+    }
+    let padding = &file[end..table_at];
+    assert!(padding.len() < 64 && padding.iter().all(|b| *b == 0) && table_at % 64 == 0);
+    let roots: Vec<u32> = (0..root_count).map(|_| table.u32()).collect();
+    table.end();
+
+    let ((last, sums), covered) = sections.split_last().unwrap();
+    assert_eq!(*last, (15, 0, 0), "the last section is that of the checksums");
+    let mut roots = roots.into_iter();
+    check_blocks(id, *last, sums, &mut roots);
+    assert_eq!(roots.next(), None);
+    let mut sums = words(sums).into_iter();
+    for (tag, content) in covered {
+        check_blocks(id, *tag, content, &mut sums);
+    }
+    assert_eq!(sums.next(), None, "more checksums than blocks");
+
+    let mut by_tag: BTreeMap<Tag, &[u8]> = BTreeMap::new();
+    for (tag, content) in covered {
+        assert!(by_tag.insert(*tag, content).is_none(), "section {tag:?} is there twice");
+    }
+    let section_bytes_max = by_tag.values().map(|s| s.len()).max().unwrap();
+    let mut section = |tag: Tag| by_tag.remove(&tag).unwrap_or_else(|| panic!("no {tag:?}"));
+
+    let page_count = usize::try_from(numbers[2]).unwrap();
+    let pages = pages(section((1, 0, 0)), section((2, 0, 0)), page_count);
+    let hashes = [(3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0)].map(&mut section);
+    let (buckets, filter_blocks) = check_hashes(hashes, &pages, hash);
+    let mut tombstones = Vec::new();
+    let mut bytes = Bytes(section((7, 0, 0)));
+    while !bytes.0.is_empty() {
+        let sequence = bytes.u64();
+        let len = bytes.len();
+        tombstones.push((sequence, bytes.take(len).to_vec()));
+    }
+    assert!(tombstones.is_sorted_by(|a, b| a.0 < b.0));
+
+    let epochs: BTreeSet<u32> =
+        covered.iter().filter(|(tag, _)| tag.0 == 8).map(|(tag, _)| tag.2).collect();
+    let (mut fingerprints, mut rotated, mut lists) = (0, 0, 0);
+    for &epoch in &epochs {
+        let column = long_words(section((8, 0, epoch)));
+        check_shards(&column, section((9, 0, epoch)));
+        let (postings, list_words) = (section((10, 0, epoch)), section((11, 0, epoch)));
+        lists += check_postings(epoch, &column, postings, list_words, &pages);
+        if column.len() >= 1024 {
+            rotated += column.len();
+            for part in 0..4 {
+                let tables = [12, 13, 14].map(|kind| section((kind, part, epoch)));
+                check_rotation(part.into(), &column, tables);
+            }
+        }
+        fingerprints += column.len() as u64;
+    }
+    assert!(by_tag.is_empty(), "sections that nothing explains: {:?}", by_tag.keys());
+
+    let visits: usize = pages.iter().map(|p| p.visits.len()).sum();
+    let resets = pages.iter().filter(|p| p.reset).count();
+    let found = [pages.len() as u64, visits as u64, fingerprints, resets as u64];
+    assert_eq!(found, numbers[2..6], "pages, visits, fingerprints, resets");
+    assert_eq!(numbers[9], 0);
+    assert!(numbers[0] <= numbers[1]);
+    Segment {
+        id,
+        first_sequence: numbers[0],
+        last_sequence: numbers[1],
+        page_delta: numbers[6].cast_signed(),
+        visit_delta: numbers[7].cast_signed(),
+        tier: numbers[8],
+        pages,
+        tombstones,
+        epochs,
+        rotated,
+        lists,
+        buckets,
+        filter_blocks,
+        section_bytes_max,
+    }
+}
+
+fn pages(section: &[u8], index: &[u8], count: usize) -> Vec<Page> {
+    let starts = long_words(index);
+    assert_eq!(starts.len(), count.div_ceil(16) + 1);
+    assert_eq!((starts[0], *starts.last().unwrap()), (0, section.len() as u64));
+    let mut pages = Vec::new();
+    for bounds in starts.windows(2) {
+        let [start, end] = [bounds[0], bounds[1]].map(|at| usize::try_from(at).unwrap());
+        let mut group = Bytes(&section[start..end]);
+        let in_group = group.len();
+        assert_eq!(in_group, (count - pages.len()).min(16));
+        let heads = group.len();
+        let mut heads = Bytes(group.take(heads));
+        let mut url: Vec<u8> = Vec::new();
+        for _ in 0..in_group {
+            let (shared, suffix, record) = (heads.len(), heads.len(), heads.len());
+            assert!(shared <= url.len());
+            url.truncate(shared);
+            url.extend_from_slice(heads.take(suffix));
+            pages.push(page(std::str::from_utf8(&url).unwrap(), group.take(record)));
+        }
+        heads.end();
+        group.end();
+    }
+    let keys: Vec<_> = pages.iter().map(|p| (surt::key(&p.url), &p.url)).collect();
+    assert!(keys.is_sorted_by(|a, b| a < b), "pages out of order");
+    pages
+}
+
+/// Checks the four sections that find a page by its hash. Returns buckets and filter blocks.
+fn check_hashes(
+    sections: [&[u8]; 4],
+    pages: &[Page],
+    hash: impl Fn(&str) -> u64,
+) -> (usize, usize) {
+    let [hashes, of_pages, directory, filter] = sections;
+    let mut expected: Vec<(u64, u32)> =
+        (0u32..).zip(pages).map(|(i, page)| (hash(&page.url), i)).collect();
+    expected.sort_unstable();
+    let found = long_words(hashes).into_iter().zip(words(of_pages));
+    assert_eq!(found.collect::<Vec<_>>(), expected, "hashes");
+    assert_eq!((hashes.len(), of_pages.len()), (pages.len() * 8, pages.len() * 4));
+
+    let mut bits = 0;
+    while bits < 28 && 8 << bits <= pages.len() {
+        bits += 1;
+    }
+    let top = |hash: u64| u128::from(hash) << bits >> 64;
+    let below = |bucket: u128| expected.iter().filter(|(h, _)| top(*h) < bucket).count() as u32;
+    let made: Vec<u32> = (0..=1 << bits).map(below).collect();
+    assert_eq!(words(directory), made, "hash directory");
+
+    let blocks = (pages.len() * 12).div_ceil(512);
+    let mut made = vec![0u8; blocks * 64];
+    for (hash, _) in &expected {
+        let block = usize::try_from((u128::from(*hash) * blocks as u128) >> 64).unwrap();
+        let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for i in 0..7 {
+            let bit = (mixed >> (1 + 9 * i) & 511) as usize;
+            made[block * 64 + bit / 8] |= 1 << (bit % 8);
+        }
+    }
+    assert!(filter == made, "filter");
+    (1 << bits, blocks)
+}
+
+fn check_shards(column: &[u64], shards: &[u8]) {
+    assert!(column.is_sorted_by_key(|f| (f.count_ones(), *f)));
+    assert!(column.is_sorted_by(|a, b| a != b));
+    let below = |popcount| column.iter().filter(|f| f.count_ones() < popcount).count() as u32;
+    assert_eq!(words(shards), (0..=65).map(below).collect::<Vec<_>>(), "shards");
+}
+
+/// Checks the postings of an epoch against the pages. Returns the number of lists.
+fn check_postings(
+    epoch: u32,
+    column: &[u64],
+    postings: &[u8],
+    lists: &[u8],
+    pages: &[Page],
+) -> usize {
+    let (postings, lists) = (words(postings), words(lists));
+    assert_eq!(postings.len(), column.len());
+    let mut found: BTreeMap<(u32, u64), bool> = BTreeMap::new();
+    let (mut next_list, mut list_count) = (0, 0);
+    for (&word, &fingerprint) in postings.iter().zip(column) {
+        let of_fingerprint = if word >> 31 == 0 {
+            vec![word]
+        } else {
+            let at = (word & 0x7fff_ffff) as usize;
+            assert_eq!(at, next_list, "lists have gaps or overlap");
+            let count = lists[at] as usize;
+            assert!(count > 1);
+            next_list = at + 1 + count;
+            list_count += 1;
+            lists[at + 1..next_list].to_vec()
+        };
+        let page = |word: &u32| word & 0x3fff_ffff;
+        assert!(of_fingerprint.is_sorted_by(|a, b| page(a) < page(b)));
+        for word in &of_fingerprint {
+            assert!(word >> 31 == 0);
+            found.insert((page(word), fingerprint), word >> 30 & 1 == 1);
+        }
+    }
+    assert_eq!(next_list, lists.len());
+    for (number, page) in (0u32..).zip(pages) {
+        let of_epoch = |v: Version| (v.2 == epoch).then_some(v.1);
+        let in_force = page.head.as_ref().and_then(Head::in_force).and_then(of_epoch);
+        let seen = page.visits.iter().filter_map(Visit::content).filter_map(of_epoch);
+        for fingerprint in seen.chain(in_force).collect::<BTreeSet<_>>() {
+            let posting = found.remove(&(number, fingerprint));
+            assert_eq!(posting, Some(in_force == Some(fingerprint)), "{} {epoch}", page.url);
+        }
+    }
+    // Left by merges: what was in force once, and was seen in an older segment.
+    for ((page, fingerprint), in_force) in found {
+        let earlier = pages[page as usize].earlier;
+        assert!(earlier && !in_force, "{fingerprint:016x} on page {page} of epoch {epoch}");
+    }
+    list_count
+}
+
+fn check_rotation(part: u32, column: &[u64], tables: [&[u8]; 3]) {
+    let n = column.len();
+    let mut log2 = 0;
+    while 1 << log2 < n {
+        log2 += 1;
+    }
+    let bits = (log2 - 3u32).clamp(4, 16);
+    let turned = |f: u64| f.rotate_left(16 * part);
+    let bucket = |f: u64| (turned(f) >> (64 - bits)) as usize;
+    let mut entries: Vec<(usize, u32)> =
+        column.iter().zip(0..).map(|(f, ordinal)| (bucket(*f), ordinal)).collect();
+    entries.sort_unstable();
+    let below = |bucket: usize| entries.iter().filter(|e| e.0 < bucket).count() as u32;
+    let [directory, planes, ordinals] = tables.map(words);
+    assert_eq!(directory, (0..=1 << bits).map(below).collect::<Vec<_>>(), "directory {part}");
+    assert_eq!(ordinals, entries.iter().map(|e| e.1).collect::<Vec<_>>(), "ordinals {part}");
+    let plane = |ordinal: &u32| (turned(column[*ordinal as usize]) >> 16 & 0xffff_ffff) as u32;
+    assert_eq!(planes, ordinals.iter().map(plane).collect::<Vec<_>>(), "planes {part}");
+}

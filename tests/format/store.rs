@@ -1,0 +1,291 @@
+//! A reader of whole stores, written from `format/README.md`, `format/catalog.md` and
+//! `format/lock.md`: redb and the URL hash are taken from their crates, everything else is here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use redb::{ReadOnlyDatabase, ReadableDatabase, ReadableTable, TableDefinition};
+
+use super::bytes::{Bytes, crc32};
+use super::segment::{self, Segment};
+use super::surt;
+use super::visits::{Carried, Head, Visit, visits};
+
+/// Every row of the catalog, and the files.
+pub(crate) struct Store {
+    pub(crate) path: PathBuf,
+    pub(crate) settings: BTreeMap<String, u64>,
+    pub(crate) epochs: Vec<String>,
+    /// By number.
+    pub(crate) segment_rows: BTreeMap<u64, Vec<u8>>,
+    /// Frames by their first sequence number.
+    pub(crate) journals: [BTreeMap<u64, Vec<u8>>; 2],
+}
+
+/// What a component, a segment or a journal, says of a page.
+pub(crate) struct Record {
+    pub(crate) reset: bool,
+    pub(crate) earlier: bool,
+    pub(crate) head: Option<Head>,
+    pub(crate) visits: BTreeSet<Visit>,
+}
+
+/// A segment or a journal.
+pub(crate) struct Component {
+    pub(crate) pages: BTreeMap<String, Record>,
+    /// Sequence numbers and the keys that prefixes begin with.
+    pub(crate) tombstones: Vec<(u64, Vec<u8>)>,
+    pub(crate) page_delta: i64,
+    pub(crate) visit_delta: i64,
+    pub(crate) last_sequence: u64,
+}
+
+/// What operations there were in a journal, by kind.
+#[derive(Debug, Default)]
+pub(crate) struct Census {
+    pub(crate) frames: usize,
+    pub(crate) visits: usize,
+    pub(crate) known_pages: usize,
+    pub(crate) new_pages: usize,
+    pub(crate) heads: usize,
+    /// Heads that carry a settled visit beside the last one.
+    pub(crate) settled: usize,
+    pub(crate) forgotten_urls: usize,
+    pub(crate) forgotten_prefixes: usize,
+}
+
+impl Store {
+    pub(crate) fn open(path: &Path) -> Store {
+        let database = ReadOnlyDatabase::open(path.join("catalog.redb")).unwrap();
+        let rows = database.begin_read().unwrap();
+        let settings = TableDefinition::<&str, u64>::new("settings");
+        let segments = TableDefinition::<u64, &[u8]>::new("segments");
+        let epochs = TableDefinition::<u32, &str>::new("epochs");
+        let settings = rows.open_table(settings).unwrap();
+        let settings = settings.iter().unwrap().map(Result::unwrap);
+        let settings = settings.map(|(k, v)| (k.value().to_owned(), v.value())).collect();
+        let segments = rows.open_table(segments).unwrap();
+        let segments = segments.iter().unwrap().map(Result::unwrap);
+        let segment_rows = segments.map(|(k, v)| (k.value(), v.value().to_vec())).collect();
+        let epochs = rows.open_table(epochs).unwrap();
+        let epochs = epochs.iter().unwrap().map(Result::unwrap).zip(0..).map(|((k, v), number)| {
+            assert_eq!(k.value(), number);
+            v.value().to_owned()
+        });
+        let journals = ["journal_a", "journal_b"].map(|name| {
+            let table = TableDefinition::<(u64, u32), &[u8]>::new(name);
+            let mut frames: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+            // A table that was dropped with its segment, or never written, is not there.
+            let Ok(table) = rows.open_table(table) else { return frames };
+            let mut next = (0, 0);
+            for row in table.iter().unwrap() {
+                let (key, part) = row.unwrap();
+                let (first, number) = key.value();
+                assert!(number == 0 || (first, number) == next, "a part is missing");
+                next = (first, number + 1);
+                assert!(part.value().len() <= 65_280);
+                frames.entry(first).or_default().extend_from_slice(part.value());
+            }
+            frames
+        });
+        let epochs = epochs.collect();
+        Store { path: path.to_owned(), settings, epochs, segment_rows, journals }
+    }
+
+    pub(crate) fn hash(&self, url: &str) -> u64 {
+        xxhash_rust::xxh3::xxh3_64_with_seed(url.as_bytes(), self.settings["url_seed"])
+    }
+
+    /// The live segments, oldest first.
+    pub(crate) fn segments(&self) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        for (&id, row) in &self.segment_rows {
+            let file = std::fs::read(self.path.join(format!("segments/{id:010}.seg"))).unwrap();
+            let segment = segment::read(&file, id, |url| self.hash(url));
+            let mut row = Bytes(row);
+            let body = &row.0[..32];
+            assert_eq!(row.u64(), id);
+            assert_eq!((row.u64(), row.u64()), (segment.first_sequence, segment.last_sequence));
+            assert_eq!(row.u64(), file.len() as u64);
+            assert_eq!(row.u32(), crc32(&[body]));
+            row.end();
+            segments.push(segment);
+        }
+        segments.sort_by_key(|s| s.first_sequence);
+        segments
+    }
+
+    /// The sequence number in the lock file.
+    pub(crate) fn mark(&self) -> u64 {
+        let bytes = std::fs::read(self.path.join("LOCK")).unwrap();
+        let mut mark = Bytes(&bytes);
+        assert_eq!(mark.take(8), b"simkmark");
+        let sequence = mark.u64();
+        assert_eq!(mark.u32(), crc32(&[&bytes[..16]]));
+        mark.end();
+        sequence
+    }
+
+    /// All components, oldest first, and what the journals held.
+    pub(crate) fn components(&self) -> (Vec<Component>, Census) {
+        let mut components: Vec<Component> = Vec::new();
+        for segment in self.segments() {
+            let before = components.last().map_or(0, |c| c.last_sequence);
+            assert!(before < segment.first_sequence);
+            let pages = segment.pages.into_iter().map(|page| {
+                let visits = page.visits.into_iter().collect();
+                let (reset, earlier, head) = (page.reset, page.earlier, page.head);
+                (page.url, Record { reset, earlier, head, visits })
+            });
+            components.push(Component {
+                pages: pages.collect(),
+                tombstones: segment.tombstones,
+                page_delta: segment.page_delta,
+                visit_delta: segment.visit_delta,
+                last_sequence: segment.last_sequence,
+            });
+        }
+        let mut census = Census::default();
+        let mut journals: Vec<_> = self.journals.iter().filter(|j| !j.is_empty()).collect();
+        journals.sort_by_key(|j| *j.keys().next().unwrap());
+        for journal in journals {
+            let last = components.last().map_or(0, |c| c.last_sequence);
+            components.push(replay(journal, last, &mut census));
+        }
+        (components, census)
+    }
+}
+
+/// A journal from its frames. `last` is the sequence number before it.
+fn replay(frames: &BTreeMap<u64, Vec<u8>>, mut last: u64, census: &mut Census) -> Component {
+    let mut out = Component {
+        pages: BTreeMap::new(),
+        tombstones: Vec::new(),
+        page_delta: 0,
+        visit_delta: 0,
+        last_sequence: 0,
+    };
+    let mut urls: Vec<String> = Vec::new();
+    for (&first, frame) in frames {
+        census.frames += 1;
+        let mut bytes = Bytes(frame);
+        assert_eq!(bytes.u64(), first);
+        assert_eq!(first, last + 1, "a gap in the journal");
+        let (count, len, sum) = (bytes.u32(), bytes.u32(), bytes.u32());
+        assert_eq!(bytes.0.len(), len as usize);
+        assert_eq!(sum, crc32(&[&frame[..16], bytes.0]));
+        for _ in 0..count {
+            last += 1;
+            operation(&mut bytes, last, &mut urls, &mut out, census);
+        }
+        bytes.end();
+    }
+    out.last_sequence = last;
+    out
+}
+
+fn operation(
+    bytes: &mut Bytes<'_>,
+    sequence: u64,
+    urls: &mut Vec<String>,
+    out: &mut Component,
+    census: &mut Census,
+) {
+    let tag = bytes.u8();
+    assert!(tag < 32);
+    let has = |bit: u8| tag >> bit & 1 == 1;
+    if tag & 3 == 2 {
+        assert_eq!(tag, 2);
+        census.forgotten_prefixes += 1;
+        let len = bytes.len();
+        let prefix = bytes.take(len).to_vec();
+        let (pages, visits) = (bytes.varint(), bytes.varint());
+        for (url, record) in &mut out.pages {
+            if surt::covers(&prefix, &surt::key(url)) {
+                forget(record);
+            }
+        }
+        out.tombstones.push((sequence, prefix));
+        out.page_delta -= pages.cast_signed();
+        out.visit_delta -= visits.cast_signed();
+        return;
+    }
+    let url = if has(2) {
+        census.new_pages += 1;
+        let len = bytes.len();
+        let url = String::from_utf8(bytes.take(len).to_vec()).unwrap();
+        let head = has(4).then(|| Carried::read(bytes));
+        census.heads += usize::from(head.is_some());
+        census.settled += usize::from(head.as_ref().is_some_and(Carried::has_settled));
+        let head = head.map(|head| head.join(&[]));
+        let record = Record { reset: false, earlier: has(3), head, visits: BTreeSet::new() };
+        assert!(out.pages.insert(url.clone(), record).is_none(), "{url} is new twice");
+        urls.push(url.clone());
+        url
+    } else {
+        assert!(!has(3) && !has(4));
+        census.known_pages += 1;
+        urls[bytes.len()].clone()
+    };
+    let record = out.pages.get_mut(&url).unwrap();
+    if tag & 3 == 0 {
+        census.visits += 1;
+        let visit = visits(bytes, 1)[0];
+        assert!(record.visits.insert(visit), "the same visit twice");
+        out.page_delta += i64::from(record.head.is_none());
+        out.visit_delta += 1;
+        let with = record.head.take().map_or(Head::of(&[visit]), |head| Some(absorb(head, visit)));
+        record.head = with;
+    } else {
+        assert_eq!(tag & 3, 1);
+        census.forgotten_urls += 1;
+        forget(record);
+        out.page_delta -= 1;
+        out.visit_delta -= bytes.varint().cast_signed();
+    }
+}
+
+fn forget(record: &mut Record) {
+    record.reset = record.reset || record.earlier;
+    record.earlier = false;
+    record.head = None;
+    record.visits.clear();
+}
+
+/// A head with one visit more.
+fn absorb(mut head: Head, visit: Visit) -> Head {
+    let one = Head::of(&[visit]).unwrap();
+    head.visits += 1;
+    head.first = head.first.min(one.first);
+    head.last = head.last.max(one.last);
+    head.settled = head.settled.max(one.settled);
+    for (time, version) in one.versions {
+        match head.versions.iter_mut().find(|(_, v)| *v == version) {
+            Some(known) => known.0 = known.0.max(time),
+            None => head.versions.push((time, version)),
+        }
+    }
+    head.versions.sort_by(|a, b| b.cmp(a));
+    head.versions.truncate(8);
+    head
+}
+
+/// The visits of a page as of the end of the last of these components.
+pub(crate) fn history(components: &[Component], url: &str) -> Vec<Visit> {
+    let key = surt::key(url);
+    let mut visits = BTreeSet::new();
+    for component in components.iter().rev() {
+        if let Some(record) = component.pages.get(url) {
+            for visit in &record.visits {
+                assert!(visits.insert(*visit), "a visit in two components");
+            }
+            if !record.earlier {
+                break;
+            }
+        }
+        if component.tombstones.iter().any(|(_, prefix)| surt::covers(prefix, &key)) {
+            break;
+        }
+    }
+    visits.into_iter().collect()
+}
