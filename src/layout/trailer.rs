@@ -178,7 +178,15 @@ impl Numbers {
             return None;
         };
         let (page_delta, visit_delta) = (page.cast_signed(), visit.cast_signed());
-        let possible = first_sequence <= last_sequence && resets <= pages && pages < PAGES_MAX;
+        // Bounds that leave room for sums of them.
+        let small = |delta: i64| delta.unsigned_abs() < 1 << 48;
+        let possible = first_sequence <= last_sequence
+            && last_sequence < 1 << 62
+            && resets <= pages
+            && pages < PAGES_MAX
+            && tier < 1 << 16
+            && small(page_delta)
+            && small(visit_delta);
         possible.then_some(Numbers {
             first_sequence,
             last_sequence,
