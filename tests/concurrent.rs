@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Meter, Name, OpKind, SimDisk};
 use simkeep::{
@@ -427,6 +427,83 @@ fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
     assert_eq!(store.stats().unwrap().segments.len(), 2);
     store.merge().unwrap();
     read_everything(&store);
+}
+
+/// Waits until something comes true by itself.
+fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_true() {
+        assert!(since.elapsed() < PATIENCE, "never: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn what_has_waited_long_enough_is_sealed() {
+    let options = Options { seal_after: Duration::from_millis(20), ..busy() };
+    let store = create(&SimDisk::new(), options);
+    for page in 0..3 {
+        let content = Observation::content(&url(0, page), 0, 5, Epoch(0)).visit;
+        store.observe(Observation { url: &url(0, page), visit: content }).unwrap();
+        eventually("it is sealed", || store.stats().unwrap().unsealed_visits == 0);
+    }
+    assert_eq!(store.stats().unwrap().visits, 3);
+}
+
+#[test]
+fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
+    let options = Options { memtable_bytes: 64 << 10, memtable_observations: 100_000, ..small() };
+    let store = create(&SimDisk::new(), options);
+    for page in 0..40 {
+        let url = format!("https://example.com/{page}/{}", "x".repeat(8_000));
+        store.observe(Observation::content(&url, 0, page, Epoch(0))).unwrap();
+    }
+    let stats = store.stats().unwrap();
+    assert!(stats.segments.len() > 3 && stats.unsealed_visits < 10, "{stats:?}");
+}
+
+#[test]
+fn segments_stay_few_while_they_are_merged_behind_the_observers() {
+    let store = create(&SimDisk::new(), busy());
+    for page in 0..6_400 {
+        let content = Observation::content(&url(page, page), 0, page, Epoch(0)).visit;
+        store.observe(Observation { url: &url(page, page), visit: content }).unwrap();
+        if page % 100 == 0 {
+            assert!(store.stats().unwrap().segments.len() <= 10);
+        }
+    }
+    store.rest().unwrap();
+    // At most one of each size, each twice the one before.
+    assert!(store.stats().unwrap().segments.len() <= 8, "{:?}", store.stats());
+    assert_eq!(store.stats().unwrap().pages, 6_400);
+}
+
+/// A merge needs room beside its inputs. Where there is none it is not begun, and nobody waits for it.
+#[test]
+fn a_merge_without_room_is_not_begun_and_waited_for() {
+    let disk = SimDisk::new();
+    let store = create(&disk, Options { background: false, ..busy() });
+    for page in 0..640 {
+        let content = Observation::content(&url(page, page), 0, page, Epoch(0)).visit;
+        store.observe(Observation { url: &url(page, page), visit: content }).unwrap();
+    }
+    store.seal().unwrap();
+    let segments = store.stats().unwrap().segments.len();
+    assert!(segments > 4);
+    drop(store);
+    let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
+    disk.set_capacity_bytes(Some(used as u64 + 100));
+    let store = open(&disk, busy());
+    let (done, is_done) = mpsc::channel();
+    thread::spawn({
+        let store = store.clone();
+        move || done.send(store.rest())
+    });
+    let rest = is_done.recv_timeout(PATIENCE);
+    assert!(matches!(rest, Ok(Ok(()))), "{rest:?}");
+    assert_eq!(store.stats().unwrap().segments.len(), segments);
+    assert_eq!(store.stats().unwrap().pages, 640);
+    store.close().unwrap();
 }
 
 #[test]

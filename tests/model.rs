@@ -7,16 +7,19 @@
 
 mod support;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{Config, TestRunner};
-use simkeep::disk::SimDisk;
+use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
     Content, Durability, Epoch, Observation, Options, Query, Scope, Seen, Snapshot, Store,
     TIME_MAX, TIME_MIN, Visit,
 };
+
+use tempfile::TempDir;
 
 use support::compare::{
     check_counts, check_outcome, check_page, check_scan, check_search, check_store, check_view,
@@ -24,7 +27,7 @@ use support::compare::{
 };
 use support::model::Model;
 use support::pages::{PREFIXES, URLS};
-use support::{EPOCHS, choice, create, digest, on, open, small};
+use support::{EPOCHS, choice, create, digest, on, small};
 
 /// Steps of a run.
 const STEPS: usize = 100;
@@ -187,10 +190,34 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     })
 }
 
+/// Where a store lives.
+enum Home {
+    Simulated(SimDisk),
+    /// Here files are really mapped, and removed while they are; but the power stays on.
+    Real(TempDir),
+}
+
+impl Home {
+    fn disk(&self) -> Arc<dyn Disk> {
+        match self {
+            Home::Simulated(disk) => on(disk),
+            Home::Real(dir) => Arc::new(RealDisk::new(dir.path())),
+        }
+    }
+
+    /// Whatever a reader might change.
+    fn contents(&self) -> Vec<(Name, Vec<u8>)> {
+        match self {
+            Home::Simulated(disk) => disk.contents(),
+            Home::Real(_) => Vec::new(),
+        }
+    }
+}
+
 /// A store and what it must hold.
 struct Run {
     options: Options,
-    disk: SimDisk,
+    home: Home,
     store: Option<Store>,
     model: Model,
     /// What a crash may leave: what was last made durable, and all that came to be since.
@@ -203,14 +230,15 @@ struct Run {
 }
 
 impl Run {
-    fn new(options: Options) -> Run {
-        let disk = SimDisk::new();
-        let store = Some(create(&disk, options.clone()));
+    fn new(options: Options, home: Home) -> Run {
+        let store = Store::create_on(home.disk(), options.clone()).unwrap();
+        assert_eq!(store.epoch(EPOCHS[1]).unwrap(), Epoch(1));
+        let store = Some(store);
         let model = Model::default();
         let crash_states = vec![model.clone()];
         Run {
             options,
-            disk,
+            home,
             store,
             model,
             crash_states,
@@ -345,23 +373,23 @@ impl Run {
 
     fn reopen(&mut self, ending: Ending, read_only: bool) {
         let store = self.store.take().unwrap();
-        match ending {
-            Ending::Close => {
+        match (ending, &mut self.home) {
+            (Ending::Close, _) => {
                 store.close().unwrap();
                 self.durable();
             }
-            Ending::Drop => drop(store),
-            Ending::Kill => self.disk = self.disk.crash_all_kept(),
-            Ending::Crash(seed) => self.disk = self.disk.crash(&mut choice(seed)),
+            (Ending::Kill, Home::Simulated(disk)) => *disk = disk.crash_all_kept(),
+            (Ending::Crash(seed), Home::Simulated(disk)) => *disk = disk.crash(&mut choice(seed)),
+            _ => drop(store),
         }
         if read_only {
-            let before = self.disk.contents();
-            let reader = Store::open_read_only_on(on(&self.disk)).unwrap();
+            let before = self.home.contents();
+            let reader = Store::open_read_only_on(self.home.disk()).unwrap();
             self.settle(&reader);
             check_store(&reader, &self.model);
-            assert!(self.disk.contents() == before, "a reader changed a file");
+            assert!(self.home.contents() == before, "a reader changed a file");
         }
-        let store = open(&self.disk, self.options.clone());
+        let store = Store::open_on(self.home.disk(), self.options.clone()).unwrap();
         assert_eq!(store.epochs(), EPOCHS);
         self.settle(&store);
         check_store(&store, &self.model);
@@ -381,8 +409,8 @@ impl Run {
     }
 }
 
-fn run(options: Options, ops: Vec<Op>) {
-    let mut run = Run::new(options);
+fn run(options: Options, home: Home, ops: Vec<Op>) {
+    let mut run = Run::new(options, home);
     for (i, op) in ops.into_iter().enumerate() {
         run.step(op);
         if (i + 1) % FULL_CHECK_STEPS == 0 {
@@ -404,6 +432,10 @@ fn run(options: Options, ops: Vec<Op>) {
 
 /// `share` of 1,000 runs, on stores opened in this way.
 fn agree(share: u32, options: impl Strategy<Value = Options>) {
+    agree_on(share, options, || Home::Simulated(SimDisk::new()));
+}
+
+fn agree_on(share: u32, options: impl Strategy<Value = Options>, home: fn() -> Home) {
     let cases = support::runs(share);
     let config = Config {
         cases,
@@ -413,7 +445,7 @@ fn agree(share: u32, options: impl Strategy<Value = Options>) {
         ..Config::default()
     };
     let result = TestRunner::new(config).run(&(options, ops()), |(options, ops)| {
-        run(options, ops);
+        run(options, home(), ops);
         Ok(())
     });
     if let Err(failure) = result {
@@ -450,5 +482,52 @@ fn without_a_sync_for_each_call_a_crash_leaves_what_was_flushed_and_maybe_what_c
 #[test]
 fn waiting_for_others_to_join_a_commit_changes_no_answer() {
     let durability = Durability::Grouped(Duration::from_micros(20));
-    agree(50, asking(Options { durability, ..small() }));
+    agree(45, asking(Options { durability, ..small() }));
+}
+
+#[test]
+fn any_operations_agree_in_a_real_directory() {
+    let options = (any::<bool>(), asking(small()));
+    let options = options.prop_map(|(background, options)| Options { background, ..options });
+    agree_on(5, options, || Home::Real(tempfile::tempdir().unwrap()));
+}
+
+#[test]
+fn answers_are_cut_at_the_limit_and_say_so() {
+    const PAGES: usize = 40;
+    let pages: Vec<String> = (0..PAGES).map(|i| format!("http://example.com/{i:02}")).collect();
+    for sealed in [false, true] {
+        for limit in [1, 2, 5, PAGES - 1, PAGES, 100] {
+            let disk = SimDisk::new();
+            let options = Options { near_limit: limit, memtable_observations: 1000, ..small() };
+            let store = create(&disk, options);
+            let mut model = Model::default();
+            let mut see = |url, fingerprint, n| {
+                let seen = Observation::content(url, 7, fingerprint, Epoch(0)).digest(digest(n));
+                let expected = model.observe(&seen, 3);
+                let found = store.observe(seen).unwrap();
+                check_outcome(&found, &expected, limit);
+                found
+            };
+            // Nearly all are copies of one; the last four are near, the first of them at distance 0.
+            for (i, page) in pages.iter().enumerate() {
+                let near = i.saturating_sub(PAGES - 4);
+                let different = if i >= PAGES - 4 { 2 } else { 1 };
+                see(page, (1 << near) >> 1, different);
+            }
+            if sealed {
+                store.seal().unwrap();
+            }
+            let found = see("http://example.org/", 0, 1);
+            assert_eq!(found.copies.len(), limit.min(PAGES - 4));
+            if limit >= PAGES - 4 {
+                assert_eq!(found.near.len(), limit.min(4));
+            }
+            assert_eq!(found.complete, limit >= PAGES - 4);
+            for ever in [false, true] {
+                let query = Query { ever, ..Query::new(0, 3).epoch(Epoch(0)).limit(limit) };
+                check_search(&store.snapshot(), &model, &query);
+            }
+        }
+    }
 }

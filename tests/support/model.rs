@@ -4,11 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Digest, Epoch, ExactCopy, Forgotten, HISTORY_WINDOW, Near, Observation, Outcome, Page,
-    Query, SameBy, Seen, Verdict, Version, Visit,
+    Content, Digest, Epoch, ExactCopy, Forgotten, Near, Observation, Outcome, Page, Query, SameBy,
+    Seen, Verdict, Version, Visit,
 };
 
 use super::pages::Place;
+
+/// How many of the last contents of a page can be returned to.
+const WINDOW: usize = 8;
 
 /// Every visit of every page, in SURT order of the pages and in order of the visits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +57,7 @@ fn in_force(visits: &[Visit]) -> Option<(Content, i64)> {
 /// What a visit means after these.
 pub(crate) fn judge(before: &[Visit], visit: &Visit) -> Verdict {
     let mut known = contents(before);
-    known.truncate(HISTORY_WINDOW);
+    known.truncate(WINDOW);
     let last = known.first().copied();
     let is_gone = gone(before);
     match (&visit.seen, last) {
