@@ -388,7 +388,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`].
+    /// [`Error::Io`] or [`Error::Corrupt`] if a merge does not go, for want of room on the disk or
+    /// because an input is damaged; the store goes on without it. [`Error::Poisoned`].
     pub fn rest(&self) -> Result<()> {
         let shared = self.shared();
         if shared.options.background {
