@@ -478,7 +478,8 @@ fn segments_stay_few_while_they_are_merged_behind_the_observers() {
     assert_eq!(store.stats().unwrap().pages, 6_400);
 }
 
-/// A merge needs room beside its inputs. Where there is none it is not begun, and nobody waits for it.
+/// A merge needs room beside its inputs. Where there is none it is not begun; whoever waits for it is
+/// told, and everything else goes on.
 #[test]
 fn a_merge_without_room_is_not_begun_and_waited_for() {
     let disk = SimDisk::new();
@@ -500,7 +501,8 @@ fn a_merge_without_room_is_not_begun_and_waited_for() {
         move || done.send(store.rest())
     });
     let rest = is_done.recv_timeout(PATIENCE);
-    assert!(matches!(rest, Ok(Ok(()))), "{rest:?}");
+    assert!(matches!(rest, Ok(Err(simkeep::Error::Io { .. }))), "{rest:?}");
+    assert!(store.stats().unwrap().merge_error.is_some());
     assert_eq!(store.stats().unwrap().segments.len(), segments);
     assert_eq!(store.stats().unwrap().pages, 640);
     store.close().unwrap();

@@ -136,9 +136,9 @@ impl Disk for RealDisk {
         }
     }
 
-    /// Unknown: the standard library does not say.
     fn free_bytes(&self) -> io::Result<Option<u64>> {
-        Ok(None)
+        let space = rustix::fs::statvfs(&self.root)?;
+        Ok(Some(space.f_bavail.saturating_mul(space.f_frsize)))
     }
 }
 

@@ -79,12 +79,12 @@ mod tests {
     #[test]
     fn pieces_sum_like_whole_blocks() {
         let tag = Tag::of(Kind::Pages);
-        let data: Vec<u8> = (0..10_000u32).map(|i| (i * 7) as u8).collect();
+        let data: Vec<u8> = (0..10_000u32).map(|i| (i * 7).to_le_bytes()[0]).collect();
         for piece in [1, 7, 4095, 4096, 4097, 10_000] {
             let mut sums = BlockSums::new(9, tag);
             data.chunks(piece).for_each(|p| sums.update(p));
             let whole: Vec<u32> = data
-                .chunks(BLOCK_BYTES as usize)
+                .chunks(usize::try_from(BLOCK_BYTES).unwrap())
                 .enumerate()
                 .map(|(i, b)| block_sum(9, tag, i as u64, b))
                 .collect();

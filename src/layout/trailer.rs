@@ -9,7 +9,8 @@ const HEAD_MAGIC: [u8; 8] = *b"simkseg\0";
 const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 
 /// Bytes of the head; the first section begins there.
-pub(crate) const HEAD_BYTES: u64 = 64;
+pub(crate) const HEAD_BYTES: u64 = HEAD_LEN as u64;
+const HEAD_LEN: usize = 64;
 const TRAILER_BYTES: usize = 64;
 const ENTRY_BYTES: usize = 24;
 const NUMBERS_BYTES: usize = 80;
@@ -177,7 +178,15 @@ impl Numbers {
             return None;
         };
         let (page_delta, visit_delta) = (page.cast_signed(), visit.cast_signed());
-        let possible = first_sequence <= last_sequence && resets <= pages && pages < PAGES_MAX;
+        // Bounds that leave room for sums of them.
+        let small = |delta: i64| delta.unsigned_abs() < 1 << 48;
+        let possible = first_sequence <= last_sequence
+            && last_sequence < 1 << 62
+            && resets <= pages
+            && pages < PAGES_MAX
+            && tier < 1 << 16
+            && small(page_delta)
+            && small(visit_delta);
         possible.then_some(Numbers {
             first_sequence,
             last_sequence,
@@ -202,15 +211,15 @@ pub(crate) struct Table {
 }
 
 /// The head of segment `id`.
-pub(crate) fn encode_head(id: u64) -> [u8; HEAD_BYTES as usize] {
-    let mut bytes = Vec::with_capacity(HEAD_BYTES as usize);
+pub(crate) fn encode_head(id: u64) -> [u8; HEAD_LEN] {
+    let mut bytes = Vec::with_capacity(HEAD_LEN);
     bytes.extend_from_slice(&HEAD_MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     bytes.extend_from_slice(&[0; 4]);
     bytes.extend_from_slice(&id.to_le_bytes());
-    bytes.resize(HEAD_BYTES as usize - 4, 0);
+    bytes.resize(HEAD_LEN - 4, 0);
     bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
-    let mut head = [0; HEAD_BYTES as usize];
+    let mut head = [0; HEAD_LEN];
     head.copy_from_slice(&bytes);
     head
 }
@@ -230,7 +239,7 @@ fn damage<T>(offset: u64, what: impl Into<String>) -> Result<T, Flaw> {
 
 /// Checks the head of segment `id`.
 pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<(), Flaw> {
-    let Some(head) = file.get(..HEAD_BYTES as usize) else {
+    let Some(head) = file.get(..HEAD_LEN) else {
         return damage(
             0,
             format!("a segment has at least {HEAD_BYTES} bytes, this has {}", file.len()),
@@ -248,7 +257,7 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<(), Flaw> {
         return damage(0, "too short");
     };
     // Only a head that is sound in itself says a version that can be believed.
-    let (body, sum) = head.split_at(HEAD_BYTES as usize - 4);
+    let (body, sum) = head.split_at(HEAD_LEN - 4);
     if crc32fast::hash(body).to_le_bytes() == sum && version > VERSION {
         return Err(Flaw::Version(version));
     }

@@ -118,6 +118,25 @@ impl Chains {
             + (buckets + self.overflow.capacity()) * size_of::<Node>()
     }
 
+    /// Takes all fingerprints out, and keeps the memory for others.
+    pub fn clear(&mut self) {
+        self.fingerprints.clear();
+        self.overflow.clear();
+        for buckets in &mut self.buckets {
+            buckets.fill(Node::EMPTY);
+        }
+    }
+
+    /// Tells the processor which memory lines a search within 3 will read first. Worth it some
+    /// hundred nanoseconds ahead; costs about five.
+    pub fn prefetch(&self, fingerprint: u64) {
+        for (buckets, block) in self.buckets.iter().zip(Block::ALL) {
+            if let Some(first) = buckets.get(block.bucket(fingerprint, self.bits) as usize) {
+                prefetch_value(first);
+            }
+        }
+    }
+
     /// Adds a fingerprint and returns its number: 0 for the first, 1 for the next, and so on. Equal
     /// fingerprints get numbers of their own.
     ///

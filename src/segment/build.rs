@@ -55,7 +55,7 @@ impl Builder {
     fn align(&mut self) -> Result<u64> {
         let at = self.file.position();
         let gap = usize::try_from(at.next_multiple_of(ALIGN) - at).unwrap_or(0);
-        self.file.append([0; ALIGN as usize].get(..gap).unwrap_or(&[]))?;
+        self.file.append(&vec![0; gap])?;
         Ok(self.file.position())
     }
 

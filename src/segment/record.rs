@@ -83,7 +83,7 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
     absorb(&mut told, settled);
     let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.versions.contains(v));
     let versions: Vec<&LastSeen> = head.versions.iter().filter(|v| !is_told(v)).collect();
-    out.push(u8::from(last.is_some()) * LAST | u8::from(settled.is_some()) * SETTLED);
+    out.push((u8::from(last.is_some()) * LAST) | (u8::from(settled.is_some()) * SETTLED));
     put_varint(out, head.visits.saturating_sub(own.len() as u64));
     put_signed(out, head.first);
     put_varint(out, versions.len() as u64);

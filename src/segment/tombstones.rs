@@ -19,7 +19,7 @@ pub(super) fn encode(tombstones: &[Tombstone]) -> Vec<u8> {
         let prefix = tombstone.prefix.to_bytes();
         out.extend_from_slice(&tombstone.sequence.to_le_bytes());
         put_varint(&mut out, prefix.len() as u64);
-        out.extend_from_slice(&prefix);
+        out.extend_from_slice(prefix);
     }
     out
 }

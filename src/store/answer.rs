@@ -27,13 +27,15 @@ pub struct ExactCopy {
 pub struct Outcome {
     /// What this page is now.
     pub verdict: Verdict,
-    /// Other pages whose version in force has the same digest, the first capture first: if there
-    /// are any, the first of them is the original.
+    /// Other pages whose version in force has the same digest (and fingerprint, in the same epoch),
+    /// the first capture first: the first of them is the original, unless this page itself had the
+    /// content before.
     pub copies: Vec<ExactCopy>,
     /// Other pages whose version in force is near, copies left out: nearest first, then in SURT
     /// order.
     pub near: Vec<Near>,
-    /// Whether `copies` and `near` are all there are; else they were cut at the limit.
+    /// Whether `copies` and `near` are all there are; else they were cut at the limit, or there are
+    /// more than 256 pages with one fingerprint and not all of them were looked at.
     pub complete: bool,
 }
 
@@ -177,6 +179,9 @@ pub struct Stats {
     pub catalog_bytes: u64,
     /// The number of the last acknowledged operation.
     pub sequence: u64,
+    /// Why the last merge in the background did not go, if it did not: no room on the disk, or a
+    /// damaged segment. It is tried again.
+    pub merge_error: Option<String>,
 }
 
 /// Sizes of one segment.

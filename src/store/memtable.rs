@@ -167,6 +167,16 @@ impl Memtable {
         Memtable { journal, inner: RwLock::default() }
     }
 
+    pub(crate) fn with_journal(self, journal: Journal) -> Memtable {
+        Memtable { journal, ..self }
+    }
+
+    /// An empty memtable in the memory of this one.
+    pub(crate) fn emptied(mut self) -> Memtable {
+        self.inner.get_mut().clear();
+        self
+    }
+
     pub(crate) fn read(&self) -> parking_lot::RwLockReadGuard<'_, Inner> {
         self.inner.read()
     }
@@ -177,6 +187,28 @@ impl Memtable {
 }
 
 impl Inner {
+    fn clear(&mut self) {
+        let mut emptied = std::mem::take(self);
+        emptied.pages.clear();
+        emptied.urls.clear();
+        emptied.arrivals.clear();
+        emptied.lookup.clear();
+        for index in &mut emptied.epochs {
+            index.chains.clear();
+            index.pages.clear();
+            index.lists.clear();
+        }
+        let Inner { pages, urls, arrivals, lookup, epochs, .. } = emptied;
+        *self = Inner { pages, urls, arrivals, lookup, epochs, ..Inner::default() };
+    }
+
+    /// Tells the processor what a search for this fingerprint will read.
+    pub(crate) fn prefetch(&self, epoch: u32, fingerprint: u64) {
+        if let Some(index) = self.epochs.iter().find(|e| e.epoch == epoch) {
+            index.chains.prefetch(fingerprint);
+        }
+    }
+
     /// The page with this URL, if it was brought here at or before `sequence`.
     pub(crate) fn find(&self, hash: u64, url: &str, sequence: u64) -> Option<u32> {
         let same =
@@ -384,6 +416,21 @@ impl Inner {
                 index.lists.get((word & !LIST) as usize).map_or(&[], Vec::as_slice)
             }
         }
+    }
+
+    /// All pages in SURT order.
+    pub(crate) fn in_order(&self) -> Vec<PageOf<'_>> {
+        let (mut keys, mut order) = (Vec::new(), Vec::with_capacity(self.pages.len()));
+        for page in self.pages() {
+            let start = keys.len();
+            surt::key(page.url(), &mut keys);
+            order.push((start..keys.len(), page));
+        }
+        order.sort_unstable_by(|(a, of_a), (b, of_b)| {
+            let key = |range: &Range<usize>| keys.get(range.clone());
+            key(a).cmp(&key(b)).then_with(|| of_a.url().cmp(of_b.url()))
+        });
+        order.into_iter().map(|(_, page)| page).collect()
     }
 
     /// The pages in SURT order, with their keys, those under a range of keys only.

@@ -21,6 +21,7 @@ mod snapshot;
 mod verify;
 mod view;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -62,7 +63,7 @@ pub enum Scope<'a> {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("crawl.simkeep");
 /// let store = Store::create(&path, Options::default())?;
-/// let epoch = store.newest_epoch();
+/// let epoch = store.epoch(fingerprint::RECIPE)?;
 /// let text = "The quick brown fox jumps over the lazy dog, and runs away";
 /// let seen = fingerprint::of_text(text);
 ///
@@ -87,6 +88,7 @@ pub struct Store {
 struct Handle {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    closing: Mutex<()>,
 }
 
 impl Store {
@@ -165,7 +167,13 @@ impl Store {
 
     fn start(shared: Shared) -> Result<Store> {
         let shared = Arc::new(shared);
-        let store = Store { handle: Arc::new(Handle { shared, threads: Mutex::default() }) };
+        let store = Store {
+            handle: Arc::new(Handle {
+                shared,
+                threads: Mutex::default(),
+                closing: Mutex::default(),
+            }),
+        };
         let shared = store.shared();
         if shared.writing.is_some() && shared.options.background {
             for (name, run) in [
@@ -174,7 +182,13 @@ impl Store {
             ] {
                 let shared = Arc::clone(&store.handle.shared);
                 let thread = std::thread::Builder::new().name(name.to_owned());
-                let thread = thread.spawn(move || run(&shared));
+                let thread = thread.spawn(move || {
+                    let ran = catch_unwind(AssertUnwindSafe(|| run(&shared)));
+                    if ran.is_err() {
+                        // Else a full memtable would wait for ever.
+                        shared.poison(Error::Catalog("a background thread panicked".to_owned()));
+                    }
+                });
                 let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
                 store.handle.threads.lock().push(thread);
             }
@@ -281,7 +295,8 @@ impl Store {
         self.shared().purge(&scope)
     }
 
-    /// A consistent view of everything that was acknowledged. Costs two atomic operations.
+    /// A consistent view of everything that was acknowledged. Costs two short locks, which nobody
+    /// holds while something is read or written.
     pub fn snapshot(&self) -> Snapshot {
         self.shared().snapshot()
     }
@@ -373,11 +388,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`].
+    /// [`Error::Io`] or [`Error::Corrupt`] if a merge does not go, for want of room on the disk or
+    /// because an input is damaged; the store goes on without it. [`Error::Poisoned`].
     pub fn rest(&self) -> Result<()> {
         let shared = self.shared();
         if shared.options.background {
-            return shared.wait_until(|| shared.is_at_rest());
+            let hindered = || shared.merge_error.lock().clone();
+            shared.wait_until(|| shared.is_at_rest() || hindered().is_some())?;
+            return hindered().map_or(Ok(()), Err);
         }
         shared.seal_waiting()?;
         while shared.merge_due()? {}
@@ -395,6 +413,7 @@ impl Store {
             epochs: self.epochs(),
             catalog_bytes: self.shared().catalog_bytes()?,
             sequence: snapshot.sequence,
+            merge_error: self.shared().merge_error.lock().as_ref().map(Error::to_string),
             ..Stats::default()
         };
         let (mut pages, mut visits) = (0, 0);
@@ -449,6 +468,7 @@ impl Handle {
     fn close(&self) -> Result<()> {
         let shared = &self.shared;
         let Some(writing) = &shared.writing else { return Ok(()) };
+        let _one = self.closing.lock();
         if shared.closed.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -461,6 +481,9 @@ impl Handle {
             // A thread that panicked has nothing more to say.
             let _ = thread.join();
         }
+        // Whoever still seals or merges by hand is waited for: until then the lock is ours.
+        let _sealing = shared.sealing.lock();
+        let _merging = shared.merging.lock();
         writing.catalog.close();
         *writing.guard.lock() = None;
         flushed

@@ -5,6 +5,7 @@
 //! calls equal some order of them, and most of the work goes on beside the lock.
 
 use std::sync::Arc;
+use std::thread::ScopedJoinHandle;
 
 use parking_lot::MutexGuard;
 
@@ -21,7 +22,7 @@ use crate::page::{
 };
 
 /// Observations that are looked up before they are applied.
-const CHUNK: usize = 8192;
+const CHUNK: usize = 2500;
 
 /// Fewer observations than this are not worth a second thread.
 const SPLIT_MIN: usize = 256;
@@ -55,41 +56,76 @@ impl Shared {
         observations.iter().try_for_each(|o| self.check(o))?;
         let mut outcomes = Vec::with_capacity(observations.len());
         let mut last = 0;
-        for chunk in observations.chunks(CHUNK) {
-            let view = self.view();
-            let prepared = self.prepare(&view, chunk)?;
-            let mut writer = self.room()?;
-            for (observation, prepared) in chunk.iter().zip(prepared) {
-                if self.is_full()? {
-                    drop(writer);
-                    writer = self.room()?;
-                }
-                match self.apply(&mut writer, observation, prepared) {
-                    Ok(outcome) => outcomes.push(outcome),
+        std::thread::scope(|scope| {
+            let mut chunks = observations.chunks(CHUNK);
+            let mut next = chunks.next().map(|chunk| (chunk, self.prepare(&self.view(), chunk)));
+            while let Some((chunk, prepared)) = next {
+                // While one chunk is applied, the next is looked up.
+                let coming = chunks.next().map(|chunk| {
+                    (chunk, scope.spawn(move || self.prepare_here(&self.view(), chunk)))
+                });
+                let prepared = match prepared {
+                    Ok(prepared) => prepared,
                     Err(e) => {
-                        // Those before it are applied, and are not left half acknowledged.
-                        let last = writer.next_sequence - 1;
-                        drop(writer);
                         self.commit(last, None)?;
                         return Err(e);
                     }
-                }
+                };
+                last = self.apply_all(chunk, prepared, &mut outcomes)?;
+                next = coming.map(|(chunk, prepared)| (chunk, join(prepared)));
             }
-            last = writer.next_sequence - 1;
-            if self.options.durability == Durability::OnFlush {
-                self.publish(last);
-                if writer.pending.bytes() > super::commit::PENDING_BYTES_MAX {
-                    drop(writer);
-                    self.commit(last, None)?;
-                }
-            }
-        }
+            Ok::<_, Error>(())
+        })?;
         match self.options.durability {
             Durability::Each => self.commit(last, None)?,
             Durability::Grouped(delay) => self.commit(last, Some(delay))?,
             Durability::OnFlush => {}
         }
         Ok(outcomes)
+    }
+
+    /// Applies observations that were looked up. Returns the number of the last operation.
+    fn apply_all(
+        &self,
+        observations: &[Observation<'_>],
+        prepared: Vec<Prepared<'_>>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Result<u64> {
+        /// How many observations ahead the memtable's memory lines are asked for.
+        const AHEAD: usize = 3;
+        let mut writer = self.room()?;
+        for (at, prepared) in prepared.into_iter().enumerate() {
+            let Some(observation) = observations.get(at) else { break };
+            if self.is_full()? {
+                drop(writer);
+                writer = self.room()?;
+            }
+            if let Some(ahead) = observations.get(at + AHEAD).and_then(|o| o.visit.seen.content()) {
+                let view = self.view();
+                view.memtables
+                    .iter()
+                    .for_each(|m| m.read().prefetch(ahead.epoch.0, ahead.fingerprint));
+            }
+            match self.apply(&mut writer, observation, prepared) {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(e) => {
+                    // Those before it are applied, and are not left half acknowledged.
+                    let last = writer.next_sequence - 1;
+                    drop(writer);
+                    self.commit(last, None)?;
+                    return Err(e);
+                }
+            }
+        }
+        let last = writer.next_sequence - 1;
+        if self.options.durability == Durability::OnFlush {
+            self.publish(last);
+            if writer.pending.bytes() > super::commit::PENDING_BYTES_MAX {
+                drop(writer);
+                self.commit(last, None)?;
+            }
+        }
+        Ok(last)
     }
 
     /// Looks up what the segments know, on two threads if there is enough to do.
@@ -105,10 +141,7 @@ impl Shared {
         std::thread::scope(|scope| {
             let there = scope.spawn(|| self.prepare_here(view, there));
             let mut prepared = self.prepare_here(view, here)?;
-            match there.join() {
-                Ok(there) => prepared.extend(there?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            prepared.extend(join(there)?);
             Ok(prepared)
         })
     }
@@ -281,9 +314,15 @@ impl Shared {
         }
         // Found in SURT order, so copies first seen at the same time stay in it.
         copies.sort_by_key(|copy| copy.first);
+        outcome.complete &= copies.len() <= self.options.near_limit;
+        copies.truncate(self.options.near_limit);
         outcome.copies = copies;
         Ok(outcome)
     }
+}
+
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// When a page was first seen with a digest.

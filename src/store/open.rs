@@ -30,25 +30,43 @@ const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// Makes a store: whole, or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     check_options(options)?;
-    let location = disk.location();
-    disk.create_dirs().map_err(|e| Error::io("create", &location, e))?;
+    // Looked at before anything is made: a directory of somebody else's stays as it is.
+    require_empty(disk)?;
+    disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
     let _guard = lock(disk, Lock::Exclusive)?;
-    for entry in list(disk, Dir::Root)? {
-        match Name::parse(Dir::Root, &entry) {
-            Some(Name::Catalog) => return Err(Error::Exists { location }),
-            Some(_) => {}
-            None if entry == "segments" => {}
-            None => {
-                let why = format!(
-                    "it holds something else, {}; name a new or an empty directory",
-                    entry.display().to_string().escape_debug()
-                );
-                return Err(Error::NotAStore { location, why });
-            }
-        }
-    }
+    require_empty(disk)?;
     let url_seed = RandomState::new().build_hasher().finish();
     Catalog::create(disk, Settings { url_seed, next_segment: 1 }, &options.epoch)
+}
+
+/// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
+fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
+    let location = disk.location();
+    for dir in [Dir::Root, Dir::Segments] {
+        let entries = match disk.list(dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(e) => return Err(Error::io("list", location, e)),
+        };
+        for entry in entries {
+            let why = match Name::parse(dir, &entry) {
+                Some(Name::Catalog) => return Err(Error::Exists { location }),
+                Some(Name::Segment(_)) => {
+                    "it holds segments, and the catalog that names them is missing; restore \
+                     catalog.redb from a copy"
+                        .to_owned()
+                }
+                Some(_) => continue,
+                None if entry == "segments" => continue,
+                None => format!(
+                    "it holds something else, {}; name a new or an empty directory",
+                    entry.display().to_string().escape_debug()
+                ),
+            };
+            return Err(Error::NotAStore { location, why });
+        }
+    }
+    Ok(())
 }
 
 /// Opens a store for writing.
@@ -86,6 +104,12 @@ fn check_options(options: &Options) -> Result<()> {
     }
     if options.merge_fanout < 2 {
         return wrong("merge_fanout must be at least 2");
+    }
+    if options.memtable_bytes < 1 << 16 {
+        return wrong("memtable_bytes must be at least 65,536");
+    }
+    if options.seal_after.is_zero() {
+        return wrong("seal_after must be longer than no time at all");
     }
     if options.near_distance > 64 {
         return wrong("near_distance must be at most 64");
@@ -201,7 +225,11 @@ fn remove_orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
         let entries = list(disk, dir)?;
         let orphans = entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n));
         for name in orphans {
-            disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
+            match disk.remove(name) {
+                // Somebody's directory of that name: none of ours.
+                Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => {}
+                removed => removed.map_err(|e| Error::io("remove", name, e))?,
+            }
         }
     }
     Ok(())
@@ -229,7 +257,9 @@ fn share(
         closed: AtomicBool::new(false),
         work: (Mutex::new(()), Condvar::new()),
         sealing: Mutex::new(()),
+        spare: Mutex::new(None),
         merging: Mutex::new(()),
+        merge_error: Mutex::new(None),
         cancel: AtomicBool::new(false),
         next_segment: AtomicU64::new(contents.settings.next_segment),
     }

@@ -18,7 +18,8 @@ pub enum Durability {
 pub struct Options {
     /// When an observation is durable. Default: [`Durability::Each`].
     pub durability: Durability,
-    /// Observations that the memtable holds before it is sealed. Default and most: 262,144.
+    /// Observations that the memtable holds before it is sealed. Default: 262,144. Opening after a
+    /// crash replays up to twice as many.
     pub memtable_observations: usize,
     /// Bytes that the memtable takes before it is sealed. Default: 64 MiB.
     pub memtable_bytes: usize,

@@ -3,8 +3,10 @@
 //! Both write a whole file first, durably, and then make it count in one transaction of the
 //! catalog. Nobody waits for them but a third full memtable.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use parking_lot::MutexGuard;
 
@@ -16,8 +18,11 @@ use crate::catalog::SegmentRow;
 use crate::error::{Error, Result};
 use crate::segment::{Mergeable, SealPage, Sealable, Segment, merge, seal};
 
-/// Live segments for each place of a merge, beyond which a full memtable waits for merges.
+/// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
+
+/// How long the background work waits before it tries again what did not go.
+const RETRY: Duration = Duration::from_secs(10);
 
 impl Shared {
     /// Whether the memtable that is written must be sealed before it takes more.
@@ -25,7 +30,7 @@ impl Shared {
         let view = self.view();
         let inner = Self::active(&view)?.read();
         Ok(inner.operations >= self.options.memtable_observations
-            || inner.bytes() >= self.options.memtable_bytes)
+            || inner.operations > 0 && inner.bytes() >= self.options.memtable_bytes)
     }
 
     /// Takes the write lock once there is room for an operation.
@@ -45,21 +50,25 @@ impl Shared {
                 continue;
             }
             drop(writer);
-            let fanout = self.options.merge_fanout;
-            self.wait_until(|| {
-                let view = self.view();
-                view.memtables.len() < 2 && view.segments.len() < fanout * BACKLOG
-            })?;
+            if self.options.background {
+                self.wait_until(|| self.view().memtables.len() < 2 && !self.is_behind())?;
+            } else {
+                self.seal_waiting()?;
+            }
         }
+    }
+
+    /// Whether merges are so far behind that sealing more would only make searches slower.
+    fn is_behind(&self) -> bool {
+        let most = self.options.merge_fanout.saturating_mul(BACKLOG);
+        self.due().is_some_and(|due| due.len() >= most)
     }
 
     /// Begins another memtable, unless one is waiting to be sealed, or merges are far behind.
     fn rotate(&self, _writer: &mut MutexGuard<'_, Writer>) -> bool {
         let view = self.view();
-        let behind =
-            self.options.background && view.segments.len() >= self.options.merge_fanout * BACKLOG;
         let [active] = view.memtables.as_slice() else { return false };
-        if behind {
+        if self.options.background && self.is_behind() {
             self.wake();
             return false;
         }
@@ -69,7 +78,12 @@ impl Shared {
     }
 
     fn begin_memtable(&self, active: &Memtable) {
-        let next = Arc::new(Memtable::new(active.journal.other()));
+        let journal = active.journal.other();
+        let next = match self.spare.lock().take() {
+            Some(spare) => spare.with_journal(journal),
+            None => Memtable::new(journal),
+        };
+        let next = Arc::new(next);
         self.change_view(|view| {
             let memtables = view.memtables.iter().cloned().chain([next]).collect();
             View { memtables, ..view.clone() }
@@ -98,9 +112,18 @@ impl Shared {
     pub(super) fn seal_waiting(&self) -> Result<()> {
         let _one = self.sealing.lock();
         self.sound()?;
-        let view = self.view();
-        let [waiting, _] = view.memtables.as_slice() else { return Ok(()) };
-        self.seal_memtable(waiting).map_err(|e| self.poison(e))?;
+        let waiting = match self.view().memtables.as_slice() {
+            [waiting, _] => Arc::clone(waiting),
+            _ => return Ok(()),
+        };
+        self.seal_memtable(&waiting).map_err(|e| self.poison(e))?;
+        // Its memory serves the next one, if no reader holds it, and if it leaves room.
+        if let Ok(sealed) = Arc::try_unwrap(waiting) {
+            let spare = sealed.emptied();
+            if spare.read().bytes() < self.options.memtable_bytes / 2 {
+                *self.spare.lock() = Some(spare);
+            }
+        }
         self.wake();
         Ok(())
     }
@@ -112,12 +135,10 @@ impl Shared {
         };
         self.commit(sequences.1, None)?;
         let mut pages = Vec::with_capacity(inner.pages().len());
-        for (_, number) in inner.sorted(|_| true) {
-            if let Some(page) = inner.page(number) {
-                let record = page.record();
-                if record.reset || !record.visits.is_empty() {
-                    pages.push(SealPage { url: page.url(), hash: page.hash(), record });
-                }
+        for page in inner.in_order() {
+            let record = page.record();
+            if record.reset || !record.visits.is_empty() {
+                pages.push(SealPage { url: page.url(), hash: page.hash(), record });
             }
         }
         let sealable = Sealable {
@@ -163,7 +184,8 @@ impl Shared {
         self.sound()?;
         let Some(inputs) = self.due() else { return Ok(false) };
         if !self.has_space(&inputs)? {
-            return Ok(false);
+            let full = std::io::Error::from(ErrorKind::StorageFull);
+            return Err(Error::io("merge the segments of", self.disk.location(), full));
         }
         self.merge_segments(&inputs, &[], &|_, _| Ok(false))?;
         Ok(true)
@@ -195,7 +217,12 @@ impl Shared {
         done: &[u64],
         hidden: &dyn Fn(&str, &[u8]) -> Result<bool>,
     ) -> Result<Merged> {
-        let merged = self.try_merge(inputs, done, hidden).map_err(|e| self.poison(e))?;
+        let merged = self.try_merge(inputs, done, hidden).map_err(|e| match e {
+            // Nothing was lost and nothing is in doubt: the inputs stand as they are.
+            Error::Corrupt(_) => e,
+            Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => e,
+            e => self.poison(e),
+        })?;
         self.wake();
         Ok(merged)
     }
@@ -222,7 +249,8 @@ impl Shared {
         let live = self.open_segment(id)?;
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
         let next = self.next_segment.load(Ordering::Acquire);
-        self.catalog()?.replace(&old, &row(&live.segment), next)?;
+        let replaced = self.catalog()?.replace(&old, &row(&live.segment), next);
+        replaced.map_err(|e| self.poison(e))?;
         self.change_view(|view| {
             let mut kept = Vec::with_capacity(view.segments.len());
             for segment in view.segments.iter() {
@@ -251,8 +279,12 @@ impl Shared {
                 return;
             }
             if self.view().memtables.len() < 2 && self.is_aged() {
-                let mut writer = self.writer.lock();
-                self.rotate(&mut writer);
+                let rotated = self.rotate(&mut self.writer.lock());
+                if !rotated {
+                    // Merges are behind; they wake whoever waits when they have caught up.
+                    let mut guard = self.work.0.lock();
+                    self.work.1.wait_for(&mut guard, RETRY);
+                }
             }
             // A failure has poisoned the store, and the next round ends.
             let _ = self.seal_waiting();
@@ -274,16 +306,19 @@ impl Shared {
                     self.work.1.wait(&mut guard);
                 }
             }
-            match self.merge_due() {
+            let merged = self.merge_due();
+            *self.merge_error.lock() = merged.as_ref().err().cloned();
+            match merged {
                 Ok(true) => {}
-                // No room on the disk: look again later.
-                Ok(false) => {
+                Ok(false) => {}
+                // No room on the disk, or an input that cannot be read: look again later.
+                Err(_) => {
+                    self.wake();
                     let mut guard = self.work.0.lock();
                     if self.sound().is_ok() {
-                        self.work.1.wait_for(&mut guard, std::time::Duration::from_secs(10));
+                        self.work.1.wait_for(&mut guard, RETRY);
                     }
                 }
-                Err(_) => {}
             }
             if self.sound().is_err() {
                 return;

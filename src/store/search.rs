@@ -24,12 +24,43 @@ pub(crate) struct Wanted<'a> {
     pub(crate) digest: Option<Digest>,
 }
 
-impl Wanted<'_> {
-    /// Pages that are taken of one fingerprint: enough to fill the answer and to know that there
-    /// are more. Copies and others are counted apart.
-    fn most(&self) -> usize {
-        let kinds = if self.digest.is_some() { 2 } else { 1 };
-        self.limit.saturating_add(1).saturating_mul(kinds)
+/// Counts the pages of one fingerprint that were found, and says when it is enough.
+struct Tally {
+    limit: usize,
+    /// Whether copies are told apart.
+    apart: bool,
+    copies: usize,
+    others: usize,
+    examined: usize,
+}
+
+impl Tally {
+    /// Pages looked at of one fingerprint once there are enough of one kind and not of the other.
+    const EXAMINED_MAX: usize = 256;
+
+    fn new(wanted: &Wanted<'_>) -> Tally {
+        let apart = wanted.digest.is_some();
+        Tally { limit: wanted.limit, apart, copies: 0, others: 0, examined: 0 }
+    }
+
+    fn count(&mut self, copy: bool) {
+        self.examined += 1;
+        if copy {
+            self.copies += 1;
+        } else {
+            self.others += 1;
+        }
+    }
+
+    /// Whether what comes after in the list is left out. One more than the limit is wanted, to know
+    /// that there are more; of copies all that can be had, since the first capture may come last.
+    fn is_enough(&self) -> bool {
+        let others = self.others > self.limit;
+        if !self.apart {
+            return others;
+        }
+        let full = others || self.copies > self.limit;
+        full && self.examined >= Self::EXAMINED_MAX.max(2 * self.limit)
     }
 }
 
@@ -133,7 +164,7 @@ impl View {
                 findings.complete = false;
                 break;
             }
-            let mut found = Vec::new();
+            let (mut found, mut cut) = (Vec::new(), false);
             for (candidate, place) in equal {
                 let all = match *place {
                     Place::Segment(number) => {
@@ -143,7 +174,7 @@ impl View {
                         self.resolve_memory(wanted, sequence, number, candidate, &mut found)?
                     }
                 };
-                findings.complete &= all;
+                cut |= !all;
             }
             let order = |f: &Found| (f.key.clone(), f.near.url.clone(), f.near.fingerprint);
             found.sort_by_cached_key(order);
@@ -151,16 +182,18 @@ impl View {
                 (&a.near.url, a.near.fingerprint) == (&b.near.url, b.near.fingerprint)
             });
             findings.found.extend(found);
+            if cut {
+                // Nothing farther is named while something nearer may be missing.
+                findings.complete = false;
+                break;
+            }
         }
-        for copy in [false, true] {
-            let mut count = 0;
-            findings.found.retain(|f| {
-                count += usize::from(f.copy == copy);
-                let kept = f.copy != copy || count <= wanted.limit;
-                findings.complete &= kept;
-                kept
-            });
-        }
+        let mut others = 0;
+        findings.found.retain(|f| {
+            others += usize::from(!f.copy);
+            f.copy || others <= wanted.limit
+        });
+        findings.complete &= others <= wanted.limit;
         Ok(findings)
     }
 
@@ -176,7 +209,7 @@ impl View {
     ) -> Result<bool> {
         let Some(live) = self.segments.get(number) else { return Ok(true) };
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(true) };
-        let mut left = wanted.most();
+        let mut tally = Tally::new(wanted);
         let mut url = Vec::new();
         for posting in tables.postings(candidate.ordinal)? {
             let posting = posting?;
@@ -204,8 +237,8 @@ impl View {
                 copy = in_force.is_some_and(|v| v.content.digest == wanted.digest);
             }
             found.push(Found::new(url, candidate, copy));
-            left -= 1;
-            if left == 0 {
+            tally.count(copy);
+            if tally.is_enough() {
                 return Ok(false);
             }
         }
@@ -223,7 +256,7 @@ impl View {
     ) -> Result<bool> {
         let Some(memtable) = self.memtables.get(number) else { return Ok(true) };
         let pages = memtable.read().postings(wanted.epoch, candidate.ordinal).to_vec();
-        let mut left = wanted.most();
+        let mut tally = Tally::new(wanted);
         for page in pages {
             // Held no longer than this page takes: a page may have to be looked up again.
             let inner = memtable.read();
@@ -261,9 +294,9 @@ impl View {
             };
             if visible {
                 found.push(Found::new(&url, candidate, copy));
-                left -= 1;
+                tally.count(copy);
             }
-            if left == 0 {
+            if tally.is_enough() {
                 return Ok(false);
             }
         }

@@ -38,7 +38,11 @@ pub(super) struct Shared {
     /// Notified when a seal or merge ends, when there is one to do, and when the store closes.
     pub(super) work: (Mutex<()>, Condvar),
     pub(super) sealing: Mutex<()>,
+    /// A memtable that was sealed.
+    pub(super) spare: Mutex<Option<Memtable>>,
     pub(super) merging: Mutex<()>,
+    /// Why the last merge in the background did not go.
+    pub(super) merge_error: Mutex<Option<Error>>,
     /// Ends a merge early.
     pub(super) cancel: AtomicBool,
     pub(super) next_segment: AtomicU64,

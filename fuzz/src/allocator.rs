@@ -1,0 +1,52 @@
+//! An allocator that ends the process when somebody asks for more than any input can be worth.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::backtrace::Backtrace;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Most bytes of one allocation. Inputs and files have less than 1 MiB, and nothing that is read
+/// from them may take a large multiple of that.
+pub const BYTES_MAX: usize = 64 << 20;
+
+/// The system's allocator with that bound.
+#[derive(Debug)]
+pub struct Bounded;
+
+/// Set once the bound was passed, when no more allocations are looked at.
+static PASSED: AtomicBool = AtomicBool::new(false);
+
+fn check(bytes: usize) {
+    if bytes > BYTES_MAX && !PASSED.swap(true, Ordering::Relaxed) {
+        eprintln!("one allocation of {bytes} bytes\n{}", Backtrace::force_capture());
+        std::process::abort();
+    }
+}
+
+// SAFETY: every call is the system allocator's, with the same arguments.
+unsafe impl GlobalAlloc for Bounded {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        check(layout.size());
+        // SAFETY: the caller's promises are those of this method.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        check(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        check(bytes);
+        // SAFETY: as above.
+        unsafe { System.realloc(block, layout, bytes) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Bounded = Bounded;

@@ -1,0 +1,149 @@
+//! A catalog of any rows, with checksums that hold: see `format/catalog.md`.
+
+use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
+use simkeep::disk::{Access, Disk, DiskFile, Name, SimDisk};
+
+const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
+const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
+const EPOCHS: TableDefinition<'_, u32, &str> = TableDefinition::new("epochs");
+const JOURNALS: [TableDefinition<'_, (u64, u32), &[u8]>; 2] =
+    [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
+
+/// A part of a frame that is not the last one.
+const PART_BYTES: usize = 65_280;
+
+/// The rows of a catalog.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    pub settings: Vec<(String, u64)>,
+    /// Number, first operation, last operation, bytes of the file.
+    pub segments: Vec<[u64; 4]>,
+    pub epochs: Vec<(u32, String)>,
+    pub journals: [Vec<Frame>; 2],
+}
+
+/// A frame of the journal.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub first: u64,
+    pub count: u32,
+    pub operations: Vec<u8>,
+}
+
+impl Frame {
+    fn bytes(&self) -> Vec<u8> {
+        let mut out = self.first.to_le_bytes().to_vec();
+        out.extend(self.count.to_le_bytes());
+        out.extend((self.operations.len() as u32).to_le_bytes());
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&out);
+        sum.update(&self.operations);
+        out.extend(sum.finalize().to_le_bytes());
+        out.extend(&self.operations);
+        out
+    }
+}
+
+#[derive(Debug)]
+struct Backend(Box<dyn DiskFile>);
+
+impl StorageBackend for Backend {
+    fn len(&self) -> std::io::Result<u64> {
+        self.0.size()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        self.0.read_at(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> std::io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+        self.0.write_at(offset, data)
+    }
+}
+
+fn database(disk: &SimDisk, access: Access) -> Database {
+    let backend = Backend(disk.open(Name::Catalog, access).unwrap());
+    Database::builder().set_cache_size(1 << 20).create_with_backend(backend).unwrap()
+}
+
+impl Catalog {
+    /// Of a file that is sound.
+    pub fn read(file: &[u8]) -> Catalog {
+        let disk = SimDisk::of([(Name::Catalog, file.to_vec())]);
+        let read = database(&disk, Access::Write).begin_read().unwrap();
+        let mut catalog = Catalog::default();
+        for row in read.open_table(SETTINGS).unwrap().iter().unwrap() {
+            let (key, value) = row.unwrap();
+            catalog.settings.push((key.value().to_owned(), value.value()));
+        }
+        for row in read.open_table(SEGMENTS).unwrap().iter().unwrap() {
+            let (_, value) = row.unwrap();
+            let (words, _) = value.value()[..32].as_chunks();
+            catalog.segments.push(std::array::from_fn(|i| u64::from_le_bytes(words[i])));
+        }
+        for row in read.open_table(EPOCHS).unwrap().iter().unwrap() {
+            let (key, value) = row.unwrap();
+            catalog.epochs.push((key.value(), value.value().to_owned()));
+        }
+        for (frames, table) in catalog.journals.iter_mut().zip(JOURNALS) {
+            let Ok(table) = read.open_table(table) else { continue };
+            for row in table.iter().unwrap() {
+                let (key, value) = row.unwrap();
+                let value = value.value();
+                assert_eq!(key.value().1, 0, "the golden frames have one part each");
+                let count = u32::from_le_bytes(value[8..12].try_into().unwrap());
+                let operations = value[20..].to_vec();
+                frames.push(Frame { first: key.value().0, count, operations });
+            }
+        }
+        catalog
+    }
+
+    /// The row of a setting.
+    pub fn setting(&mut self, name: &str) -> &mut u64 {
+        &mut self.settings.iter_mut().find(|(key, _)| key == name).unwrap().1
+    }
+
+    /// As a file.
+    pub fn write(&self) -> Vec<u8> {
+        let disk = SimDisk::new();
+        let database = database(&disk, Access::Create);
+        let write = database.begin_write().unwrap();
+        {
+            let mut settings = write.open_table(SETTINGS).unwrap();
+            for (key, value) in &self.settings {
+                settings.insert(key.as_str(), value).unwrap();
+            }
+            let mut segments = write.open_table(SEGMENTS).unwrap();
+            for row in &self.segments {
+                let mut bytes: Vec<u8> = row.iter().flat_map(|word| word.to_le_bytes()).collect();
+                bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+                segments.insert(row[0], bytes.as_slice()).unwrap();
+            }
+            let mut epochs = write.open_table(EPOCHS).unwrap();
+            for (key, value) in &self.epochs {
+                epochs.insert(key, value.as_str()).unwrap();
+            }
+            for (frames, table) in self.journals.iter().zip(JOURNALS) {
+                let mut table = write.open_table(table).unwrap();
+                for frame in frames {
+                    for (part, bytes) in (0..).zip(frame.bytes().chunks(PART_BYTES)) {
+                        table.insert((frame.first, part), bytes).unwrap();
+                    }
+                }
+            }
+        }
+        write.commit().unwrap();
+        drop(database);
+        let file = disk.contents().into_iter().find(|(name, _)| *name == Name::Catalog);
+        file.unwrap().1
+    }
+}

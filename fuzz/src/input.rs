@@ -1,0 +1,61 @@
+//! An input as a row of numbers: whatever bytes it has, they mean something.
+
+/// Takes numbers from the front; zeros once the input is over.
+#[derive(Clone, Debug)]
+pub struct Input<'a>(pub &'a [u8]);
+
+impl<'a> Input<'a> {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Up to `n` bytes.
+    pub fn bytes(&mut self, n: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(n.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    fn number(&mut self, n: usize) -> u64 {
+        self.bytes(n).iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
+    pub fn u8(&mut self) -> u8 {
+        self.number(1) as u8
+    }
+
+    pub fn u16(&mut self) -> u16 {
+        self.number(2) as u16
+    }
+
+    pub fn u32(&mut self) -> u32 {
+        self.number(4) as u32
+    }
+
+    pub fn u64(&mut self) -> u64 {
+        self.number(8)
+    }
+
+    /// One of `n` by the next byte.
+    pub fn below(&mut self, n: usize) -> usize {
+        usize::from(self.u8()) % n
+    }
+
+    /// As many bytes as the next one says.
+    pub fn string(&mut self) -> &'a [u8] {
+        let n = usize::from(self.u8());
+        self.bytes(n)
+    }
+}
+
+/// Overwrites some bytes of a file: records of an offset (4 bytes), how many (1 byte, of which the
+/// low four bits count) and those.
+pub fn patch(file: &mut [u8], input: &mut Input<'_>) {
+    while !input.is_empty() && !file.is_empty() {
+        let at = input.u32() as usize % file.len();
+        let n = usize::from(input.u8() & 15) + 1;
+        for (place, byte) in file[at..].iter_mut().zip(input.bytes(n)) {
+            *place = *byte;
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Where much comes together: many segments, many copies, what a crash left half sealed.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an error fails")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
+use simkeep::{Digest, Epoch, Error, Observation, Options, Store};
+
+const F: u64 = 0x0123_4567_89ab_cdef;
+
+fn on(disk: &SimDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
+}
+
+fn options(memtable: usize, background: bool) -> Options {
+    Options { memtable_observations: memtable, merge_fanout: 2, background, ..Options::default() }
+}
+
+fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_> {
+    Observation::content(url, time, fingerprint, Epoch(0)).digest(Digest([digest; 16]))
+}
+
+/// Runs something that must not wait for ever.
+fn in_time(what: impl FnOnce() + Send + 'static) {
+    let (done, wait) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        what();
+        done.send(()).unwrap();
+    });
+    wait.recv_timeout(Duration::from_secs(60)).expect("it waits for ever");
+    thread.join().unwrap();
+}
+
+#[test]
+fn writers_do_not_wait_for_merges_that_are_not_due() {
+    in_time(|| {
+        let store = Store::create_on(on(&SimDisk::new()), options(1, true)).unwrap();
+        for i in 0..600 {
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+        }
+        store.rest().unwrap();
+        assert_eq!(store.stats().unwrap().pages, 600);
+    });
+}
+
+#[test]
+fn what_a_crash_left_waiting_to_be_sealed_is_sealed_in_the_foreground() {
+    in_time(|| {
+        // Crash wherever the store is: with some seeds a full memtable had not been sealed yet.
+        let disk = SimDisk::new();
+        let store = Store::create_on(on(&disk), options(4, true)).unwrap();
+        for i in 0..40 {
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+            let left = disk.crash_all_kept();
+            let store = Store::open_on(on(&left), options(4, false)).unwrap();
+            for j in 100..120 {
+                store.observe(Observation::gone(&format!("http://a.example/{j}"), j)).unwrap();
+            }
+            assert_eq!(store.stats().unwrap().pages, i as u64 + 21);
+        }
+    });
+}
+
+#[test]
+fn many_copies_hide_no_other_page_that_is_as_near() {
+    for sealed in [false, true] {
+        let store = Store::create_on(on(&SimDisk::new()), options(10_000, false)).unwrap();
+        for i in 0..40 {
+            // The later in order, the earlier seen: the original is the last in SURT order.
+            let url = format!("http://a.example/{i:02}");
+            store.observe(content(&url, 1000 - i, F, 1)).unwrap();
+        }
+        for i in 0..5 {
+            store.observe(content(&format!("http://b.example/{i}"), 5000, F, 2)).unwrap();
+        }
+        store.observe(content("http://c.example/", 5000, F ^ 1, 3)).unwrap();
+        if sealed {
+            store.seal().unwrap();
+        }
+        let outcome = store.observe(content("http://z.example/", 9000, F, 1)).unwrap();
+        assert_eq!(outcome.near.len(), 6, "{outcome:?}");
+        assert_eq!(outcome.near[5].url, "http://c.example/");
+        assert_eq!(outcome.copies.len(), 16);
+        assert_eq!(outcome.copies[0].url, "http://a.example/39", "the first capture");
+        assert!(!outcome.complete);
+    }
+}
+
+#[test]
+fn a_directory_of_somebody_else_stays_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("letter.txt"), "dear").unwrap();
+    let made = Store::create(dir.path(), Options::default());
+    assert!(matches!(made, Err(Error::NotAStore { .. })), "{made:?}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn no_new_catalog_is_made_over_segments_that_have_lost_theirs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let store = Store::create(&path, Options::default()).unwrap();
+    store.observe(content("http://a.example/", 1, F, 1)).unwrap();
+    store.seal().unwrap();
+    store.close().unwrap();
+    RealDisk::new(&path).remove(Name::Catalog).unwrap();
+    let made = Store::open_or_create(&path, Options::default());
+    assert!(matches!(made, Err(Error::NotAStore { .. })), "{made:?}");
+    assert!(path.join("segments/0000000001.seg").exists());
+}
+
+#[test]
+fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
+    for _ in 0..20 {
+        let disk = SimDisk::new();
+        let store = Store::create_on(on(&disk), options(10_000, true)).unwrap();
+        for i in 0..300 {
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+        }
+        let other = store.clone();
+        let thread = std::thread::spawn(move || {
+            // Done, or told that the store is closed.
+            let _ = other.seal();
+        });
+        store.close().unwrap();
+        let again = Store::open_on(on(&disk), options(10_000, true)).unwrap();
+        assert_eq!(again.stats().unwrap().pages, 300);
+        again.seal().unwrap();
+        thread.join().unwrap();
+        again.verify().unwrap();
+        again.close().unwrap();
+        let again = Store::open_on(on(&disk), options(10_000, true)).unwrap();
+        assert_eq!(again.stats().unwrap().pages, 300);
+    }
+}
