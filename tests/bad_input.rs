@@ -362,17 +362,25 @@ fn a_missing_or_exchanged_segment_is_an_error_that_names_it() {
     assert!(check_damaged(&with(&files, two, file(&files, one).to_vec()), two, &sound));
 }
 
-/// Header bytes of redb, bit by bit, and others here and there.
+/// Header bytes of redb, bit by bit; what no checksum of ours covers; and others here and there.
 fn catalog_damage(content: &[u8]) -> impl Iterator<Item = (usize, u8)> {
-    let header = (0..320).flat_map(|offset| (0..8).map(move |bit| (offset, bit)));
-    // Most of the file is empty; what is in use begins with other bytes than zero.
+    let bits = |offset| (0..8).map(move |bit| (offset, bit));
+    let header = (0..320).flat_map(bits).step_by(STRIDE);
+    // Settings and the names of epochs.
+    let rows = ["url_seed", "next_segment", EPOCHS[1]].map(str::as_bytes);
+    let starts = content.windows(8).enumerate();
+    let starts = starts.filter(move |(_, at)| rows.iter().any(|row| row.starts_with(&at[..3])));
+    let starts: Vec<usize> = starts.map(|(offset, _)| offset).collect();
+    assert!(starts.len() > 3);
+    let settings = starts.into_iter().flat_map(|start| start..start + 48).map(|at| (at, 1));
+    // Most of the file is empty.
     let used: Vec<usize> = (320..content.len()).filter(|i| content[*i] != 0).collect();
     let mut choice = choice(9);
     let others = (0..1500).map(move |_| {
         let at = choice(used.len() as u64);
         (used[usize::try_from(at).unwrap()], u8::try_from(choice(8)).unwrap())
     });
-    header.chain(others).step_by(STRIDE)
+    header.chain(settings).chain(others.step_by(STRIDE))
 }
 
 #[test]
