@@ -21,7 +21,7 @@ pub struct Options {
     /// Observations that the memtable holds before it is sealed. Default: 262,144. Opening after a
     /// crash replays up to twice as many.
     pub memtable_observations: usize,
-    /// Bytes that the memtable takes before it is sealed. Default: 64 MiB.
+    /// Bytes that the memtable takes before it is sealed. Default: 64 MiB; at least 64 KiB.
     pub memtable_bytes: usize,
     /// The memtable is sealed when its oldest observation is this old. Default: 5 minutes.
     pub seal_after: Duration,
