@@ -1,5 +1,6 @@
 //! Files that are finished once, by type, and scratch files that never are.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use super::{Access, Disk, DiskFile, Map, Name};
 use crate::{Error, Result};
 
-/// Appended bytes are gathered up to this many before they are written.
-const BUFFER_BYTES: usize = 1 << 20;
+/// Bytes that are gathered before they are written: a huge page of most processors.
+const EXTENT_BYTES: usize = 2 << 20;
 
 /// A file that is being made under a temporary name.
 ///
@@ -17,7 +18,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// it.
 #[derive(Debug)]
 pub struct NewFile {
-    appender: Appender,
+    extents: Extents,
 }
 
 impl NewFile {
@@ -28,63 +29,63 @@ impl NewFile {
     ///
     /// [`Error::Io`] if the file cannot be created.
     pub fn create(disk: Arc<dyn Disk>, temporary: Name) -> Result<NewFile> {
-        Ok(NewFile { appender: Appender::create(disk, temporary)? })
+        Ok(NewFile { extents: Extents::create(disk, temporary)? })
     }
 
-    /// Adds `data` at the end. Copies it into a buffer of 1 MiB; one write when that is full, or
-    /// when `data` is as large.
+    /// Adds `data` at the end. Copies it into a buffer; one write for every 2 MiB.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if a write fails.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
-        self.appender.append(data)
+        self.extents.append(data)
     }
 
-    /// Leaves `len` zero bytes at the end to be filled by [`NewFile::write_at`], and says where
-    /// they begin. One write if bytes are waiting in the buffer, and one change of length.
+    /// Leaves `len` bytes at the end to be filled by [`NewFile::write_at`], and says where they
+    /// begin. Writes nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot grow.
+    /// [`Error::Io`] if no file can be that long.
     pub fn reserve(&mut self, len: u64) -> Result<u64> {
-        self.appender.reserve(len)
+        self.extents.reserve(len)
     }
 
-    /// Writes `data` at `offset`, within what was reserved before. One write; several threads may
-    /// fill ranges of one file at once.
+    /// Puts `data` at `offset`, within what was reserved before, where nothing was put yet. Costs
+    /// what [`NewFile::append`] does, and a buffer of 2 MiB for every place that is being filled.
+    /// What is never filled is zero.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the write fails, or if the range ends after what has reached the file.
-    pub fn write_at(&self, offset: u64, data: &[u8]) -> Result<()> {
-        self.appender.write_at(offset, data)
+    /// [`Error::Io`] if a write fails, or if the range ends after what was reserved.
+    pub fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
+        self.extents.write_at(offset, data)
     }
 
-    /// Fills `buf` from `offset`, wherever the bytes are now.
+    /// Fills `buf` from `offset`, wherever the bytes are now: those not filled yet may be missing.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if the read fails or the file ends before.
     pub fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
-        self.appender.read_at(offset, buf)
+        self.extents.read_at(offset, buf)
     }
 
     /// Where the next [`NewFile::append`] goes: the length so far.
     pub fn position(&self) -> u64 {
-        self.appender.position()
+        self.extents.len
     }
 
     /// Makes the file durable, gives it the name `name`, makes that durable too, and returns the
-    /// length. One write at most, one sync of the file, one of the directory.
+    /// length. A write for each buffer, one sync of the file, one of the directory.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if any step fails. The temporary file is then removed; if it was the last
     /// step, the file is there under `name` and may or may not survive a crash.
     pub fn finish(mut self, name: Name) -> Result<u64> {
-        self.appender.flush()?;
-        let Appender { file, mut temporary, written, .. } = self.appender;
+        self.extents.flush()?;
+        let Extents { file, mut temporary, len, .. } = self.extents;
         file.sync().map_err(|e| Error::io("sync", temporary.name, e))?;
         temporary
             .disk
@@ -95,7 +96,7 @@ impl NewFile {
             .disk
             .sync_dir(name.dir())
             .map_err(|e| Error::io("sync the directory of", name, e))?;
-        Ok(written)
+        Ok(len)
     }
 }
 
@@ -103,7 +104,7 @@ impl NewFile {
 /// synced, and removed when it or its map is dropped.
 #[derive(Debug)]
 pub struct Scratch {
-    appender: Appender,
+    extents: Extents,
 }
 
 impl Scratch {
@@ -113,7 +114,7 @@ impl Scratch {
     ///
     /// [`Error::Io`] if the file cannot be created.
     pub fn create(disk: Arc<dyn Disk>, name: Name) -> Result<Scratch> {
-        Ok(Scratch { appender: Appender::create(disk, name)? })
+        Ok(Scratch { extents: Extents::create(disk, name)? })
     }
 
     /// Adds `data` at the end. Costs what [`NewFile::append`] does.
@@ -122,12 +123,12 @@ impl Scratch {
     ///
     /// [`Error::Io`] if a write fails.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
-        self.appender.append(data)
+        self.extents.append(data)
     }
 
     /// Where the next [`Scratch::append`] goes: the length so far.
     pub fn position(&self) -> u64 {
-        self.appender.position()
+        self.extents.len
     }
 
     /// Ends the writing and maps what was written. One write at most.
@@ -136,8 +137,8 @@ impl Scratch {
     ///
     /// [`Error::Io`] if the last write or the map fails; the file is removed.
     pub fn into_map(mut self) -> Result<ScratchMap> {
-        self.appender.flush()?;
-        let temporary = self.appender.temporary;
+        self.extents.flush()?;
+        let temporary = self.extents.temporary;
         let map =
             temporary.disk.map(temporary.name).map_err(|e| Error::io("map", temporary.name, e))?;
         Ok(ScratchMap { map, _temporary: temporary })
@@ -176,92 +177,146 @@ impl Drop for Temporary {
     }
 }
 
-/// A temporary file with a buffer at its end.
+/// A temporary file whose bytes come in any order, each once, and are written extent by extent.
+///
+/// An extent is written when all its bytes are there, in one write at a multiple of its length. So
+/// a system that has huge pages keeps the file in them, and a map of it costs the processor as few
+/// address translations as there can be.
 #[derive(Debug)]
-struct Appender {
+struct Extents {
     file: Box<dyn DiskFile>,
     temporary: Temporary,
-    /// Bytes in the file; those in the buffer come after.
-    written: u64,
-    /// A failed write leaves it as it was, so that trying again writes the same bytes there.
-    buffer: Vec<u8>,
+    /// Bytes appended and reserved.
+    len: u64,
+    /// Extents of which some bytes came, by number.
+    open: BTreeMap<u64, Extent>,
+    /// Memory for the next one.
+    spare: Vec<u8>,
 }
 
-impl Appender {
-    fn create(disk: Arc<dyn Disk>, name: Name) -> Result<Appender> {
+/// Bytes that are not written yet, from the start of an extent on.
+#[derive(Debug)]
+struct Extent {
+    bytes: Vec<u8>,
+    /// How many came; those between are zero.
+    filled: usize,
+}
+
+impl Extents {
+    fn create(disk: Arc<dyn Disk>, name: Name) -> Result<Extents> {
         let file = disk.open(name, Access::Create).map_err(|e| Error::io("create", name, e))?;
         let temporary = Temporary { disk, name, renamed: false };
-        Ok(Appender { file, temporary, written: 0, buffer: Vec::new() })
+        Ok(Extents { file, temporary, len: 0, open: BTreeMap::new(), spare: Vec::new() })
     }
 
     fn error(&self, action: &'static str, source: impl Into<io::Error>) -> Error {
         Error::io(action, self.temporary.name, source.into())
     }
 
-    fn position(&self) -> u64 {
-        self.written + self.buffer.len() as u64
-    }
-
     fn append(&mut self, data: &[u8]) -> Result<()> {
-        if self.buffer.len() + data.len() > BUFFER_BYTES {
-            self.flush()?;
-        }
-        if data.len() >= BUFFER_BYTES {
-            self.file.write_at(self.written, data).map_err(|e| self.error("write", e))?;
-            self.written += data.len() as u64;
-        } else {
-            self.buffer.extend_from_slice(data);
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        if !self.buffer.is_empty() {
-            self.file.write_at(self.written, &self.buffer).map_err(|e| self.error("write", e))?;
-            self.written += self.buffer.len() as u64;
-            self.buffer.clear();
-        }
-        Ok(())
+        let start = self.reserve(data.len() as u64)?;
+        self.put(start, data)
     }
 
     fn reserve(&mut self, len: u64) -> Result<u64> {
-        self.flush()?;
-        let start = self.written;
-        let end = start
-            .checked_add(len)
-            .ok_or_else(|| self.error("extend", io::ErrorKind::FileTooLarge))?;
-        self.file.set_len(end).map_err(|e| self.error("extend", e))?;
-        self.written = end;
+        let start = self.len;
+        let end = start.checked_add(len);
+        self.len = end.ok_or_else(|| self.error("extend", io::ErrorKind::FileTooLarge))?;
         Ok(start)
     }
 
-    fn write_at(&self, offset: u64, data: &[u8]) -> Result<()> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
         let end = offset.checked_add(data.len() as u64);
-        // A write beyond would be overwritten by what the buffer holds for the same place.
-        if end.is_none_or(|end| end > self.written) {
+        if end.is_none_or(|end| end > self.len) {
             return Err(
                 self.error("write outside what was reserved of", io::ErrorKind::InvalidInput)
             );
         }
-        self.file.write_at(offset, data).map_err(|e| self.error("write", e))
+        self.put(offset, data)
     }
 
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
-        let in_file = self.written.saturating_sub(offset);
-        let split = usize::try_from(in_file).map_or(buf.len(), |n| n.min(buf.len()));
-        let (from_file, from_buffer) = buf.split_at_mut(split);
-        if !from_file.is_empty() {
-            self.file.read_at(offset, from_file).map_err(|e| self.error("read", e))?;
-        }
-        if !from_buffer.is_empty() {
-            let waiting = usize::try_from(offset.saturating_sub(self.written))
-                .ok()
-                .and_then(|start| self.buffer.get(start..)?.get(..from_buffer.len()))
-                .ok_or_else(|| self.error("read", io::ErrorKind::UnexpectedEof))?;
-            from_buffer.copy_from_slice(waiting);
+    fn put(&mut self, mut offset: u64, mut data: &[u8]) -> Result<()> {
+        while !data.is_empty() {
+            let (number, at) = place(offset);
+            let (here, rest) = data.split_at(data.len().min(EXTENT_BYTES - at));
+            let extent = self
+                .open
+                .entry(number)
+                .or_insert_with(|| Extent { bytes: std::mem::take(&mut self.spare), filled: 0 });
+            let end = at + here.len();
+            if at == extent.bytes.len() {
+                extent.bytes.extend_from_slice(here);
+            } else {
+                extent.bytes.resize(extent.bytes.len().max(end), 0);
+                if let Some(bytes) = extent.bytes.get_mut(at..end) {
+                    bytes.copy_from_slice(here);
+                }
+            }
+            extent.filled += here.len();
+            if extent.filled >= EXTENT_BYTES {
+                self.write(number)?;
+            }
+            offset += here.len() as u64;
+            data = rest;
         }
         Ok(())
     }
+
+    fn write(&mut self, number: u64) -> Result<()> {
+        let Some(mut extent) = self.open.remove(&number) else { return Ok(()) };
+        let offset = number * EXTENT_BYTES as u64;
+        if let Err(e) = self.file.write_at(offset, &extent.bytes) {
+            // Not forgotten: the file must not be finished without it.
+            self.open.insert(number, extent);
+            return Err(self.error("write", e));
+        }
+        extent.bytes.clear();
+        self.spare = extent.bytes;
+        Ok(())
+    }
+
+    /// Writes what is left.
+    fn flush(&mut self) -> Result<()> {
+        let mut end = self.len;
+        while let Some((&number, extent)) = self.open.first_key_value() {
+            end = number * EXTENT_BYTES as u64 + extent.bytes.len() as u64;
+            self.write(number)?;
+        }
+        if end < self.len {
+            // What was reserved last and never filled.
+            self.file.set_len(self.len).map_err(|e| self.error("extend", e))?;
+        }
+        Ok(())
+    }
+
+    fn read_at(&self, mut offset: u64, mut buf: &mut [u8]) -> Result<()> {
+        if offset.checked_add(buf.len() as u64).is_none_or(|end| end > self.len) {
+            return Err(self.error("read", io::ErrorKind::UnexpectedEof));
+        }
+        while !buf.is_empty() {
+            let (number, at) = place(offset);
+            let split = buf.len().min(EXTENT_BYTES - at);
+            let (here, rest) = buf.split_at_mut(split);
+            match self.open.get(&number) {
+                None => self.file.read_at(offset, here).map_err(|e| self.error("read", e))?,
+                Some(extent) => {
+                    let bytes = extent.bytes.get(at..).unwrap_or(&[]);
+                    let (there, missing) = here.split_at_mut(bytes.len().min(split));
+                    there.copy_from_slice(bytes.get(..there.len()).unwrap_or(&[]));
+                    missing.fill(0);
+                }
+            }
+            offset += split as u64;
+            buf = rest;
+        }
+        Ok(())
+    }
+}
+
+/// The number of the extent that a byte is in, and the byte's place in it.
+fn place(offset: u64) -> (u64, usize) {
+    let extent = EXTENT_BYTES as u64;
+    (offset / extent, usize::try_from(offset % extent).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -297,7 +352,7 @@ mod tests {
             file.read_at(u64::MAX, &mut [0; 1]).unwrap_err();
             file.write_at(9, b"ab").unwrap_err();
             file.write_at(u64::MAX, b"ab").unwrap_err();
-            let large = vec![7; BUFFER_BYTES + 5];
+            let large = vec![7; EXTENT_BYTES + 5];
             file.append(&large).unwrap();
             file.append(b"end").unwrap();
             let len = file.finish(Name::Segment(1)).unwrap();
@@ -320,7 +375,7 @@ mod tests {
         }
         file.finish(Name::Segment(1)).unwrap();
         let counts = meter.counts();
-        assert_eq!((counts.bytes_written, counts.writes), (3_000_000, 3));
+        assert_eq!((counts.bytes_written, counts.writes), (3_000_000, 2));
         assert_eq!((counts.file_syncs, counts.dir_syncs), (1, 1));
     }
 
@@ -337,7 +392,7 @@ mod tests {
     fn a_file_dropped_unfinished_is_removed() {
         let disk = SimDisk::new();
         let mut file = NewFile::create(Arc::new(disk.clone()), Name::SegmentNew(1)).unwrap();
-        file.append(&[1; 2 * BUFFER_BYTES]).unwrap();
+        file.append(&[1; 2 * EXTENT_BYTES]).unwrap();
         assert_eq!(disk.contents().len(), 1);
         drop(file);
         assert_eq!(disk.contents(), []);
@@ -358,15 +413,28 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_append_can_be_tried_again() {
+    fn a_failed_write_is_not_forgotten() {
         let disk = SimDisk::new();
         let mut file = NewFile::create(Arc::new(disk.clone()), Name::SegmentNew(1)).unwrap();
-        file.append(b"before ").unwrap();
         disk.fail_after(1, io::ErrorKind::StorageFull);
-        file.reserve(4).unwrap_err();
-        assert_eq!(file.reserve(4).unwrap(), 7);
-        assert_eq!(file.finish(Name::Segment(1)).unwrap(), 11);
-        assert_eq!(read(&disk, Name::Segment(1)), b"before \0\0\0\0");
+        file.append(&[7; EXTENT_BYTES]).unwrap_err();
+        file.append(b"after").unwrap();
+        assert_eq!(file.finish(Name::Segment(1)).unwrap(), EXTENT_BYTES as u64 + 5);
+        let mut expected = vec![7; EXTENT_BYTES];
+        expected.extend(b"after");
+        assert!(read(&disk, Name::Segment(1)) == expected);
+    }
+
+    #[test]
+    fn what_is_reserved_and_never_filled_is_zero() {
+        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+        let mut file = NewFile::create(Arc::clone(&disk), Name::SegmentNew(1)).unwrap();
+        let hole = file.reserve(3 * EXTENT_BYTES as u64).unwrap();
+        file.write_at(hole + EXTENT_BYTES as u64 + 1, b"x").unwrap();
+        file.finish(Name::Segment(1)).unwrap();
+        let mut expected = vec![0; 3 * EXTENT_BYTES];
+        expected[EXTENT_BYTES + 1] = b'x';
+        assert!(read(&*disk, Name::Segment(1)) == expected);
     }
 
     #[test]

@@ -105,13 +105,19 @@ pub(super) fn prefetch(bytes: &[u8]) {
     /// runs by itself.
     const LINES_MAX: usize = 12;
     #[cfg(target_arch = "x86_64")]
-    for line in bytes.chunks(LINE).take(LINES_MAX) {
+    // A chunk's last byte may lie on the line after its first.
+    for address in bytes
+        .chunks(LINE)
+        .take(LINES_MAX)
+        .map(<[u8]>::as_ptr)
+        .chain(bytes.last().map(std::ptr::from_ref))
+    {
         #[expect(unsafe_code, reason = "an instruction that takes an address")]
         // SAFETY: prefetching reads nothing and cannot fault, whatever the address; this one is
         // that of a slice.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+            _mm_prefetch::<_MM_HINT_T0>(address.cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

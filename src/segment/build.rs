@@ -9,8 +9,8 @@ use crate::layout::{
     encode_table,
 };
 
-/// Bytes that a section with a place of its own gathers before they are written.
-const PLACED_BUFFER_BYTES: usize = 256 << 10;
+/// Bytes that a section gathers before they are checksummed and handed on: a few blocks.
+const GATHERED_BYTES: usize = 32 << 10;
 
 /// A segment that is being written. Dropping it leaves nothing behind.
 pub(super) struct Builder {
@@ -26,16 +26,18 @@ pub(super) struct Builder {
 pub(super) struct SectionWriter {
     entry: SectionEntry,
     sums: BlockSums,
-    /// For a section whose place was kept: what is not written yet. Else it grows at the file's end.
-    placed: Option<Vec<u8>>,
-    /// Bytes given so far.
-    written: u64,
+    /// Whether its place was kept. Else it grows at the file's end.
+    placed: bool,
+    /// Bytes that the file has.
+    passed_on: u64,
+    /// The bytes after them.
+    gathered: Vec<u8>,
 }
 
 impl SectionWriter {
     /// Bytes given so far.
     pub(super) fn written(&self) -> u64 {
-        self.written
+        self.passed_on + self.gathered.len() as u64
     }
 
     /// Where the section lies in the file.
@@ -63,7 +65,13 @@ impl Builder {
     pub(super) fn begin(&mut self, tag: Tag) -> Result<SectionWriter> {
         let offset = self.align()?;
         let entry = SectionEntry { tag, offset, len: 0 };
-        Ok(SectionWriter { entry, sums: BlockSums::new(self.id, tag), placed: None, written: 0 })
+        Ok(SectionWriter {
+            entry,
+            sums: BlockSums::new(self.id, tag),
+            placed: false,
+            passed_on: 0,
+            gathered: Vec::new(),
+        })
     }
 
     /// Keeps a place of `len` bytes for a section, to be filled beside others.
@@ -72,33 +80,39 @@ impl Builder {
         let offset = self.file.reserve(len)?;
         let entry = SectionEntry { tag, offset, len };
         let sums = BlockSums::new(self.id, tag);
-        Ok(SectionWriter { entry, sums, placed: Some(Vec::new()), written: 0 })
+        Ok(SectionWriter { entry, sums, placed: true, passed_on: 0, gathered: Vec::new() })
     }
 
     /// Appends to a section.
     pub(super) fn write(&mut self, section: &mut SectionWriter, bytes: &[u8]) -> Result<()> {
-        section.sums.update(bytes);
-        section.written += bytes.len() as u64;
-        let Some(buffer) = &mut section.placed else { return self.file.append(bytes) };
-        buffer.extend_from_slice(bytes);
-        if buffer.len() >= PLACED_BUFFER_BYTES { self.write_placed(section) } else { Ok(()) }
+        if section.gathered.len() + bytes.len() < GATHERED_BYTES {
+            section.gathered.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.pass_gathered_on(section)?;
+        self.pass_on(section, bytes)
     }
 
-    fn write_placed(&mut self, section: &mut SectionWriter) -> Result<()> {
-        if let Some(buffer) = &mut section.placed {
-            let at = section.entry.offset + section.written - buffer.len() as u64;
-            self.file.write_at(at, buffer)?;
-            buffer.clear();
-        }
+    fn pass_gathered_on(&mut self, section: &mut SectionWriter) -> Result<()> {
+        let mut gathered = std::mem::take(&mut section.gathered);
+        self.pass_on(section, &gathered)?;
+        gathered.clear();
+        section.gathered = gathered;
         Ok(())
+    }
+
+    fn pass_on(&mut self, section: &mut SectionWriter, bytes: &[u8]) -> Result<()> {
+        section.sums.update(bytes);
+        let at = section.entry.offset + section.passed_on;
+        section.passed_on += bytes.len() as u64;
+        if section.placed { self.file.write_at(at, bytes) } else { self.file.append(bytes) }
     }
 
     /// Ends a section. Sections enter the table in the order in which they lie in the file.
     pub(super) fn end(&mut self, mut section: SectionWriter) -> Result<()> {
-        self.write_placed(&mut section)?;
-        let entry = section.entry;
-        debug_assert!(section.placed.is_none() || entry.len == section.written);
-        self.entries.push(SectionEntry { len: section.written, ..entry });
+        self.pass_gathered_on(&mut section)?;
+        debug_assert!(!section.placed || section.entry.len == section.passed_on);
+        self.entries.push(SectionEntry { len: section.passed_on, ..section.entry });
         self.sums.extend(section.sums.finish());
         Ok(())
     }
