@@ -5,6 +5,8 @@
 //! its versions are the greatest by when they were last seen. So a late visit is absorbed without
 //! reading the history again.
 
+use arrayvec::ArrayVec;
+
 use super::{Content, Digest, Seen, Visit};
 
 /// How many distinct versions of a page are kept at hand to recognise a return to one of them.
@@ -76,14 +78,14 @@ pub(crate) struct Head {
     /// The last visit in order that did not fail.
     pub(crate) settled: Option<Visit>,
     /// Distinct contents, the one last seen first, at most [`HISTORY_WINDOW`].
-    pub(crate) versions: Vec<LastSeen>,
+    pub(crate) versions: ArrayVec<LastSeen, HISTORY_WINDOW>,
 }
 
 impl Head {
     /// The head of a page with one visit.
     pub(crate) fn of(visit: Visit) -> Head {
-        let mut head =
-            Head { visits: 0, first: visit.time, last: visit, settled: None, versions: Vec::new() };
+        let (settled, versions) = (None, ArrayVec::new());
+        let mut head = Head { visits: 0, first: visit.time, last: visit, settled, versions };
         head.absorb(visit);
         head
     }
@@ -112,8 +114,8 @@ impl Head {
         }
         let at = self.versions.partition_point(|v| v.key() > seen.key());
         if at < HISTORY_WINDOW {
+            self.versions.truncate(HISTORY_WINDOW - 1);
             self.versions.insert(at, seen);
-            self.versions.truncate(HISTORY_WINDOW);
         }
     }
 

@@ -126,7 +126,7 @@ pub(super) fn prefetch(bytes: &[u8]) {
 
 /// Tells the processor that `value` will be read soon, as [`prefetch`] does.
 #[inline]
-pub(super) fn prefetch_value<T>(value: &T) {
+pub(crate) fn prefetch_value<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "an instruction that takes an address")]
     // SAFETY: prefetching reads nothing and cannot fault, whatever the address.

@@ -4,9 +4,11 @@
 //! forward: a record carries of it what its own last visits do not give, so that a verdict reads
 //! only the newest segment that knows the page.
 
+use arrayvec::ArrayVec;
+
 use super::visits::{Visits, put_visits};
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Head, LastSeen, Seen, Visit};
+use crate::page::{HISTORY_WINDOW, Head, LastSeen, Seen, Visit};
 
 /// Visits are packed in chunks of this many, each readable by itself.
 pub(crate) const CHUNK_VISITS: usize = 64;
@@ -75,21 +77,24 @@ impl Record {
 
 /// Appends what `own` visits do not tell of `head`.
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
-    let mut told = fold(own);
+    let mut told = None;
+    own.iter().for_each(|visit| absorb(&mut told, Some(*visit)));
     let last = told.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
     // The last visit tells the rest something too.
     absorb(&mut told, last);
     let settled = head.settled.filter(|s| told.as_ref().and_then(|t| t.settled) != Some(*s));
     absorb(&mut told, settled);
     let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.versions.contains(v));
-    let versions: Vec<&LastSeen> = head.versions.iter().filter(|v| !is_told(v)).collect();
+    let versions: ArrayVec<&LastSeen, HISTORY_WINDOW> =
+        head.versions.iter().filter(|v| !is_told(v)).collect();
     out.push((u8::from(last.is_some()) * LAST) | (u8::from(settled.is_some()) * SETTLED));
     put_varint(out, head.visits.saturating_sub(own.len() as u64));
     put_signed(out, head.first);
     put_varint(out, versions.len() as u64);
     // One run of visits, oldest first, so that each is packed against the one before.
-    let mut run: Vec<Visit> = versions.iter().rev().map(|version| as_visit(version)).collect();
-    run.extend(settled.iter().chain(&last));
+    let mut run: ArrayVec<Visit, { HISTORY_WINDOW + 2 }> =
+        versions.iter().rev().map(|version| as_visit(version)).collect();
+    run.extend(settled.into_iter().chain(last));
     put_visits(out, &run);
 }
 
@@ -112,7 +117,7 @@ pub(crate) struct Carried {
     first: i64,
     last: Option<Visit>,
     settled: Option<Visit>,
-    versions: Vec<LastSeen>,
+    versions: ArrayVec<LastSeen, HISTORY_WINDOW>,
 }
 
 impl Carried {
@@ -120,10 +125,10 @@ impl Carried {
         let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED) == 0)?;
         let visits = cursor.varint()?;
         let first = cursor.signed()?;
-        let count = cursor.count()?;
+        let count = cursor.count().filter(|count| *count <= HISTORY_WINDOW)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
         let mut run = Visits::new(*cursor, count.checked_add(ends)?);
-        let mut versions = Vec::new();
+        let mut versions = ArrayVec::new();
         for _ in 0..count {
             let visit = run.next().flatten()?;
             versions.push(LastSeen { content: *visit.seen.content()?, time: visit.time });
@@ -135,23 +140,27 @@ impl Carried {
     }
 
     /// The head of which `own` is the last visits and this the rest.
-    pub(crate) fn join(self, own: &[Visit]) -> Option<Head> {
-        let mut told = fold(own);
+    pub(crate) fn join(self, own: impl Iterator<Item = Option<Visit>>) -> Option<Head> {
+        let (mut told, count) = fold(own)?;
         absorb(&mut told, self.last);
         absorb(&mut told, self.settled);
         let mut head = told?;
-        head.visits = self.visits.checked_add(own.len() as u64)?;
+        head.visits = self.visits.checked_add(count)?;
         head.first = self.first;
         self.versions.into_iter().for_each(|version| head.see(version));
         Some(head)
     }
 }
 
-fn fold(visits: &[Visit]) -> Option<Head> {
-    let (first, rest) = visits.split_first()?;
-    let mut head = Head::of(*first);
-    rest.iter().for_each(|v| head.absorb(*v));
-    Some(head)
+/// The head that visits alone tell, if there are any, and how many there are. `None` where one
+/// cannot be read.
+fn fold(visits: impl Iterator<Item = Option<Visit>>) -> Option<(Option<Head>, u64)> {
+    let (mut head, mut count) = (None, 0);
+    for visit in visits {
+        absorb(&mut head, Some(visit?));
+        count += 1;
+    }
+    Some((head, count))
 }
 
 /// A packed record. Every reading returns `None` where the bytes cannot be.
@@ -186,13 +195,13 @@ impl<'a> RecordRef<'a> {
 
     /// What is carried, and the chunks of visits: first time (where there are several), count and
     /// bytes.
-    fn open(&self) -> Option<(Option<Carried>, Vec<Chunk<'a>>)> {
+    fn open(&self) -> Option<(Option<Carried>, Chunks<'a>)> {
         let mut cursor = self.body;
         let carried =
             if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
         if self.count <= CHUNK_VISITS {
             let only = Chunk { first: i64::MIN, count: self.count, cursor };
-            return Some((carried, vec![only]));
+            return Some((carried, Chunks::One(only)));
         }
         let mut chunks = Vec::new();
         let (mut left, mut time) = (self.count, 0i64);
@@ -207,7 +216,7 @@ impl<'a> RecordRef<'a> {
         for (len, chunk) in chunks {
             placed.push(Chunk { cursor: Cursor::new(cursor.take(len)?), ..chunk });
         }
-        Some((carried, placed))
+        Some((carried, Chunks::Many(placed)))
     }
 
     /// The page's head as of the segment's end. Costs one chunk, however long the history.
@@ -216,18 +225,18 @@ impl<'a> RecordRef<'a> {
         if self.count == 0 {
             return Some(None);
         }
-        let (carried, mut chunks) = self.open()?;
-        let own = chunks.pop()?.visits().collect::<Option<Vec<_>>>()?;
+        let (carried, chunks) = self.open()?;
+        let own = chunks.last()?.visits();
         match carried {
-            None => Some(fold(&own)),
-            Some(carried) => carried.join(&own).map(Some),
+            None => fold(own).map(|(head, _)| head),
+            Some(carried) => carried.join(own).map(Some),
         }
     }
 
     /// All visits, in order.
     pub(crate) fn visits(&self) -> Option<Vec<Visit>> {
         let mut visits = Vec::new();
-        for chunk in self.open()?.1 {
+        for chunk in self.open()?.1.iter() {
             for visit in chunk.visits() {
                 visits.push(visit?);
             }
@@ -243,7 +252,7 @@ impl<'a> RecordRef<'a> {
         enough: impl Fn(&Visit) -> bool,
     ) -> Option<Vec<Visit>> {
         let mut visits: Vec<Visit> = Vec::new();
-        for chunk in self.open()?.1.into_iter().rev().filter(|c| c.first <= time) {
+        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time) {
             let mut earlier = Vec::with_capacity(chunk.count);
             for visit in chunk.visits() {
                 earlier.extend(visit.filter(|v| v.time <= time));
@@ -260,7 +269,7 @@ impl<'a> RecordRef<'a> {
 
     /// Whether this very visit stands here.
     pub(crate) fn contains(&self, visit: &Visit) -> Option<bool> {
-        for chunk in self.open()?.1.into_iter().rev().filter(|c| c.first <= visit.time) {
+        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= visit.time) {
             for candidate in chunk.visits() {
                 if candidate? == *visit {
                     return Some(true);
@@ -285,6 +294,23 @@ impl<'a> RecordRef<'a> {
     }
 }
 
+/// The chunks of a record: nearly always one.
+enum Chunks<'a> {
+    One(Chunk<'a>),
+    Many(Vec<Chunk<'a>>),
+}
+
+impl<'a> std::ops::Deref for Chunks<'a> {
+    type Target = [Chunk<'a>];
+
+    fn deref(&self) -> &[Chunk<'a>] {
+        match self {
+            Chunks::One(chunk) => std::slice::from_ref(chunk),
+            Chunks::Many(chunks) => chunks,
+        }
+    }
+}
+
 /// Some visits of a record that can be read without the others.
 struct Chunk<'a> {
     first: i64,
@@ -303,6 +329,10 @@ mod tests {
     use super::*;
     use crate::page::{Content, Digest, Epoch};
     use proptest::prelude::*;
+
+    fn head_of(visits: &[Visit]) -> Option<Head> {
+        fold(visits.iter().copied().map(Some)).unwrap().0
+    }
 
     fn visits() -> impl Strategy<Value = Visit> {
         let content = (0u64..4, prop::option::of(0u8..3), 0u32..2).prop_map(|(f, d, e)| {
@@ -335,7 +365,7 @@ mod tests {
             prop_assume!(!own.is_empty());
             let all: Vec<Visit> = older.iter().copied().chain(own.iter().copied()).collect();
             let record =
-                Record { reset, earlier: !older.is_empty(), head: fold(&all), visits: own.clone() };
+                Record { reset, earlier: !older.is_empty(), head: head_of(&all), visits: own.clone() };
             let mut bytes = Vec::new();
             record.put(&mut bytes);
             let read = RecordRef::parse(&bytes).unwrap();
@@ -355,11 +385,11 @@ mod tests {
         #[test]
         fn a_carried_head_reads_back(all in prop::collection::btree_set(visits(), 1..60)) {
             let all: Vec<Visit> = all.into_iter().collect();
-            let head = fold(&all).unwrap();
+            let head = head_of(&all).unwrap();
             let mut bytes = Vec::new();
             put_carried(&mut bytes, &head, &[]);
             let mut cursor = Cursor::new(&bytes);
-            prop_assert_eq!(Carried::take(&mut cursor).unwrap().join(&[]), Some(head));
+            prop_assert_eq!(Carried::take(&mut cursor).unwrap().join(std::iter::empty()), Some(head));
             prop_assert!(cursor.is_empty());
         }
 

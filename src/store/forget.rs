@@ -38,7 +38,7 @@ impl Shared {
                 let number = active.read().find(lookup.hash, url, u64::MAX);
                 let place = match number {
                     Some(number) => Place::Known(number),
-                    None => Place::New { url, earlier: true, head: None },
+                    None => Place::New { url, earlier: true, head: &[] },
                 };
                 writer.pending.push(active.journal, sequence, |out| {
                     journal::put_forget_url(out, &place, visits);
@@ -46,7 +46,7 @@ impl Shared {
                 let mut inner = active.write();
                 let number = match number {
                     Some(number) => number,
-                    None => inner.add_page(sequence, url, lookup.hash, true, None),
+                    None => inner.add_page(sequence, url, lookup.hash, true, &[]),
                 };
                 inner.reset(sequence, number, visits);
                 Forgotten { pages: 1, visits }

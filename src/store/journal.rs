@@ -8,8 +8,8 @@ use crate::catalog::Blob;
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, put_varint};
-use crate::page::{Head, Prefix, Visit};
-use crate::segment::{Carried, Visits, put_carried, put_visits, url_hash};
+use crate::page::{Prefix, Visit};
+use crate::segment::{Carried, Visits, put_visits, url_hash};
 
 /// Low two bits of a record's first byte.
 const VISIT: u8 = 0;
@@ -28,7 +28,7 @@ pub(super) enum Place<'a> {
     /// A page that is in the memtable.
     Known(u32),
     /// A page that comes in now.
-    New { url: &'a str, earlier: bool, head: Option<&'a Head> },
+    New { url: &'a str, earlier: bool, head: &'a [u8] },
 }
 
 fn put_place(out: &mut Vec<u8>, kind: u8, place: &Place<'_>) {
@@ -39,12 +39,10 @@ fn put_place(out: &mut Vec<u8>, kind: u8, place: &Place<'_>) {
         }
         Place::New { url, earlier, head } => {
             let earlier = if *earlier { EARLIER } else { 0 };
-            out.push(kind | NEW_PAGE | earlier | if head.is_some() { HEAD } else { 0 });
+            out.push(kind | NEW_PAGE | earlier | if head.is_empty() { 0 } else { HEAD });
             put_varint(out, url.len() as u64);
             out.extend_from_slice(url.as_bytes());
-            if let Some(head) = head {
-                put_carried(out, head, &[]);
-            }
+            out.extend_from_slice(head);
         }
     }
 }
@@ -102,10 +100,11 @@ fn replay_one(cursor: &mut Cursor<'_>, sequence: u64, seed: u64, inner: &mut Inn
     } else {
         let len = cursor.count()?;
         let url = std::str::from_utf8(cursor.take(len)?).ok()?;
-        let head = match tag & HEAD {
-            0 => None,
-            _ => Some(Carried::take(cursor)?.join(&[])?),
-        };
+        let packed = cursor.rest();
+        if tag & HEAD != 0 {
+            Carried::take(cursor)?.join(std::iter::empty())?;
+        }
+        let head = packed.get(..packed.len() - cursor.rest().len())?;
         let hash = url_hash(url, seed);
         if inner.find(hash, url, u64::MAX).is_some() {
             return None;
@@ -117,7 +116,8 @@ fn replay_one(cursor: &mut Cursor<'_>, sequence: u64, seed: u64, inner: &mut Inn
             let mut visits = Visits::new(*cursor, 1);
             let visit = visits.next().flatten()?;
             *cursor = visits.rest();
-            inner.visit(sequence, number, visit);
+            let head = inner.page(number)?.head();
+            inner.visit(sequence, number, visit, head);
         }
         FORGET_URL => inner.reset(sequence, number, cursor.varint()?),
         _ => return None,

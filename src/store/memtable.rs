@@ -4,16 +4,18 @@
 //! what was acknowledged, since everything bears its sequence number. Nothing is taken away before
 //! the memtable is sealed: a page that is forgotten keeps its visits for snapshots from before.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Instant;
 
-use hashbrown::HashTable;
 use parking_lot::RwLock;
 
+use super::places::Places;
 use crate::catalog::Journal;
-use crate::page::{Content, Head, LastSeen, Prefix, Visit, surt};
+use crate::layout::Cursor;
+use crate::page::{Content, Head, Prefix, Visit, surt};
 use crate::search::{Candidate, Chains};
-use crate::segment::{Record, Tombstone};
+use crate::segment::{Carried, Record, Tombstone};
 
 /// The observations since the last seal.
 #[derive(Debug)]
@@ -28,9 +30,13 @@ pub(crate) struct Memtable {
 pub(crate) struct Inner {
     pages: Vec<MemPage>,
     urls: String,
+    /// Heads as older components know them, packed as in the journal.
+    heads: Vec<u8>,
     arrivals: Vec<Arrival>,
-    lookup: HashTable<u32>,
+    places: Places,
     epochs: Vec<EpochIndex>,
+    /// Pages that were forgotten, and when.
+    resets: BTreeSet<(u32, u64)>,
     pub(crate) tombstones: Vec<Tombstone>,
     /// First and last sequence number, once there is one.
     pub(crate) sequences: Option<(u64, u64)>,
@@ -41,6 +47,7 @@ pub(crate) struct Inner {
     forgotten: Vec<(u64, u64, u64)>,
     /// Visits and other operations.
     pub(crate) operations: usize,
+    /// Bytes of what is not in a column.
     bytes: usize,
     /// When its first operation came.
     pub(crate) since: Option<Instant>,
@@ -50,16 +57,18 @@ pub(crate) struct Inner {
 #[derive(Debug)]
 struct MemPage {
     /// Where its URL lies among the URLs.
-    url: Range<usize>,
+    url: usize,
+    url_len: u32,
     hash: u64,
-    earlier: bool,
     first_sequence: u64,
-    last_sequence: u64,
-    head: Option<Head>,
+    /// Where its head lies among the heads; of no length if older components know none.
+    head: usize,
+    head_len: u32,
     /// Its first and last arrival.
     arrivals: Option<(u32, u32)>,
-    /// When the page was forgotten.
-    resets: Vec<u64>,
+    earlier: bool,
+    /// Whether it was ever forgotten here.
+    reset: bool,
 }
 
 /// A visit as it came.
@@ -91,20 +100,13 @@ const LIST: u32 = 1 << 31;
 #[derive(Clone, Copy)]
 pub(crate) struct PageOf<'a> {
     inner: &'a Inner,
+    number: u32,
     page: &'a MemPage,
-}
-
-impl MemPage {
-    fn forget(&mut self, sequence: u64) {
-        self.resets.push(sequence);
-        self.last_sequence = sequence;
-        self.head = None;
-    }
 }
 
 impl<'a> PageOf<'a> {
     pub(crate) fn url(&self) -> &'a str {
-        self.inner.urls.get(self.page.url.clone()).unwrap_or("")
+        self.inner.url(self.page)
     }
 
     pub(crate) fn hash(&self) -> u64 {
@@ -121,25 +123,48 @@ impl<'a> PageOf<'a> {
         self.page.first_sequence <= sequence
     }
 
-    /// The page as of the last operation; none if it is forgotten.
-    pub(crate) fn head(&self) -> Option<&'a Head> {
-        self.page.head.as_ref()
+    /// The page as of `sequence`; none if it is forgotten. Costs unpacking what older components
+    /// know, and the visits here.
+    pub(crate) fn head_at(&self, sequence: u64) -> Option<Head> {
+        let mut head = if self.reset_by(sequence) { None } else { self.older_head() };
+        for visit in self.visits_at(sequence) {
+            match &mut head {
+                Some(head) => head.absorb(visit),
+                none => *none = Some(Head::of(visit)),
+            }
+        }
+        head
     }
 
-    /// The head, if no later operation than `sequence` has gone into it.
-    pub(crate) fn head_at(&self, sequence: u64) -> Option<&'a Option<Head>> {
-        (self.page.last_sequence <= sequence).then_some(&self.page.head)
+    /// The page as of the last operation.
+    pub(crate) fn head(&self) -> Option<Head> {
+        self.head_at(u64::MAX)
+    }
+
+    fn older_head(&self) -> Option<Head> {
+        let MemPage { head, head_len, .. } = *self.page;
+        let bytes = self.inner.heads.get(head..head + head_len as usize)?;
+        // Packed by `add_page`, so it can be read.
+        Carried::take(&mut Cursor::new(bytes))?.join(std::iter::empty())
+    }
+
+    /// When the page was last forgotten, at or before `sequence`.
+    fn last_reset(&self, sequence: u64) -> Option<u64> {
+        if !self.page.reset {
+            return None;
+        }
+        let upto = (self.number, 0)..=(self.number, sequence);
+        self.inner.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
     }
 
     /// Whether the page was forgotten at or before `sequence`.
     pub(crate) fn reset_by(&self, sequence: u64) -> bool {
-        self.page.resets.iter().any(|&s| s <= sequence)
+        self.last_reset(sequence).is_some()
     }
 
     /// The visits in force at `sequence`, in order of arrival.
     pub(crate) fn visits_at(&self, sequence: u64) -> impl Iterator<Item = Visit> + use<'a> {
-        let resets = self.page.resets.iter().copied();
-        let after = resets.filter(|&s| s <= sequence).max().unwrap_or(0);
+        let after = self.last_reset(sequence).unwrap_or(0);
         let arrivals = &self.inner.arrivals;
         let first = self.page.arrivals.map(|(first, _)| first);
         let of = |at: Option<u32>| at.and_then(|at| arrivals.get(at as usize));
@@ -150,13 +175,12 @@ impl<'a> PageOf<'a> {
 
     /// What a sealed segment keeps of this page.
     pub(crate) fn record(&self) -> Record {
-        let reset = !self.page.resets.is_empty();
         let mut visits: Vec<Visit> = self.visits_at(u64::MAX).collect();
         visits.sort_unstable();
         Record {
-            reset: reset && self.page.earlier,
-            earlier: self.page.earlier && !reset,
-            head: self.page.head.clone(),
+            reset: self.page.reset && self.page.earlier,
+            earlier: self.page.earlier && !self.page.reset,
+            head: self.head(),
             visits,
         }
     }
@@ -191,15 +215,20 @@ impl Inner {
         let mut emptied = std::mem::take(self);
         emptied.pages.clear();
         emptied.urls.clear();
+        emptied.heads.clear();
         emptied.arrivals.clear();
-        emptied.lookup.clear();
+        emptied.places.clear();
         for index in &mut emptied.epochs {
             index.chains.clear();
             index.pages.clear();
             index.lists.clear();
         }
-        let Inner { pages, urls, arrivals, lookup, epochs, .. } = emptied;
-        *self = Inner { pages, urls, arrivals, lookup, epochs, ..Inner::default() };
+        let Inner { pages, urls, heads, arrivals, places, epochs, .. } = emptied;
+        *self = Inner { pages, urls, heads, arrivals, places, epochs, ..Inner::default() };
+    }
+
+    fn url(&self, page: &MemPage) -> &str {
+        self.urls.get(page.url..page.url + page.url_len as usize).unwrap_or("")
     }
 
     /// Tells the processor what a search for this fingerprint will read.
@@ -209,21 +238,31 @@ impl Inner {
         }
     }
 
+    /// The same for a lookup of a page with this hash.
+    pub(crate) fn prefetch_page(&self, hash: u64) {
+        self.places.prefetch(hash);
+    }
+
     /// The page with this URL, if it was brought here at or before `sequence`.
     pub(crate) fn find(&self, hash: u64, url: &str, sequence: u64) -> Option<u32> {
         let same =
             |&number: &u32| self.page(number).is_some_and(|p| p.hash() == hash && p.url() == url);
-        let number = *self.lookup.find(hash, same)?;
+        let number = self.places.candidates(hash).find(same)?;
         self.page(number).filter(|p| p.is_here(sequence)).map(|_| number)
     }
 
     pub(crate) fn page(&self, number: u32) -> Option<PageOf<'_>> {
-        self.pages.get(number as usize).map(|page| PageOf { inner: self, page })
+        self.pages.get(number as usize).map(|page| PageOf { inner: self, number, page })
     }
 
     /// All pages, in order of arrival.
-    pub(crate) fn pages(&self) -> impl ExactSizeIterator<Item = PageOf<'_>> {
-        self.pages.iter().map(|page| PageOf { inner: self, page })
+    pub(crate) fn pages(&self) -> impl Iterator<Item = PageOf<'_>> {
+        (0..).zip(&self.pages).map(|(number, page)| PageOf { inner: self, number, page })
+    }
+
+    /// How many pages there are.
+    pub(crate) fn page_count(&self) -> usize {
+        self.pages.len()
     }
 
     /// Whether an operation at or before `sequence` hides what older components have under `key`.
@@ -231,44 +270,43 @@ impl Inner {
         self.tombstones.iter().any(|t| t.sequence <= sequence && t.prefix.contains(key))
     }
 
-    /// Roughly the bytes that all this takes.
+    /// The bytes that all this takes, room that is not used yet left out.
     pub(crate) fn bytes(&self) -> usize {
-        let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + e.pages.capacity() * 4);
-        self.bytes + epochs.sum::<usize>()
+        let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + e.pages.len() * 4);
+        self.bytes
+            + size_of_val(self.pages.as_slice())
+            + self.urls.len()
+            + self.heads.len()
+            + size_of_val(self.arrivals.as_slice())
+            + self.places.memory_bytes()
+            + epochs.sum::<usize>()
     }
 
-    /// Brings a page here; `head` is what older components know of it.
+    /// Brings a page here; `head` is what older components know of it, packed.
     pub(crate) fn add_page(
         &mut self,
         sequence: u64,
         url: &str,
         hash: u64,
         earlier: bool,
-        head: Option<Head>,
+        head: &[u8],
     ) -> u32 {
         let number = u32::try_from(self.pages.len()).unwrap_or(u32::MAX);
-        let versions = head.as_ref().map_or(0, |h| h.versions.len());
-        self.bytes += size_of::<MemPage>() + 16 + url.len() + versions * size_of::<LastSeen>();
-        let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
-        let start = self.urls.len();
-        self.urls.push_str(url);
         self.pages.push(MemPage {
-            url: start..self.urls.len(),
+            url: self.urls.len(),
+            url_len: u32::try_from(url.len()).unwrap_or(0),
             hash,
-            earlier,
             first_sequence: sequence,
-            last_sequence: sequence,
-            head,
+            head: self.heads.len(),
+            head_len: u32::try_from(head.len()).unwrap_or(0),
             arrivals: None,
-            resets: Vec::new(),
+            earlier,
+            reset: false,
         });
+        self.urls.push_str(url);
+        self.heads.extend_from_slice(head);
         let pages = &self.pages;
-        let rehash = |&n: &u32| pages.get(n as usize).map_or(0, |p| p.hash);
-        self.lookup.insert_unique(hash, number, rehash);
-        // Older components' tables no longer speak for this page, so what is in force goes here.
-        if let Some(content) = in_force {
-            self.index(content, number);
-        }
+        self.places.insert(hash, number, |n| pages.get(n as usize).map_or(0, |p| p.hash));
         number
     }
 
@@ -298,7 +336,8 @@ impl Inner {
         let Some(list) = index.lists.get_mut((*word & !LIST) as usize) else { return };
         let (pages, urls) = (&self.pages, &self.urls);
         let order = |n: u32| {
-            let url = pages.get(n as usize).and_then(|p| urls.get(p.url.clone())).unwrap_or("");
+            let url = pages.get(n as usize);
+            let url = url.and_then(|p| urls.get(p.url..p.url + p.url_len as usize)).unwrap_or("");
             (surt_key(url), url)
         };
         let own = order(page);
@@ -316,21 +355,14 @@ impl Inner {
         self.since.get_or_insert_with(Instant::now);
     }
 
-    /// Adds a visit that the page does not have yet.
-    pub(crate) fn visit(&mut self, sequence: u64, number: u32, visit: Visit) {
+    /// Adds a visit that the page does not have yet; `head` is the page's before it.
+    pub(crate) fn visit(&mut self, sequence: u64, number: u32, visit: Visit, head: Option<Head>) {
         self.operation(sequence);
         let Some(page) = self.pages.get_mut(number as usize) else { return };
-        let first = page.head.is_none();
-        let in_force = |head: &Option<Head>| {
-            head.as_ref().and_then(|h| h.in_force()).map(|version| version.content)
-        };
-        let before = in_force(&page.head);
-        match &mut page.head {
-            Some(head) => head.absorb(visit),
-            none => *none = Some(Head::of(visit)),
-        }
-        let after = in_force(&page.head);
-        page.last_sequence = sequence;
+        let first = head.is_none();
+        // What is in force before the page's first visit here is only in older tables, and they
+        // speak for the page until now.
+        let indexed = page.arrivals.and(head.as_ref()).and_then(Head::in_force).map(|v| v.content);
         let place = u32::try_from(self.arrivals.len()).unwrap_or(u32::MAX);
         page.arrivals = match page.arrivals {
             None => Some((place, place)),
@@ -344,33 +376,45 @@ impl Inner {
         self.arrivals.push(Arrival { sequence, visit, first, next: None });
         self.page_delta += i64::from(first);
         self.visit_delta += 1;
-        self.bytes += size_of::<Arrival>();
-        // What was seen; and what is in force now, which may be an older version.
-        for content in [visit.seen.content().copied(), after].into_iter().flatten() {
-            if Some(content) != before {
-                self.index(content, number);
+        let after = match head {
+            Some(mut head) => {
+                head.absorb(visit);
+                head
             }
+            None => Head::of(visit),
+        };
+        // What was seen; and what is in force now, which may be an older version.
+        let seen = visit.seen.content().copied();
+        let in_force = after.in_force().map(|version| version.content);
+        if let Some(content) = seen.filter(|_| seen != indexed) {
+            self.index(content, number);
+        }
+        if let Some(content) = in_force.filter(|_| in_force != indexed && in_force != seen) {
+            self.index(content, number);
+        }
+    }
+
+    fn forget(&mut self, number: u32, sequence: u64) {
+        if let Some(page) = self.pages.get_mut(number as usize) {
+            page.reset = true;
+            self.bytes += 4 * size_of::<(u32, u64)>();
+            self.resets.insert((number, sequence));
         }
     }
 
     /// Forgets a page that is here: `visits` of it were known.
     pub(crate) fn reset(&mut self, sequence: u64, number: u32, visits: u64) {
         self.operation(sequence);
-        if let Some(page) = self.pages.get_mut(number as usize) {
-            page.forget(sequence);
-        }
+        self.forget(number, sequence);
         self.take_away(sequence, 1, visits);
     }
 
     /// Forgets everything under a prefix: so many pages and visits were known.
     pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, pages: u64, visits: u64) {
         self.operation(sequence);
-        for page in &mut self.pages {
-            let url = self.urls.get(page.url.clone()).unwrap_or("");
-            if prefix.contains(&surt_key(url)) {
-                page.forget(sequence);
-            }
-        }
+        let under = self.pages().filter(|page| prefix.contains(&surt_key(page.url())));
+        let under: Vec<u32> = under.map(|page| page.number).collect();
+        under.into_iter().for_each(|number| self.forget(number, sequence));
         self.bytes += 2 * prefix.to_bytes().len() + size_of::<Tombstone>();
         self.tombstones.push(Tombstone { sequence, prefix });
         self.take_away(sequence, pages, visits);
@@ -436,10 +480,10 @@ impl Inner {
     /// The pages in SURT order, with their keys, those under a range of keys only.
     pub(crate) fn sorted(&self, within: impl Fn(&[u8]) -> bool) -> Vec<(Vec<u8>, u32)> {
         let mut sorted = Vec::new();
-        for (number, page) in (0u32..).zip(self.pages()) {
+        for page in self.pages() {
             let key = surt_key(page.url());
             if within(&key) {
-                sorted.push((key, number));
+                sorted.push((key, page.number));
             }
         }
         sorted.sort_unstable_by(|a, b| {

@@ -14,6 +14,7 @@ mod memtable;
 mod observe;
 mod open;
 mod options;
+mod places;
 mod seal;
 mod search;
 mod shared;

@@ -11,15 +11,17 @@ use parking_lot::MutexGuard;
 
 use super::answer::{ExactCopy, Outcome};
 use super::journal::{self, Place};
+use super::memtable::Memtable;
 use super::options::Durability;
 use super::search::{SegmentHit, Wanted, segment_hits, segment_hits_of_many};
 use super::shared::{Shared, Writer};
 use super::snapshot::judge;
-use super::view::{Known, LiveSegment, Lookup, Part, View};
+use super::view::{Known, Lookup, Part, View};
 use crate::error::{Error, Result};
 use crate::page::{
     Content, Digest, Head, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url,
 };
+use crate::segment::put_carried;
 
 /// Observations that are looked up before they are applied.
 const CHUNK: usize = 2500;
@@ -27,12 +29,16 @@ const CHUNK: usize = 2500;
 /// Fewer observations than this are not worth a second thread.
 const SPLIT_MIN: usize = 256;
 
-/// What the segments say of an observation.
+/// What the segments of a view say of observations.
 struct Prepared<'a> {
+    view: Arc<View>,
+    each: Vec<Looked<'a>>,
+}
+
+/// What they say of one.
+struct Looked<'a> {
     lookup: Lookup<'a>,
-    segments: Arc<[Arc<LiveSegment>]>,
-    /// The page's head, where a seal or a merge has not overtaken it.
-    known: Option<Known>,
+    known: Known,
     hits: Vec<SegmentHit>,
 }
 
@@ -58,11 +64,11 @@ impl Shared {
         let mut last = 0;
         std::thread::scope(|scope| {
             let mut chunks = observations.chunks(CHUNK);
-            let mut next = chunks.next().map(|chunk| (chunk, self.prepare(&self.view(), chunk)));
+            let mut next = chunks.next().map(|chunk| (chunk, self.prepare(chunk)));
             while let Some((chunk, prepared)) = next {
                 // While one chunk is applied, the next is looked up.
                 let coming = chunks.next().map(|chunk| {
-                    (chunk, scope.spawn(move || self.prepare_here(&self.view(), chunk)))
+                    (chunk, scope.spawn(move || self.prepare_here(self.view(), chunk)))
                 });
                 let prepared = match prepared {
                     Ok(prepared) => prepared,
@@ -88,25 +94,31 @@ impl Shared {
     fn apply_all(
         &self,
         observations: &[Observation<'_>],
-        prepared: Vec<Prepared<'_>>,
+        prepared: Prepared<'_>,
         outcomes: &mut Vec<Outcome>,
     ) -> Result<u64> {
-        /// How many observations ahead the memtable's memory lines are asked for.
-        const AHEAD: usize = 3;
+        let Prepared { mut view, mut each } = prepared;
         let mut writer = self.room()?;
-        for (at, prepared) in prepared.into_iter().enumerate() {
-            let Some(observation) = observations.get(at) else { break };
+        for at in 0..each.len() {
             if self.is_full()? {
                 drop(writer);
                 writer = self.room()?;
             }
-            if let Some(ahead) = observations.get(at + AHEAD).and_then(|o| o.visit.seen.content()) {
-                let view = self.view();
-                view.memtables
-                    .iter()
-                    .for_each(|m| m.read().prefetch(ahead.epoch.0, ahead.fingerprint));
+            if let Some(newer) = self.overtaken(&view)? {
+                let left = observations.get(at..).unwrap_or(&[]);
+                if !Arc::ptr_eq(&newer.segments, &view.segments) {
+                    let again = self.prepare_here(Arc::clone(&newer), left)?.each;
+                    each.truncate(at);
+                    each.extend(again);
+                }
+                view = newer;
             }
-            match self.apply(&mut writer, observation, prepared) {
+            let active = Self::active(&view)?;
+            prefetch(active, each.get(at..).unwrap_or(&[]), observations.get(at..).unwrap_or(&[]));
+            let (Some(observation), Some(looked)) = (observations.get(at), each.get_mut(at)) else {
+                break;
+            };
+            match self.apply(&mut writer, &view, active, observation, looked) {
                 Ok(outcome) => outcomes.push(outcome),
                 Err(e) => {
                     // Those before it are applied, and are not left half acknowledged.
@@ -128,47 +140,49 @@ impl Shared {
         Ok(last)
     }
 
+    /// The live view, if another memtable is written by now than in `view`. If not, `view` still
+    /// says everything, in other components perhaps: what was sealed or merged since is the same.
+    fn overtaken(&self, view: &View) -> Result<Option<Arc<View>>> {
+        let live = self.view.read();
+        let same = Arc::ptr_eq(Self::active(&live)?, Self::active(view)?);
+        Ok((!same).then(|| Arc::clone(&live)))
+    }
+
     /// Looks up what the segments know, on two threads if there is enough to do.
-    fn prepare<'a>(
-        &self,
-        view: &View,
-        observations: &[Observation<'a>],
-    ) -> Result<Vec<Prepared<'a>>> {
+    fn prepare<'a>(&self, observations: &[Observation<'a>]) -> Result<Prepared<'a>> {
+        let view = self.view();
         if observations.len() < SPLIT_MIN || view.segments.is_empty() {
             return self.prepare_here(view, observations);
         }
         let (here, there) = observations.split_at(observations.len() / 2);
         std::thread::scope(|scope| {
-            let there = scope.spawn(|| self.prepare_here(view, there));
+            let same = Arc::clone(&view);
+            let there = scope.spawn(|| self.prepare_here(same, there));
             let mut prepared = self.prepare_here(view, here)?;
-            prepared.extend(join(there)?);
+            prepared.each.extend(join(there)?.each);
             Ok(prepared)
         })
     }
 
     fn prepare_here<'a>(
         &self,
-        view: &View,
+        view: Arc<View>,
         observations: &[Observation<'a>],
-    ) -> Result<Vec<Prepared<'a>>> {
+    ) -> Result<Prepared<'a>> {
         if let [observation] = observations {
             let hits = self.wanted(observation).map(|w| segment_hits(&view.segments, &w));
-            let lookup = Lookup::new(observation.url, view.seed);
-            let known = Some(view.head_in_segments(&lookup)?);
             let hits = hits.transpose()?.unwrap_or_default();
-            return Ok(vec![Prepared { lookup, segments: view.segments.clone(), known, hits }]);
+            let lookup = Lookup::new(observation.url, view.seed);
+            let known = view.head_in_segments(&lookup)?;
+            return Ok(Prepared { view, each: vec![Looked { lookup, known, hits }] });
         }
         let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
         let hits = segment_hits_of_many(&view.segments, &wanted)?;
         let lookups: Vec<_> = observations.iter().map(|o| Lookup::new(o.url, view.seed)).collect();
         let known = view.heads_in_segments(&lookups)?;
         let parts = lookups.into_iter().zip(known).zip(hits);
-        Ok(parts
-            .map(|((lookup, known), hits)| {
-                let segments = Arc::clone(&view.segments);
-                Prepared { lookup, segments, known: Some(known), hits }
-            })
-            .collect())
+        let each = parts.map(|((lookup, known), hits)| Looked { lookup, known, hits }).collect();
+        Ok(Prepared { view, each })
     }
 
     /// What is searched for beside an observation: other pages near its content.
@@ -189,84 +203,53 @@ impl Shared {
     fn apply(
         &self,
         writer: &mut MutexGuard<'_, Writer>,
+        view: &View,
+        active: &Memtable,
         observation: &Observation<'_>,
-        mut prepared: Prepared<'_>,
+        looked: &mut Looked<'_>,
     ) -> Result<Outcome> {
-        let view = self.view();
-        if !Arc::ptr_eq(&view.segments, &prepared.segments) {
-            // A seal or a merge came between: what the segments know moved.
-            prepared.known = None;
-            if let Some(wanted) = self.wanted(observation) {
-                prepared.hits = segment_hits(&view.segments, &wanted)?;
-            }
-        }
-        let active = Self::active(&view)?;
-        let lookup = &prepared.lookup;
+        let Looked { lookup, known, hits } = looked;
         let visit = observation.visit;
-        let number = active.read().find(lookup.hash, lookup.url, u64::MAX);
-        let older = match number {
-            Some(_) => None,
-            None => Some(self.look_up(&view, lookup, prepared.known)?),
+        let (number, head) = {
+            let inner = active.read();
+            let number = inner.find(lookup.hash, lookup.url, u64::MAX);
+            (number, number.and_then(|n| inner.page(n)).map(|page| page.head()))
         };
-        let verdict = match (&older, number) {
-            (Some(known), _) => self.verdict(&view, lookup, known.head.as_ref(), &visit)?,
-            (None, number) => {
-                let inner = active.read();
-                let page = number.and_then(|n| inner.page(n));
-                let head = page.and_then(|p| p.head());
-                match head {
-                    Some(head) if visit <= head.last => {
-                        let head = head.clone();
-                        drop(inner);
-                        self.verdict(&view, lookup, Some(&head), &visit)?
-                    }
-                    head => judge(head, &visit),
-                }
+        let (earlier, head) = match head {
+            Some(head) => (true, head),
+            None => {
+                // A tombstone there may hide what older components know.
+                let nearer = view.head_in_memory(lookup, u64::MAX, view.memtables.len());
+                let known = nearer.unwrap_or_else(|| std::mem::take(known));
+                (known.earlier, known.head)
             }
         };
-        let outcome = self.outcome(&view, observation, verdict, prepared.hits)?;
+        let verdict = self.verdict(view, lookup, head.as_ref(), &visit)?;
+        let outcome = self.outcome(view, observation, verdict, std::mem::take(hits))?;
         if verdict == Verdict::Known {
             return Ok(outcome);
         }
         let sequence = writer.next_sequence;
-        let place = match (&older, number) {
-            (None, Some(number)) => Place::Known(number),
-            (known, _) => Place::New {
-                url: observation.url,
-                earlier: known.as_ref().is_some_and(|k| k.earlier),
-                head: known.as_ref().and_then(|k| k.head.as_ref()),
-            },
-        };
-        writer.pending.push(active.journal, sequence, |out| {
-            journal::put_visit(out, &place, &visit);
-        });
-        writer.next_sequence += 1;
-        let mut inner = active.write();
-        let number = match (older, number) {
-            (Some(known), _) => {
-                inner.add_page(sequence, lookup.url, lookup.hash, known.earlier, known.head)
+        let Writer { next_sequence, pending, packed } = &mut **writer;
+        packed.clear();
+        let place = match (number, &head) {
+            (Some(number), _) => Place::Known(number),
+            (None, head) => {
+                if let Some(head) = head {
+                    put_carried(packed, head, &[]);
+                }
+                Place::New { url: lookup.url, earlier, head: packed }
             }
-            (None, number) => number.unwrap_or(0),
         };
-        inner.visit(sequence, number, visit);
+        pending.push(active.journal, sequence, |out| journal::put_visit(out, &place, &visit));
+        *next_sequence += 1;
+        let mut inner = active.write();
+        let number = match number {
+            Some(number) => number,
+            None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed),
+        };
+        inner.visit(sequence, number, visit, head);
         Ok(outcome)
-    }
-
-    /// What components older than the memtable that is written know of a page.
-    pub(super) fn look_up(
-        &self,
-        view: &View,
-        lookup: &Lookup<'_>,
-        in_segments: Option<Known>,
-    ) -> Result<Known> {
-        // The active memtable does not have the page, but a tombstone there may hide it.
-        if let Some(known) = view.head_in_memory(lookup, u64::MAX, view.memtables.len())? {
-            return Ok(known);
-        }
-        match in_segments {
-            Some(known) => Ok(known),
-            None => view.head_in_segments(lookup),
-        }
     }
 
     fn verdict(
@@ -318,6 +301,19 @@ impl Shared {
         copies.truncate(self.options.near_limit);
         outcome.copies = copies;
         Ok(outcome)
+    }
+}
+
+/// Tells the processor what the memtable will be asked for by the observations after the first.
+fn prefetch(active: &Memtable, looked: &[Looked<'_>], observations: &[Observation<'_>]) {
+    /// How many observations ahead.
+    const AHEAD: usize = 4;
+    let inner = active.read();
+    if let Some(Looked { lookup, .. }) = looked.get(AHEAD) {
+        inner.prefetch_page(lookup.hash);
+    }
+    if let Some(content) = observations.get(AHEAD).and_then(|o| o.visit.seen.content()) {
+        inner.prefetch(content.epoch.0, content.fingerprint);
     }
 }
 

@@ -251,7 +251,11 @@ fn share(
         registering: Mutex::new(()),
         view: RwLock::new(Arc::new(view)),
         visible: AtomicU64::new(next_sequence - 1),
-        writer: Mutex::new(Writer { next_sequence, pending: Pending::default() }),
+        writer: Mutex::new(Writer {
+            next_sequence,
+            pending: Pending::default(),
+            packed: Vec::new(),
+        }),
         commits: Commits::new(next_sequence - 1),
         poison: OnceLock::new(),
         closed: AtomicBool::new(false),

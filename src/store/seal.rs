@@ -24,6 +24,9 @@ const BACKLOG: usize = 4;
 /// How long the background work waits before it tries again what did not go.
 const RETRY: Duration = Duration::from_secs(10);
 
+/// Milliseconds that the sealing thread waits for readers of a memtable that it sealed.
+const PATIENCE: u32 = 50;
+
 impl Shared {
     /// Whether the memtable that is written must be sealed before it takes more.
     pub(super) fn is_full(&self) -> Result<bool> {
@@ -108,24 +111,35 @@ impl Shared {
         }
     }
 
-    /// Seals the memtable that waits for it, if there is one.
-    pub(super) fn seal_waiting(&self) -> Result<()> {
+    /// Seals the memtable that waits for it, if there is one, and returns it.
+    pub(super) fn seal_waiting(&self) -> Result<Option<Arc<Memtable>>> {
         let _one = self.sealing.lock();
         self.sound()?;
         let waiting = match self.view().memtables.as_slice() {
             [waiting, _] => Arc::clone(waiting),
-            _ => return Ok(()),
+            _ => return Ok(None),
         };
         self.seal_memtable(&waiting).map_err(|e| self.poison(e))?;
-        // Its memory serves the next one, if no reader holds it, and if it leaves room.
-        if let Ok(sealed) = Arc::try_unwrap(waiting) {
-            let spare = sealed.emptied();
-            if spare.read().bytes() < self.options.memtable_bytes / 2 {
-                *self.spare.lock() = Some(spare);
-            }
-        }
         self.wake();
-        Ok(())
+        Ok(Some(waiting))
+    }
+
+    /// Lets the memory of a sealed memtable serve the next one, if it leaves room, and if whoever
+    /// still reads it lets go soon.
+    fn recycle(&self, mut sealed: Arc<Memtable>) {
+        for _ in 0..PATIENCE {
+            match Arc::try_unwrap(sealed) {
+                Ok(sealed) => {
+                    let spare = sealed.emptied();
+                    if spare.read().bytes() < self.options.memtable_bytes / 2 {
+                        *self.spare.lock() = Some(spare);
+                    }
+                    return;
+                }
+                Err(held) => sealed = held,
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn seal_memtable(&self, memtable: &Memtable) -> Result<()> {
@@ -134,7 +148,7 @@ impl Shared {
             return Err(Error::Option("an empty memtable is not sealed".to_owned()));
         };
         self.commit(sequences.1, None)?;
-        let mut pages = Vec::with_capacity(inner.pages().len());
+        let mut pages = Vec::with_capacity(inner.page_count());
         for page in inner.in_order() {
             let record = page.record();
             if record.reset || !record.visits.is_empty() {
@@ -287,7 +301,9 @@ impl Shared {
                 }
             }
             // A failure has poisoned the store, and the next round ends.
-            let _ = self.seal_waiting();
+            if let Ok(Some(sealed)) = self.seal_waiting() {
+                self.recycle(sealed);
+            }
         }
     }
 

@@ -278,14 +278,8 @@ impl View {
                 drop(inner);
                 here && !self.forgotten_in_memory(&lookup, sequence, number + 1)
             } else {
-                let head = page.head_at(sequence).cloned();
+                let head = page.head_at(sequence);
                 drop(inner);
-                let head = match head {
-                    Some(head) => head,
-                    None => {
-                        self.head_in_memory(&lookup, sequence, number + 1)?.and_then(|k| k.head)
-                    }
-                };
                 let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
                 copy = candidate.distance == 0
                     && in_force.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);

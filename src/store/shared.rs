@@ -61,6 +61,8 @@ pub(super) struct Writing {
 pub(super) struct Writer {
     pub(super) next_sequence: u64,
     pub(super) pending: Pending,
+    /// Room for a packed head.
+    pub(super) packed: Vec<u8>,
 }
 
 impl Shared {

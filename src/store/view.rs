@@ -89,7 +89,7 @@ pub(crate) struct Known {
 impl View {
     /// The page's head as of `sequence`.
     pub(crate) fn head(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Known> {
-        match self.head_in_memory(lookup, sequence, self.memtables.len())? {
+        match self.head_in_memory(lookup, sequence, self.memtables.len()) {
             Some(known) => Ok(known),
             None => self.head_in_segments(lookup),
         }
@@ -102,38 +102,18 @@ impl View {
         lookup: &Lookup<'_>,
         sequence: u64,
         memtables: usize,
-    ) -> Result<Option<Known>> {
-        for (older, memtable) in self.memtables.iter().enumerate().take(memtables).rev() {
+    ) -> Option<Known> {
+        for memtable in self.memtables.iter().take(memtables).rev() {
             let inner = memtable.read();
             let page = inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n));
             if let Some(page) = page {
-                if let Some(head) = page.head_at(sequence) {
-                    return Ok(Some(Known { earlier: true, head: head.clone() }));
-                }
-                // A later operation has gone into the head: fold up to this one.
-                let own: Vec<Visit> = page.visits_at(sequence).collect();
-                let follows = page.earlier() && !page.reset_by(sequence);
-                drop(inner);
-                let mut head = None;
-                if follows {
-                    head = match self.head_in_memory(lookup, sequence, older)? {
-                        Some(known) => known.head,
-                        None => self.head_in_segments(lookup)?.head,
-                    };
-                }
-                for visit in own {
-                    match &mut head {
-                        Some(head) => head.absorb(visit),
-                        none => *none = Some(Head::of(visit)),
-                    }
-                }
-                return Ok(Some(Known { earlier: true, head }));
+                return Some(Known { earlier: true, head: page.head_at(sequence) });
             }
             if !inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence) {
-                return Ok(Some(Known::default()));
+                return Some(Known::default());
             }
         }
-        Ok(None)
+        None
     }
 
     /// The same, asking only the segments.

@@ -1,0 +1,99 @@
+//! Page numbers by URL hash, for the memtable.
+
+use crate::search::prefetch_value;
+
+/// An open-addressed table: a memory line a lookup, which can be asked for ahead.
+///
+/// A slot holds the high half of a hash and a page number, so that nearly all pages looked at are
+/// the wanted one. It does not own the hashes: whoever grows it tells them.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// Of length 0 or a power of two, at most three quarters in use.
+    slots: Vec<u64>,
+    used: usize,
+}
+
+/// What no page's slot is: page numbers stay below 2^32 - 1.
+const EMPTY: u64 = u64::MAX;
+
+/// Slots of a table that has just been used for the first time.
+const SLOTS_MIN: usize = 64;
+
+impl Places {
+    /// Takes everything out, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(EMPTY);
+        self.used = 0;
+    }
+
+    /// Bytes of memory taken.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<u64>()
+    }
+
+    /// Where the search for a hash begins: its low half decides.
+    fn start(&self, hash: u64) -> usize {
+        usize::try_from(hash & 0xffff_ffff).unwrap_or(0) & self.slots.len().wrapping_sub(1)
+    }
+
+    /// Tells the processor which memory line a lookup will read.
+    pub(super) fn prefetch(&self, hash: u64) {
+        if let Some(slot) = self.slots.get(self.start(hash)) {
+            prefetch_value(slot);
+        }
+    }
+
+    /// The page numbers that may have this hash.
+    pub(super) fn candidates(&self, hash: u64) -> impl Iterator<Item = u32> {
+        let (before, after) = self.slots.split_at(self.start(hash).min(self.slots.len()));
+        let slots = after.iter().chain(before).copied().take_while(|slot| *slot != EMPTY);
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is the number")]
+        slots.filter(move |slot| (slot ^ hash) >> 32 == 0).map(|slot| slot as u32)
+    }
+
+    /// Adds a page that is not there. `hash_of` tells the hashes of those that are.
+    pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(u32) -> u64) {
+        if (self.used + 1) * 4 > self.slots.len() * 3 {
+            let slots = (self.slots.len() * 2).max(SLOTS_MIN);
+            let old = std::mem::replace(&mut self.slots, vec![EMPTY; slots]);
+            for slot in old.into_iter().filter(|slot| *slot != EMPTY) {
+                #[expect(clippy::cast_possible_truncation, reason = "the low half is the number")]
+                let number = slot as u32;
+                self.put(hash_of(number), number);
+            }
+        }
+        self.put(hash, number);
+        self.used += 1;
+    }
+
+    fn put(&mut self, hash: u64, number: u32) {
+        let start = self.start(hash).min(self.slots.len());
+        let (before, after) = self.slots.split_at_mut(start);
+        if let Some(free) = after.iter_mut().chain(before).find(|slot| **slot == EMPTY) {
+            *free = hash & !0xffff_ffff | u64::from(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_found_by_its_hash_and_few_others_are() {
+        // Low halves that collide, high halves that do, and both.
+        let hash = |n: u32| u64::from(n % 7) << 32 | u64::from(n / 50) | 0xffff_ff00;
+        let mut places = Places::default();
+        assert_eq!(places.candidates(3).next(), None);
+        for n in 0..1000 {
+            places.insert(hash(n), n, hash);
+        }
+        for n in 0..1000 {
+            assert!(places.candidates(hash(n)).any(|found| found == n));
+            assert!(places.candidates(hash(n)).all(|found| found % 7 == n % 7));
+        }
+        assert_eq!(places.candidates(9 << 32).next(), None);
+        places.clear();
+        assert_eq!(places.candidates(hash(1)).next(), None);
+    }
+}
