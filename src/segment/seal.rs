@@ -11,7 +11,6 @@ use super::tombstones::Tombstone;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, PAGES_MAX, Tag};
-use crate::page::Seen;
 use crate::search::canonical_key;
 
 /// What a segment is sealed from.
@@ -21,8 +20,6 @@ pub(crate) struct Sealable<'a> {
     /// What the segment adds to the store's pages and visits.
     pub(crate) deltas: (i64, i64),
     pub(crate) tombstones: &'a [Tombstone],
-    /// Pages in SURT order.
-    pub(crate) pages: Vec<SealPage<'a>>,
 }
 
 /// A page of a segment that is being sealed.
@@ -35,43 +32,40 @@ pub(crate) struct SealPage<'a> {
 /// The fingerprints that a record puts into the tables: those of its visits, and the one in force.
 fn fingerprints(record: &Record) -> impl Iterator<Item = (u32, u64, bool)> {
     let in_force = record.head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
-    let seen = record.visits.iter().filter_map(|v| match v.seen {
-        Seen::Content(content) => Some(content),
-        _ => None,
-    });
+    let seen = record.visits.iter().filter_map(|v| v.seen.content());
     in_force
         .map(|c| (c.epoch.0, c.fingerprint, true))
         .into_iter()
         .chain(seen.map(|c| (c.epoch.0, c.fingerprint, false)))
 }
 
-/// Writes segment `id`. One file, two syncs; memory for the fingerprints and hashes.
-pub(crate) fn seal(
+/// Writes segment `id` from pages in SURT order. One file, two syncs; memory for the fingerprints
+/// and hashes.
+pub(crate) fn seal<'a>(
     disk: &Arc<dyn Disk>,
     id: u64,
     sealable: &Sealable<'_>,
+    pages: impl Iterator<Item = SealPage<'a>>,
     memory_bytes: usize,
 ) -> Result<u64> {
     let mut builder = Builder::new(disk, id)?;
-    let pages = u32::try_from(sealable.pages.len()).unwrap_or(u32::MAX);
-    if u64::from(pages) >= PAGES_MAX {
-        return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
-    }
     let mut numbers = Numbers {
         first_sequence: sealable.sequences.0,
         last_sequence: sealable.sequences.1,
-        pages: pages.into(),
         page_delta: sealable.deltas.0,
         visit_delta: sealable.deltas.1,
         ..Numbers::default()
     };
 
-    let mut hashes = Vec::with_capacity(sealable.pages.len());
-    let mut seen: Vec<(u32, (u32, u64), u32, bool)> = Vec::new();
+    let mut hashes: Vec<(u64, u32)> = Vec::new();
+    let mut seen: Vec<Seen> = Vec::new();
     let mut index = Vec::new();
     let mut section = builder.begin(Tag::of(Kind::Pages))?;
     let (mut group, mut bytes) = (GroupWriter::default(), Vec::new());
-    for (ordinal, page) in (0u32..).zip(&sealable.pages) {
+    for (ordinal, page) in (0u32..).zip(pages) {
+        if u64::from(ordinal) >= PAGES_MAX {
+            return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
+        }
         if u64::from(ordinal).is_multiple_of(GROUP_PAGES) {
             index.extend_from_slice(&(section.written() + bytes.len() as u64).to_le_bytes());
         }
@@ -85,33 +79,35 @@ pub(crate) fn seal(
         numbers.visits += page.record.visits.len() as u64;
         numbers.resets += u64::from(page.record.reset);
         for (epoch, fingerprint, in_force) in fingerprints(&page.record) {
-            seen.push((epoch, canonical_key(fingerprint), ordinal, in_force));
+            seen.push(Seen::new(epoch, fingerprint, ordinal, in_force));
         }
     }
     if !group.is_empty() {
         group.flush(&mut bytes);
         builder.write(&mut section, &bytes)?;
     }
+    numbers.pages = hashes.len() as u64;
     index.extend_from_slice(&section.written().to_le_bytes());
     builder.end(section)?;
     builder.whole(Tag::of(Kind::PageIndex), &index)?;
 
     hashes.sort_unstable();
-    write_hashes(&mut builder, hashes.into_iter(), pages.into())?;
+    write_hashes(&mut builder, &hashes)?;
+    drop(hashes);
     builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(sealable.tombstones))?;
 
     seen.sort_unstable();
-    for tables in seen.chunk_by(|a, b| a.0 == b.0) {
-        let epoch = tables.first().map_or(0, |t| t.0);
+    for tables in seen.chunk_by(|a, b| a.epoch == b.epoch) {
+        let epoch = tables.first().map_or(0, |t| t.epoch);
         let mut writer = TablesWriter::new(&mut builder, epoch)?;
         let mut postings = Vec::new();
-        for equal in tables.chunk_by(|a, b| a.1 == b.1) {
+        for equal in tables.chunk_by(|a, b| a.fingerprint() == b.fingerprint()) {
             postings.clear();
-            for of_page in equal.chunk_by(|a, b| a.2 == b.2) {
-                let page = of_page.first().map_or(0, |t| t.2);
-                postings.push(Posting { page, in_force: of_page.iter().any(|t| t.3) });
+            for of_page in equal.chunk_by(|a, b| a.page() == b.page()) {
+                let page = of_page.first().map_or(0, Seen::page);
+                postings.push(Posting { page, in_force: of_page.iter().any(Seen::in_force) });
             }
-            let fingerprint = equal.first().map_or(0, |t| t.1.1);
+            let fingerprint = equal.first().map_or(0, Seen::fingerprint);
             writer.push(&mut builder, fingerprint, &postings)?;
         }
         numbers.fingerprints += writer.finish(&mut builder, memory_bytes)?;
@@ -119,14 +115,44 @@ pub(crate) fn seal(
     builder.finish(numbers)
 }
 
+/// A fingerprint that a page has or had; ordered by epoch, canonically, and by page.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    epoch: u32,
+    /// From the top: the popcount, the fingerprint, the page, and a bit that says whether it is in
+    /// force there. One number, so that they are quick to sort.
+    packed: u128,
+}
+
+impl Seen {
+    fn new(epoch: u32, fingerprint: u64, page: u32, in_force: bool) -> Seen {
+        let (popcount, fingerprint) = canonical_key(fingerprint);
+        let packed = u128::from(popcount) << 97
+            | u128::from(fingerprint) << 33
+            | u128::from(page) << 1
+            | u128::from(in_force);
+        Seen { epoch, packed }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the bits that are cut are another's")]
+    fn fingerprint(&self) -> u64 {
+        (self.packed >> 33) as u64
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the bits that are cut are another's")]
+    fn page(&self) -> u32 {
+        (self.packed >> 1) as u32
+    }
+
+    fn in_force(&self) -> bool {
+        self.packed & 1 == 1
+    }
+}
+
 /// Writes what finds pages by hash, from hashes in ascending order.
-fn write_hashes(
-    builder: &mut Builder,
-    hashes: impl Iterator<Item = (u64, u32)>,
-    pages: u64,
-) -> Result<()> {
-    let mut writer = HashWriter::new(builder, pages)?;
-    for (hash, page) in hashes {
+fn write_hashes(builder: &mut Builder, hashes: &[(u64, u32)]) -> Result<()> {
+    let mut writer = HashWriter::new(builder, hashes.len() as u64)?;
+    for &(hash, page) in hashes {
         writer.push(builder, hash, page)?;
     }
     writer.finish(builder)

@@ -14,7 +14,7 @@ use super::places::Places;
 use crate::catalog::Journal;
 use crate::layout::Cursor;
 use crate::page::{Content, Head, Prefix, Visit, surt};
-use crate::search::{Candidate, Chains};
+use crate::search::{Candidate, Chains, prefetch_value};
 use crate::segment::{Carried, Record, Tombstone};
 
 /// The observations since the last seal.
@@ -141,6 +141,16 @@ impl<'a> PageOf<'a> {
         self.head_at(u64::MAX)
     }
 
+    fn prefetch(&self) {
+        let MemPage { url, head, arrivals, .. } = *self.page;
+        if let Some(arrival) = arrivals.and_then(|(at, _)| self.inner.arrivals.get(at as usize)) {
+            prefetch_value(arrival);
+        }
+        for byte in [self.inner.urls.as_bytes().get(url), self.inner.heads.get(head)] {
+            byte.into_iter().for_each(prefetch_value);
+        }
+    }
+
     fn older_head(&self) -> Option<Head> {
         let MemPage { head, head_len, .. } = *self.page;
         let bytes = self.inner.heads.get(head..head + head_len as usize)?;
@@ -258,11 +268,6 @@ impl Inner {
     /// All pages, in order of arrival.
     pub(crate) fn pages(&self) -> impl Iterator<Item = PageOf<'_>> {
         (0..).zip(&self.pages).map(|(number, page)| PageOf { inner: self, number, page })
-    }
-
-    /// How many pages there are.
-    pub(crate) fn page_count(&self) -> usize {
-        self.pages.len()
     }
 
     /// Whether an operation at or before `sequence` hides what older components have under `key`.
@@ -462,8 +467,24 @@ impl Inner {
         }
     }
 
-    /// All pages in SURT order.
-    pub(crate) fn in_order(&self) -> Vec<PageOf<'_>> {
+    /// All pages in SURT order, to be read one after another.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = PageOf<'_>> {
+        /// How many pages ahead the processor is told what will be read: of a page, and of what
+        /// belongs to it.
+        const AHEAD: (usize, usize) = (8, 4);
+        let order = self.sorted_pages();
+        (0..order.len()).filter_map(move |at| {
+            if let Some(ahead) = order.get(at + AHEAD.0) {
+                prefetch_value(ahead.page);
+            }
+            if let Some(ahead) = order.get(at + AHEAD.1) {
+                ahead.prefetch();
+            }
+            order.get(at).copied()
+        })
+    }
+
+    fn sorted_pages(&self) -> Vec<PageOf<'_>> {
         let (mut keys, mut order) = (Vec::new(), Vec::with_capacity(self.pages.len()));
         for page in self.pages() {
             let start = keys.len();

@@ -148,21 +148,21 @@ impl Shared {
             return Err(Error::Option("an empty memtable is not sealed".to_owned()));
         };
         self.commit(sequences.1, None)?;
-        let mut pages = Vec::with_capacity(inner.page_count());
-        for page in inner.in_order() {
+        let pages = inner.in_order().filter_map(|page| {
             let record = page.record();
-            if record.reset || !record.visits.is_empty() {
-                pages.push(SealPage { url: page.url(), hash: page.hash(), record });
-            }
-        }
+            (record.reset || !record.visits.is_empty()).then(|| SealPage {
+                url: page.url(),
+                hash: page.hash(),
+                record,
+            })
+        });
         let sealable = Sealable {
             sequences,
             deltas: (inner.page_delta, inner.visit_delta),
             tombstones: &inner.tombstones,
-            pages,
         };
         let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
-        seal(&self.disk, id, &sealable, self.options.merge_memory_bytes)?;
+        seal(&self.disk, id, &sealable, pages, self.options.merge_memory_bytes)?;
         let live = self.open_segment(id)?;
         let next = self.next_segment.load(Ordering::Acquire);
         self.catalog()?.seal(&row(&live.segment), memtable.journal, next)?;
