@@ -4,8 +4,11 @@
 //! neighbouring queries share memory lines and pages. The order is that of the whole 16-bit block,
 //! so it serves tables addressed by any number of its bits, and is made once for many tables.
 
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
 use super::column::{Column, u32s, u64_at};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, prefetch};
 use super::plan::Way;
 use super::probe::{BLOCK_BITS, Block, Probe, Reach};
 use super::rotation::Rotations;
@@ -51,6 +54,14 @@ impl Batch {
     fn is_plain(&self) -> bool {
         Block::ALL.iter().all(|block| self.reach.of(*block) <= 1)
     }
+}
+
+/// The entries that a query is compared with.
+#[derive(Clone, Copy, Default)]
+struct Run<'c> {
+    place: u32,
+    start: u32,
+    planes: &'c [U32],
 }
 
 /// An entry near a query in the bits that a run holds.
@@ -114,10 +125,7 @@ impl<C: Column> Tables<C> {
         let query_at = |place: u32| batch.queries.get(place as usize).copied().unwrap_or(0);
         let rotation = rotations.of(block);
         let (mut near, mut survivors) = (Vec::new(), Vec::new());
-        for (at, &place) in order.iter().enumerate() {
-            if let Some(&ahead) = order.get(at + AHEAD) {
-                rotation.prefetch_run(block.bucket(query_at(ahead), rotations.bits), self.len());
-            }
+        let run = |place: u32| -> Result<Run<'_>, C::Error> {
             let query = query_at(place);
             let bucket = block.bucket(query, rotations.bits);
             let ordinals = self.shards().around(query.count_ones(), batch.k);
@@ -125,7 +133,20 @@ impl<C: Column> Tables<C> {
                 rotations.run(Probe { block, bucket, distance: 0 }, &ordinals, self.len())?;
             let start = entries.start;
             let planes = u32s(&rotation.planes, entries)?;
-            let plane = block.plane(query);
+            prefetch(planes.as_bytes());
+            Ok(Run { place, start, planes })
+        };
+        let mut ahead: [Run<'_>; AHEAD] = [Run::default(); AHEAD];
+        let (first, rest) = order.split_at(order.len().min(AHEAD));
+        for (slot, &place) in ahead.iter_mut().zip(first) {
+            *slot = run(place)?;
+        }
+        let mut rest = rest.iter();
+        for slot in (0..AHEAD).cycle().take(order.len()) {
+            let Some(slot) = ahead.get_mut(slot) else { break };
+            let next = rest.next().map(|&place| run(place)).transpose()?.unwrap_or_default();
+            let Run { place, start, planes } = std::mem::replace(slot, next);
+            let plane = block.plane(query_at(place));
             kernel.near_u32(planes, plane, batch.k, &mut near);
             for index in near.drain(..) {
                 let Some(found) = planes.get(index as usize) else { continue };

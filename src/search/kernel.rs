@@ -98,7 +98,7 @@ impl Kernel {
 /// Tells the processor that the first lines of `bytes` will be read soon. Costs about a nanosecond
 /// a line; does nothing where there is no such instruction.
 #[inline]
-pub(super) fn prefetch(bytes: &[u8]) {
+pub(crate) fn prefetch(bytes: &[u8]) {
     /// Bytes of a memory line.
     const LINE: usize = 64;
     /// Lines to ask for: as many as a core can wait for at once. The processor notices longer

@@ -65,7 +65,7 @@ mod tests;
 pub use batch::Batch;
 pub use build::{Sink, build_rotations};
 pub use column::Column;
-pub(crate) use kernel::prefetch_value;
+pub(crate) use kernel::{prefetch, prefetch_value};
 pub use memory::Chains;
 pub use plan::{Plan, Way, plan};
 pub use probe::BLOCKS;

@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use zerocopy::IntoBytes;
-
 use super::column::{Column, U32_BYTES, u32_at, u32s};
-use super::kernel::prefetch;
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe};
 
 /// Columns with fewer fingerprints are scanned; rotations would cost more than they spare.
@@ -48,15 +45,6 @@ pub struct Rotation<C> {
 }
 
 impl<C: Column> Rotation<C> {
-    /// Asks for the memory lines of a bucket's planes. What cannot be read is left to the search.
-    pub(super) fn prefetch_run(&self, bucket: u32, n: u32) {
-        if let Ok(entries) = self.bucket(bucket, n)
-            && let Ok(planes) = u32s(&self.planes, entries)
-        {
-            prefetch(planes.as_bytes());
-        }
-    }
-
     /// The entries of a bucket.
     pub(super) fn bucket(&self, bucket: u32, n: u32) -> Result<Range<u32>, C::Error> {
         let bounds = u32s(&self.directory, bucket..bucket + 2)?;

@@ -157,7 +157,16 @@ impl Segment {
     /// The ordinals of the pages with this hash.
     pub(super) fn pages_with_hash(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
         let places = if self.may_contain(hash)? { self.places(hash)? } else { 0..0 };
+        Ok(self.pages_at(places))
+    }
+
+    /// The same where the filter has been asked.
+    pub(super) fn pages_behind(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
+        Ok(self.pages_at(self.places(hash)?))
+    }
+
+    fn pages_at(&self, places: Range<u64>) -> impl Iterator<Item = Result<u32>> {
         let pages = self.plain(Kind::HashPages);
-        Ok(places.map(move |place| pages.u32_at(place)))
+        places.map(move |place| pages.u32_at(place))
     }
 }

@@ -9,6 +9,7 @@ use arrayvec::ArrayVec;
 use super::visits::{Visits, put_visits};
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{HISTORY_WINDOW, Head, LastSeen, Seen, Visit};
+use crate::search::prefetch;
 
 /// Visits are packed in chunks of this many, each readable by itself.
 pub(crate) const CHUNK_VISITS: usize = 64;
@@ -178,6 +179,11 @@ impl<'a> RecordRef<'a> {
         // A visit takes at least two bytes, so this cannot promise more than there is.
         let count = cursor.count()?;
         Some(RecordRef { flags, count, body: cursor })
+    }
+
+    /// Asks for its memory lines.
+    pub(crate) fn prefetch(&self) {
+        prefetch(self.body.rest());
     }
 
     pub(crate) fn reset(&self) -> bool {

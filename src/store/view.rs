@@ -134,26 +134,26 @@ impl View {
         order.sort_unstable();
         let mut heads: Vec<Known> = lookups.iter().map(|_| Known::default()).collect();
         for live in self.segments.iter().rev() {
-            let mut failed = None;
-            order.retain(|&(_, place)| {
-                let (Some(lookup), Some(head)) = (lookups.get(place), heads.get_mut(place)) else {
-                    return false;
-                };
-                match live.known(lookup) {
-                    Ok(None) => true,
-                    Ok(Some(known)) => {
-                        *head = known;
-                        false
-                    }
-                    Err(e) => {
-                        failed = Some(e);
-                        false
-                    }
+            let wanted = order
+                .iter()
+                .filter_map(|&(hash, place)| lookups.get(place).map(|lookup| (hash, lookup.url)));
+            let mut answered = vec![false; order.len()];
+            for (at, page) in live.segment.find_many(wanted)? {
+                let head = page.record.head().ok_or_else(|| unreadable(&live.segment))?;
+                let place = order.get(at).map(|(_, place)| *place);
+                if let Some(known) = place.and_then(|place| heads.get_mut(place)) {
+                    *known = Known { earlier: true, head };
                 }
-            });
-            if let Some(e) = failed {
-                return Err(e);
+                if let Some(answered) = answered.get_mut(at) {
+                    *answered = true;
+                }
             }
+            let mut answered = answered.into_iter();
+            let buries = |place: usize| {
+                !live.tombstones.is_empty()
+                    && lookups.get(place).is_some_and(|lookup| live.buries(lookup.key()))
+            };
+            order.retain(|&(_, place)| answered.next() == Some(false) && !buries(place));
         }
         Ok(heads)
     }
