@@ -81,6 +81,13 @@ impl<C: Column> Rotation<C> {
     }
 }
 
+impl<C> Rotation<C> {
+    fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Rotation<D> {
+        let Rotation { directory, planes, ordinals } = self;
+        Rotation { directory: to(directory), planes: to(planes), ordinals: to(ordinals) }
+    }
+}
+
 /// The four rotations of a column. Rotation j is addressed by block j; block 0 is the top one.
 #[derive(Clone, Debug)]
 pub struct Rotations<C> {
@@ -88,6 +95,13 @@ pub struct Rotations<C> {
     pub bits: u32,
     /// The rotations in the order of their blocks.
     pub tables: [Rotation<C>; BLOCKS],
+}
+
+impl<C> Rotations<C> {
+    /// The same rotations in other columns.
+    pub(super) fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Rotations<D> {
+        Rotations { bits: self.bits, tables: self.tables.each_ref().map(|table| table.map(to)) }
+    }
 }
 
 impl<C: Column> Rotations<C> {

@@ -44,6 +44,17 @@ pub struct Tables<C> {
     pub(super) rotations: Option<Rotations<C>>,
 }
 
+impl<C> Tables<C> {
+    /// The same tables in other columns, such as borrowed ones that are quicker to read.
+    pub fn map<'c, D>(&'c self, to: impl Fn(&'c C) -> D) -> Tables<D> {
+        Tables {
+            fingerprints: to(&self.fingerprints),
+            shards: self.shards.clone(),
+            rotations: self.rotations.as_ref().map(|rotations| rotations.map(&to)),
+        }
+    }
+}
+
 impl<C: Column> Tables<C> {
     /// Takes the columns of one set. Nothing is read: damage shows when it is touched.
     ///

@@ -134,7 +134,12 @@ impl Segment {
 
     /// A section; an empty one if there is none of that name.
     pub(crate) fn section(&self, tag: Tag) -> SectionRef<'_> {
-        SectionRef { segment: self, section: self.place(tag) }
+        self.section_at(self.place(tag))
+    }
+
+    #[inline]
+    fn section_at(&self, section: Section) -> SectionRef<'_> {
+        SectionRef { segment: self, bytes: self.raw(&section, 0..section.len), section }
     }
 
     fn place(&self, tag: Tag) -> Section {
@@ -147,7 +152,7 @@ impl Segment {
 
     /// All sections, in the order of the file.
     pub(crate) fn all_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
-        self.sections.iter().map(|&section| SectionRef { segment: self, section })
+        self.sections.iter().map(|&section| self.section_at(section))
     }
 
     /// What a caller makes of bytes that passed their checksum and still cannot be.
@@ -239,6 +244,8 @@ impl Drop for Segment {
 pub(crate) struct SectionRef<'a> {
     segment: &'a Segment,
     section: Section,
+    /// All of it, checked or not.
+    bytes: &'a [u8],
 }
 
 impl<'a> SectionRef<'a> {
@@ -249,21 +256,23 @@ impl<'a> SectionRef<'a> {
     /// Bytes of the section, sound ones or an error.
     #[inline]
     pub(crate) fn get(&self, range: Range<u64>) -> Result<&'a [u8]> {
-        if range.start > range.end || range.end > self.section.len {
-            return Err(self.segment.damaged(
-                self.section.tag,
-                range.start,
-                &format!("bytes to {} of {} are referred to", range.end, self.section.len),
-            ));
-        }
-        if range.start < range.end {
+        let (start, end) = (usize::try_from(range.start), usize::try_from(range.end));
+        let (Ok(start), Ok(end)) = (start, end) else { return Err(self.beyond(&range)) };
+        let Some(bytes) = self.bytes.get(start..end) else { return Err(self.beyond(&range)) };
+        if !bytes.is_empty() {
             for block in range.start / BLOCK_BYTES..=(range.end - 1) / BLOCK_BYTES {
                 if !self.segment.is_checked(self.section.first_block + block) {
                     self.segment.check_block(&self.section, block)?;
                 }
             }
         }
-        Ok(self.segment.raw(&self.section, range))
+        Ok(bytes)
+    }
+
+    #[cold]
+    fn beyond(&self, range: &Range<u64>) -> Error {
+        let what = format!("bytes to {} of {} are referred to", range.end, self.section.len);
+        self.segment.damaged(self.section.tag, range.start, &what)
     }
 
     /// The same for `N` bytes.
@@ -325,7 +334,20 @@ impl SectionColumn {
 
     #[inline]
     pub(crate) fn section(&self) -> SectionRef<'_> {
-        SectionRef { segment: &self.segment, section: self.section }
+        self.segment.section_at(self.section)
+    }
+}
+
+impl Column for SectionRef<'_> {
+    type Error = Error;
+
+    #[inline]
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
+        self.get(range)
+    }
+
+    fn damaged(&self, offset: u64, what: &'static str) -> Error {
+        self.flaw(offset, what)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::search::{Rotation, Rotations, Shards, Tables, has_rotations, rotation_bits};
 
 use super::build::{Builder, SectionWriter, Spill};
-use super::file::{SectionColumn, Segment};
+use super::file::{SectionColumn, SectionRef, Segment};
 use crate::layout::{Kind, PAGES_MAX, Tag};
 
 /// The word refers to a list.
@@ -87,6 +87,11 @@ impl EpochTables {
             postings,
             lists: column(Kind::Lists, 0),
         })
+    }
+
+    /// The tables as a long search reads them: what it takes to find a section is done once.
+    pub(crate) fn borrowed(&self) -> Tables<SectionRef<'_>> {
+        self.tables.map(SectionColumn::section)
     }
 
     /// The fingerprint with this ordinal.

@@ -5,6 +5,7 @@
 //! sealed into a segment beside the running store, and neighbouring segments are merged into
 //! larger ones. Readers take a [`Snapshot`] and wait for none of this.
 
+mod ahead;
 mod answer;
 mod commit;
 mod forget;

@@ -5,10 +5,10 @@
 //! calls equal some order of them, and most of the work goes on beside the lock.
 
 use std::sync::Arc;
-use std::thread::ScopedJoinHandle;
 
 use parking_lot::MutexGuard;
 
+use super::ahead::Ahead;
 use super::answer::{ExactCopy, Outcome};
 use super::journal::{self, Place};
 use super::memtable::Memtable;
@@ -23,11 +23,8 @@ use crate::page::{
 };
 use crate::segment::put_carried;
 
-/// Observations that are looked up before they are applied.
-const CHUNK: usize = 2500;
-
-/// Fewer observations than this are not worth a second thread.
-const SPLIT_MIN: usize = 256;
+/// Observations that are looked up together.
+const CHUNK: usize = 1250;
 
 /// What the segments of a view say of observations.
 struct Prepared<'a> {
@@ -62,23 +59,15 @@ impl Shared {
         observations.iter().try_for_each(|o| self.check(o))?;
         let mut outcomes = Vec::with_capacity(observations.len());
         let mut last = 0;
+        let look_up = |chunk| self.prepare(self.view(), chunk);
+        let ahead = Ahead::new(observations.chunks(CHUNK));
         std::thread::scope(|scope| {
-            let mut chunks = observations.chunks(CHUNK);
-            let mut next = chunks.next().map(|chunk| (chunk, self.prepare(chunk)));
-            while let Some((chunk, prepared)) = next {
-                // While one chunk is applied, the next is looked up.
-                let coming = chunks.next().map(|chunk| {
-                    (chunk, scope.spawn(move || self.prepare_here(self.view(), chunk)))
-                });
-                let prepared = match prepared {
-                    Ok(prepared) => prepared,
-                    Err(e) => {
-                        self.commit(last, None)?;
-                        return Err(e);
-                    }
-                };
-                last = self.apply_all(chunk, prepared, &mut outcomes)?;
-                next = coming.map(|(chunk, prepared)| (chunk, join(prepared)));
+            ahead.help(scope, look_up);
+            while let Some((chunk, prepared)) = ahead.next(look_up) {
+                let applied = prepared
+                    .map_err(|e| self.after(e, last))
+                    .and_then(|prepared| self.apply_all(chunk, prepared, &mut outcomes));
+                last = applied.inspect_err(|_| ahead.stop())?;
             }
             Ok::<_, Error>(())
         })?;
@@ -91,41 +80,32 @@ impl Shared {
     }
 
     /// Applies observations that were looked up. Returns the number of the last operation.
-    fn apply_all(
+    fn apply_all<'a>(
         &self,
-        observations: &[Observation<'_>],
-        prepared: Prepared<'_>,
+        observations: &[Observation<'a>],
+        prepared: Prepared<'a>,
         outcomes: &mut Vec<Outcome>,
     ) -> Result<u64> {
-        let Prepared { mut view, mut each } = prepared;
         let mut writer = self.room()?;
-        for at in 0..each.len() {
-            if self.is_full()? {
+        let mut prepared = self.caught_up(prepared, observations, 0)?;
+        for at in 0..observations.len() {
+            if self.is_full(Self::active(&prepared.view)?) {
                 drop(writer);
                 writer = self.room()?;
+                prepared = self.caught_up(prepared, observations, at)?;
             }
-            if let Some(newer) = self.overtaken(&view)? {
-                let left = observations.get(at..).unwrap_or(&[]);
-                if !Arc::ptr_eq(&newer.segments, &view.segments) {
-                    let again = self.prepare_here(Arc::clone(&newer), left)?.each;
-                    each.truncate(at);
-                    each.extend(again);
-                }
-                view = newer;
-            }
-            let active = Self::active(&view)?;
-            prefetch(active, each.get(at..).unwrap_or(&[]), observations.get(at..).unwrap_or(&[]));
+            prepared.prefetch(observations, at);
+            let Prepared { view, each } = &mut prepared;
+            let active = Self::active(view)?;
             let (Some(observation), Some(looked)) = (observations.get(at), each.get_mut(at)) else {
                 break;
             };
-            match self.apply(&mut writer, &view, active, observation, looked) {
+            match self.apply(&mut writer, view, active, observation, looked) {
                 Ok(outcome) => outcomes.push(outcome),
                 Err(e) => {
-                    // Those before it are applied, and are not left half acknowledged.
                     let last = writer.next_sequence - 1;
                     drop(writer);
-                    self.commit(last, None)?;
-                    return Err(e);
+                    return Err(self.after(e, last));
                 }
             }
         }
@@ -140,31 +120,37 @@ impl Shared {
         Ok(last)
     }
 
-    /// The live view, if another memtable is written by now than in `view`. If not, `view` still
-    /// says everything, in other components perhaps: what was sealed or merged since is the same.
-    fn overtaken(&self, view: &View) -> Result<Option<Arc<View>>> {
-        let live = self.view.read();
-        let same = Arc::ptr_eq(Self::active(&live)?, Self::active(view)?);
-        Ok((!same).then(|| Arc::clone(&live)))
-    }
-
-    /// Looks up what the segments know, on two threads if there is enough to do.
-    fn prepare<'a>(&self, observations: &[Observation<'a>]) -> Result<Prepared<'a>> {
-        let view = self.view();
-        if observations.len() < SPLIT_MIN || view.segments.is_empty() {
-            return self.prepare_here(view, observations);
+    /// What was looked up, as it stands now that no other thread writes: the observations from
+    /// `from` on are looked up again if they must.
+    ///
+    /// While the same memtable is written, a view still says everything, in other components
+    /// perhaps: what was sealed or merged since is the same.
+    fn caught_up<'a>(
+        &self,
+        mut prepared: Prepared<'a>,
+        observations: &[Observation<'a>],
+        from: usize,
+    ) -> Result<Prepared<'a>> {
+        let live = self.view();
+        if Arc::ptr_eq(Self::active(&live)?, Self::active(&prepared.view)?) {
+            return Ok(prepared);
         }
-        let (here, there) = observations.split_at(observations.len() / 2);
-        std::thread::scope(|scope| {
-            let same = Arc::clone(&view);
-            let there = scope.spawn(|| self.prepare_here(same, there));
-            let mut prepared = self.prepare_here(view, here)?;
-            prepared.each.extend(join(there)?.each);
-            Ok(prepared)
-        })
+        if !Arc::ptr_eq(&live.segments, &prepared.view.segments) {
+            let left = observations.get(from..).unwrap_or(&[]);
+            let again = self.prepare(Arc::clone(&live), left)?.each;
+            prepared.each.truncate(from);
+            prepared.each.extend(again);
+        }
+        Ok(Prepared { view: live, ..prepared })
     }
 
-    fn prepare_here<'a>(
+    /// Commits the operations up to `last`, so that they are not left half acknowledged by an error.
+    fn after(&self, error: Error, last: u64) -> Error {
+        self.commit(last, None).err().unwrap_or(error)
+    }
+
+    /// Looks up what the segments know.
+    fn prepare<'a>(
         &self,
         view: Arc<View>,
         observations: &[Observation<'a>],
@@ -304,21 +290,21 @@ impl Shared {
     }
 }
 
-/// Tells the processor what the memtable will be asked for by the observations after the first.
-fn prefetch(active: &Memtable, looked: &[Looked<'_>], observations: &[Observation<'_>]) {
-    /// How many observations ahead.
-    const AHEAD: usize = 4;
-    let inner = active.read();
-    if let Some(Looked { lookup, .. }) = looked.get(AHEAD) {
-        inner.prefetch_page(lookup.hash);
+impl Prepared<'_> {
+    /// Tells the processor what the memtables will be asked for soon after observation `at`.
+    fn prefetch(&self, observations: &[Observation<'_>], at: usize) {
+        /// How many observations ahead.
+        const AHEAD: usize = 4;
+        let (looked, observation) = (self.each.get(at + AHEAD), observations.get(at + AHEAD));
+        let (Some(looked), Some(observation)) = (looked, observation) else { return };
+        for memtable in &self.view.memtables {
+            let inner = memtable.read();
+            inner.prefetch_page(looked.lookup.hash);
+            if let Some(content) = observation.visit.seen.content() {
+                inner.prefetch(content.epoch.0, content.fingerprint);
+            }
+        }
     }
-    if let Some(content) = observations.get(AHEAD).and_then(|o| o.visit.seen.content()) {
-        inner.prefetch(content.epoch.0, content.fingerprint);
-    }
-}
-
-fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// When a page was first seen with a digest.

@@ -29,11 +29,10 @@ const PATIENCE: u32 = 50;
 
 impl Shared {
     /// Whether the memtable that is written must be sealed before it takes more.
-    pub(super) fn is_full(&self) -> Result<bool> {
-        let view = self.view();
-        let inner = Self::active(&view)?.read();
-        Ok(inner.operations >= self.options.memtable_observations
-            || inner.operations > 0 && inner.bytes() >= self.options.memtable_bytes)
+    pub(super) fn is_full(&self, active: &Memtable) -> bool {
+        let inner = active.read();
+        inner.operations >= self.options.memtable_observations
+            || inner.operations > 0 && inner.bytes() >= self.options.memtable_bytes
     }
 
     /// Takes the write lock once there is room for an operation.
@@ -41,7 +40,7 @@ impl Shared {
         loop {
             self.sound()?;
             let mut writer = self.writer.lock();
-            if !self.is_full()? {
+            if !self.is_full(Self::active(&self.view())?) {
                 return Ok(writer);
             }
             if self.rotate(&mut writer) {

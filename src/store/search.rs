@@ -124,7 +124,7 @@ pub(crate) fn segment_hits_of_many(
         let batch = Batch::new(places.iter().map(|(_, fingerprint)| *fingerprint).collect(), k);
         for (number, live) in segments.iter().enumerate() {
             let Some(tables) = live.tables(epoch) else { continue };
-            tables.tables.find_batch(&batch, |query, candidate| {
+            tables.borrowed().find_batch(&batch, |query, candidate| {
                 let place = places.get(query).map(|(place, _)| *place);
                 if let Some(hits) = place.and_then(|place| hits.get_mut(place)) {
                     hits.push((number, candidate));

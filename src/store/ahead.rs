@@ -1,0 +1,176 @@
+//! Two threads on one batch: chunks are looked up ahead of where they are applied.
+
+use std::thread::Scope;
+
+use parking_lot::{Condvar, Mutex};
+
+/// Chunks that may be looked up before their turn.
+const AHEAD: usize = 8;
+
+/// Work on chunks, each done once and before its turn, by whoever has time.
+pub(super) struct Ahead<C, T> {
+    chunks: Vec<C>,
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    /// What was done, by number of the chunk.
+    done: Vec<Option<T>>,
+    /// The next chunk to be begun.
+    next: usize,
+    /// The chunk whose turn it is.
+    turn: usize,
+    /// Whether the other thread is there.
+    helped: bool,
+}
+
+impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
+    pub(super) fn new(chunks: impl Iterator<Item = C>) -> Self {
+        let chunks: Vec<C> = chunks.collect();
+        let done = chunks.iter().map(|_| None).collect();
+        let state = State { done, next: 0, turn: 0, helped: false };
+        Ahead { chunks, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Lets another thread work ahead, if there is more than one chunk.
+    pub(super) fn help<'s, 'e>(
+        &'e self,
+        scope: &'s Scope<'s, 'e>,
+        work: impl Fn(C) -> T + Send + 's,
+    ) where
+        C: 'e,
+        T: 'e,
+    {
+        if self.chunks.len() < 2 {
+            return;
+        }
+        self.state.lock().helped = true;
+        scope.spawn(move || {
+            let _leaving = Leaving(self);
+            while let Some((number, chunk)) = self.begin(true) {
+                self.end(number, work(chunk));
+            }
+        });
+    }
+
+    /// The next chunk and what was done about it, working on it or on later ones meanwhile.
+    pub(super) fn next(&self, work: impl Fn(C) -> T) -> Option<(C, T)> {
+        loop {
+            let mut state = self.state.lock();
+            let turn = state.turn;
+            let chunk = *self.chunks.get(turn)?;
+            if let Some(done) = state.done.get_mut(turn).and_then(Option::take) {
+                state.turn += 1;
+                self.changed.notify_all();
+                return Some((chunk, done));
+            }
+            if !state.helped && state.next > turn {
+                // Begun by a thread that is gone.
+                state.next = turn;
+            }
+            drop(state);
+            match self.begin(false) {
+                Some((number, chunk)) => self.end(number, work(chunk)),
+                None => {
+                    let mut state = self.state.lock();
+                    let ready =
+                        |state: &State<T>| state.done.get(turn).is_some_and(Option::is_some);
+                    if !ready(&state) && state.helped {
+                        self.changed.wait(&mut state);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins nothing more.
+    pub(super) fn stop(&self) {
+        let mut state = self.state.lock();
+        state.next = self.chunks.len();
+        self.changed.notify_all();
+    }
+
+    /// Takes the next chunk to work on. Too far ahead, waits if `patient`.
+    fn begin(&self, patient: bool) -> Option<(usize, C)> {
+        let mut state = self.state.lock();
+        loop {
+            let number = state.next;
+            let chunk = *self.chunks.get(number)?;
+            if number < state.turn + AHEAD {
+                state.next += 1;
+                return Some((number, chunk));
+            }
+            if !patient {
+                return None;
+            }
+            self.changed.wait(&mut state);
+        }
+    }
+
+    fn end(&self, number: usize, done: T) {
+        let mut state = self.state.lock();
+        if let Some(place) = state.done.get_mut(number) {
+            *place = Some(done);
+        }
+        self.changed.notify_all();
+    }
+}
+
+/// Says that the other thread is gone, whatever ended it.
+struct Leaving<'a, C: Copy + Send + Sync, T: Send>(&'a Ahead<C, T>);
+
+impl<C: Copy + Send + Sync, T: Send> Drop for Leaving<'_, C, T> {
+    fn drop(&mut self) {
+        self.0.state.lock().helped = false;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(ahead: &Ahead<u32, u32>, work: impl Fn(u32) -> u32) -> Vec<(u32, u32)> {
+        std::iter::from_fn(|| ahead.next(&work)).collect()
+    }
+
+    #[test]
+    fn chunks_come_in_order_and_once() {
+        for chunks in [0, 1, 2, 7, 100] {
+            let ahead = Ahead::new(0..chunks);
+            let expected: Vec<_> = (0..chunks).map(|n| (n, n * 2)).collect();
+            std::thread::scope(|scope| {
+                ahead.help(scope, |n| n * 2);
+                assert_eq!(all(&ahead, |n| n * 2), expected);
+            });
+        }
+    }
+
+    #[test]
+    fn stopping_ends_the_other_thread() {
+        let ahead = Ahead::new(0..1_000_000);
+        std::thread::scope(|scope| {
+            ahead.help(scope, |n| n);
+            assert_eq!(ahead.next(|n| n), Some((0, 0)));
+            ahead.stop();
+        });
+    }
+
+    #[test]
+    fn what_a_thread_left_undone_is_done() {
+        let ahead = Ahead::new(0..20);
+        let main = std::thread::current().id();
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            std::thread::scope(|scope| {
+                ahead.help(scope, |n| {
+                    assert!(n < 3 || std::thread::current().id() == main, "not here");
+                    n
+                });
+                assert_eq!(all(&ahead, |n| n).len(), 20);
+            });
+        }));
+        // The panic of the other thread is not swallowed.
+        result.unwrap_err();
+    }
+}
