@@ -11,7 +11,7 @@ use super::build::{Builder, SectionWriter, Spill, Spilled};
 use super::file::Segment;
 use super::pages::{GroupWriter, PageCursor};
 use super::postings::{EpochTables, Posting, TablesWriter};
-use super::record::{Record, RecordRef};
+use super::record::Record;
 use super::seal::HashWriter;
 use super::tombstones::{self, Tombstone};
 use crate::disk::Disk;
@@ -294,13 +294,15 @@ fn join(visible: &[&Input], oldest: bool, buried: bool) -> Result<Record> {
     let mut joined = Record::default();
     for (place, input) in visible.iter().enumerate() {
         let damaged = || input.cursor.damaged("a record that cannot be read");
-        let record = RecordRef::read(&input.cursor.record()?).ok_or_else(damaged)?;
+        let record = input.cursor.record()?;
         if place == 0 {
-            joined.reset = record.reset && !oldest;
-            joined.earlier = record.earlier && !oldest && !buried && !record.reset;
+            joined.reset = record.reset() && !oldest;
+            joined.earlier = record.earlier() && !oldest && !buried && !record.reset();
         }
-        joined.head = record.head;
-        joined.visits.extend(record.visits);
+        if place + 1 == visible.len() {
+            joined.head = record.head().ok_or_else(damaged)?;
+        }
+        record.append_visits(&mut joined.visits).ok_or_else(damaged)?;
     }
     joined.visits.sort_unstable();
     joined.visits.dedup();

@@ -242,12 +242,18 @@ impl<'a> RecordRef<'a> {
     /// All visits, in order.
     pub(crate) fn visits(&self) -> Option<Vec<Visit>> {
         let mut visits = Vec::new();
+        self.append_visits(&mut visits)?;
+        Some(visits)
+    }
+
+    /// The same, to others.
+    pub(super) fn append_visits(&self, visits: &mut Vec<Visit>) -> Option<()> {
         for chunk in self.open()?.1.iter() {
             for visit in chunk.visits() {
                 visits.push(visit?);
             }
         }
-        Some(visits)
+        Some(())
     }
 
     /// The visits at or before `time`, as far back as one that says what was in force then, in

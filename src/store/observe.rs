@@ -23,8 +23,12 @@ use crate::page::{
 };
 use crate::segment::put_carried;
 
-/// Observations that are looked up together.
-const CHUNK: usize = 1250;
+/// Observations that are looked up together, at most: the more there are, the closer together in
+/// each table lies what they read.
+const CHUNK_MAX: usize = 5000;
+
+/// Fewer than this are not worth a second thread.
+const CHUNK_MIN: usize = 250;
 
 /// What the segments of a view say of observations.
 struct Prepared<'a> {
@@ -60,7 +64,9 @@ impl Shared {
         let mut outcomes = Vec::with_capacity(observations.len());
         let mut last = 0;
         let look_up = |chunk| self.prepare(self.view(), chunk);
-        let ahead = Ahead::new(observations.chunks(CHUNK));
+        // Halves, so that two threads have something to look up.
+        let chunk = observations.len().div_ceil(2).clamp(CHUNK_MIN, CHUNK_MAX);
+        let ahead = Ahead::new(observations.chunks(chunk));
         std::thread::scope(|scope| {
             ahead.help(scope, look_up);
             while let Some((chunk, prepared)) = ahead.next(look_up) {

@@ -170,3 +170,32 @@ fn kernels() {
         }
     }
 }
+
+#[test]
+#[ignore = "prints timings"]
+fn batches() {
+    for n in [200_000, 1_600_000, 10_000_000] {
+        let fingerprints = canonical(fingerprints(Kind::Even, n, 40));
+        let tables = tables(&fingerprints, Some(rotation_bits(n as u32)));
+        let mut random = Random(41);
+        for count in [1_250, 10_000, 100_000, 1_000_000] {
+            let batches: Vec<Vec<u64>> = (0..1_000_000 / count)
+                .map(|_| (0..count).map(|_| random.next()).collect())
+                .collect();
+            let mut found = 0;
+            let sort_ns = ns_each(1_000_000, || {
+                for batch in &batches {
+                    black_box(Batch::new(batch.clone(), 3));
+                }
+            });
+            let find_ns = ns_each(1_000_000, || {
+                for batch in &batches {
+                    tables.find_batch(&Batch::new(batch.clone(), 3), |_, _| found += 1).unwrap();
+                }
+            });
+            println!(
+                "n = {n}, {count} at once: {find_ns:.0} ns a query, {sort_ns:.0} of them for sorting; {found}"
+            );
+        }
+    }
+}
