@@ -5,6 +5,8 @@
 //! its versions are the greatest by when they were last seen. So a late visit is absorbed without
 //! reading the history again.
 
+use std::cmp::Ordering;
+
 use arrayvec::ArrayVec;
 
 use super::{Content, Digest, Seen, Visit};
@@ -60,9 +62,10 @@ pub(crate) struct LastSeen {
 }
 
 impl LastSeen {
-    fn key(&self) -> (i64, Option<Digest>, u64, u32) {
+    /// The order of those seen at the same time.
+    fn key(&self) -> (Option<Digest>, u64, u32) {
         let c = &self.content;
-        (self.time, c.digest, c.fingerprint, c.epoch.0)
+        (c.digest, c.fingerprint, c.epoch.0)
     }
 }
 
@@ -112,7 +115,11 @@ impl Head {
             }
             None => {}
         }
-        let at = self.versions.partition_point(|v| v.key() > seen.key());
+        let after = |v: &LastSeen| match v.time.cmp(&seen.time) {
+            Ordering::Equal => v.key() > seen.key(),
+            order => order.is_gt(),
+        };
+        let at = self.versions.iter().take_while(|v| after(v)).count();
         if at < HISTORY_WINDOW {
             self.versions.truncate(HISTORY_WINDOW - 1);
             self.versions.insert(at, seen);

@@ -105,7 +105,6 @@ impl Ord for Visit {
         let key = |v: &Visit| {
             let content = v.seen.content();
             (
-                v.time,
                 v.seen.digest(),
                 content.map(|c| c.fingerprint),
                 v.seen.rank(),
@@ -113,7 +112,7 @@ impl Ord for Visit {
                 v.status,
             )
         };
-        key(self).cmp(&key(other))
+        self.time.cmp(&other.time).then_with(|| key(self).cmp(&key(other)))
     }
 }
 

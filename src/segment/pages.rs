@@ -165,7 +165,7 @@ impl Segment {
     }
 
     /// The page at a place in SURT order, if its URL is this one. Costs one group.
-    fn page_if(&self, ordinal: u32, url: &str) -> Result<Option<PageRef<'_>>> {
+    pub(crate) fn page_if(&self, ordinal: u32, url: &str) -> Result<Option<PageRef<'_>>> {
         let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
         let found = group.find(u64::from(ordinal) % GROUP_PAGES, url.as_bytes());
         let parsed = found.and_then(|(bytes, same)| Some((RecordRef::parse(bytes)?, same)));

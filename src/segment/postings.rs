@@ -99,6 +99,12 @@ impl EpochTables {
         self.fingerprints.section().u64_at(ordinal.into())
     }
 
+    /// The posting of a fingerprint that one page has; none if several do.
+    pub(crate) fn single(&self, ordinal: u32) -> Result<Option<Posting>> {
+        let word = self.postings.section().u32_at(ordinal.into())?;
+        Ok((word & LIST == 0).then(|| Posting::parse(word)))
+    }
+
     /// The pages that have a fingerprint, in SURT order.
     pub(crate) fn postings(&self, ordinal: u32) -> Result<impl Iterator<Item = Result<Posting>>> {
         let (lists, postings) = (self.lists.section(), self.postings.section());

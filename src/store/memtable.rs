@@ -248,9 +248,17 @@ impl Inner {
         }
     }
 
-    /// The same for a lookup of a page with this hash.
-    pub(crate) fn prefetch_page(&self, hash: u64) {
+    /// The same for the place of a page with this hash.
+    pub(crate) fn prefetch_place(&self, hash: u64) {
         self.places.prefetch(hash);
+    }
+
+    /// The same for the page, whose place has come.
+    pub(crate) fn prefetch_page(&self, hash: u64) {
+        let number = self.places.candidates(hash).next();
+        if let Some(page) = number.and_then(|number| self.pages.get(number as usize)) {
+            prefetch_value(page);
+        }
     }
 
     /// The page with this URL, if it was brought here at or before `sequence`.

@@ -64,9 +64,12 @@ impl Shared {
         let mut outcomes = Vec::with_capacity(observations.len());
         let mut last = 0;
         let look_up = |chunk| self.prepare(self.view(), chunk);
-        // Halves, so that two threads have something to look up.
+        // Two small ones, for two threads to begin with; then one is applied while the next is
+        // looked up.
         let chunk = observations.len().div_ceil(2).clamp(CHUNK_MIN, CHUNK_MAX);
-        let ahead = Ahead::new(observations.chunks(chunk));
+        let (first, rest) = observations.split_at(chunk.min(observations.len()));
+        let first = first.chunks(chunk.div_ceil(2).max(CHUNK_MIN));
+        let ahead = Ahead::new(first.chain(rest.chunks(chunk)));
         std::thread::scope(|scope| {
             ahead.help(scope, look_up);
             while let Some((chunk, prepared)) = ahead.next(look_up) {
@@ -169,7 +172,17 @@ impl Shared {
             return Ok(Prepared { view, each: vec![Looked { lookup, known, hits }] });
         }
         let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
-        let hits = segment_hits_of_many(&view.segments, &wanted)?;
+        let mut hits = segment_hits_of_many(&view.segments, &wanted)?;
+        for (wanted, hits) in wanted.iter().zip(&mut hits) {
+            let Some(wanted) = wanted else { continue };
+            let mut shown = Vec::new();
+            for hit in hits.drain(..) {
+                if view.may_show(wanted, &hit)? {
+                    shown.push(hit);
+                }
+            }
+            *hits = shown;
+        }
         let lookups: Vec<_> = observations.iter().map(|o| Lookup::new(o.url, view.seed)).collect();
         let known = view.heads_in_segments(&lookups)?;
         let parts = lookups.into_iter().zip(known).zip(hits);
@@ -299,14 +312,18 @@ impl Shared {
 impl Prepared<'_> {
     /// Tells the processor what the memtables will be asked for soon after observation `at`.
     fn prefetch(&self, observations: &[Observation<'_>], at: usize) {
-        /// How many observations ahead.
-        const AHEAD: usize = 4;
-        let (looked, observation) = (self.each.get(at + AHEAD), observations.get(at + AHEAD));
-        let (Some(looked), Some(observation)) = (looked, observation) else { return };
+        /// How many observations ahead a page's place is asked for, and the page.
+        const AHEAD: (usize, usize) = (6, 3);
+        let content = |at: usize| observations.get(at).and_then(|o| o.visit.seen.content());
         for memtable in &self.view.memtables {
             let inner = memtable.read();
-            inner.prefetch_page(looked.lookup.hash);
-            if let Some(content) = observation.visit.seen.content() {
+            if let Some(looked) = self.each.get(at + AHEAD.0) {
+                inner.prefetch_place(looked.lookup.hash);
+            }
+            if let Some(looked) = self.each.get(at + AHEAD.1) {
+                inner.prefetch_page(looked.lookup.hash);
+            }
+            if let Some(content) = content(at + AHEAD.1) {
                 inner.prefetch(content.epoch.0, content.fingerprint);
             }
         }

@@ -135,6 +135,24 @@ pub(crate) fn segment_hits_of_many(
     Ok(hits)
 }
 
+impl View {
+    /// Whether a hit may name a page: not if only the page itself has that fingerprint, or a page
+    /// that had it and changed. Costs a page's group.
+    pub(crate) fn may_show(&self, wanted: &Wanted<'_>, hit: &SegmentHit) -> Result<bool> {
+        let (number, candidate) = hit;
+        let Some(live) = self.segments.get(*number) else { return Ok(false) };
+        let Some(tables) = live.tables(wanted.epoch) else { return Ok(false) };
+        let Some(posting) = tables.single(candidate.ordinal)? else { return Ok(true) };
+        if !posting.in_force && !wanted.ever {
+            return Ok(false);
+        }
+        match wanted.except {
+            Some(url) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
+            None => Ok(true),
+        }
+    }
+}
+
 /// Where a near fingerprint is: in the segment, or the memtable, of that number.
 enum Place {
     Segment(usize),
