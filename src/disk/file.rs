@@ -350,7 +350,7 @@ mod tests {
             assert_eq!(&buf, b"ead\0\0xy\0\0tai");
             file.read_at(2, &mut [0; 13]).unwrap_err();
             file.read_at(u64::MAX, &mut [0; 1]).unwrap_err();
-            file.write_at(9, b"ab").unwrap_err();
+            file.write_at(13, b"ab").unwrap_err();
             file.write_at(u64::MAX, b"ab").unwrap_err();
             let large = vec![7; EXTENT_BYTES + 5];
             file.append(&large).unwrap();

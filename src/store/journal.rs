@@ -3,7 +3,7 @@
 //! A record carries what the store had looked up when the operation came: whether older segments
 //! know the page, and its head. So a replay reads no segment.
 
-use super::memtable::Inner;
+use super::memtable::{Effect, Inner};
 use crate::catalog::Blob;
 use crate::disk::Name;
 use crate::error::{Error, Result};
@@ -116,8 +116,8 @@ fn replay_one(cursor: &mut Cursor<'_>, sequence: u64, seed: u64, inner: &mut Inn
             let mut visits = Visits::new(*cursor, 1);
             let visit = visits.next().flatten()?;
             *cursor = visits.rest();
-            let head = inner.page(number)?.head();
-            inner.visit(sequence, number, visit, head);
+            let effect = Effect::of(&mut inner.page(number)?.head(), &visit);
+            inner.visit(sequence, number, visit, &effect);
         }
         FORGET_URL => inner.reset(sequence, number, cursor.varint()?),
         _ => return None,

@@ -11,9 +11,10 @@ use std::time::Instant;
 use parking_lot::RwLock;
 
 use super::places::Places;
+use super::snapshot::judge;
 use crate::catalog::Journal;
 use crate::layout::Cursor;
-use crate::page::{Content, Head, Prefix, Visit, surt};
+use crate::page::{Content, Head, Prefix, Verdict, Visit, surt};
 use crate::search::{Candidate, Chains, prefetch_value};
 use crate::segment::{Carried, Record, Tombstone};
 
@@ -91,6 +92,38 @@ struct EpochIndex {
     pages: Vec<u32>,
     /// Pages in SURT order.
     lists: Vec<Vec<u32>>,
+}
+
+/// What a visit does to its page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effect {
+    /// What it means; none if that takes a look at the visits that were before.
+    pub(crate) verdict: Option<Verdict>,
+    /// Whether the page was not known before.
+    pub(crate) first: bool,
+    /// What was in force before, and what is after.
+    pub(crate) before: Option<Content>,
+    pub(crate) after: Option<Content>,
+}
+
+impl Effect {
+    /// The effect on a page with this head, which takes the visit in.
+    pub(crate) fn of(head: &mut Option<Head>, visit: &Visit) -> Effect {
+        let in_force =
+            |head: &Option<Head>| head.as_ref().and_then(Head::in_force).map(|v| v.content);
+        let verdict = match &*head {
+            Some(head) if *visit == head.last => Some(Verdict::Known),
+            Some(head) if visit.time < head.first => Some(Verdict::OutOfOrder),
+            Some(head) if *visit < head.last => None,
+            head => Some(judge(head.as_ref(), visit)),
+        };
+        let (first, before) = (head.is_none(), in_force(head));
+        match head.as_mut() {
+            Some(head) => head.absorb(*visit),
+            None => *head = Some(Head::of(*visit)),
+        }
+        Effect { verdict, first, before, after: in_force(head) }
+    }
 }
 
 /// The word is the place of a list.
@@ -368,14 +401,13 @@ impl Inner {
         self.since.get_or_insert_with(Instant::now);
     }
 
-    /// Adds a visit that the page does not have yet; `head` is the page's before it.
-    pub(crate) fn visit(&mut self, sequence: u64, number: u32, visit: Visit, head: Option<Head>) {
+    /// Adds a visit that the page does not have yet, and that has this effect on it.
+    pub(crate) fn visit(&mut self, sequence: u64, number: u32, visit: Visit, effect: &Effect) {
         self.operation(sequence);
         let Some(page) = self.pages.get_mut(number as usize) else { return };
-        let first = head.is_none();
         // What is in force before the page's first visit here is only in older tables, and they
         // speak for the page until now.
-        let indexed = page.arrivals.and(head.as_ref()).and_then(Head::in_force).map(|v| v.content);
+        let indexed = page.arrivals.and(effect.before);
         let place = u32::try_from(self.arrivals.len()).unwrap_or(u32::MAX);
         page.arrivals = match page.arrivals {
             None => Some((place, place)),
@@ -386,23 +418,16 @@ impl Inner {
                 Some((first, place))
             }
         };
-        self.arrivals.push(Arrival { sequence, visit, first, next: None });
-        self.page_delta += i64::from(first);
+        self.arrivals.push(Arrival { sequence, visit, first: effect.first, next: None });
+        self.page_delta += i64::from(effect.first);
         self.visit_delta += 1;
-        let after = match head {
-            Some(mut head) => {
-                head.absorb(visit);
-                head
-            }
-            None => Head::of(visit),
-        };
         // What was seen; and what is in force now, which may be an older version.
         let seen = visit.seen.content().copied();
-        let in_force = after.in_force().map(|version| version.content);
         if let Some(content) = seen.filter(|_| seen != indexed) {
             self.index(content, number);
         }
-        if let Some(content) = in_force.filter(|_| in_force != indexed && in_force != seen) {
+        let after = effect.after;
+        if let Some(content) = after.filter(|_| after != indexed && after != seen) {
             self.index(content, number);
         }
     }

@@ -4,6 +4,7 @@
 //! itself; under the lock only memtables are asked, and an operation is applied. So concurrent
 //! calls equal some order of them, and most of the work goes on beside the lock.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
@@ -11,15 +12,14 @@ use parking_lot::MutexGuard;
 use super::ahead::Ahead;
 use super::answer::{ExactCopy, Outcome};
 use super::journal::{self, Place};
-use super::memtable::Memtable;
+use super::memtable::Effect;
 use super::options::Durability;
-use super::search::{SegmentHit, Wanted, segment_hits, segment_hits_of_many};
+use super::search::{SegmentHit, Wanted, segment_hits_of_many};
 use super::shared::{Shared, Writer};
-use super::snapshot::judge;
-use super::view::{Known, Lookup, Part, View};
+use super::view::{Lookup, Part, View};
 use crate::error::{Error, Result};
 use crate::page::{
-    Content, Digest, Head, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url,
+    Content, Digest, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url,
 };
 use crate::segment::put_carried;
 
@@ -34,12 +34,18 @@ const CHUNK_MIN: usize = 250;
 struct Prepared<'a> {
     view: Arc<View>,
     each: Vec<Looked<'a>>,
+    /// Heads of pages, packed as in the journal.
+    heads: Vec<u8>,
 }
 
 /// What they say of one.
 struct Looked<'a> {
     lookup: Lookup<'a>,
-    known: Known,
+    /// Whether any segment has the page.
+    earlier: bool,
+    /// Where its head is, if it has one.
+    head: Range<usize>,
+    effect: Effect,
     hits: Vec<SegmentHit>,
 }
 
@@ -104,13 +110,9 @@ impl Shared {
                 prepared = self.caught_up(prepared, observations, at)?;
             }
             prepared.prefetch(observations, at);
-            let Prepared { view, each } = &mut prepared;
-            let active = Self::active(view)?;
-            let (Some(observation), Some(looked)) = (observations.get(at), each.get_mut(at)) else {
-                break;
-            };
-            match self.apply(&mut writer, view, active, observation, looked) {
-                Ok(outcome) => outcomes.push(outcome),
+            let Some(observation) = observations.get(at) else { break };
+            match self.apply(&mut writer, &mut prepared, at, observation) {
+                Ok(outcome) => outcomes.extend(outcome),
                 Err(e) => {
                     let last = writer.next_sequence - 1;
                     drop(writer);
@@ -146,9 +148,15 @@ impl Shared {
         }
         if !Arc::ptr_eq(&live.segments, &prepared.view.segments) {
             let left = observations.get(from..).unwrap_or(&[]);
-            let again = self.prepare(Arc::clone(&live), left)?.each;
+            let again = self.prepare(Arc::clone(&live), left)?;
             prepared.each.truncate(from);
-            prepared.each.extend(again);
+            // Their heads follow those that are there.
+            let start = prepared.heads.len();
+            prepared.heads.extend(again.heads);
+            prepared.each.extend(again.each.into_iter().map(|looked| {
+                let head = looked.head.start + start..looked.head.end + start;
+                Looked { head, ..looked }
+            }));
         }
         Ok(Prepared { view: live, ..prepared })
     }
@@ -164,30 +172,40 @@ impl Shared {
         view: Arc<View>,
         observations: &[Observation<'a>],
     ) -> Result<Prepared<'a>> {
-        if let [observation] = observations {
-            let hits = self.wanted(observation).map(|w| segment_hits(&view.segments, &w));
-            let hits = hits.transpose()?.unwrap_or_default();
-            let lookup = Lookup::new(observation.url, view.seed);
-            let known = view.head_in_segments(&lookup)?;
-            return Ok(Prepared { view, each: vec![Looked { lookup, known, hits }] });
-        }
+        let lookups: Vec<_> = observations.iter().map(|o| Lookup::new(o.url, view.seed)).collect();
         let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
-        let mut hits = segment_hits_of_many(&view.segments, &wanted)?;
-        for (wanted, hits) in wanted.iter().zip(&mut hits) {
-            let Some(wanted) = wanted else { continue };
+        let hits = segment_hits_of_many(&view.segments, &wanted)?;
+        let mut heads = Vec::new();
+        let new = |o: &Observation<'_>| (false, 0..0, Effect::of(&mut None, &o.visit));
+        let mut pages: Vec<_> = observations.iter().map(new).collect();
+        view.heads_in_segments(&lookups, |place, mut known| {
+            let (Some(page), Some(observation)) = (pages.get_mut(place), observations.get(place))
+            else {
+                return;
+            };
+            let start = heads.len();
+            if let Some(head) = &known.head {
+                put_carried(&mut heads, head, &[]);
+            }
+            let effect = Effect::of(&mut known.head, &observation.visit);
+            *page = (known.earlier, start..heads.len(), effect);
+        })?;
+        let mut each = Vec::with_capacity(lookups.len());
+        for (((lookup, wanted), hits), page) in
+            lookups.into_iter().zip(&wanted).zip(hits).zip(pages)
+        {
+            let (earlier, head, effect) = page;
             let mut shown = Vec::new();
-            for hit in hits.drain(..) {
-                if view.may_show(wanted, &hit)? {
+            for hit in hits {
+                if let Some(wanted) = wanted
+                    && view.may_show(wanted, &hit)?
+                {
                     shown.push(hit);
                 }
             }
-            *hits = shown;
+            each.push(Looked { lookup, earlier, head, effect, hits: shown });
         }
-        let lookups: Vec<_> = observations.iter().map(|o| Lookup::new(o.url, view.seed)).collect();
-        let known = view.heads_in_segments(&lookups)?;
-        let parts = lookups.into_iter().zip(known).zip(hits);
-        let each = parts.map(|((lookup, known), hits)| Looked { lookup, known, hits }).collect();
-        Ok(Prepared { view, each })
+        Ok(Prepared { view, each, heads })
     }
 
     /// What is searched for beside an observation: other pages near its content.
@@ -204,47 +222,52 @@ impl Shared {
         })
     }
 
-    /// Applies an observation under the write lock.
+    /// Applies observation number `at` under the write lock.
     fn apply(
         &self,
         writer: &mut MutexGuard<'_, Writer>,
-        view: &View,
-        active: &Memtable,
+        prepared: &mut Prepared<'_>,
+        at: usize,
         observation: &Observation<'_>,
-        looked: &mut Looked<'_>,
-    ) -> Result<Outcome> {
-        let Looked { lookup, known, hits } = looked;
-        let visit = observation.visit;
-        let (number, head) = {
+    ) -> Result<Option<Outcome>> {
+        let Prepared { view, each, heads } = prepared;
+        let Some(looked) = each.get_mut(at) else { return Ok(None) };
+        let (visit, lookup) = (observation.visit, &looked.lookup);
+        let active = Self::active(view)?;
+        let Writer { next_sequence, pending, packed } = &mut **writer;
+        packed.clear();
+        // What the memtables know is newer than what the segments do.
+        let (number, nearer) = {
             let inner = active.read();
             let number = inner.find(lookup.hash, lookup.url, u64::MAX);
             (number, number.and_then(|n| inner.page(n)).map(|page| page.head()))
         };
-        let (earlier, head) = match head {
-            Some(head) => (true, head),
-            None => {
-                // A tombstone there may hide what older components know.
-                let nearer = view.head_in_memory(lookup, u64::MAX, view.memtables.len());
-                let known = nearer.unwrap_or_else(|| std::mem::take(known));
-                (known.earlier, known.head)
+        let (mut earlier, mut effect) = (looked.earlier, looked.effect);
+        if let Some(mut head) = nearer {
+            effect = Effect::of(&mut head, &visit);
+        } else if let Some(mut known) = view.head_in_memory(lookup, u64::MAX, view.memtables.len())
+        {
+            if let Some(head) = &known.head {
+                put_carried(packed, head, &[]);
             }
-        };
-        let verdict = self.verdict(view, lookup, head.as_ref(), &visit)?;
-        let outcome = self.outcome(view, observation, verdict, std::mem::take(hits))?;
-        if verdict == Verdict::Known {
-            return Ok(outcome);
+            earlier = known.earlier;
+            effect = Effect::of(&mut known.head, &visit);
+        } else {
+            packed.extend_from_slice(heads.get(looked.head.clone()).unwrap_or(&[]));
         }
-        let sequence = writer.next_sequence;
-        let Writer { next_sequence, pending, packed } = &mut **writer;
-        packed.clear();
-        let place = match (number, &head) {
-            (Some(number), _) => Place::Known(number),
-            (None, head) => {
-                if let Some(head) = head {
-                    put_carried(packed, head, &[]);
-                }
-                Place::New { url: lookup.url, earlier, head: packed }
-            }
+        let verdict = match effect.verdict {
+            Some(verdict) => verdict,
+            None => late(view, lookup, &visit)?,
+        };
+        let hits = std::mem::take(&mut looked.hits);
+        let outcome = self.outcome(view, observation, verdict, hits)?;
+        if verdict == Verdict::Known {
+            return Ok(Some(outcome));
+        }
+        let sequence = *next_sequence;
+        let place = match number {
+            Some(number) => Place::Known(number),
+            None => Place::New { url: lookup.url, earlier, head: packed },
         };
         pending.push(active.journal, sequence, |out| journal::put_visit(out, &place, &visit));
         *next_sequence += 1;
@@ -253,31 +276,8 @@ impl Shared {
             Some(number) => number,
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed),
         };
-        inner.visit(sequence, number, visit, head);
-        Ok(outcome)
-    }
-
-    fn verdict(
-        &self,
-        view: &View,
-        lookup: &Lookup<'_>,
-        head: Option<&Head>,
-        visit: &Visit,
-    ) -> Result<Verdict> {
-        let Some(head) = head.filter(|head| *visit <= head.last) else {
-            return Ok(judge(head, visit));
-        };
-        let mut known = *visit == head.last;
-        if !known && visit.time >= head.first {
-            view.visits(lookup, u64::MAX, |part| {
-                known = match part {
-                    Part::Memory(visits) => visits.binary_search(visit).is_ok(),
-                    Part::Segment(record) => record.contains(visit)?,
-                };
-                Some(!known)
-            })?;
-        }
-        Ok(if known { Verdict::Known } else { Verdict::OutOfOrder })
+        inner.visit(sequence, number, visit, &effect);
+        Ok(Some(outcome))
     }
 
     fn outcome(
@@ -328,6 +328,19 @@ impl Prepared<'_> {
             }
         }
     }
+}
+
+/// What a visit means that does not come after all others of its page.
+fn late(view: &View, lookup: &Lookup<'_>, visit: &Visit) -> Result<Verdict> {
+    let mut known = false;
+    view.visits(lookup, u64::MAX, |part| {
+        known = match part {
+            Part::Memory(visits) => visits.binary_search(visit).is_ok(),
+            Part::Segment(record) => record.contains(visit)?,
+        };
+        Some(!known)
+    })?;
+    Ok(if known { Verdict::Known } else { Verdict::OutOfOrder })
 }
 
 /// When a page was first seen with a digest.

@@ -128,11 +128,16 @@ impl View {
 
     /// The same for many pages: in order of their hashes, which is that of each segment's filter and
     /// index.
-    pub(crate) fn heads_in_segments(&self, lookups: &[Lookup<'_>]) -> Result<Vec<Known>> {
+    ///
+    /// Hands over the place of each page that any segment knows or forgot, and what it knows.
+    pub(crate) fn heads_in_segments(
+        &self,
+        lookups: &[Lookup<'_>],
+        mut found: impl FnMut(usize, Known),
+    ) -> Result<()> {
         let mut order: Vec<(u64, usize)> =
             lookups.iter().enumerate().map(|(place, lookup)| (lookup.hash, place)).collect();
         order.sort_unstable();
-        let mut heads: Vec<Known> = lookups.iter().map(|_| Known::default()).collect();
         for live in self.segments.iter().rev() {
             let wanted = order
                 .iter()
@@ -141,8 +146,8 @@ impl View {
             for (at, page) in live.segment.find_many(wanted)? {
                 let head = page.record.head().ok_or_else(|| unreadable(&live.segment))?;
                 let place = order.get(at).map(|(_, place)| *place);
-                if let Some(known) = place.and_then(|place| heads.get_mut(place)) {
-                    *known = Known { earlier: true, head };
+                if let Some(place) = place {
+                    found(place, Known { earlier: true, head });
                 }
                 if let Some(answered) = answered.get_mut(at) {
                     *answered = true;
@@ -155,7 +160,7 @@ impl View {
             };
             order.retain(|&(_, place)| answered.next() == Some(false) && !buries(place));
         }
-        Ok(heads)
+        Ok(())
     }
 
     /// Hands the visits of a page to `take`, component by component, newest first, as far back as
