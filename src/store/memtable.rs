@@ -5,7 +5,6 @@
 //! the memtable is sealed: a page that is forgotten keeps its visits for snapshots from before.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::time::Instant;
 
 use parking_lot::RwLock;
@@ -92,6 +91,15 @@ struct EpochIndex {
     pages: Vec<u32>,
     /// Pages in SURT order.
     lists: Vec<Vec<u32>>,
+}
+
+/// A page and where its SURT key is, to be sorted.
+struct Keyed {
+    /// Bytes that decide most comparisons.
+    decisive: u64,
+    start: usize,
+    end: usize,
+    number: u32,
 }
 
 /// What a visit does to its page.
@@ -518,17 +526,33 @@ impl Inner {
     }
 
     fn sorted_pages(&self) -> Vec<PageOf<'_>> {
-        let (mut keys, mut order) = (Vec::new(), Vec::with_capacity(self.pages.len()));
-        for page in self.pages() {
+        let mut keys = Vec::new();
+        let mut order: Vec<Keyed> = Vec::with_capacity(self.pages.len());
+        for (page, number) in self.pages.iter().zip(0..) {
             let start = keys.len();
-            surt::key(page.url(), &mut keys);
-            order.push((start..keys.len(), page));
+            surt::key(self.url(page), &mut keys);
+            order.push(Keyed { decisive: 0, start, end: keys.len(), number });
         }
-        order.sort_unstable_by(|(a, of_a), (b, of_b)| {
-            let key = |range: &Range<usize>| keys.get(range.clone());
-            key(a).cmp(&key(b)).then_with(|| of_a.url().cmp(of_b.url()))
+        // Keys are alike at their beginning; the eight bytes after what all share tell most apart.
+        let key = |keyed: &Keyed| keys.get(keyed.start..keyed.end).unwrap_or(&[]);
+        let first = order.first().map_or(&[][..], key);
+        let shared = order.iter().fold(first, |shared, keyed| {
+            let same = shared.iter().zip(key(keyed)).take_while(|(a, b)| a == b).count();
+            shared.get(..same).unwrap_or(&[])
         });
-        order.into_iter().map(|(_, page)| page).collect()
+        let skipped = shared.len();
+        for keyed in &mut order {
+            let mut decisive = [0; 8];
+            let rest = keys.get(keyed.start + skipped..keyed.end).unwrap_or(&[]);
+            decisive.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            keyed.decisive = u64::from_be_bytes(decisive);
+        }
+        let url = |keyed: &Keyed| self.pages.get(keyed.number as usize).map(|page| self.url(page));
+        order.sort_unstable_by(|a, b| {
+            let whole = || key(a).cmp(key(b)).then_with(|| url(a).cmp(&url(b)));
+            a.decisive.cmp(&b.decisive).then_with(whole)
+        });
+        order.iter().filter_map(|keyed| self.page(keyed.number)).collect()
     }
 
     /// The pages in SURT order, with their keys, those under a range of keys only.
