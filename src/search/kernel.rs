@@ -105,16 +105,12 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     /// runs by itself.
     const LINES_MAX: usize = 12;
     #[cfg(target_arch = "x86_64")]
-    // A chunk's last byte may lie on the line after its first.
-    for address in bytes
-        .chunks(LINE)
-        .take(LINES_MAX)
-        .map(<[u8]>::as_ptr)
-        .chain(bytes.last().map(std::ptr::from_ref))
-    {
+    // One more than there are chunks: bytes seldom begin where a line does, and a vector that is
+    // read with its last lanes masked out waits for their line, too.
+    for at in (0..=bytes.len().div_ceil(LINE)).take(LINES_MAX) {
+        let address = bytes.as_ptr().wrapping_add(at * LINE);
         #[expect(unsafe_code, reason = "an instruction that takes an address")]
-        // SAFETY: prefetching reads nothing and cannot fault, whatever the address; this one is
-        // that of a slice.
+        // SAFETY: prefetching reads nothing and cannot fault, whatever the address.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             _mm_prefetch::<_MM_HINT_T0>(address.cast());

@@ -45,7 +45,7 @@ impl Default for Options {
         Options {
             durability: Durability::Each,
             memtable_observations: 262_144,
-            memtable_bytes: 64 << 20,
+            memtable_bytes: 80 << 20,
             seal_after: Duration::from_secs(300),
             merge_fanout: 8,
             background: true,
