@@ -70,12 +70,12 @@ impl Shared {
         let mut outcomes = Vec::with_capacity(observations.len());
         let mut last = 0;
         let look_up = |chunk| self.prepare(self.view(), chunk);
-        // Two small ones, for two threads to begin with; then one is applied while the next is
+        // Two smaller ones, for two threads to begin with; then one is applied while the next is
         // looked up.
-        let chunk = observations.len().div_ceil(2).clamp(CHUNK_MIN, CHUNK_MAX);
-        let (first, rest) = observations.split_at(chunk.min(observations.len()));
-        let first = first.chunks(chunk.div_ceil(2).max(CHUNK_MIN));
-        let ahead = Ahead::new(first.chain(rest.chunks(chunk)));
+        let tenth = observations.len().div_ceil(10);
+        let sizes = [2 * tenth, 3 * tenth].map(|size| size.clamp(CHUNK_MIN, CHUNK_MAX));
+        let (first, rest) = observations.split_at((2 * sizes[0]).min(observations.len()));
+        let ahead = Ahead::new(first.chunks(sizes[0]).chain(rest.chunks(sizes[1])));
         std::thread::scope(|scope| {
             ahead.help(scope, look_up);
             while let Some((chunk, prepared)) = ahead.next(look_up) {
