@@ -68,9 +68,10 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn varint(&mut self) -> Option<u64> {
         let first = self.u8()?;
-        if first < 0x80 {
-            return Some(first.into());
-        }
+        if first < 0x80 { Some(first.into()) } else { self.long_varint(first) }
+    }
+
+    fn long_varint(&mut self, first: u8) -> Option<u64> {
         let mut value = u64::from(first & 0x7f);
         for shift in (7..64).step_by(7) {
             let byte = self.u8()?;

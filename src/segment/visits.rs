@@ -136,6 +136,7 @@ impl<'a> Visits<'a> {
         self.cursor
     }
 
+    #[inline]
     fn visit(&mut self) -> Option<Visit> {
         let tag = self.cursor.u8().filter(|tag| tag & RESERVED == 0)?;
         let since = if self.first {
@@ -179,9 +180,10 @@ impl<'a> Visits<'a> {
             (self.cursor.u64()?, epoch)
         } else {
             let then = self.before.content?;
+            let count = self.cursor.u8()?;
             let mut moved = 0;
-            for _ in 0..self.cursor.u8()? {
-                moved |= 1u64.checked_shl(self.cursor.u8()?.into())?;
+            for bit in self.cursor.take(count.into())? {
+                moved |= 1u64.checked_shl((*bit).into())?;
             }
             (then.fingerprint ^ moved, then.epoch)
         };
