@@ -21,7 +21,7 @@ pub struct Options {
     /// Observations that the memtable holds before it is sealed. Default: 262,144. Opening after a
     /// crash replays up to twice as many.
     pub memtable_observations: usize,
-    /// Bytes that the memtable takes before it is sealed. Default: 64 MiB; at least 64 KiB.
+    /// Bytes that the memtable takes before it is sealed. Default: 80 MiB; at least 64 KiB.
     pub memtable_bytes: usize,
     /// The memtable is sealed when its oldest observation is this old. Default: 5 minutes.
     pub seal_after: Duration,
@@ -36,7 +36,7 @@ pub struct Options {
     pub near_distance: u32,
     /// How many near-duplicates, and how many copies, an answer names at most. Default: 16.
     pub near_limit: usize,
-    /// Memory that a merge may take for its buffers. Default: 64 MiB.
+    /// Memory that a merge may take for its buffers. Default: 32 MiB.
     pub merge_memory_bytes: usize,
 }
 
@@ -52,7 +52,7 @@ impl Default for Options {
             epoch: crate::fingerprint::RECIPE.to_owned(),
             near_distance: 3,
             near_limit: 16,
-            merge_memory_bytes: 64 << 20,
+            merge_memory_bytes: 32 << 20,
         }
     }
 }
