@@ -182,6 +182,15 @@ impl Segment {
         Ok(())
     }
 
+    /// Checks all blocks, from front to end: what those who touch them first would do one by one.
+    /// Costs reading the file from memory, where it has just been written.
+    pub(crate) fn warm_up(&self) -> Result<()> {
+        for section in self.all_sections() {
+            section.get(0..section.len())?;
+        }
+        Ok(())
+    }
+
     #[inline]
     fn is_checked(&self, block: u64) -> bool {
         let word = usize::try_from(block / 64).unwrap_or(usize::MAX);

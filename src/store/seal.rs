@@ -173,8 +173,13 @@ impl Shared {
         Ok(())
     }
 
+    /// Opens a segment that was just written, ready to be searched at full speed.
     fn open_segment(&self, id: u64) -> Result<Arc<LiveSegment>> {
-        LiveSegment::open(Segment::open(&self.disk, id)?).map(Arc::new)
+        let segment = Segment::open(&self.disk, id)?;
+        if self.options.background {
+            segment.warm_up()?;
+        }
+        LiveSegment::open(segment).map(Arc::new)
     }
 
     /// The neighbours that are due to be merged: a run of one tier, as long as the fan-out.
