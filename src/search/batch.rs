@@ -49,11 +49,6 @@ impl Batch {
         });
         Batch { k, reach, queries, orders }
     }
-
-    /// Whether every query looks into one bucket of a rotation at most.
-    fn is_plain(&self) -> bool {
-        Block::ALL.iter().all(|block| self.reach.of(*block) <= 1)
-    }
 }
 
 /// The entries that a query is compared with.
@@ -88,7 +83,7 @@ impl<C: Column> Tables<C> {
     ) -> Result<(), C::Error> {
         let worth = |query: &u64| self.plan(*query, batch.k).way == Way::Rotations;
         if let Some(rotations) = self.rotations()
-            && batch.is_plain()
+            && batch.reach.is_plain()
             && batch.queries.first().is_some_and(worth)
         {
             for block in Block::ALL {

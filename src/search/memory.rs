@@ -231,8 +231,11 @@ impl Chains {
     pub(super) fn follow(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) -> bool {
         /// Chains followed at the same time.
         const LANES: usize = 16;
-        let kernel = Kernel::fastest();
         let reach = Reach::within(k);
+        if reach.is_plain() {
+            return self.follow_own(fingerprint, k, reach, out);
+        }
+        let kernel = Kernel::fastest();
         let mut near = Vec::new();
         let mut chains = Probes::new(fingerprint, self.bits, reach)
             .filter_map(|probe| Some((probe, asked_for(self.first(probe))?)));
@@ -248,13 +251,7 @@ impl Chains {
                 let plane = probe.block.plane(fingerprint);
                 kernel.near_u32(node.planes(), plane, k - probe.distance, &mut near);
                 for index in near.drain(..) {
-                    let Some(&id) = node.ids.get(index as usize) else { continue };
-                    let Some(found) = self.fingerprints.get(id as usize) else { continue };
-                    let difference = found.get() ^ fingerprint;
-                    if difference.count_ones() <= k && reach.first_found_by(probe.block, difference)
-                    {
-                        out.push(Candidate::new(id, found.get(), fingerprint));
-                    }
+                    out.extend(self.candidate(node, index, fingerprint, k, reach, probe.block));
                 }
                 let before = asked_for(self.overflow.get(node.before as usize));
                 *lane = before.map(|node| (probe, node)).or_else(|| chains.next());
@@ -268,6 +265,50 @@ impl Chains {
             }
             nodes_left -= nodes;
         }
+    }
+
+    /// The same where no more than the fingerprint's own bucket is looked into in each table.
+    fn follow_own(&self, fingerprint: u64, k: u32, reach: Reach, out: &mut Vec<Candidate>) -> bool {
+        let kernel = Kernel::fastest();
+        let own = |block: Block| {
+            let bucket = block.bucket(fingerprint, self.bits);
+            asked_for(self.first(Probe { block, bucket, distance: 0 }))
+        };
+        let firsts = Block::ALL.map(|block| if reach.of(block) > 0 { own(block) } else { None });
+        let mut near = Vec::new();
+        let mut nodes_left = nodes_worth_a_scan(self.len()).max(NODES_MIN);
+        for (block, first) in Block::ALL.into_iter().zip(firsts) {
+            let mut chain = first;
+            while let Some(node) = chain {
+                if nodes_left == 0 {
+                    return false;
+                }
+                nodes_left -= 1;
+                chain = asked_for(self.overflow.get(node.before as usize));
+                kernel.near_u32(node.planes(), block.plane(fingerprint), k, &mut near);
+                for index in near.drain(..) {
+                    out.extend(self.candidate(node, index, fingerprint, k, reach, block));
+                }
+            }
+        }
+        true
+    }
+
+    /// An entry that is near in the bits of its node, if it is near, and not found before.
+    fn candidate(
+        &self,
+        node: &Node,
+        index: u32,
+        fingerprint: u64,
+        k: u32,
+        reach: Reach,
+        block: Block,
+    ) -> Option<Candidate> {
+        let &id = node.ids.get(index as usize)?;
+        let found = self.fingerprints.get(id as usize)?.get();
+        let difference = found ^ fingerprint;
+        let near = difference.count_ones() <= k && reach.first_found_by(block, difference);
+        near.then(|| Candidate::new(id, found, fingerprint))
     }
 
     /// The first node of the probed bucket.

@@ -63,6 +63,11 @@ impl Reach {
         Self([k + 4, k + 3, k + 2, k + 1].map(|dealt| dealt / 4))
     }
 
+    /// Whether no more than one bucket of each rotation is looked into.
+    pub(super) fn is_plain(self) -> bool {
+        self.0.iter().all(|reach| *reach <= 1)
+    }
+
     /// The reach of one block.
     pub(super) fn of(self, block: Block) -> u32 {
         let [first, second, third, fourth] = self.0;

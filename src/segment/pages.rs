@@ -28,11 +28,7 @@ impl GroupWriter {
     /// Adds a page; `record` appends its record.
     pub(super) fn push(&mut self, url: &str, record: impl FnOnce(&mut Vec<u8>)) {
         let url = url.as_bytes();
-        let shared = if self.count == 0 {
-            0
-        } else {
-            url.iter().zip(&self.last_url).take_while(|(a, b)| a == b).count()
-        };
+        let shared = if self.count == 0 { 0 } else { alike(url, &self.last_url) };
         let suffix = url.get(shared..).unwrap_or(&[]);
         put_varint(&mut self.heads, shared as u64);
         put_varint(&mut self.heads, suffix.len() as u64);
@@ -116,7 +112,7 @@ impl<'a> Group<'a> {
             }
             if shared <= same {
                 let rest = url.get(shared..).unwrap_or(&[]);
-                same = shared + suffix.iter().zip(rest).take_while(|(a, b)| a == b).count();
+                same = shared + alike(suffix, rest);
             }
             len = shared + suffix.len();
             let record = self.records.take(record)?;
@@ -126,6 +122,21 @@ impl<'a> Group<'a> {
         }
         None
     }
+}
+
+/// How many bytes two strings begin with that are the same.
+fn alike(a: &[u8], b: &[u8]) -> usize {
+    let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
+    let mut same = 0;
+    for (x, y) in words {
+        let difference = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if difference != 0 {
+            return same + (difference.trailing_zeros() / 8) as usize;
+        }
+        same += 8;
+    }
+    let rest = a.iter().zip(b).skip(same);
+    same + rest.take_while(|(x, y)| x == y).count()
 }
 
 /// A page found in a segment.

@@ -174,8 +174,11 @@ impl View {
             memtable.read().near(wanted.epoch, wanted.fingerprint, wanted.k, &mut in_memory);
             places.extend(in_memory.drain(..).map(|candidate| (candidate, Place::Memory(number))));
         }
-        places.sort_by_key(|(candidate, _)| candidate.distance);
         let mut findings = Findings { found: Vec::new(), complete: true };
+        if places.is_empty() {
+            return Ok(findings);
+        }
+        places.sort_by_key(|(candidate, _)| candidate.distance);
         for equal in places.chunk_by(|a, b| a.0.distance == b.0.distance) {
             if findings.found.iter().filter(|f| !f.copy).count() >= wanted.limit {
                 // There may be more; whether any of it is in force is not looked up.
