@@ -100,9 +100,7 @@ impl Catalog {
         self.write(|transaction| {
             for (journal, blob) in blobs {
                 let mut table = transaction.open_table(journal.table())?;
-                for (part, bytes) in (0u32..).zip(blob.parts()) {
-                    table.insert((blob.first_sequence, part), bytes.as_slice())?;
-                }
+                blob.insert_into(&mut table)?;
             }
             Ok(())
         })

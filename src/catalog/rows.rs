@@ -73,14 +73,16 @@ pub(crate) struct Blob {
     pub(crate) bytes: Vec<u8>,
 }
 
+type JournalTable<'t> = redb::Table<'t, (u64, u32), &'static [u8]>;
+
 impl Blob {
     /// Bytes of a part: with redb's own overhead it fills 64 KiB, a size that redb allocates.
     const PART_BYTES: usize = (64 << 10) - 256;
     const HEADER_BYTES: usize = 20;
 
     /// The frame: sequence, count, length, checksum of those and of the operations; then the
-    /// operations. In parts that suit redb's pages.
-    pub(super) fn parts(&self) -> Vec<Vec<u8>> {
+    /// operations. It is stored in parts of [`PART_BYTES`](Self::PART_BYTES).
+    fn frame(&self) -> Vec<u8> {
         let mut frame = Vec::with_capacity(self.bytes.len() + Self::HEADER_BYTES);
         frame.extend_from_slice(&self.first_sequence.to_le_bytes());
         frame.extend_from_slice(&self.count.to_le_bytes());
@@ -91,7 +93,15 @@ impl Blob {
         sum.update(&self.bytes);
         frame.extend_from_slice(&sum.finalize().to_le_bytes());
         frame.extend_from_slice(&self.bytes);
-        frame.chunks(Self::PART_BYTES).map(<[u8]>::to_vec).collect()
+        frame
+    }
+
+    /// Stores the frame in a journal's table.
+    pub(super) fn insert_into(&self, table: &mut JournalTable<'_>) -> Result<(), redb::Error> {
+        for (part, bytes) in (0u32..).zip(self.frame().chunks(Self::PART_BYTES)) {
+            table.insert((self.first_sequence, part), bytes)?;
+        }
+        Ok(())
     }
 
     fn parse(key: u64, frame: &[u8]) -> Option<Blob> {
@@ -151,7 +161,8 @@ pub(super) fn read(database: &Database) -> Result<Contents> {
         for frame in parts.chunk_by(|a, b| a.0.0 == b.0.0) {
             let key = frame.first().map_or(0, |(k, _)| k.0);
             let whole = frame.iter().zip(0u32..).all(|((k, _), part)| k.1 == part);
-            let bytes: Vec<u8> = frame.iter().flat_map(|(_, b)| b.iter().copied()).collect();
+            let parts: Vec<&[u8]> = frame.iter().map(|(_, bytes)| bytes.as_slice()).collect();
+            let bytes = parts.concat();
             let blob = Blob::parse(key, &bytes).filter(|_| whole);
             blobs.push(blob.ok_or_else(|| damaged(format!("the journal at operation {key}")))?);
         }
@@ -229,9 +240,7 @@ pub(super) fn write(
     for (journal, blobs) in &contents.journals {
         let mut table = transaction.open_table(journal.table())?;
         for blob in blobs {
-            for (part, bytes) in (0u32..).zip(blob.parts()) {
-                table.insert((blob.first_sequence, part), bytes.as_slice())?;
-            }
+            blob.insert_into(&mut table)?;
         }
     }
     Ok(())
