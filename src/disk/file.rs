@@ -1,19 +1,11 @@
 //! Files that are finished once, by type, and scratch files that never are.
 
-use std::collections::BTreeMap;
-use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{Access, Disk, DiskFile, Map, Name};
+use super::extents::{Extents, Temporary};
+use super::{Disk, Map, Name};
 use crate::{Error, Result};
-
-/// Bytes that are gathered before they are written: a huge page of most processors.
-const EXTENT_BYTES: usize = 2 << 20;
-
-/// Bytes after which a file that will be durable is synced on the way. One sync of a whole large
-/// file would keep small ones of other files waiting for seconds.
-const SYNC_BYTES: u64 = 64 << 20;
 
 /// A file that is being made under a temporary name.
 ///
@@ -167,181 +159,11 @@ impl Deref for ScratchMap {
     }
 }
 
-/// A file that goes when this does, unless it was renamed.
-#[derive(Debug)]
-struct Temporary {
-    disk: Arc<dyn Disk>,
-    name: Name,
-    renamed: bool,
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.renamed {
-            // There is nobody to tell; what stays behind is removed when the store is next opened.
-            let _ = self.disk.remove(self.name);
-        }
-    }
-}
-
-/// A temporary file whose bytes come in any order, each once, and are written extent by extent.
-///
-/// An extent is written when all its bytes are there, in one write at a multiple of its length. So
-/// a system that has huge pages keeps the file in them, and a map of it costs the processor as few
-/// address translations as there can be.
-#[derive(Debug)]
-struct Extents {
-    file: Box<dyn DiskFile>,
-    temporary: Temporary,
-    /// Bytes appended and reserved.
-    len: u64,
-    /// Extents of which some bytes came, by number.
-    open: BTreeMap<u64, Extent>,
-    /// Memory for the next one.
-    spare: Vec<u8>,
-    /// Bytes written since the last sync, where there are syncs.
-    unsynced: Option<u64>,
-    /// Whether a write or a sync failed.
-    failed: bool,
-}
-
-/// Bytes that are not written yet, from the start of an extent on.
-#[derive(Debug)]
-struct Extent {
-    bytes: Vec<u8>,
-    /// How many came; those between are zero.
-    filled: usize,
-}
-
-impl Extents {
-    fn create(disk: Arc<dyn Disk>, name: Name) -> Result<Extents> {
-        let file = disk.open(name, Access::Create).map_err(|e| Error::io("create", name, e))?;
-        let temporary = Temporary { disk, name, renamed: false };
-        let (open, spare) = (BTreeMap::new(), Vec::new());
-        Ok(Extents { file, temporary, len: 0, open, spare, unsynced: None, failed: false })
-    }
-
-    fn error(&self, action: &'static str, source: impl Into<io::Error>) -> Error {
-        Error::io(action, self.temporary.name, source.into())
-    }
-
-    fn append(&mut self, data: &[u8]) -> Result<()> {
-        let start = self.reserve(data.len() as u64)?;
-        self.put(start, data)
-    }
-
-    fn reserve(&mut self, len: u64) -> Result<u64> {
-        let start = self.len;
-        let end = start.checked_add(len);
-        self.len = end.ok_or_else(|| self.error("extend", io::ErrorKind::FileTooLarge))?;
-        Ok(start)
-    }
-
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
-        let end = offset.checked_add(data.len() as u64);
-        if end.is_none_or(|end| end > self.len) {
-            return Err(
-                self.error("write outside what was reserved of", io::ErrorKind::InvalidInput)
-            );
-        }
-        self.put(offset, data)
-    }
-
-    fn put(&mut self, mut offset: u64, mut data: &[u8]) -> Result<()> {
-        while !data.is_empty() {
-            let (number, at) = place(offset);
-            let (here, rest) = data.split_at(data.len().min(EXTENT_BYTES - at));
-            let extent = self
-                .open
-                .entry(number)
-                .or_insert_with(|| Extent { bytes: std::mem::take(&mut self.spare), filled: 0 });
-            let end = at + here.len();
-            if at == extent.bytes.len() {
-                extent.bytes.extend_from_slice(here);
-            } else {
-                extent.bytes.resize(extent.bytes.len().max(end), 0);
-                if let Some(bytes) = extent.bytes.get_mut(at..end) {
-                    bytes.copy_from_slice(here);
-                }
-            }
-            extent.filled += here.len();
-            if extent.filled >= EXTENT_BYTES {
-                self.write(number)?;
-            }
-            offset += here.len() as u64;
-            data = rest;
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, number: u64) -> Result<()> {
-        let Some(mut extent) = self.open.remove(&number) else { return Ok(()) };
-        // Until all of this went well, the file is not whole.
-        self.failed = true;
-        let offset = number * EXTENT_BYTES as u64;
-        self.file.write_at(offset, &extent.bytes).map_err(|e| self.error("write", e))?;
-        if let Some(unsynced) = &mut self.unsynced {
-            *unsynced += extent.bytes.len() as u64;
-            if *unsynced >= SYNC_BYTES {
-                *unsynced = 0;
-                self.file.sync().map_err(|e| self.error("sync", e))?;
-            }
-        }
-        self.failed = false;
-        extent.bytes.clear();
-        self.spare = extent.bytes;
-        Ok(())
-    }
-
-    /// Writes what is left.
-    fn flush(&mut self) -> Result<()> {
-        if self.failed {
-            return Err(self.error("finish, after a failed write,", io::ErrorKind::InvalidData));
-        }
-        let mut end = self.len;
-        while let Some((&number, extent)) = self.open.first_key_value() {
-            end = number * EXTENT_BYTES as u64 + extent.bytes.len() as u64;
-            self.write(number)?;
-        }
-        if end < self.len {
-            // What was reserved last and never filled.
-            self.file.set_len(self.len).map_err(|e| self.error("extend", e))?;
-        }
-        Ok(())
-    }
-
-    fn read_at(&self, mut offset: u64, mut buf: &mut [u8]) -> Result<()> {
-        if offset.checked_add(buf.len() as u64).is_none_or(|end| end > self.len) {
-            return Err(self.error("read", io::ErrorKind::UnexpectedEof));
-        }
-        while !buf.is_empty() {
-            let (number, at) = place(offset);
-            let split = buf.len().min(EXTENT_BYTES - at);
-            let (here, rest) = buf.split_at_mut(split);
-            match self.open.get(&number) {
-                None => self.file.read_at(offset, here).map_err(|e| self.error("read", e))?,
-                Some(extent) => {
-                    let bytes = extent.bytes.get(at..).unwrap_or(&[]);
-                    let (there, missing) = here.split_at_mut(bytes.len().min(split));
-                    there.copy_from_slice(bytes.get(..there.len()).unwrap_or(&[]));
-                    missing.fill(0);
-                }
-            }
-            offset += split as u64;
-            buf = rest;
-        }
-        Ok(())
-    }
-}
-
-/// The number of the extent that a byte is in, and the byte's place in it.
-fn place(offset: u64) -> (u64, usize) {
-    let extent = EXTENT_BYTES as u64;
-    (offset / extent, usize::try_from(offset % extent).unwrap_or(0))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+
+    use super::super::extents::EXTENT_BYTES;
     use super::*;
     use crate::disk::{RealDisk, SimDisk};
 
@@ -442,6 +264,7 @@ mod tests {
             disk.fail_after(n, io::ErrorKind::StorageFull);
             file.append(&vec![7; extents * EXTENT_BYTES]).unwrap_err();
             file.append(b"after").unwrap();
+            file.append(&[7; EXTENT_BYTES]).unwrap_err();
             file.finish(Name::Segment(1)).unwrap_err();
             assert_eq!(disk.contents(), []);
         }
@@ -453,8 +276,10 @@ mod tests {
         let mut file = NewFile::create(Arc::clone(&disk), Name::SegmentNew(1)).unwrap();
         let hole = file.reserve(3 * EXTENT_BYTES as u64).unwrap();
         file.write_at(hole + EXTENT_BYTES as u64 + 1, b"x").unwrap();
+        file.append(&[0; EXTENT_BYTES]).unwrap();
+        file.reserve(5).unwrap();
         file.finish(Name::Segment(1)).unwrap();
-        let mut expected = vec![0; 3 * EXTENT_BYTES];
+        let mut expected = vec![0; 4 * EXTENT_BYTES + 5];
         expected[EXTENT_BYTES + 1] = b'x';
         assert!(read(&*disk, Name::Segment(1)) == expected);
     }

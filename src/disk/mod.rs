@@ -8,6 +8,7 @@
 use std::fmt::Debug;
 use std::io;
 
+mod extents;
 mod file;
 mod map;
 mod meter;

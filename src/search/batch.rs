@@ -109,6 +109,8 @@ impl<C: Column> Tables<C> {
     ) -> Result<(), C::Error> {
         /// How many queries ahead a run's memory lines are asked for.
         const AHEAD: usize = 12;
+        /// How many entries wait to be compared whole.
+        const SURVIVORS: usize = 16_384;
         let kernel = Kernel::fastest();
         let [first, second, third, fourth] = &batch.orders;
         let order = match block {
@@ -120,6 +122,20 @@ impl<C: Column> Tables<C> {
         let query_at = |place: u32| batch.queries.get(place as usize).copied().unwrap_or(0);
         let rotation = rotations.of(block);
         let (mut near, mut survivors) = (Vec::new(), Vec::new());
+        let mut settle = |survivors: &mut Vec<Survivor>| -> Result<(), C::Error> {
+            for Survivor { query: place, entry } in survivors.drain(..) {
+                let ordinal = rotation.ordinal(entry, self.len())?;
+                let fingerprint = u64_at(self.fingerprints(), ordinal)?;
+                let query = query_at(place);
+                let difference = fingerprint ^ query;
+                if difference.count_ones() <= batch.k
+                    && batch.reach.first_found_by(block, difference)
+                {
+                    found(place as usize, Candidate::new(ordinal, fingerprint, query));
+                }
+            }
+            Ok(())
+        };
         let run = |place: u32| -> Result<Run<'_>, C::Error> {
             let query = query_at(place);
             let bucket = block.bucket(query, rotations.bits);
@@ -140,6 +156,9 @@ impl<C: Column> Tables<C> {
         for slot in (0..AHEAD).cycle().take(order.len()) {
             let Some(slot) = ahead.get_mut(slot) else { break };
             let next = rest.next().map(|&place| run(place)).transpose()?.unwrap_or_default();
+            if survivors.len() >= SURVIVORS {
+                settle(&mut survivors)?;
+            }
             let Run { place, start, planes } = std::mem::replace(slot, next);
             let plane = block.plane(query_at(place));
             kernel.near_u32(planes, plane, batch.k, &mut near);
@@ -150,15 +169,7 @@ impl<C: Column> Tables<C> {
                 }
             }
         }
-        for Survivor { query: place, entry } in survivors {
-            let ordinal = rotation.ordinal(entry, self.len())?;
-            let fingerprint = u64_at(self.fingerprints(), ordinal)?;
-            let query = query_at(place);
-            let difference = fingerprint ^ query;
-            if difference.count_ones() <= batch.k && batch.reach.first_found_by(block, difference) {
-                found(place as usize, Candidate::new(ordinal, fingerprint, query));
-            }
-        }
+        settle(&mut survivors)?;
         Ok(())
     }
 }

@@ -93,9 +93,7 @@ impl<'a> Group<'a> {
         url.extend_from_slice(self.heads.take(suffix)?);
         self.records.take(record)
     }
-}
 
-impl<'a> Group<'a> {
     /// Goes to the page after `before` others: its record, and whether its URL is `url`. Puts no
     /// URL together on the way.
     fn find(&mut self, before: u64, url: &[u8]) -> Option<(&'a [u8], bool)> {

@@ -3,6 +3,7 @@
 //! A posting is the ordinal of a page and whether the fingerprint is in force there, as of the
 //! segment's end. Lists are in order of pages, so in SURT order.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -205,7 +206,7 @@ impl TablesWriter {
             return Ok(count.into());
         }
         let bits = rotation_bits(count);
-        let mut sections = Vec::new();
+        let mut sections = VecDeque::new();
         for part in 0..4 {
             let entries = u64::from(count) * 4;
             for (kind, len) in [
@@ -213,7 +214,7 @@ impl TablesWriter {
                 (Kind::Planes, entries),
                 (Kind::Ordinals, entries),
             ] {
-                sections.push(builder.place(Tag::table(kind, part, epoch), len)?);
+                sections.push_back(builder.place(Tag::table(kind, part, epoch), len)?);
             }
         }
         let shared = std::cell::RefCell::new(&mut *builder);
@@ -226,7 +227,7 @@ impl TablesWriter {
             }
             Ok(())
         };
-        let mut sink = Rotated { builder: &shared, sections: &mut sections };
+        let mut sink = Rotated { builder: &shared, sections: &mut sections, begun: 0 };
         crate::search::build_rotations(count, bits, memory_bytes, read, &mut sink)?;
         for section in sections {
             builder.end(section)?;
@@ -239,15 +240,27 @@ fn too_many() -> crate::Error {
     crate::Error::Option("a segment holds fewer than 2^30 pages and 2^31 postings".to_owned())
 }
 
-/// Where the rotations of a segment are written to: three sections each.
+/// Sections of a rotation.
+const PARTS: usize = 3;
+
+/// Where the rotations of a segment are written to.
 struct Rotated<'a, 'b> {
     builder: &'a std::cell::RefCell<&'b mut Builder>,
-    sections: &'a mut [SectionWriter],
+    /// Those of the rotation that is written, and of those after it.
+    sections: &'a mut VecDeque<SectionWriter>,
+    begun: usize,
 }
 
 impl Rotated<'_, '_> {
-    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
-        match self.sections.get_mut(section) {
+    fn write(&mut self, rotation: usize, part: usize, bytes: &[u8]) -> Result<()> {
+        // What is done is ended, so that it does not keep the memory of its last bytes.
+        while self.begun < rotation {
+            for section in self.sections.drain(..PARTS.min(self.sections.len())) {
+                self.builder.borrow_mut().end(section)?;
+            }
+            self.begun += 1;
+        }
+        match self.sections.get_mut(part) {
             Some(section) => self.builder.borrow_mut().write(section, bytes),
             None => Ok(()),
         }
@@ -258,14 +271,14 @@ impl crate::search::Sink for Rotated<'_, '_> {
     type Error = crate::Error;
 
     fn directory(&mut self, rotation: usize, bytes: &[u8]) -> Result<()> {
-        self.write(rotation * 3, bytes)
+        self.write(rotation, 0, bytes)
     }
 
     fn planes(&mut self, rotation: usize, bytes: &[u8]) -> Result<()> {
-        self.write(rotation * 3 + 1, bytes)
+        self.write(rotation, 1, bytes)
     }
 
     fn ordinals(&mut self, rotation: usize, bytes: &[u8]) -> Result<()> {
-        self.write(rotation * 3 + 2, bytes)
+        self.write(rotation, 2, bytes)
     }
 }

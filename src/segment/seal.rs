@@ -39,8 +39,8 @@ fn fingerprints(record: &Record) -> impl Iterator<Item = (u32, u64, bool)> {
         .chain(seen.map(|c| (c.epoch.0, c.fingerprint, false)))
 }
 
-/// Writes segment `id` from pages in SURT order. One file, two syncs; memory for the fingerprints
-/// and hashes.
+/// Writes segment `id` from pages in SURT order. One file, two syncs and one for every 64 MiB; memory
+/// for the fingerprints and hashes.
 pub(crate) fn seal<'a>(
     disk: &Arc<dyn Disk>,
     id: u64,
@@ -58,7 +58,7 @@ pub(crate) fn seal<'a>(
     };
 
     let mut hashes: Vec<(u64, u32)> = Vec::new();
-    let mut seen: Vec<Seen> = Vec::new();
+    let mut seen: Vec<Held> = Vec::new();
     let mut index = Vec::new();
     let mut section = builder.begin(Tag::of(Kind::Pages))?;
     let (mut group, mut bytes) = (GroupWriter::default(), Vec::new());
@@ -79,7 +79,7 @@ pub(crate) fn seal<'a>(
         numbers.visits += page.record.visits.len() as u64;
         numbers.resets += u64::from(page.record.reset);
         for (epoch, fingerprint, in_force) in fingerprints(&page.record) {
-            seen.push(Seen::new(epoch, fingerprint, ordinal, in_force));
+            seen.push(Held::new(epoch, fingerprint, ordinal, in_force));
         }
     }
     if !group.is_empty() {
@@ -104,10 +104,10 @@ pub(crate) fn seal<'a>(
         for equal in tables.chunk_by(|a, b| a.fingerprint() == b.fingerprint()) {
             postings.clear();
             for of_page in equal.chunk_by(|a, b| a.page() == b.page()) {
-                let page = of_page.first().map_or(0, Seen::page);
-                postings.push(Posting { page, in_force: of_page.iter().any(Seen::in_force) });
+                let page = of_page.first().map_or(0, Held::page);
+                postings.push(Posting { page, in_force: of_page.iter().any(Held::in_force) });
             }
-            let fingerprint = equal.first().map_or(0, Seen::fingerprint);
+            let fingerprint = equal.first().map_or(0, Held::fingerprint);
             writer.push(&mut builder, fingerprint, &postings)?;
         }
         numbers.fingerprints += writer.finish(&mut builder, memory_bytes)?;
@@ -117,21 +117,21 @@ pub(crate) fn seal<'a>(
 
 /// A fingerprint that a page has or had; ordered by epoch, canonically, and by page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Seen {
+struct Held {
     epoch: u32,
     /// From the top: the popcount, the fingerprint, the page, and a bit that says whether it is in
     /// force there. One number, so that they are quick to sort.
     packed: u128,
 }
 
-impl Seen {
-    fn new(epoch: u32, fingerprint: u64, page: u32, in_force: bool) -> Seen {
+impl Held {
+    fn new(epoch: u32, fingerprint: u64, page: u32, in_force: bool) -> Held {
         let (popcount, fingerprint) = canonical_key(fingerprint);
         let packed = u128::from(popcount) << 97
             | u128::from(fingerprint) << 33
             | u128::from(page) << 1
             | u128::from(in_force);
-        Seen { epoch, packed }
+        Held { epoch, packed }
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the bits that are cut are another's")]

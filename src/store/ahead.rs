@@ -5,7 +5,7 @@ use std::thread::Scope;
 use parking_lot::{Condvar, Mutex};
 
 /// Chunks that may be looked up before their turn.
-const AHEAD: usize = 8;
+const AHEAD: usize = 3;
 
 /// Work on chunks, each done once and before its turn, by whoever has time.
 pub(super) struct Ahead<C, T> {
@@ -46,12 +46,15 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
             return;
         }
         self.state.lock().helped = true;
-        scope.spawn(move || {
-            let _leaving = Leaving(self);
+        let leaving = Leaving(self);
+        let help = move || {
+            let _leaving = leaving;
             while let Some((number, chunk)) = self.begin(true) {
                 self.end(number, work(chunk));
             }
-        });
+        };
+        // If there is no thread to be had, this one does it all.
+        let _ = std::thread::Builder::new().spawn_scoped(scope, help);
     }
 
     /// The next chunk and what was done about it, working on it or on later ones meanwhile.
@@ -84,8 +87,12 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
         }
     }
 
-    /// Begins nothing more.
-    pub(super) fn stop(&self) {
+    /// Begins nothing more once what this returns is dropped, in whatever way.
+    pub(super) fn until_dropped(&self) -> impl Drop {
+        Stopping(self)
+    }
+
+    fn stop(&self) {
         let mut state = self.state.lock();
         state.next = self.chunks.len();
         self.changed.notify_all();
@@ -114,6 +121,15 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
             *place = Some(done);
         }
         self.changed.notify_all();
+    }
+}
+
+/// Ends the other thread's work.
+struct Stopping<'a, C: Copy + Send + Sync, T: Send>(&'a Ahead<C, T>);
+
+impl<C: Copy + Send + Sync, T: Send> Drop for Stopping<'_, C, T> {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }
 
@@ -154,8 +170,8 @@ mod tests {
         let ahead = Ahead::new(0..1_000_000);
         std::thread::scope(|scope| {
             ahead.help(scope, |n| n);
+            let _until = ahead.until_dropped();
             assert_eq!(ahead.next(|n| n), Some((0, 0)));
-            ahead.stop();
         });
     }
 

@@ -15,7 +15,7 @@ use crate::catalog::Journal;
 use crate::layout::Cursor;
 use crate::page::{Content, Head, Prefix, Verdict, Visit, surt};
 use crate::search::{Candidate, Chains, prefetch_value};
-use crate::segment::{Carried, Record, Tombstone};
+use crate::segment::{Carried, Record, Tombstone, put_carried};
 
 /// The observations since the last seal.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ pub(crate) struct Inner {
     /// Heads as older components know them, packed as in the journal.
     heads: Vec<u8>,
     arrivals: Vec<Arrival>,
+    checkpoints: Vec<Checkpoint>,
     places: Places,
     epochs: Vec<EpochIndex>,
     /// Pages that were forgotten, and when.
@@ -66,6 +67,9 @@ struct MemPage {
     head_len: u32,
     /// Its first and last arrival.
     arrivals: Option<(u32, u32)>,
+    /// Its last checkpoint, and how many arrivals came after.
+    checkpoint: Option<u32>,
+    arrivals_since: u32,
     earlier: bool,
     /// Whether it was ever forgotten here.
     reset: bool,
@@ -101,6 +105,24 @@ struct Keyed {
     end: usize,
     number: u32,
 }
+
+/// A page's head on the way, so that a page that is visited often is not folded from its first
+/// visit again and again.
+#[derive(Debug)]
+struct Checkpoint {
+    /// The last operation in it.
+    sequence: u64,
+    /// The last arrival in it.
+    arrival: u32,
+    /// Where it lies among the heads.
+    head: usize,
+    head_len: u32,
+    /// The one before, of the same page.
+    before: Option<u32>,
+}
+
+/// Arrivals of a page after which there is a checkpoint.
+const CHECKPOINT_ARRIVALS: u32 = 32;
 
 /// What a visit does to its page.
 #[derive(Clone, Copy, Debug)]
@@ -164,17 +186,39 @@ impl<'a> PageOf<'a> {
         self.page.first_sequence <= sequence
     }
 
-    /// The page as of `sequence`; none if it is forgotten. Costs unpacking what older components
-    /// know, and the visits here.
+    /// The page as of `sequence`; none if it is forgotten. Costs unpacking a head, and a few visits
+    /// here: those since the last checkpoint.
     pub(crate) fn head_at(&self, sequence: u64) -> Option<Head> {
-        let mut head = if self.reset_by(sequence) { None } else { self.older_head() };
-        for visit in self.visits_at(sequence) {
+        let reset = self.last_reset(sequence);
+        let checkpoint = self
+            .checkpoints()
+            .find(|c| c.sequence <= sequence)
+            .filter(|c| reset.is_none_or(|reset| reset < c.sequence));
+        let (mut head, first) = match checkpoint {
+            Some(c) => {
+                let next = self.inner.arrivals.get(c.arrival as usize).and_then(|a| a.next);
+                (self.inner.unpack(c.head, c.head_len), next)
+            }
+            None => {
+                let MemPage { head, head_len, arrivals, .. } = *self.page;
+                let older = reset.is_none().then(|| self.inner.unpack(head, head_len)).flatten();
+                (older, arrivals.map(|(first, _)| first))
+            }
+        };
+        for visit in self.visits_from(first, reset.unwrap_or(0), sequence) {
             match &mut head {
                 Some(head) => head.absorb(visit),
                 none => *none = Some(Head::of(visit)),
             }
         }
         head
+    }
+
+    /// Its checkpoints, latest first.
+    fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
+        let checkpoints = &self.inner.checkpoints;
+        let of = move |at: Option<u32>| at.and_then(|at| checkpoints.get(at as usize));
+        std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
     }
 
     /// The page as of the last operation.
@@ -190,13 +234,6 @@ impl<'a> PageOf<'a> {
         for byte in [self.inner.urls.as_bytes().get(url), self.inner.heads.get(head)] {
             byte.into_iter().for_each(prefetch_value);
         }
-    }
-
-    fn older_head(&self) -> Option<Head> {
-        let MemPage { head, head_len, .. } = *self.page;
-        let bytes = self.inner.heads.get(head..head + head_len as usize)?;
-        // Packed by `add_page`, so it can be read.
-        Carried::take(&mut Cursor::new(bytes))?.join(std::iter::empty())
     }
 
     /// When the page was last forgotten, at or before `sequence`.
@@ -216,11 +253,21 @@ impl<'a> PageOf<'a> {
     /// The visits in force at `sequence`, in order of arrival.
     pub(crate) fn visits_at(&self, sequence: u64) -> impl Iterator<Item = Visit> + use<'a> {
         let after = self.last_reset(sequence).unwrap_or(0);
+        self.visits_from(self.page.arrivals.map(|(first, _)| first), after, sequence)
+    }
+
+    /// Of the arrivals from `first` on, those after one operation and up to another.
+    fn visits_from(
+        &self,
+        first: Option<u32>,
+        after: u64,
+        sequence: u64,
+    ) -> impl Iterator<Item = Visit> + use<'a> {
         let arrivals = &self.inner.arrivals;
-        let first = self.page.arrivals.map(|(first, _)| first);
         let of = |at: Option<u32>| at.and_then(|at| arrivals.get(at as usize));
         std::iter::successors(of(first), move |arrival| of(arrival.next))
-            .filter(move |a| a.sequence > after && a.sequence <= sequence)
+            .take_while(move |a| a.sequence <= sequence)
+            .filter(move |a| a.sequence > after)
             .map(|a| a.visit)
     }
 
@@ -268,14 +315,39 @@ impl Inner {
         emptied.urls.clear();
         emptied.heads.clear();
         emptied.arrivals.clear();
+        emptied.checkpoints.clear();
         emptied.places.clear();
         for index in &mut emptied.epochs {
             index.chains.clear();
             index.pages.clear();
             index.lists.clear();
         }
-        let Inner { pages, urls, heads, arrivals, places, epochs, .. } = emptied;
-        *self = Inner { pages, urls, heads, arrivals, places, epochs, ..Inner::default() };
+        let Inner { pages, urls, heads, arrivals, checkpoints, places, epochs, .. } = emptied;
+        *self =
+            Inner { pages, urls, heads, arrivals, checkpoints, places, epochs, ..Inner::default() };
+    }
+
+    /// A head that was packed here.
+    fn unpack(&self, start: usize, len: u32) -> Option<Head> {
+        let bytes = self.heads.get(start..start + len as usize)?;
+        Carried::take(&mut Cursor::new(bytes))?.join(std::iter::empty())
+    }
+
+    /// Keeps the head of a page as it is now.
+    fn keep_head(&mut self, number: u32, sequence: u64, arrival: u32) {
+        let Some(page) = self.page(number) else { return };
+        let (packed, before) = (page.head(), page.page.checkpoint);
+        let head = self.heads.len();
+        if let Some(packed) = packed {
+            put_carried(&mut self.heads, &packed, &[]);
+        }
+        let head_len = u32::try_from(self.heads.len() - head).unwrap_or(0);
+        let place = u32::try_from(self.checkpoints.len()).ok();
+        self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, before });
+        if let Some(page) = self.pages.get_mut(number as usize) {
+            page.checkpoint = place;
+            page.arrivals_since = 0;
+        }
     }
 
     fn url(&self, page: &MemPage) -> &str {
@@ -332,6 +404,7 @@ impl Inner {
             + self.urls.len()
             + self.heads.len()
             + size_of_val(self.arrivals.as_slice())
+            + size_of_val(self.checkpoints.as_slice())
             + self.places.memory_bytes()
             + epochs.sum::<usize>()
     }
@@ -354,6 +427,8 @@ impl Inner {
             head: self.heads.len(),
             head_len: u32::try_from(head.len()).unwrap_or(0),
             arrivals: None,
+            checkpoint: None,
+            arrivals_since: 0,
             earlier,
             reset: false,
         });
@@ -385,6 +460,7 @@ impl Inner {
                 return;
             }
             index.lists.push(vec![*word]);
+            self.bytes += size_of::<Vec<u32>>() + 4 * size_of::<u32>();
             *word = LIST | u32::try_from(index.lists.len() - 1).unwrap_or(0);
         }
         let Some(list) = index.lists.get_mut((*word & !LIST) as usize) else { return };
@@ -426,7 +502,12 @@ impl Inner {
                 Some((first, place))
             }
         };
+        page.arrivals_since += 1;
+        let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         self.arrivals.push(Arrival { sequence, visit, first: effect.first, next: None });
+        if is_due {
+            self.keep_head(number, sequence, place);
+        }
         self.page_delta += i64::from(effect.first);
         self.visit_delta += 1;
         // What was seen; and what is in force now, which may be an older version.

@@ -1,7 +1,7 @@
 //! Observing: what a visit means is found first, then it is applied in memory and journalled.
 //!
-//! What the segments know is looked up before the write lock is taken, by each calling thread for
-//! itself; under the lock only memtables are asked, and an operation is applied. So concurrent
+//! What the segments know is looked up before the write lock is taken, by two threads if there is
+//! enough to do; under the lock memtables are asked, and an operation is applied. So concurrent
 //! calls equal some order of them, and most of the work goes on beside the lock.
 
 use std::ops::Range;
@@ -33,6 +33,8 @@ const CHUNK_MIN: usize = 250;
 /// What the segments of a view say of observations.
 struct Prepared<'a> {
     view: Arc<View>,
+    /// Observations before the first that is spoken of.
+    skipped: usize,
     each: Vec<Looked<'a>>,
     /// Heads of pages, packed as in the journal.
     heads: Vec<u8>,
@@ -68,24 +70,22 @@ impl Shared {
         self.sound()?;
         observations.iter().try_for_each(|o| self.check(o))?;
         let mut outcomes = Vec::with_capacity(observations.len());
-        let mut last = 0;
         let look_up = |chunk| self.prepare(self.view(), chunk);
-        // Two smaller ones, for two threads to begin with; then one is applied while the next is
-        // looked up.
-        let tenth = observations.len().div_ceil(10);
-        let sizes = [2 * tenth, 3 * tenth].map(|size| size.clamp(CHUNK_MIN, CHUNK_MAX));
-        let (first, rest) = observations.split_at((2 * sizes[0]).min(observations.len()));
-        let ahead = Ahead::new(first.chunks(sizes[0]).chain(rest.chunks(sizes[1])));
-        std::thread::scope(|scope| {
+        let ahead = Ahead::new(chunks(observations));
+        let applied = std::thread::scope(|scope| {
+            let _until = ahead.until_dropped();
             ahead.help(scope, look_up);
             while let Some((chunk, prepared)) = ahead.next(look_up) {
-                let applied = prepared
-                    .map_err(|e| self.after(e, last))
-                    .and_then(|prepared| self.apply_all(chunk, prepared, &mut outcomes));
-                last = applied.inspect_err(|_| ahead.stop())?;
+                self.apply_all(chunk, prepared?, &mut outcomes)?;
             }
             Ok::<_, Error>(())
-        })?;
+        });
+        let last = self.writer.lock().next_sequence - 1;
+        if let Err(e) = applied {
+            // What was applied is not left half acknowledged.
+            self.commit(last, None)?;
+            return Err(e);
+        }
         match self.options.durability {
             Durability::Each => self.commit(last, None)?,
             Durability::Grouped(delay) => self.commit(last, Some(delay))?,
@@ -94,76 +94,64 @@ impl Shared {
         Ok(outcomes)
     }
 
-    /// Applies observations that were looked up. Returns the number of the last operation.
+    /// Applies observations that were looked up.
     fn apply_all<'a>(
         &self,
         observations: &[Observation<'a>],
         prepared: Prepared<'a>,
         outcomes: &mut Vec<Outcome>,
-    ) -> Result<u64> {
-        let mut writer = self.room()?;
-        let mut prepared = self.caught_up(prepared, observations, 0)?;
-        for at in 0..observations.len() {
+    ) -> Result<()> {
+        let (mut writer, mut prepared) = self.begin(prepared, observations, 0)?;
+        for (at, observation) in observations.iter().enumerate() {
             if self.is_full(Self::active(&prepared.view)?) {
                 drop(writer);
-                writer = self.room()?;
-                prepared = self.caught_up(prepared, observations, at)?;
+                (writer, prepared) = self.begin(prepared, observations, at)?;
             }
             prepared.prefetch(observations, at);
-            let Some(observation) = observations.get(at) else { break };
-            match self.apply(&mut writer, &mut prepared, at, observation) {
-                Ok(outcome) => outcomes.extend(outcome),
-                Err(e) => {
-                    let last = writer.next_sequence - 1;
-                    drop(writer);
-                    return Err(self.after(e, last));
-                }
-            }
+            outcomes.extend(self.apply(&mut writer, &mut prepared, at, observation)?);
         }
-        let last = writer.next_sequence - 1;
         if self.options.durability == Durability::OnFlush {
+            let last = writer.next_sequence - 1;
             self.publish(last);
             if writer.pending.bytes() > super::commit::PENDING_BYTES_MAX {
                 drop(writer);
                 self.commit(last, None)?;
             }
         }
-        Ok(last)
+        Ok(())
     }
 
-    /// What was looked up, as it stands now that no other thread writes: the observations from
-    /// `from` on are looked up again if they must.
+    /// The write lock, and what was looked up as it stands now that no other thread writes: the
+    /// observations from `from` on are looked up again if they must.
     ///
     /// While the same memtable is written, a view still says everything, in other components
     /// perhaps: what was sealed or merged since is the same.
-    fn caught_up<'a>(
+    fn begin<'a>(
         &self,
         mut prepared: Prepared<'a>,
         observations: &[Observation<'a>],
         from: usize,
-    ) -> Result<Prepared<'a>> {
-        let live = self.view();
-        if Arc::ptr_eq(Self::active(&live)?, Self::active(&prepared.view)?) {
-            return Ok(prepared);
-        }
-        if !Arc::ptr_eq(&live.segments, &prepared.view.segments) {
+    ) -> Result<(MutexGuard<'_, Writer>, Prepared<'a>)> {
+        /// How often this lets go of the lock to look up again.
+        const TRIES: usize = 3;
+        let mut tries = 0;
+        loop {
+            let writer = self.room()?;
+            let live = self.view();
+            if Arc::ptr_eq(Self::active(&live)?, Self::active(&prepared.view)?) {
+                return Ok((writer, prepared));
+            }
+            if Arc::ptr_eq(&live.segments, &prepared.view.segments) {
+                return Ok((writer, Prepared { view: live, ..prepared }));
+            }
+            tries += 1;
+            let held = (tries > TRIES).then_some(writer);
             let left = observations.get(from..).unwrap_or(&[]);
-            let again = self.prepare(Arc::clone(&live), left)?;
-            prepared.each.truncate(from);
-            // Their heads follow those that are there.
-            let start = prepared.heads.len();
-            prepared.heads.extend(again.heads);
-            prepared.each.extend(again.each.into_iter().map(|looked| {
-                let head = looked.head.start + start..looked.head.end + start;
-                Looked { head, ..looked }
-            }));
+            prepared = self.prepare(live, left)?.after(from);
+            if let Some(writer) = held {
+                return Ok((writer, prepared));
+            }
         }
-        Ok(Prepared { view: live, ..prepared })
-    }
-
-    /// Commits the operations up to `last`, so that they are not left half acknowledged by an error.
-    fn after(&self, error: Error, last: u64) -> Error {
-        self.commit(last, None).err().unwrap_or(error)
     }
 
     /// Looks up what the segments know.
@@ -205,7 +193,7 @@ impl Shared {
             }
             each.push(Looked { lookup, earlier, head, effect, hits: shown });
         }
-        Ok(Prepared { view, each, heads })
+        Ok(Prepared { view, skipped: 0, each, heads })
     }
 
     /// What is searched for beside an observation: other pages near its content.
@@ -230,8 +218,9 @@ impl Shared {
         at: usize,
         observation: &Observation<'_>,
     ) -> Result<Option<Outcome>> {
-        let Prepared { view, each, heads } = prepared;
-        let Some(looked) = each.get_mut(at) else { return Ok(None) };
+        let Prepared { view, skipped, each, heads } = prepared;
+        let looked = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
+        let Some(looked) = looked else { return Ok(None) };
         let (visit, lookup) = (observation.visit, &looked.lookup);
         let active = Self::active(view)?;
         let Writer { next_sequence, pending, packed } = &mut **writer;
@@ -245,8 +234,7 @@ impl Shared {
         let (mut earlier, mut effect) = (looked.earlier, looked.effect);
         if let Some(mut head) = nearer {
             effect = Effect::of(&mut head, &visit);
-        } else if let Some(mut known) = view.head_in_memory(lookup, u64::MAX, view.memtables.len())
-        {
+        } else if let Some(mut known) = view.head_in_memory(lookup, u64::MAX) {
             if let Some(head) = &known.head {
                 put_carried(packed, head, &[]);
             }
@@ -309,7 +297,31 @@ impl Shared {
     }
 }
 
+/// Two smaller chunks, for two threads to begin with; then one is applied while the next is looked
+/// up.
+fn chunks<'s, 'a>(
+    observations: &'s [Observation<'a>],
+) -> impl Iterator<Item = &'s [Observation<'a>]> {
+    let tenth = observations.len().div_ceil(10);
+    let size = |tenths: usize| match observations.len() {
+        few if few < 2 * CHUNK_MIN => few.max(1),
+        _ => (tenths * tenth).clamp(CHUNK_MIN, CHUNK_MAX),
+    };
+    let (first, rest) = observations.split_at((2 * size(2)).min(observations.len()));
+    first.chunks(size(2)).chain(rest.chunks(size(3)))
+}
+
 impl Prepared<'_> {
+    /// The same with `skipped` observations before them, of which nothing is said.
+    fn after(self, skipped: usize) -> Self {
+        Prepared { skipped, ..self }
+    }
+
+    /// What is said of observation number `at`.
+    fn get(&self, at: usize) -> Option<&Looked<'_>> {
+        self.each.get(at.checked_sub(self.skipped)?)
+    }
+
     /// Tells the processor what the memtables will be asked for soon after observation `at`.
     fn prefetch(&self, observations: &[Observation<'_>], at: usize) {
         /// How many observations ahead a page's place is asked for, and the page.
@@ -317,10 +329,10 @@ impl Prepared<'_> {
         let content = |at: usize| observations.get(at).and_then(|o| o.visit.seen.content());
         for memtable in &self.view.memtables {
             let inner = memtable.read();
-            if let Some(looked) = self.each.get(at + AHEAD.0) {
+            if let Some(looked) = self.get(at + AHEAD.0) {
                 inner.prefetch_place(looked.lookup.hash);
             }
-            if let Some(looked) = self.each.get(at + AHEAD.1) {
+            if let Some(looked) = self.get(at + AHEAD.1) {
                 inner.prefetch_page(looked.lookup.hash);
             }
             if let Some(content) = content(at + AHEAD.1) {

@@ -15,6 +15,7 @@ use super::memtable::Memtable;
 use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
 use crate::catalog::SegmentRow;
+use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::segment::{Mergeable, SealPage, Sealable, Segment, merge, seal};
 
@@ -23,6 +24,9 @@ const BACKLOG: usize = 4;
 
 /// How long the background work waits before it tries again what did not go.
 const RETRY: Duration = Duration::from_secs(10);
+
+/// Larger segments are not read once more after they were written: memory may not hold them.
+const WARM_BYTES_MAX: u64 = 4 << 30;
 
 /// Milliseconds that the sealing thread waits for readers of a memtable that it sealed.
 const PATIENCE: u32 = 50;
@@ -127,6 +131,9 @@ impl Shared {
     /// still reads it lets go soon.
     fn recycle(&self, mut sealed: Arc<Memtable>) {
         for _ in 0..PATIENCE {
+            if self.view().memtables.len() > 1 {
+                return;
+            }
             match Arc::try_unwrap(sealed) {
                 Ok(sealed) => {
                     let spare = sealed.emptied();
@@ -173,13 +180,20 @@ impl Shared {
         Ok(())
     }
 
-    /// Opens a segment that was just written, ready to be searched at full speed.
+    /// Opens a segment that was just written, ready to be searched at full speed. One that turns out
+    /// not to be sound is removed.
     fn open_segment(&self, id: u64) -> Result<Arc<LiveSegment>> {
-        let segment = Segment::open(&self.disk, id)?;
-        if self.options.background {
-            segment.warm_up()?;
-        }
-        LiveSegment::open(segment).map(Arc::new)
+        let open = || {
+            let segment = Segment::open(&self.disk, id)?;
+            if self.options.background && segment.file_bytes() <= WARM_BYTES_MAX {
+                segment.warm_up()?;
+            }
+            LiveSegment::open(segment).map(Arc::new)
+        };
+        open().inspect_err(|_| {
+            // If this fails, the next open finds the file and removes it.
+            let _ = self.disk.remove(Name::Segment(id));
+        })
     }
 
     /// The neighbours that are due to be merged: a run of one tier, as long as the fan-out.

@@ -89,21 +89,15 @@ pub(crate) struct Known {
 impl View {
     /// The page's head as of `sequence`.
     pub(crate) fn head(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Known> {
-        match self.head_in_memory(lookup, sequence, self.memtables.len()) {
+        match self.head_in_memory(lookup, sequence) {
             Some(known) => Ok(known),
             None => self.head_in_segments(lookup),
         }
     }
 
-    /// The same, asking only the first `memtables` memtables; `None` where they leave it to the
-    /// segments.
-    pub(crate) fn head_in_memory(
-        &self,
-        lookup: &Lookup<'_>,
-        sequence: u64,
-        memtables: usize,
-    ) -> Option<Known> {
-        for memtable in self.memtables.iter().take(memtables).rev() {
+    /// The same, asking only the memtables; `None` where they leave it to the segments.
+    pub(crate) fn head_in_memory(&self, lookup: &Lookup<'_>, sequence: u64) -> Option<Known> {
+        for memtable in self.memtables.iter().rev() {
             let inner = memtable.read();
             let page = inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n));
             if let Some(page) = page {
@@ -129,7 +123,7 @@ impl View {
     /// The same for many pages: in order of their hashes, which is that of each segment's filter and
     /// index.
     ///
-    /// Hands over the place of each page that any segment knows or forgot, and what it knows.
+    /// Hands over the place of each page of which any segment has a record that is not buried.
     pub(crate) fn heads_in_segments(
         &self,
         lookups: &[Lookup<'_>],
