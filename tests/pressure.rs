@@ -135,3 +135,25 @@ fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
         assert_eq!(again.stats().unwrap().pages, 300);
     }
 }
+
+#[test]
+fn a_page_that_is_visited_all_the_time_costs_no_more_than_others() {
+    in_time(|| {
+        let disk = SimDisk::new();
+        let store = Store::create_on(on(&disk), options(262_144, false)).unwrap();
+        let url = "http://a.example/";
+        for first in (0..200_000).step_by(10_000) {
+            let visits: Vec<_> =
+                (first..first + 10_000).map(|t| content(url, t, F ^ t as u64, 0)).collect();
+            store.observe_batch(&visits).unwrap();
+        }
+        let before = store.latest(url).unwrap();
+        drop(store);
+        // The same again when the journal is replayed.
+        let store = Store::open_on(on(&disk.crash_synced_only()), options(262_144, false)).unwrap();
+        assert_eq!(store.latest(url).unwrap(), before);
+        assert_eq!(before.unwrap().visits, 200_000);
+        store.seal().unwrap();
+        assert_eq!(store.history(url).unwrap().len(), 200_000);
+    });
+}

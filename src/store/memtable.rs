@@ -658,3 +658,62 @@ fn surt_key(url: &str) -> Vec<u8> {
     surt::key(url, &mut key);
     key
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::page::{Epoch, Seen};
+
+    fn fold(visits: impl Iterator<Item = Visit>, head: Option<Head>) -> Option<Head> {
+        visits.fold(head, |head, visit| match head {
+            None => Some(Head::of(visit)),
+            Some(mut head) => {
+                head.absorb(visit);
+                Some(head)
+            }
+        })
+    }
+
+    proptest! {
+        /// With any number of checkpoints, at every sequence, forgotten now and then.
+        #[test]
+        fn a_head_is_the_fold_of_what_came(
+            older in prop::option::of(0i64..50),
+            came in prop::collection::vec((0i64..1000, 0u64..12, 0u8..50), 1..200),
+        ) {
+            let visit = |time, fingerprint: u64| {
+                let content = Content { fingerprint, digest: None, epoch: Epoch(0) };
+                let seen = if fingerprint == 11 { Seen::Gone } else { Seen::Content(content) };
+                Visit { time, seen, status: None }
+            };
+            let older = older.map(|time| Head::of(visit(time, 3)));
+            let mut packed = Vec::new();
+            if let Some(head) = &older {
+                put_carried(&mut packed, head, &[]);
+            }
+            let (mut inner, url) = (Inner::default(), "http://a.example/");
+            let number = inner.add_page(1, url, 7, older.is_some(), &packed);
+            let mut heads = vec![(0, older.clone())];
+            for (sequence, (time, fingerprint, chance)) in (1..).zip(came) {
+                let mut head = heads.last().unwrap().1.clone();
+                if chance == 0 && head.is_some() {
+                    inner.reset(sequence, number, 1);
+                    head = None;
+                } else {
+                    let visit = visit(time, fingerprint);
+                    let effect = Effect::of(&mut head.clone(), &visit);
+                    inner.visit(sequence, number, visit, &effect);
+                    head = fold(std::iter::once(visit), head);
+                }
+                heads.push((sequence, head));
+            }
+            let page = inner.page(number).unwrap();
+            for (sequence, head) in heads {
+                prop_assert_eq!(page.head_at(sequence), head);
+            }
+            prop_assert_eq!(page.head(), page.head_at(u64::MAX));
+        }
+    }
+}
