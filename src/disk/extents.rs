@@ -105,6 +105,11 @@ impl Extents {
                 .entry(number)
                 .or_insert_with(|| Extent { bytes: std::mem::take(&mut self.spare), filled: 0 });
             let end = at + here.len();
+            if end > extent.bytes.capacity() {
+                // No more room than there will be bytes.
+                let room = (2 * extent.bytes.capacity()).clamp(end, EXTENT_BYTES);
+                extent.bytes.reserve_exact(room - extent.bytes.len());
+            }
             if at == extent.bytes.len() {
                 extent.bytes.extend_from_slice(here);
             } else {

@@ -12,7 +12,7 @@ use parking_lot::MutexGuard;
 use super::ahead::Ahead;
 use super::answer::{ExactCopy, Outcome};
 use super::journal::{self, Place};
-use super::memtable::Effect;
+use super::memtable::{Effect, Memtable};
 use super::options::Durability;
 use super::search::{SegmentHit, Wanted, segment_hits_of_many};
 use super::shared::{Shared, Writer};
@@ -74,7 +74,9 @@ impl Shared {
         let ahead = Ahead::new(chunks(observations));
         let applied = std::thread::scope(|scope| {
             let _until = ahead.until_dropped();
-            ahead.help(scope, look_up);
+            if !self.is_sealing_late()? {
+                ahead.help(scope, look_up);
+            }
             while let Some((chunk, prepared)) = ahead.next(look_up) {
                 self.apply_all(chunk, prepared?, &mut outcomes)?;
             }
@@ -92,6 +94,15 @@ impl Shared {
             Durability::OnFlush => {}
         }
         Ok(outcomes)
+    }
+
+    /// Whether a memtable still waits to be sealed while the next is half full. Then the sealing
+    /// thread needs a processor more than a batch does: a third memtable would have to wait for it.
+    fn is_sealing_late(&self) -> Result<bool> {
+        let view = self.view();
+        let half_full =
+            |active: &Memtable| active.read().operations >= self.options.memtable_observations / 2;
+        Ok(view.memtables.len() > 1 && half_full(Self::active(&view)?))
     }
 
     /// Applies observations that were looked up.
