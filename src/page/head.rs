@@ -106,6 +106,14 @@ impl Head {
         }
     }
 
+    /// The same for a head that need not exist yet.
+    pub(crate) fn absorb_into(head: &mut Option<Head>, visit: Visit) {
+        match head.as_mut() {
+            Some(head) => head.absorb(visit),
+            None => *head = Some(Head::of(visit)),
+        }
+    }
+
     /// Takes in a version that was seen, if it is among the last ones.
     pub(crate) fn see(&mut self, seen: LastSeen) {
         match self.versions.iter().position(|v| v.content == seen.content) {

@@ -79,12 +79,12 @@ impl Record {
 /// Appends what `own` visits do not tell of `head`.
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
     let mut told = None;
-    own.iter().for_each(|visit| absorb(&mut told, Some(*visit)));
+    own.iter().for_each(|visit| Head::absorb_into(&mut told, *visit));
     let last = told.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
     // The last visit tells the rest something too.
-    absorb(&mut told, last);
+    last.into_iter().for_each(|visit| Head::absorb_into(&mut told, visit));
     let settled = head.settled.filter(|s| told.as_ref().and_then(|t| t.settled) != Some(*s));
-    absorb(&mut told, settled);
+    settled.into_iter().for_each(|visit| Head::absorb_into(&mut told, visit));
     let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.versions.contains(v));
     let versions: ArrayVec<&LastSeen, HISTORY_WINDOW> =
         head.versions.iter().filter(|v| !is_told(v)).collect();
@@ -101,15 +101,6 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
 
 fn as_visit(version: &LastSeen) -> Visit {
     Visit { time: version.time, seen: Seen::Content(version.content), status: None }
-}
-
-/// Lets what a visit tells into a head that need not exist yet.
-fn absorb(head: &mut Option<Head>, visit: Option<Visit>) {
-    match (head, visit) {
-        (_, None) => {}
-        (Some(head), Some(visit)) => head.absorb(visit),
-        (none, Some(visit)) => *none = Some(Head::of(visit)),
-    }
 }
 
 /// What a record carries of its page's head.
@@ -143,8 +134,9 @@ impl Carried {
     /// The head of which `own` is the last visits and this the rest.
     pub(crate) fn join(self, own: impl Iterator<Item = Option<Visit>>) -> Option<Head> {
         let (mut told, count) = fold(own)?;
-        absorb(&mut told, self.last);
-        absorb(&mut told, self.settled);
+        for visit in self.last.into_iter().chain(self.settled) {
+            Head::absorb_into(&mut told, visit);
+        }
         let mut head = told?;
         head.visits = self.visits.checked_add(count)?;
         head.first = self.first;
@@ -158,7 +150,7 @@ impl Carried {
 fn fold(visits: impl Iterator<Item = Option<Visit>>) -> Option<(Option<Head>, u64)> {
     let (mut head, mut count) = (None, 0);
     for visit in visits {
-        absorb(&mut head, Some(visit?));
+        Head::absorb_into(&mut head, visit?);
         count += 1;
     }
     Some((head, count))

@@ -15,7 +15,6 @@ mod memtable;
 mod observe;
 mod open;
 mod options;
-mod places;
 mod seal;
 mod search;
 mod shared;

@@ -7,7 +7,7 @@ use super::memtable::Memtable;
 use super::search::{Wanted, segment_hits};
 use super::view::{Lookup, Part, View, unreadable};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Head, Prefix, Seen, Verdict, Visit, check_url};
+use crate::page::{Epoch, Head, Prefix, Seen, Verdict, Visit, check_url, surt};
 use crate::search::DISTANCE_MAX;
 use crate::segment::PageCursor;
 
@@ -111,10 +111,7 @@ fn fold(visits: Vec<Visit>) -> History {
     let mut history = Vec::with_capacity(visits.len());
     for visit in visits {
         let verdict = judge(head.as_ref(), &visit);
-        match &mut head {
-            Some(head) => head.absorb(visit),
-            none => *none = Some(Head::of(visit)),
-        }
+        Head::absorb_into(&mut head, visit);
         history.push(Version { visit, verdict });
     }
     history
@@ -173,15 +170,17 @@ impl std::fmt::Debug for SegmentScan {
 struct MemoryScan {
     memtable: Arc<Memtable>,
     /// In reverse order: the next page is the last.
-    pages: Vec<(Vec<u8>, u32)>,
+    pages: Vec<u32>,
 }
 
 impl MemoryScan {
     /// Key and URL of the next page.
     fn next(&self) -> Option<(Vec<u8>, String)> {
-        let (key, number) = self.pages.last()?;
         let inner = self.memtable.read();
-        inner.page(*number).map(|page| (key.clone(), page.url().to_owned()))
+        let url = inner.page(*self.pages.last()?)?.url();
+        let mut key = Vec::new();
+        surt::key(url, &mut key);
+        Some((key, url.to_owned()))
     }
 }
 
@@ -200,7 +199,7 @@ impl Scan {
         let mut scan = Scan::empty(snapshot);
         scan.end = prefix.map(|p| p.range().1.to_vec());
         for memtable in &snapshot.view.memtables {
-            let mut pages = memtable.read().sorted(|key| prefix.is_none_or(|p| p.contains(key)));
+            let mut pages = memtable.read().order(|key| prefix.is_none_or(|p| p.contains(key)));
             pages.reverse();
             scan.memtables.push(MemoryScan { memtable: Arc::clone(memtable), pages });
         }

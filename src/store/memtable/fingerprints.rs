@@ -1,0 +1,110 @@
+//! The fingerprints of a memtable, and which of its pages have or had each.
+
+use crate::page::Content;
+use crate::search::{Candidate, Chains};
+
+/// The fingerprints of all epochs.
+#[derive(Debug, Default)]
+pub(super) struct Fingerprints {
+    epochs: Vec<OfEpoch>,
+    /// Bytes that the lists take.
+    list_bytes: usize,
+}
+
+/// The distinct fingerprints of one epoch.
+#[derive(Debug)]
+struct OfEpoch {
+    epoch: u32,
+    chains: Chains,
+    /// A page, or [`LIST`] and the place of a list.
+    pages: Vec<u32>,
+    /// Pages in SURT order.
+    lists: Vec<Vec<u32>>,
+}
+
+/// The word is the place of a list.
+const LIST: u32 = 1 << 31;
+
+impl Fingerprints {
+    fn of(&self, epoch: u32) -> Option<&OfEpoch> {
+        self.epochs.iter().find(|e| e.epoch == epoch)
+    }
+
+    /// Takes everything out, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.list_bytes = 0;
+        for of_epoch in &mut self.epochs {
+            of_epoch.chains.clear();
+            of_epoch.pages.clear();
+            of_epoch.lists.clear();
+        }
+    }
+
+    /// Bytes of memory taken.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let words = |e: &OfEpoch| size_of_val(e.pages.as_slice());
+        let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + words(e));
+        self.list_bytes + epochs.sum::<usize>()
+    }
+
+    /// Tells the processor what a search for this fingerprint will read.
+    pub(super) fn prefetch(&self, epoch: u32, fingerprint: u64) {
+        if let Some(of_epoch) = self.of(epoch) {
+            of_epoch.chains.prefetch(fingerprint);
+        }
+    }
+
+    /// Distinct fingerprints of an epoch within `k`.
+    pub(super) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
+        if let Some(of_epoch) = self.of(epoch) {
+            of_epoch.chains.find(fingerprint, k, out);
+        }
+    }
+
+    /// The pages that have or had a fingerprint, in SURT order.
+    pub(super) fn postings(&self, epoch: u32, ordinal: u32) -> &[u32] {
+        let place = self.of(epoch).and_then(|e| e.pages.get(ordinal as usize).map(|w| (e, w)));
+        match place {
+            None => &[],
+            Some((_, word)) if word & LIST == 0 => std::slice::from_ref(word),
+            Some((of_epoch, word)) => {
+                of_epoch.lists.get((word & !LIST) as usize).map_or(&[], Vec::as_slice)
+            }
+        }
+    }
+
+    /// Adds a page to those of a fingerprint. `order` tells a page's place in SURT order.
+    pub(super) fn add<K: Ord>(&mut self, content: Content, page: u32, order: impl Fn(u32) -> K) {
+        let epoch = content.epoch.0;
+        let at = self.epochs.iter().position(|e| e.epoch == epoch).unwrap_or_else(|| {
+            let (chains, pages, lists) = (Chains::new(), Vec::new(), Vec::new());
+            self.epochs.push(OfEpoch { epoch, chains, pages, lists });
+            self.epochs.len() - 1
+        });
+        let Some(of_epoch) = self.epochs.get_mut(at) else { return };
+        let mut equal = Vec::new();
+        of_epoch.chains.find(content.fingerprint, 0, &mut equal);
+        let Some(equal) = equal.first() else {
+            of_epoch.chains.push(content.fingerprint);
+            of_epoch.pages.push(page);
+            return;
+        };
+        let Some(word) = of_epoch.pages.get_mut(equal.ordinal as usize) else { return };
+        if *word & LIST == 0 {
+            if *word == page {
+                return;
+            }
+            of_epoch.lists.push(vec![*word]);
+            self.list_bytes += size_of::<Vec<u32>>() + 4 * size_of::<u32>();
+            *word = LIST | u32::try_from(of_epoch.lists.len() - 1).unwrap_or(0);
+        }
+        let Some(list) = of_epoch.lists.get_mut((*word & !LIST) as usize) else { return };
+        let own = order(page);
+        let at = list.partition_point(|&n| n != page && order(n) < own);
+        if list.get(at) != Some(&page) {
+            list.insert(at, page);
+            // As a vector grows: room for as many more.
+            self.list_bytes += 2 * size_of::<u32>();
+        }
+    }
+}

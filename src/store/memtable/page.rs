@@ -1,0 +1,261 @@
+//! A page of a memtable: what came of it, and its head at any operation.
+
+use super::Inner;
+use crate::layout::Cursor;
+use crate::page::{Head, Visit};
+use crate::search::prefetch_value;
+use crate::segment::{Carried, Record, put_carried};
+
+/// A page of which something was observed since the last seal.
+#[derive(Debug)]
+pub(super) struct MemPage {
+    /// Where its URL lies among the URLs.
+    pub(super) url: usize,
+    pub(super) url_len: u32,
+    pub(super) hash: u64,
+    pub(super) first_sequence: u64,
+    /// Where its head lies among the heads; of no length if older components know none.
+    pub(super) head: usize,
+    pub(super) head_len: u32,
+    /// Its first and last arrival.
+    pub(super) arrivals: Option<(u32, u32)>,
+    /// Its last checkpoint, and how many arrivals came after.
+    pub(super) checkpoint: Option<u32>,
+    pub(super) arrivals_since: u32,
+    pub(super) earlier: bool,
+    /// Whether it was ever forgotten here.
+    pub(super) reset: bool,
+}
+
+/// A visit as it came.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) sequence: u64,
+    pub(super) visit: Visit,
+    /// Whether the page was not known before.
+    pub(super) first: bool,
+    /// The next of the same page.
+    pub(super) next: Option<u32>,
+}
+
+/// A page's head on the way, so that a page that is visited often is not folded from its first
+/// visit again and again.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    /// The last operation in it.
+    sequence: u64,
+    /// The last arrival in it.
+    arrival: u32,
+    /// Where it lies among the heads.
+    head: usize,
+    head_len: u32,
+    /// The one before, of the same page.
+    before: Option<u32>,
+}
+
+/// Arrivals of a page after which there is a checkpoint.
+pub(super) const CHECKPOINT_ARRIVALS: u32 = 32;
+
+impl MemPage {
+    /// Its URL, among all.
+    pub(super) fn url_in<'u>(&self, urls: &'u str) -> &'u str {
+        urls.get(self.url..self.url + self.url_len as usize).unwrap_or("")
+    }
+}
+
+/// A page of a memtable.
+#[derive(Clone, Copy)]
+pub(crate) struct PageOf<'a> {
+    pub(super) inner: &'a Inner,
+    pub(super) number: u32,
+    pub(super) page: &'a MemPage,
+}
+
+impl<'a> PageOf<'a> {
+    pub(crate) fn url(&self) -> &'a str {
+        self.page.url_in(&self.inner.urls)
+    }
+
+    pub(crate) fn hash(&self) -> u64 {
+        self.page.hash
+    }
+
+    /// Whether older components know the page.
+    pub(crate) fn earlier(&self) -> bool {
+        self.page.earlier
+    }
+
+    /// Whether an operation at or before `sequence` brought the page here.
+    pub(crate) fn is_here(&self, sequence: u64) -> bool {
+        self.page.first_sequence <= sequence
+    }
+
+    /// The page as of `sequence`; none if it is forgotten. Costs unpacking a head, and a few visits
+    /// here: those since the last checkpoint.
+    pub(crate) fn head_at(&self, sequence: u64) -> Option<Head> {
+        let reset = self.last_reset(sequence);
+        let checkpoint = self
+            .checkpoints()
+            .find(|c| c.sequence <= sequence)
+            .filter(|c| reset.is_none_or(|reset| reset < c.sequence));
+        let (mut head, first) = match checkpoint {
+            Some(c) => {
+                let next = self.inner.arrivals.get(c.arrival as usize).and_then(|a| a.next);
+                (self.inner.unpack(c.head, c.head_len), next)
+            }
+            None => {
+                let MemPage { head, head_len, arrivals, .. } = *self.page;
+                let older = reset.is_none().then(|| self.inner.unpack(head, head_len)).flatten();
+                (older, arrivals.map(|(first, _)| first))
+            }
+        };
+        for visit in self.visits_from(first, reset.unwrap_or(0), sequence) {
+            Head::absorb_into(&mut head, visit);
+        }
+        head
+    }
+
+    /// Its checkpoints, latest first.
+    fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
+        let checkpoints = &self.inner.checkpoints;
+        let of = move |at: Option<u32>| at.and_then(|at| checkpoints.get(at as usize));
+        std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
+    }
+
+    /// The page as of the last operation.
+    pub(crate) fn head(&self) -> Option<Head> {
+        self.head_at(u64::MAX)
+    }
+
+    pub(super) fn prefetch(&self) {
+        let MemPage { url, head, arrivals, .. } = *self.page;
+        if let Some(arrival) = arrivals.and_then(|(at, _)| self.inner.arrivals.get(at as usize)) {
+            prefetch_value(arrival);
+        }
+        for byte in [self.inner.urls.as_bytes().get(url), self.inner.heads.get(head)] {
+            byte.into_iter().for_each(prefetch_value);
+        }
+    }
+
+    /// When the page was last forgotten, at or before `sequence`.
+    fn last_reset(&self, sequence: u64) -> Option<u64> {
+        if !self.page.reset {
+            return None;
+        }
+        let upto = (self.number, 0)..=(self.number, sequence);
+        self.inner.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
+    }
+
+    /// Whether the page was forgotten at or before `sequence`.
+    pub(crate) fn reset_by(&self, sequence: u64) -> bool {
+        self.last_reset(sequence).is_some()
+    }
+
+    /// The visits in force at `sequence`, in order of arrival.
+    pub(crate) fn visits_at(&self, sequence: u64) -> impl Iterator<Item = Visit> + use<'a> {
+        let after = self.last_reset(sequence).unwrap_or(0);
+        self.visits_from(self.page.arrivals.map(|(first, _)| first), after, sequence)
+    }
+
+    /// Of the arrivals from `first` on, those after one operation and up to another.
+    fn visits_from(
+        &self,
+        first: Option<u32>,
+        after: u64,
+        sequence: u64,
+    ) -> impl Iterator<Item = Visit> + use<'a> {
+        let arrivals = &self.inner.arrivals;
+        let of = |at: Option<u32>| at.and_then(|at| arrivals.get(at as usize));
+        std::iter::successors(of(first), move |arrival| of(arrival.next))
+            .take_while(move |a| a.sequence <= sequence)
+            .filter(move |a| a.sequence > after)
+            .map(|a| a.visit)
+    }
+
+    /// What a sealed segment keeps of this page.
+    pub(crate) fn record(&self) -> Record {
+        let mut visits: Vec<Visit> = self.visits_at(u64::MAX).collect();
+        visits.sort_unstable();
+        Record {
+            reset: self.page.reset && self.page.earlier,
+            earlier: self.page.earlier && !self.page.reset,
+            head: self.head(),
+            visits,
+        }
+    }
+}
+
+impl Inner {
+    /// A head that was packed here.
+    fn unpack(&self, start: usize, len: u32) -> Option<Head> {
+        let bytes = self.heads.get(start..start + len as usize)?;
+        Carried::take(&mut Cursor::new(bytes))?.join(std::iter::empty())
+    }
+
+    /// Keeps the head of a page as it is now.
+    pub(super) fn keep_head(&mut self, number: u32, sequence: u64, arrival: u32) {
+        let Some(page) = self.page(number) else { return };
+        let (packed, before) = (page.head(), page.page.checkpoint);
+        let head = self.heads.len();
+        if let Some(packed) = packed {
+            put_carried(&mut self.heads, &packed, &[]);
+        }
+        let head_len = u32::try_from(self.heads.len() - head).unwrap_or(0);
+        let place = u32::try_from(self.checkpoints.len()).ok();
+        self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, before });
+        if let Some(page) = self.pages.get_mut(number as usize) {
+            page.checkpoint = place;
+            page.arrivals_since = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Effect;
+    use super::*;
+    use crate::page::{Content, Epoch, Seen};
+
+    proptest! {
+        /// With any number of checkpoints, at every sequence, forgotten now and then.
+        #[test]
+        fn a_head_is_the_fold_of_what_came(
+            older in prop::option::of(0i64..50),
+            came in prop::collection::vec((0i64..1000, 0u64..12, 0u8..50), 1..200),
+        ) {
+            let visit = |time, fingerprint: u64| {
+                let content = Content { fingerprint, digest: None, epoch: Epoch(0) };
+                let seen = if fingerprint == 11 { Seen::Gone } else { Seen::Content(content) };
+                Visit { time, seen, status: None }
+            };
+            let older = older.map(|time| Head::of(visit(time, 3)));
+            let mut packed = Vec::new();
+            if let Some(head) = &older {
+                put_carried(&mut packed, head, &[]);
+            }
+            let (mut inner, url) = (Inner::default(), "http://a.example/");
+            let number = inner.add_page(1, url, 7, older.is_some(), &packed);
+            let mut heads = vec![(0, older.clone())];
+            for (sequence, (time, fingerprint, chance)) in (1..).zip(came) {
+                let mut head = heads.last().unwrap().1.clone();
+                if chance == 0 && head.is_some() {
+                    inner.reset(sequence, number, 1);
+                    head = None;
+                } else {
+                    let visit = visit(time, fingerprint);
+                    let effect = Effect::of(&mut head.clone(), &visit);
+                    inner.visit(sequence, number, visit, &effect);
+                    Head::absorb_into(&mut head, visit);
+                }
+                heads.push((sequence, head));
+            }
+            let page = inner.page(number).unwrap();
+            for (sequence, head) in heads {
+                prop_assert_eq!(page.head_at(sequence), head);
+            }
+            prop_assert_eq!(page.head(), page.head_at(u64::MAX));
+        }
+    }
+}
