@@ -95,43 +95,47 @@ impl Kernel {
     }
 }
 
+/// Bytes of a memory line.
+const LINE: usize = 64;
+
 /// Tells the processor that the first lines of `bytes` will be read soon. Costs about a nanosecond
 /// a line; does nothing where there is no such instruction.
 #[inline]
 pub(crate) fn prefetch(bytes: &[u8]) {
-    /// Bytes of a memory line.
-    const LINE: usize = 64;
     /// Lines to ask for: as many as a core can wait for at once. The processor notices longer
     /// runs by itself.
     const LINES_MAX: usize = 12;
-    #[cfg(target_arch = "x86_64")]
     // One more than there are chunks: bytes seldom begin where a line does, and a vector that is
     // read with its last lanes masked out waits for their line, too.
     for at in (0..=bytes.len().div_ceil(LINE)).take(LINES_MAX) {
-        let address = bytes.as_ptr().wrapping_add(at * LINE);
-        #[expect(unsafe_code, reason = "an instruction that takes an address")]
-        // SAFETY: prefetching reads nothing and cannot fault, whatever the address.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(address.cast());
-        }
+        prefetch_line(bytes.as_ptr().wrapping_add(at * LINE));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (bytes, LINE, LINES_MAX);
 }
 
-/// Tells the processor that `value` will be read soon, as [`prefetch`] does.
+/// Tells the processor that `value`, of at most two memory lines, will be read soon, as
+/// [`prefetch`] does.
 #[inline]
 pub(crate) fn prefetch_value<T>(value: &T) {
+    let start = std::ptr::from_ref(value).cast::<u8>();
+    prefetch_line(start);
+    // What is no larger than its alignment lies in one.
+    if size_of::<T>() > align_of::<T>() {
+        prefetch_line(start.wrapping_add(size_of::<T>().saturating_sub(1)));
+    }
+}
+
+/// Tells the processor that the line at this address will be read soon.
+#[inline]
+fn prefetch_line(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "an instruction that takes an address")]
     // SAFETY: prefetching reads nothing and cannot fault, whatever the address.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = address;
 }
 
 #[inline(always)]

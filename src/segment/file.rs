@@ -28,6 +28,8 @@ pub(crate) struct Segment {
     plain: [Section; PLAIN],
     /// A bit for each block of each section.
     checked: Box<[AtomicU64]>,
+    /// Whether all of them are set.
+    all_checked: AtomicBool,
     retired: AtomicBool,
 }
 
@@ -103,8 +105,18 @@ impl Segment {
         let words = usize::try_from(blocks.div_ceil(64)).unwrap_or(usize::MAX);
         let checked = (0..words).map(|_| AtomicU64::new(0)).collect();
         let disk = Arc::clone(disk);
-        let retired = AtomicBool::new(false);
-        let segment = Segment { id, name, disk, map, table, sections, plain, checked, retired };
+        let segment = Segment {
+            id,
+            name,
+            disk,
+            map,
+            table,
+            sections,
+            plain,
+            checked,
+            all_checked: AtomicBool::new(false),
+            retired: AtomicBool::new(false),
+        };
         segment.check_shape()?;
         Ok(segment)
     }
@@ -188,6 +200,7 @@ impl Segment {
         for section in self.all_sections() {
             section.get(0..section.len())?;
         }
+        self.all_checked.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -268,7 +281,7 @@ impl<'a> SectionRef<'a> {
         let (start, end) = (usize::try_from(range.start), usize::try_from(range.end));
         let (Ok(start), Ok(end)) = (start, end) else { return Err(self.beyond(&range)) };
         let Some(bytes) = self.bytes.get(start..end) else { return Err(self.beyond(&range)) };
-        if !bytes.is_empty() {
+        if !bytes.is_empty() && !self.segment.all_checked.load(Ordering::Relaxed) {
             for block in range.start / BLOCK_BYTES..=(range.end - 1) / BLOCK_BYTES {
                 if !self.segment.is_checked(self.section.first_block + block) {
                     self.segment.check_block(&self.section, block)?;

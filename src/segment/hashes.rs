@@ -124,8 +124,8 @@ impl Segment {
         if blocks == 0 {
             return Ok(false);
         }
-        let block: [u8; 64] =
-            self.plain(Kind::Filter).array(scale(hash, blocks) * FILTER_BLOCK_BYTES)?;
+        let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
+        let block = self.plain(Kind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
         Ok(filter_bits(hash).all(|bit| block.get(bit / 8).is_some_and(|b| b >> (bit % 8) & 1 == 1)))
     }
 

@@ -17,6 +17,7 @@ use super::tombstones::{self, Tombstone};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, PAGES_MAX, Tag};
+use crate::page::Visit;
 use crate::search::canonical_key;
 
 /// What is merged.
@@ -280,7 +281,8 @@ fn merge_page(
         numbers.resets += u64::from(record.reset());
         return Ok(Some((writer.push(builder, url, |out| out.extend_from_slice(bytes))?, first)));
     }
-    let record = join(visible, mergeable.oldest, buried.is_some())?;
+    let (mut before, mut visits) = (Vec::new(), Vec::new());
+    let record = join(visible, mergeable.oldest, buried.is_some(), (&mut before, &mut visits))?;
     if record.visits.is_empty() && !record.reset {
         return Ok(None);
     }
@@ -289,24 +291,29 @@ fn merge_page(
     Ok(Some((writer.push(builder, url, |out| record.put(out))?, first)))
 }
 
-/// One record from those of the same page, oldest first.
-fn join(visible: &[&Input], oldest: bool, buried: bool) -> Result<Record> {
-    let mut joined = Record::default();
+/// One record from those of the same page, oldest first, in the room that is given.
+fn join<'a>(
+    visible: &[&Input],
+    oldest: bool,
+    buried: bool,
+    (before, visits): (&'a mut Vec<u8>, &'a mut Vec<Visit>),
+) -> Result<Record<'a>> {
+    let (mut reset, mut earlier) = (false, false);
     for (place, input) in visible.iter().enumerate() {
         let damaged = || input.cursor.damaged("a record that cannot be read");
         let record = input.cursor.record()?;
         if place == 0 {
-            joined.reset = record.reset() && !oldest;
-            joined.earlier = record.earlier() && !oldest && !buried && !record.reset();
+            reset = record.reset() && !oldest;
+            earlier = record.earlier() && !oldest && !buried && !record.reset();
+            if earlier {
+                record.append_before(before).ok_or_else(damaged)?;
+            }
         }
-        if place + 1 == visible.len() {
-            joined.head = record.head().ok_or_else(damaged)?;
-        }
-        record.append_visits(&mut joined.visits).ok_or_else(damaged)?;
+        record.append_visits(visits).ok_or_else(damaged)?;
     }
-    joined.visits.sort_unstable();
-    joined.visits.dedup();
-    Ok(joined)
+    visits.sort_unstable();
+    visits.dedup();
+    Ok(Record { reset, earlier, before, visits })
 }
 
 fn merge_hashes(

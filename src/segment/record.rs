@@ -26,44 +26,49 @@ const CARRIED: u8 = 4;
 const LAST: u8 = 1;
 const SETTLED: u8 = 2;
 
-/// What a segment knows of a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Record {
+/// What a segment is to know of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'a> {
     /// Whether everything older is hidden.
     pub(crate) reset: bool,
     /// Whether older segments know the page (and are not hidden).
     pub(crate) earlier: bool,
-    /// The page's head as of this segment's end; none if it has no visits (after a reset).
-    pub(crate) head: Option<Head>,
+    /// The page's head before these visits came, packed by [`put_carried`]; empty if there was none.
+    pub(crate) before: &'a [u8],
     /// The visits in this segment, in order.
-    pub(crate) visits: Vec<Visit>,
+    pub(crate) visits: &'a [Visit],
 }
 
-impl Record {
+impl Record<'_> {
     /// Appends the record, packed.
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let many = self.visits.len() > CHUNK_VISITS;
-        let carried = self.head.as_ref().filter(|_| self.earlier || many);
         let mut flags = 0;
-        for (bit, set) in
-            [(RESET, self.reset), (EARLIER, self.earlier), (CARRIED, carried.is_some())]
-        {
+        let carried = many || !self.before.is_empty();
+        for (bit, set) in [(RESET, self.reset), (EARLIER, self.earlier), (CARRIED, carried)] {
             if set {
                 flags |= bit;
             }
         }
         out.push(flags);
         put_varint(out, self.visits.len() as u64);
-        let mut chunks = self.visits.chunks(CHUNK_VISITS);
-        if let Some(head) = carried {
+        if many {
+            self.put_chunks(out);
+        } else {
+            // What was known before, and these visits: together they tell the head.
+            out.extend_from_slice(self.before);
+            put_visits(out, self.visits);
+        }
+    }
+
+    fn put_chunks(&self, out: &mut Vec<u8>) {
+        let mut head = unpack_head(self.before);
+        self.visits.iter().for_each(|visit| Head::absorb_into(&mut head, *visit));
+        let chunks = self.visits.chunks(CHUNK_VISITS);
+        if let Some(head) = &head {
             put_carried(out, head, chunks.clone().next_back().unwrap_or(&[]));
         }
-        if !many {
-            put_visits(out, chunks.next().unwrap_or(&[]));
-            return;
-        }
-        let mut body = Vec::new();
-        let mut time = 0;
+        let (mut body, mut time) = (Vec::new(), 0);
         for chunk in chunks {
             let start = body.len();
             put_visits(&mut body, chunk);
@@ -74,6 +79,16 @@ impl Record {
         }
         out.extend_from_slice(&body);
     }
+}
+
+/// A head that was packed with no visits beside it; `None` if there is none, or none can be read.
+pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
+    take_head(&mut Cursor::new(packed))
+}
+
+/// The same where other things follow.
+pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
+    Carried::take(cursor)?.join(std::iter::empty())
 }
 
 /// Appends what `own` visits do not tell of `head`.
@@ -104,7 +119,7 @@ fn as_visit(version: &LastSeen) -> Visit {
 }
 
 /// What a record carries of its page's head.
-pub(crate) struct Carried {
+struct Carried {
     visits: u64,
     first: i64,
     last: Option<Visit>,
@@ -113,7 +128,7 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    pub(crate) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
+    fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
         let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED) == 0)?;
         let visits = cursor.varint()?;
         let first = cursor.signed()?;
@@ -132,14 +147,14 @@ impl Carried {
     }
 
     /// The head of which `own` is the last visits and this the rest.
-    pub(crate) fn join(self, own: impl Iterator<Item = Option<Visit>>) -> Option<Head> {
+    fn join(self, own: impl Iterator<Item = Option<Visit>>) -> Option<Head> {
         let (mut told, count) = fold(own)?;
         for visit in self.last.into_iter().chain(self.settled) {
             Head::absorb_into(&mut told, visit);
         }
         let mut head = told?;
         head.visits = self.visits.checked_add(count)?;
-        head.first = self.first;
+        head.first = head.first.min(self.first);
         self.versions.into_iter().for_each(|version| head.see(version));
         Some(head)
     }
@@ -287,14 +302,24 @@ impl<'a> RecordRef<'a> {
         Some(false)
     }
 
-    /// The whole record.
-    pub(crate) fn read(&self) -> Option<Record> {
-        Some(Record {
-            reset: self.reset(),
-            earlier: self.earlier(),
-            head: self.head()?,
-            visits: self.visits()?,
-        })
+    /// Appends the head before this record's visits came, packed: nothing if there was none. Mostly
+    /// that stands here as it is.
+    pub(super) fn append_before(&self, out: &mut Vec<u8>) -> Option<()> {
+        if self.count > CHUNK_VISITS {
+            let mut head = self.head()??;
+            head.visits = head.visits.checked_sub(self.count as u64)?;
+            // It knows these visits already, and to be told of them again changes nothing but their
+            // number.
+            if head.visits > 0 {
+                put_carried(out, &head, &[]);
+            }
+        } else if self.flags & CARRIED != 0 {
+            let mut cursor = self.body;
+            Carried::take(&mut cursor)?;
+            let (all, rest) = (self.body.rest(), cursor.rest().len());
+            out.extend_from_slice(all.get(..all.len() - rest)?);
+        }
+        Some(())
     }
 }
 
@@ -338,6 +363,14 @@ mod tests {
         fold(visits.iter().copied().map(Some)).unwrap().0
     }
 
+    fn packed_head_of(visits: &[Visit]) -> Vec<u8> {
+        let mut packed = Vec::new();
+        if let Some(head) = head_of(visits) {
+            put_carried(&mut packed, &head, &[]);
+        }
+        packed
+    }
+
     fn visits() -> impl Strategy<Value = Visit> {
         let content = (0u64..4, prop::option::of(0u8..3), 0u32..2).prop_map(|(f, d, e)| {
             let fingerprint = f.wrapping_mul(0x1234_5678_9abc_def1) ^ (f & 1);
@@ -368,12 +401,15 @@ mod tests {
             let own: Vec<Visit> = own.into_iter().filter(|v| !older.contains(v)).collect();
             prop_assume!(!own.is_empty());
             let all: Vec<Visit> = older.iter().copied().chain(own.iter().copied()).collect();
-            let record =
-                Record { reset, earlier: !older.is_empty(), head: head_of(&all), visits: own.clone() };
+            let before = packed_head_of(&older.iter().copied().collect::<Vec<_>>());
+            let earlier = !older.is_empty();
+            let record = Record { reset, earlier, before: &before, visits: &own };
             let mut bytes = Vec::new();
             record.put(&mut bytes);
             let read = RecordRef::parse(&bytes).unwrap();
-            prop_assert_eq!(read.read(), Some(record));
+            prop_assert_eq!((read.reset(), read.earlier()), (reset, earlier));
+            prop_assert_eq!(read.visits(), Some(own.clone()));
+            prop_assert_eq!(read.head(), Some(head_of(&all)));
             for visit in &own {
                 prop_assert_eq!(read.contains(visit), Some(true));
                 let until = read.visits_until(visit.time, |_| false).unwrap();
@@ -387,20 +423,44 @@ mod tests {
         }
 
         #[test]
+        fn records_are_joined(
+            older in prop::collection::btree_set(visits(), 0..30),
+            own in prop::collection::btree_set(visits(), 1..150),
+            newer in prop::collection::btree_set(visits(), 1..80),
+        ) {
+            let older: Vec<Visit> = older.into_iter().collect();
+            let mut own: Vec<Visit> = own.into_iter().filter(|v| !older.contains(v)).collect();
+            prop_assume!(!own.is_empty());
+            let newer = newer.into_iter().filter(|v| !older.contains(v) && !own.contains(v));
+            let newer: Vec<Visit> = newer.collect();
+            let mut first = Vec::new();
+            let before = packed_head_of(&older);
+            Record { reset: false, earlier: true, before: &before, visits: &own }.put(&mut first);
+
+            let mut before = Vec::new();
+            RecordRef::parse(&first).unwrap().append_before(&mut before).unwrap();
+            own.extend(newer);
+            own.sort_unstable();
+            let mut joined = Vec::new();
+            Record { reset: false, earlier: true, before: &before, visits: &own }.put(&mut joined);
+            let all: Vec<Visit> = older.into_iter().chain(own).collect();
+            prop_assert_eq!(RecordRef::parse(&joined).unwrap().head(), Some(head_of(&all)));
+        }
+
+        #[test]
         fn a_carried_head_reads_back(all in prop::collection::btree_set(visits(), 1..60)) {
             let all: Vec<Visit> = all.into_iter().collect();
-            let head = head_of(&all).unwrap();
-            let mut bytes = Vec::new();
-            put_carried(&mut bytes, &head, &[]);
+            let bytes = packed_head_of(&all);
             let mut cursor = Cursor::new(&bytes);
-            prop_assert_eq!(Carried::take(&mut cursor).unwrap().join(std::iter::empty()), Some(head));
+            prop_assert_eq!(take_head(&mut cursor), head_of(&all));
             prop_assert!(cursor.is_empty());
         }
 
         #[test]
         fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Some(record) = RecordRef::parse(&bytes) {
-                let _ = (record.read(), record.visits_until(0, |_| false));
+                let _ = (record.head(), record.visits(), record.append_before(&mut Vec::new()));
+                let _ = record.visits_until(0, |_| false);
             }
         }
     }

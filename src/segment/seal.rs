@@ -2,117 +2,143 @@
 
 use std::sync::Arc;
 
-use super::build::Builder;
+use super::build::{Builder, SectionWriter};
 use super::hashes::HashIndexWriter;
-use super::pages::{GROUP_PAGES, GroupWriter};
+use super::pages::GroupWriter;
 use super::postings::{Posting, TablesWriter};
 use super::record::Record;
 use super::tombstones::Tombstone;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, PAGES_MAX, Tag};
+use crate::page::Content;
 use crate::search::canonical_key;
-
-/// What a segment is sealed from.
-pub(crate) struct Sealable<'a> {
-    /// First and last sequence number.
-    pub(crate) sequences: (u64, u64),
-    /// What the segment adds to the store's pages and visits.
-    pub(crate) deltas: (i64, i64),
-    pub(crate) tombstones: &'a [Tombstone],
-}
 
 /// A page of a segment that is being sealed.
 pub(crate) struct SealPage<'a> {
     pub(crate) url: &'a str,
     pub(crate) hash: u64,
-    pub(crate) record: Record,
+    pub(crate) record: Record<'a>,
+    /// What is in force.
+    pub(crate) in_force: Option<Content>,
 }
 
-/// The fingerprints that a record puts into the tables: those of its visits, and the one in force.
-fn fingerprints(record: &Record) -> impl Iterator<Item = (u32, u64, bool)> {
-    let in_force = record.head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
-    let seen = record.visits.iter().filter_map(|v| v.seen.content());
-    in_force
-        .map(|c| (c.epoch.0, c.fingerprint, true))
-        .into_iter()
-        .chain(seen.map(|c| (c.epoch.0, c.fingerprint, false)))
+/// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB;
+/// memory for the fingerprints and hashes.
+pub(crate) struct Sealer {
+    builder: Builder,
+    numbers: Numbers,
+    section: SectionWriter,
+    group: GroupWriter,
+    bytes: Vec<u8>,
+    index: Vec<u8>,
+    hashes: Vec<(u64, u32)>,
+    held: Vec<Held>,
 }
 
-/// Writes segment `id` from pages in SURT order. One file, two syncs and one for every 64 MiB; memory
-/// for the fingerprints and hashes.
-pub(crate) fn seal<'a>(
-    disk: &Arc<dyn Disk>,
-    id: u64,
-    sealable: &Sealable<'_>,
-    pages: impl Iterator<Item = SealPage<'a>>,
-    memory_bytes: usize,
-) -> Result<u64> {
-    let mut builder = Builder::new(disk, id)?;
-    let mut numbers = Numbers {
-        first_sequence: sealable.sequences.0,
-        last_sequence: sealable.sequences.1,
-        page_delta: sealable.deltas.0,
-        visit_delta: sealable.deltas.1,
-        ..Numbers::default()
-    };
-
-    let mut hashes: Vec<(u64, u32)> = Vec::new();
-    let mut seen: Vec<Held> = Vec::new();
-    let mut index = Vec::new();
-    let mut section = builder.begin(Tag::of(Kind::Pages))?;
-    let (mut group, mut bytes) = (GroupWriter::default(), Vec::new());
-    for (ordinal, page) in (0u32..).zip(pages) {
-        if u64::from(ordinal) >= PAGES_MAX {
-            return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
-        }
-        if u64::from(ordinal).is_multiple_of(GROUP_PAGES) {
-            index.extend_from_slice(&(section.written() + bytes.len() as u64).to_le_bytes());
-        }
-        group.push(page.url, |out| page.record.put(out));
-        if group.is_full() {
-            group.flush(&mut bytes);
-            builder.write(&mut section, &bytes)?;
-            bytes.clear();
-        }
-        hashes.push((page.hash, ordinal));
-        numbers.visits += page.record.visits.len() as u64;
-        numbers.resets += u64::from(page.record.reset);
-        for (epoch, fingerprint, in_force) in fingerprints(&page.record) {
-            seen.push(Held::new(epoch, fingerprint, ordinal, in_force));
-        }
+impl Sealer {
+    /// Begins segment `id`, of operations with these first and last sequence numbers, that adds so
+    /// much to the store's pages and visits.
+    pub(crate) fn new(
+        disk: &Arc<dyn Disk>,
+        id: u64,
+        sequences: (u64, u64),
+        deltas: (i64, i64),
+    ) -> Result<Sealer> {
+        let mut builder = Builder::new(disk, id)?;
+        let section = builder.begin(Tag::of(Kind::Pages))?;
+        let numbers = Numbers {
+            first_sequence: sequences.0,
+            last_sequence: sequences.1,
+            page_delta: deltas.0,
+            visit_delta: deltas.1,
+            ..Numbers::default()
+        };
+        Ok(Sealer {
+            builder,
+            numbers,
+            section,
+            group: GroupWriter::default(),
+            bytes: Vec::new(),
+            index: Vec::new(),
+            hashes: Vec::new(),
+            held: Vec::new(),
+        })
     }
-    if !group.is_empty() {
-        group.flush(&mut bytes);
-        builder.write(&mut section, &bytes)?;
-    }
-    numbers.pages = hashes.len() as u64;
-    index.extend_from_slice(&section.written().to_le_bytes());
-    builder.end(section)?;
-    builder.whole(Tag::of(Kind::PageIndex), &index)?;
 
-    hashes.sort_unstable();
-    write_hashes(&mut builder, &hashes)?;
-    drop(hashes);
-    builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(sealable.tombstones))?;
-
-    seen.sort_unstable();
-    for tables in seen.chunk_by(|a, b| a.epoch == b.epoch) {
-        let epoch = tables.first().map_or(0, |t| t.epoch);
-        let mut writer = TablesWriter::new(&mut builder, epoch)?;
-        let mut postings = Vec::new();
-        for equal in tables.chunk_by(|a, b| a.fingerprint() == b.fingerprint()) {
-            postings.clear();
-            for of_page in equal.chunk_by(|a, b| a.page() == b.page()) {
-                let page = of_page.first().map_or(0, Held::page);
-                postings.push(Posting { page, in_force: of_page.iter().any(Held::in_force) });
+    /// Adds the next page.
+    pub(crate) fn push(&mut self, page: &SealPage<'_>) -> Result<()> {
+        let record = &page.record;
+        let ordinal = u32::try_from(self.numbers.pages).ok().filter(|n| u64::from(*n) < PAGES_MAX);
+        let ordinal = ordinal
+            .ok_or_else(|| Error::Option("a segment holds fewer than 2^30 pages".to_owned()))?;
+        if self.group.is_empty() {
+            self.index.extend_from_slice(&self.section.written().to_le_bytes());
+        }
+        self.group.push(page.url, |out| record.put(out));
+        if self.group.is_full() {
+            self.flush()?;
+        }
+        self.hashes.push((page.hash, ordinal));
+        self.numbers.pages += 1;
+        self.numbers.visits += record.visits.len() as u64;
+        self.numbers.resets += u64::from(record.reset);
+        // The fingerprints of its visits, and the one in force.
+        let mut in_force = page.in_force;
+        let mark = |content: &Content| (content.fingerprint, content.epoch);
+        for content in record.visits.iter().filter_map(|v| v.seen.content()) {
+            let is_in_force = in_force.is_some_and(|other| mark(&other) == mark(content));
+            self.held.push(Held::new(content, ordinal, is_in_force));
+            if is_in_force {
+                in_force = None;
             }
-            let fingerprint = equal.first().map_or(0, Held::fingerprint);
-            writer.push(&mut builder, fingerprint, &postings)?;
         }
-        numbers.fingerprints += writer.finish(&mut builder, memory_bytes)?;
+        self.held.extend(in_force.map(|content| Held::new(&content, ordinal, true)));
+        Ok(())
     }
-    builder.finish(numbers)
+
+    fn flush(&mut self) -> Result<()> {
+        self.group.flush(&mut self.bytes);
+        self.builder.write(&mut self.section, &self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Writes all the rest, and gives the file its name, durably. `memory_bytes` is what building
+    /// the tables may take for its buffers.
+    pub(crate) fn finish(mut self, tombstones: &[Tombstone], memory_bytes: usize) -> Result<u64> {
+        if !self.group.is_empty() {
+            self.flush()?;
+        }
+        let Sealer { mut builder, mut numbers, section, mut index, mut hashes, mut held, .. } =
+            self;
+        index.extend_from_slice(&section.written().to_le_bytes());
+        builder.end(section)?;
+        builder.whole(Tag::of(Kind::PageIndex), &index)?;
+
+        hashes.sort_unstable();
+        write_hashes(&mut builder, &hashes)?;
+        drop(hashes);
+        builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(tombstones))?;
+
+        held.sort_unstable();
+        for tables in held.chunk_by(|a, b| a.epoch == b.epoch) {
+            let epoch = tables.first().map_or(0, |t| t.epoch);
+            let mut writer = TablesWriter::new(&mut builder, epoch)?;
+            let mut postings = Vec::new();
+            for equal in tables.chunk_by(|a, b| a.fingerprint() == b.fingerprint()) {
+                postings.clear();
+                for of_page in equal.chunk_by(|a, b| a.page() == b.page()) {
+                    let page = of_page.first().map_or(0, Held::page);
+                    postings.push(Posting { page, in_force: of_page.iter().any(Held::in_force) });
+                }
+                let fingerprint = equal.first().map_or(0, Held::fingerprint);
+                writer.push(&mut builder, fingerprint, &postings)?;
+            }
+            numbers.fingerprints += writer.finish(&mut builder, memory_bytes)?;
+        }
+        builder.finish(numbers)
+    }
 }
 
 /// A fingerprint that a page has or had; ordered by epoch, canonically, and by page.
@@ -125,13 +151,13 @@ struct Held {
 }
 
 impl Held {
-    fn new(epoch: u32, fingerprint: u64, page: u32, in_force: bool) -> Held {
-        let (popcount, fingerprint) = canonical_key(fingerprint);
+    fn new(content: &Content, page: u32, in_force: bool) -> Held {
+        let (popcount, fingerprint) = canonical_key(content.fingerprint);
         let packed = u128::from(popcount) << 97
             | u128::from(fingerprint) << 33
             | u128::from(page) << 1
             | u128::from(in_force);
-        Held { epoch, packed }
+        Held { epoch: content.epoch.0, packed }
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the bits that are cut are another's")]
@@ -160,10 +186,10 @@ fn write_hashes(builder: &mut Builder, hashes: &[(u64, u32)]) -> Result<()> {
 
 /// The four sections that find a page by its hash.
 pub(super) struct HashWriter {
-    hashes: super::build::SectionWriter,
-    pages: super::build::SectionWriter,
-    directory: super::build::SectionWriter,
-    filter: super::build::SectionWriter,
+    hashes: SectionWriter,
+    pages: SectionWriter,
+    directory: SectionWriter,
+    filter: SectionWriter,
     index: HashIndexWriter,
     parts: (Vec<u8>, Vec<u8>),
 }

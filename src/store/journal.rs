@@ -9,7 +9,7 @@ use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, put_varint};
 use crate::page::{Prefix, Visit};
-use crate::segment::{Carried, Visits, put_visits, url_hash};
+use crate::segment::{Visits, put_visits, take_head, url_hash};
 
 /// Low two bits of a record's first byte.
 const VISIT: u8 = 0;
@@ -102,7 +102,7 @@ fn replay_one(cursor: &mut Cursor<'_>, sequence: u64, seed: u64, inner: &mut Inn
         let url = std::str::from_utf8(cursor.take(len)?).ok()?;
         let packed = cursor.rest();
         if tag & HEAD != 0 {
-            Carried::take(cursor)?.join(std::iter::empty())?;
+            take_head(cursor)?;
         }
         let head = packed.get(..packed.len() - cursor.rest().len())?;
         let hash = url_hash(url, seed);

@@ -16,7 +16,7 @@ use super::memtable::{Effect, Memtable};
 use super::options::Durability;
 use super::search::{SegmentHit, Wanted, segment_hits_of_many};
 use super::shared::{Shared, Writer};
-use super::view::{Lookup, Part, View};
+use super::view::{Lookup, Part, View, head_in, known_in};
 use crate::error::{Error, Result};
 use crate::page::{
     Content, Digest, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url,
@@ -113,13 +113,16 @@ impl Shared {
         outcomes: &mut Vec<Outcome>,
     ) -> Result<()> {
         let (mut writer, mut prepared) = self.begin(prepared, observations, 0)?;
+        let mut full = false;
         for (at, observation) in observations.iter().enumerate() {
-            if self.is_full(Self::active(&prepared.view)?) {
+            if full {
                 drop(writer);
                 (writer, prepared) = self.begin(prepared, observations, at)?;
             }
             prepared.prefetch(observations, at);
-            outcomes.extend(self.apply(&mut writer, &mut prepared, at, observation)?);
+            let applied = self.apply(&mut writer, &mut prepared, at, observation)?;
+            full = applied.as_ref().is_some_and(|(_, full)| *full);
+            outcomes.extend(applied.map(|(outcome, _)| outcome));
         }
         if self.options.durability == Durability::OnFlush {
             let last = writer.next_sequence - 1;
@@ -175,9 +178,9 @@ impl Shared {
         let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
         let hits = segment_hits_of_many(&view.segments, &wanted)?;
         let mut heads = Vec::new();
-        let new = |o: &Observation<'_>| (false, 0..0, Effect::of(&mut None, &o.visit));
+        let new = |o: &Observation<'_>| (false, 0..0, Effect::of(&mut None, &o.visit), None);
         let mut pages: Vec<_> = observations.iter().map(new).collect();
-        view.heads_in_segments(&lookups, |place, mut known| {
+        view.heads_in_segments(&lookups, |place, mut known, standing| {
             let (Some(page), Some(observation)) = (pages.get_mut(place), observations.get(place))
             else {
                 return;
@@ -187,17 +190,17 @@ impl Shared {
                 put_carried(&mut heads, head, &[]);
             }
             let effect = Effect::of(&mut known.head, &observation.visit);
-            *page = (known.earlier, start..heads.len(), effect);
+            *page = (known.earlier, start..heads.len(), effect, Some(standing));
         })?;
         let mut each = Vec::with_capacity(lookups.len());
         for (((lookup, wanted), hits), page) in
             lookups.into_iter().zip(&wanted).zip(hits).zip(pages)
         {
-            let (earlier, head, effect) = page;
+            let (earlier, head, effect, standing) = page;
             let mut shown = Vec::new();
             for hit in hits {
                 if let Some(wanted) = wanted
-                    && view.may_show(wanted, &hit)?
+                    && view.may_show(wanted, &hit, standing)?
                 {
                     shown.push(hit);
                 }
@@ -221,32 +224,27 @@ impl Shared {
         })
     }
 
-    /// Applies observation number `at` under the write lock.
+    /// Applies observation number `at` under the write lock. Says also whether the memtable is now
+    /// full.
     fn apply(
         &self,
         writer: &mut MutexGuard<'_, Writer>,
         prepared: &mut Prepared<'_>,
         at: usize,
         observation: &Observation<'_>,
-    ) -> Result<Option<Outcome>> {
+    ) -> Result<Option<(Outcome, bool)>> {
         let Prepared { view, skipped, each, heads } = prepared;
         let looked = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
         let Some(looked) = looked else { return Ok(None) };
         let (visit, lookup) = (observation.visit, &looked.lookup);
-        let active = Self::active(view)?;
+        let (active, sealing) = view.memtables.split_last().ok_or(Error::ReadOnly)?;
         let Writer { next_sequence, pending, packed } = &mut **writer;
         packed.clear();
         // What the memtables know is newer than what the segments do.
-        let (number, nearer) = {
-            let inner = active.read();
-            let number = inner.find(lookup.hash, lookup.url, u64::MAX);
-            (number, number.and_then(|n| inner.page(n)).map(|page| page.head()))
-        };
+        let (number, known) = known_in(&active.read(), lookup, u64::MAX);
         let (mut earlier, mut effect) = (looked.earlier, looked.effect);
-        if let Some(mut head) = nearer {
-            effect = Effect::of(&mut head, &visit);
-        } else if let Some(mut known) = view.head_in_memory(lookup, u64::MAX) {
-            if let Some(head) = &known.head {
+        if let Some(mut known) = known.or_else(|| head_in(sealing, lookup, u64::MAX)) {
+            if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
                 put_carried(packed, head, &[]);
             }
             earlier = known.earlier;
@@ -261,7 +259,7 @@ impl Shared {
         let hits = std::mem::take(&mut looked.hits);
         let outcome = self.outcome(view, observation, verdict, hits)?;
         if verdict == Verdict::Known {
-            return Ok(Some(outcome));
+            return Ok(Some((outcome, false)));
         }
         let sequence = *next_sequence;
         let place = match number {
@@ -276,7 +274,7 @@ impl Shared {
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed),
         };
         inner.visit(sequence, number, visit, &effect);
-        Ok(Some(outcome))
+        Ok(Some((outcome, self.is_full(&inner))))
     }
 
     fn outcome(
@@ -335,18 +333,22 @@ impl Prepared<'_> {
 
     /// Tells the processor what the memtables will be asked for soon after observation `at`.
     fn prefetch(&self, observations: &[Observation<'_>], at: usize) {
-        /// How many observations ahead a page's place is asked for, and the page.
-        const AHEAD: (usize, usize) = (6, 3);
-        let content = |at: usize| observations.get(at).and_then(|o| o.visit.seen.content());
+        /// Observations for which this is done at once, since it takes the memtables' locks.
+        const TOGETHER: usize = 4;
+        if !at.is_multiple_of(TOGETHER) {
+            return;
+        }
+        let soon = at + TOGETHER..at + 2 * TOGETHER;
+        let later = |by: usize| soon.start + by * TOGETHER..soon.end + by * TOGETHER;
+        let looked = |range: Range<usize>| range.filter_map(|at| self.get(at));
         for memtable in &self.view.memtables {
             let inner = memtable.read();
-            if let Some(looked) = self.get(at + AHEAD.0) {
-                inner.prefetch_place(looked.lookup.hash);
-            }
-            if let Some(looked) = self.get(at + AHEAD.1) {
-                inner.prefetch_page(looked.lookup.hash);
-            }
-            if let Some(content) = content(at + AHEAD.1) {
+            // A page's place, then the page, then what it has.
+            looked(later(2)).for_each(|looked| inner.prefetch_place(looked.lookup.hash));
+            looked(later(1)).for_each(|looked| inner.prefetch_page(looked.lookup.hash));
+            looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
+            let contents = observations.get(soon.clone()).unwrap_or(&[]).iter();
+            for content in contents.filter_map(|o| o.visit.seen.content()) {
                 inner.prefetch(content.epoch.0, content.fingerprint);
             }
         }

@@ -11,13 +11,13 @@ use std::time::Duration;
 use parking_lot::MutexGuard;
 
 use super::answer::Merged;
-use super::memtable::Memtable;
+use super::memtable::{Inner, Memtable};
 use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
-use crate::segment::{Mergeable, SealPage, Sealable, Segment, merge, seal};
+use crate::segment::{Mergeable, SealPage, Sealer, Segment, merge};
 
 /// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
@@ -33,8 +33,7 @@ const PATIENCE: u32 = 50;
 
 impl Shared {
     /// Whether the memtable that is written must be sealed before it takes more.
-    pub(super) fn is_full(&self, active: &Memtable) -> bool {
-        let inner = active.read();
+    pub(super) fn is_full(&self, inner: &Inner) -> bool {
         inner.operations >= self.options.memtable_observations
             || inner.operations > 0 && inner.bytes() >= self.options.memtable_bytes
     }
@@ -44,7 +43,7 @@ impl Shared {
         loop {
             self.sound()?;
             let mut writer = self.writer.lock();
-            if !self.is_full(Self::active(&self.view())?) {
+            if !self.is_full(&Self::active(&self.view())?.read()) {
                 return Ok(writer);
             }
             if self.rotate(&mut writer) {
@@ -154,21 +153,18 @@ impl Shared {
             return Err(Error::Option("an empty memtable is not sealed".to_owned()));
         };
         self.commit(sequences.1, None)?;
-        let pages = inner.in_order().filter_map(|page| {
-            let record = page.record();
-            (record.reset || !record.visits.is_empty()).then(|| SealPage {
-                url: page.url(),
-                hash: page.hash(),
-                record,
-            })
-        });
-        let sealable = Sealable {
-            sequences,
-            deltas: (inner.page_delta, inner.visit_delta),
-            tombstones: &inner.tombstones,
-        };
         let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
-        seal(&self.disk, id, &sealable, pages, self.options.merge_memory_bytes)?;
+        let deltas = (inner.page_delta, inner.visit_delta);
+        let mut sealer = Sealer::new(&self.disk, id, sequences, deltas)?;
+        let mut visits = Vec::new();
+        for page in inner.in_order() {
+            let record = page.record(&mut visits);
+            if record.reset || !record.visits.is_empty() {
+                let (url, hash, in_force) = (page.url(), page.hash(), page.in_force());
+                sealer.push(&SealPage { url, hash, record, in_force })?;
+            }
+        }
+        sealer.finish(&inner.tombstones, self.options.merge_memory_bytes)?;
         let live = self.open_segment(id)?;
         let next = self.next_segment.load(Ordering::Acquire);
         self.catalog()?.seal(&row(&live.segment), memtable.journal, next)?;

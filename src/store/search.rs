@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::answer::{Matches, Near};
-use super::view::{LiveSegment, Lookup, View, unreadable};
+use super::view::{LiveSegment, Lookup, Standing, View, unreadable};
 use crate::error::Result;
 use crate::page::{Content, Digest, surt};
 use crate::search::{Batch, Candidate};
@@ -137,8 +137,14 @@ pub(crate) fn segment_hits_of_many(
 
 impl View {
     /// Whether a hit may name a page: not if only the page itself has that fingerprint, or a page
-    /// that had it and changed. Costs a page's group.
-    pub(crate) fn may_show(&self, wanted: &Wanted<'_>, hit: &SegmentHit) -> Result<bool> {
+    /// that had it and changed. `own` is where the page itself is known to stand. Costs a page's
+    /// group, if it stands in another segment.
+    pub(crate) fn may_show(
+        &self,
+        wanted: &Wanted<'_>,
+        hit: &SegmentHit,
+        own: Option<Standing>,
+    ) -> Result<bool> {
         let (number, candidate) = hit;
         let Some(live) = self.segments.get(*number) else { return Ok(false) };
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(false) };
@@ -147,6 +153,9 @@ impl View {
             return Ok(false);
         }
         match wanted.except {
+            Some(_) if own.is_some_and(|own| own.segment == *number) => {
+                Ok(own.is_none_or(|own| own.page != posting.page))
+            }
             Some(url) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
             None => Ok(true),
         }

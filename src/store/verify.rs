@@ -56,11 +56,12 @@ fn verify_pages(live: &LiveSegment, seed: u64) -> Result<u64> {
     let (mut before, mut visits, mut resets, mut in_force) = (None, 0, 0, 0);
     while cursor.advance()? {
         let record = cursor.record()?;
-        let read = record.read().ok_or_else(|| unreadable(segment))?;
-        visits += read.visits.len() as u64;
-        resets += u64::from(read.reset);
-        in_force += u64::from(read.head.as_ref().is_some_and(|h| h.in_force().is_some()));
-        if !read.visits.is_sorted() {
+        let head = record.head().ok_or_else(|| unreadable(segment))?;
+        let own = record.visits().ok_or_else(|| unreadable(segment))?;
+        visits += own.len() as u64;
+        resets += u64::from(record.reset());
+        in_force += u64::from(head.is_some_and(|h| h.in_force().is_some()));
+        if !own.is_sorted() {
             return Err(flaw("visits out of order"));
         }
         let url = cursor.url()?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::memtable::Memtable;
+use super::memtable::{Inner, Memtable};
 use crate::error::Result;
 use crate::page::{Head, Visit, surt};
 use crate::segment::{EpochTables, Segment, Tombstone, url_hash};
@@ -86,28 +86,43 @@ pub(crate) struct Known {
     pub(crate) head: Option<Head>,
 }
 
+/// Where a page stands: the number of a segment, and of the page there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) segment: usize,
+    pub(crate) page: u32,
+}
+
+/// What memtables know of a page as of `sequence`; `None` where they leave it to older components.
+pub(crate) fn head_in(
+    memtables: &[Arc<Memtable>],
+    lookup: &Lookup<'_>,
+    sequence: u64,
+) -> Option<Known> {
+    memtables.iter().rev().find_map(|memtable| known_in(&memtable.read(), lookup, sequence).1)
+}
+
+/// The same of one memtable, and the page's number there.
+pub(crate) fn known_in(
+    inner: &Inner,
+    lookup: &Lookup<'_>,
+    sequence: u64,
+) -> (Option<u32>, Option<Known>) {
+    let number = inner.find(lookup.hash, lookup.url, sequence);
+    if let Some(page) = number.and_then(|number| inner.page(number)) {
+        return (number, Some(Known { earlier: true, head: page.head_at(sequence) }));
+    }
+    let buried = !inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence);
+    (None, buried.then(Known::default))
+}
+
 impl View {
     /// The page's head as of `sequence`.
     pub(crate) fn head(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Known> {
-        match self.head_in_memory(lookup, sequence) {
+        match head_in(&self.memtables, lookup, sequence) {
             Some(known) => Ok(known),
             None => self.head_in_segments(lookup),
         }
-    }
-
-    /// The same, asking only the memtables; `None` where they leave it to the segments.
-    pub(crate) fn head_in_memory(&self, lookup: &Lookup<'_>, sequence: u64) -> Option<Known> {
-        for memtable in self.memtables.iter().rev() {
-            let inner = memtable.read();
-            let page = inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n));
-            if let Some(page) = page {
-                return Some(Known { earlier: true, head: page.head_at(sequence) });
-            }
-            if !inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence) {
-                return Some(Known::default());
-            }
-        }
-        None
     }
 
     /// The same, asking only the segments.
@@ -123,16 +138,17 @@ impl View {
     /// The same for many pages: in order of their hashes, which is that of each segment's filter and
     /// index.
     ///
-    /// Hands over the place of each page of which any segment has a record that is not buried.
+    /// Hands over the place of each page of which any segment has a record that is not buried, and
+    /// where that stands.
     pub(crate) fn heads_in_segments(
         &self,
         lookups: &[Lookup<'_>],
-        mut found: impl FnMut(usize, Known),
+        mut found: impl FnMut(usize, Known, Standing),
     ) -> Result<()> {
         let mut order: Vec<(u64, usize)> =
             lookups.iter().enumerate().map(|(place, lookup)| (lookup.hash, place)).collect();
         order.sort_unstable();
-        for live in self.segments.iter().rev() {
+        for (number, live) in self.segments.iter().enumerate().rev() {
             let wanted = order
                 .iter()
                 .filter_map(|&(hash, place)| lookups.get(place).map(|lookup| (hash, lookup.url)));
@@ -141,7 +157,8 @@ impl View {
                 let head = page.record.head().ok_or_else(|| unreadable(&live.segment))?;
                 let place = order.get(at).map(|(_, place)| *place);
                 if let Some(place) = place {
-                    found(place, Known { earlier: true, head });
+                    let standing = Standing { segment: number, page: page.ordinal };
+                    found(place, Known { earlier: true, head }, standing);
                 }
                 if let Some(answered) = answered.get_mut(at) {
                     *answered = true;

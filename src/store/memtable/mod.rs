@@ -122,9 +122,15 @@ impl Inner {
 
     /// The same for the page, whose place has come.
     pub(crate) fn prefetch_page(&self, hash: u64) {
-        let number = self.places.candidates(hash).next();
-        if let Some(page) = number.and_then(|number| self.pages.get(number as usize)) {
-            prefetch_value(page);
+        if let Some(page) = self.places.candidates(hash).next().and_then(|n| self.page(n)) {
+            prefetch_value(page.page);
+        }
+    }
+
+    /// The same for what the page has, once the page itself has come.
+    pub(crate) fn prefetch_contents(&self, hash: u64) {
+        if let Some(page) = self.places.candidates(hash).next().and_then(|n| self.page(n)) {
+            page.prefetch();
         }
     }
 
@@ -183,6 +189,7 @@ impl Inner {
             checkpoint: None,
             arrivals_since: 0,
             earlier,
+            current: false,
             reset: false,
         });
         self.urls.push_str(url);
@@ -225,6 +232,8 @@ impl Inner {
                 Some((first, place))
             }
         };
+        let seen = visit.seen.content().copied();
+        page.current = seen.is_some() && seen == effect.after;
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         self.arrivals.push(Arrival { sequence, visit, first: effect.first, next: None });
@@ -234,7 +243,6 @@ impl Inner {
         self.page_delta += i64::from(effect.first);
         self.visit_delta += 1;
         // What was seen; and what is in force now, which may be an older version.
-        let seen = visit.seen.content().copied();
         if let Some(content) = seen.filter(|_| seen != indexed) {
             self.index(content, number);
         }
@@ -247,6 +255,7 @@ impl Inner {
     fn forget(&mut self, number: u32, sequence: u64) {
         if let Some(page) = self.pages.get_mut(number as usize) {
             page.reset = true;
+            page.current = false;
             self.bytes += 4 * size_of::<(u32, u64)>();
             self.resets.insert((number, sequence));
         }

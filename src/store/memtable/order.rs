@@ -6,47 +6,63 @@ use crate::search::prefetch_value;
 
 /// A page and where its SURT key is, to be sorted.
 struct Keyed {
-    /// Bytes that decide most comparisons.
-    decisive: u64,
+    /// Of keys that are alike up to some byte, the bytes after it, the first one on top.
+    digit: u64,
     start: usize,
     end: usize,
     number: u32,
 }
 
+/// Keys in fewer than this are compared whole.
+const FEW: usize = 8;
+
 impl Inner {
     /// The numbers of the pages whose keys are `within`, in SURT order.
     pub(crate) fn order(&self, within: impl Fn(&[u8]) -> bool) -> Vec<u32> {
-        let mut keys = Vec::new();
+        let mut keys = Vec::with_capacity(self.urls.len() + self.urls.len() / 8);
         let mut order: Vec<Keyed> = Vec::with_capacity(self.pages.len());
         for page in self.pages() {
             let start = keys.len();
             surt::key(page.url(), &mut keys);
             if within(keys.get(start..).unwrap_or(&[])) {
-                order.push(Keyed { decisive: 0, start, end: keys.len(), number: page.number });
+                order.push(Keyed { digit: 0, start, end: keys.len(), number: page.number });
             } else {
                 keys.truncate(start);
             }
         }
-        // Keys are alike at their beginning; the eight bytes after what all share tell most apart.
+        self.sort(&keys, &mut order, 0);
+        order.into_iter().map(|keyed| keyed.number).collect()
+    }
+
+    /// Sorts pages whose keys are alike in their first `alike` bytes: by the eight bytes after what
+    /// they all share, then those that are the same so far in the same way.
+    fn sort(&self, keys: &[u8], order: &mut [Keyed], alike: usize) {
         let key = |keyed: &Keyed| keys.get(keyed.start..keyed.end).unwrap_or(&[]);
-        let first = order.first().map_or(&[][..], key);
-        let shared = order.iter().fold(first, |shared, keyed| {
-            let same = shared.iter().zip(key(keyed)).take_while(|(a, b)| a == b).count();
+        let url = |keyed: &Keyed| self.page(keyed.number).map(|page| page.url());
+        let rest = |keyed: &Keyed| keys.get(keyed.start + alike..keyed.end).unwrap_or(&[]);
+        let whole = |a: &Keyed, b: &Keyed| key(a).cmp(key(b)).then_with(|| url(a).cmp(&url(b)));
+        let first = order.first().map_or(&[][..], rest);
+        let shared = order.iter().skip(1).fold(first, |shared, keyed| {
+            let same = shared.iter().zip(rest(keyed)).take_while(|(a, b)| a == b).count();
             shared.get(..same).unwrap_or(&[])
         });
-        let skipped = shared.len();
-        for keyed in &mut order {
-            let mut decisive = [0; 8];
-            let rest = keys.get(keyed.start + skipped..keyed.end).unwrap_or(&[]);
-            decisive.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            keyed.decisive = u64::from_be_bytes(decisive);
+        let alike = alike + shared.len();
+        let ends = |keyed: &Keyed| keyed.end - keyed.start <= alike + size_of::<u64>();
+        for keyed in &mut *order {
+            let mut digit = [0; 8];
+            let rest = keys.get(keyed.start + alike..keyed.end).unwrap_or(&[]);
+            digit.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            keyed.digit = u64::from_be_bytes(digit);
         }
-        let url = |keyed: &Keyed| self.page(keyed.number).map(|page| page.url());
-        order.sort_unstable_by(|a, b| {
-            let whole = || key(a).cmp(key(b)).then_with(|| url(a).cmp(&url(b)));
-            a.decisive.cmp(&b.decisive).then_with(whole)
-        });
-        order.into_iter().map(|keyed| keyed.number).collect()
+        order.sort_unstable_by_key(|keyed| keyed.digit);
+        for same in order.chunk_by_mut(|a, b| a.digit == b.digit).filter(|same| same.len() > 1) {
+            // A key that ends is no longer told from one that goes on with zeros.
+            if same.len() < FEW || same.iter().any(ends) {
+                same.sort_unstable_by(whole);
+            } else {
+                self.sort(keys, same, alike + size_of::<u64>());
+            }
+        }
     }
 
     /// All pages in SURT order, to be read one after another.

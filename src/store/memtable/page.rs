@@ -1,10 +1,9 @@
 //! A page of a memtable: what came of it, and its head at any operation.
 
 use super::Inner;
-use crate::layout::Cursor;
-use crate::page::{Head, Visit};
-use crate::search::prefetch_value;
-use crate::segment::{Carried, Record, put_carried};
+use crate::page::{Content, Head, Visit};
+use crate::search::{prefetch, prefetch_value};
+use crate::segment::{Record, put_carried, unpack_head};
 
 /// A page of which something was observed since the last seal.
 #[derive(Debug)]
@@ -23,6 +22,8 @@ pub(super) struct MemPage {
     pub(super) checkpoint: Option<u32>,
     pub(super) arrivals_since: u32,
     pub(super) earlier: bool,
+    /// Whether what its last arrival saw is in force.
+    pub(super) current: bool,
     /// Whether it was ever forgotten here.
     pub(super) reset: bool,
 }
@@ -101,11 +102,12 @@ impl<'a> PageOf<'a> {
         let (mut head, first) = match checkpoint {
             Some(c) => {
                 let next = self.inner.arrivals.get(c.arrival as usize).and_then(|a| a.next);
-                (self.inner.unpack(c.head, c.head_len), next)
+                (unpack_head(self.inner.packed(c.head, c.head_len)), next)
             }
             None => {
                 let MemPage { head, head_len, arrivals, .. } = *self.page;
-                let older = reset.is_none().then(|| self.inner.unpack(head, head_len)).flatten();
+                let packed = self.inner.packed(head, head_len);
+                let older = reset.is_none().then(|| unpack_head(packed)).flatten();
                 (older, arrivals.map(|(first, _)| first))
             }
         };
@@ -128,13 +130,12 @@ impl<'a> PageOf<'a> {
     }
 
     pub(super) fn prefetch(&self) {
-        let MemPage { url, head, arrivals, .. } = *self.page;
+        let MemPage { url, url_len, head, head_len, arrivals, .. } = *self.page;
         if let Some(arrival) = arrivals.and_then(|(at, _)| self.inner.arrivals.get(at as usize)) {
             prefetch_value(arrival);
         }
-        for byte in [self.inner.urls.as_bytes().get(url), self.inner.heads.get(head)] {
-            byte.into_iter().for_each(prefetch_value);
-        }
+        prefetch(self.inner.urls.as_bytes().get(url..url + url_len as usize).unwrap_or(&[]));
+        prefetch(self.inner.packed(head, head_len));
     }
 
     /// When the page was last forgotten, at or before `sequence`.
@@ -172,24 +173,33 @@ impl<'a> PageOf<'a> {
             .map(|a| a.visit)
     }
 
-    /// What a sealed segment keeps of this page.
-    pub(crate) fn record(&self) -> Record {
-        let mut visits: Vec<Visit> = self.visits_at(u64::MAX).collect();
+    /// What a sealed segment keeps of this page; its visits go to a room for them.
+    pub(crate) fn record<'v>(&self, visits: &'v mut Vec<Visit>) -> Record<'v>
+    where
+        'a: 'v,
+    {
+        visits.clear();
+        visits.extend(self.visits_at(u64::MAX));
         visits.sort_unstable();
-        Record {
-            reset: self.page.reset && self.page.earlier,
-            earlier: self.page.earlier && !self.page.reset,
-            head: self.head(),
-            visits,
+        let MemPage { head, head_len, earlier, reset, .. } = *self.page;
+        let before = if reset { &[] } else { self.inner.packed(head, head_len) };
+        Record { reset: reset && earlier, earlier: earlier && !reset, before, visits }
+    }
+
+    /// What is in force. Costs as much as the head, unless the last arrival brought it.
+    pub(crate) fn in_force(&self) -> Option<Content> {
+        let last = self.page.arrivals.filter(|_| self.page.current);
+        match last.and_then(|(_, last)| self.inner.arrivals.get(last as usize)) {
+            Some(arrival) => arrival.visit.seen.content().copied(),
+            None => self.head().and_then(|head| head.in_force().map(|version| version.content)),
         }
     }
 }
 
 impl Inner {
     /// A head that was packed here.
-    fn unpack(&self, start: usize, len: u32) -> Option<Head> {
-        let bytes = self.heads.get(start..start + len as usize)?;
-        Carried::take(&mut Cursor::new(bytes))?.join(std::iter::empty())
+    fn packed(&self, start: usize, len: u32) -> &[u8] {
+        self.heads.get(start..start + len as usize).unwrap_or(&[])
     }
 
     /// Keeps the head of a page as it is now.
