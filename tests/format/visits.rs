@@ -172,7 +172,7 @@ impl Carried {
         let told = Head::of(&told).unwrap();
         Head {
             visits: self.visits + own.len() as u64,
-            first: self.first,
+            first: self.first.min(told.first),
             versions: versions(self.versions.into_iter().chain(told.versions)),
             ..told
         }

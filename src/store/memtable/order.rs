@@ -83,3 +83,42 @@ impl Inner {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::page::check_url;
+
+    proptest! {
+        /// Keys that begin alike for long, that end where others go on, and that are the same.
+        #[test]
+        fn the_order_is_that_of_keys_and_urls(
+            parts in prop::collection::vec(prop::collection::vec(0usize..6, 0..12), 0..120),
+        ) {
+            const PARTS: [&str; 6] = ["a", "abcdefgh", "/", "/a/long/part/of/a/path", "%00", "."];
+            let mut inner = Inner::default();
+            let mut urls: Vec<String> = parts
+                .iter()
+                .map(|parts| parts.iter().map(|part| PARTS[*part]).collect::<String>())
+                .flat_map(|rest| [format!("http://x.example/{rest}"), format!("HTTP://x.example/{rest}")])
+                .filter(|url| check_url(url).is_ok())
+                .collect();
+            urls.sort();
+            urls.dedup();
+            for (sequence, url) in (1..).zip(&urls) {
+                inner.add_page(sequence, url, sequence, false, &[]);
+            }
+            let key = |url: &str| {
+                let mut key = Vec::new();
+                surt::key(url, &mut key);
+                key
+            };
+            let order = inner.order(|_| true);
+            let found: Vec<&str> = order.iter().map(|n| inner.page(*n).unwrap().url()).collect();
+            urls.sort_by_cached_key(|url| (key(url), url.clone()));
+            prop_assert_eq!(found, urls);
+        }
+    }
+}
