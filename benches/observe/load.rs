@@ -108,6 +108,18 @@ impl Load {
         }
     }
 
+    /// The whole crawl in batches of `count`: some 110 bytes of memory an observe. Engines that are
+    /// compared are given it ready-made, so that what it costs to make counts for neither.
+    pub(crate) fn batches(mut self, count: usize) -> Vec<Batch> {
+        let mut batches = Vec::new();
+        while self.pages() < self.pages_max {
+            let mut batch = Batch::default();
+            self.fill(&mut batch, count);
+            batches.push(batch);
+        }
+        batches
+    }
+
     /// How many pages were found so far.
     pub(crate) fn pages(&self) -> usize {
         self.fingerprints.len()

@@ -32,13 +32,11 @@ pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: us
     let totals = Arc::new(Totals::default());
     let backend = Counting { file: create(&path), totals: Arc::clone(&totals) };
     let database = Database::builder().create_with_backend(backend).unwrap();
-    let mut load = Load::new(seed, urls);
-    let mut observes = Batch::default();
+    let batches = Load::new(seed, urls).batches(batch);
     let mut calls = Calls::default();
     let start = Instant::now();
-    while load.pages() < urls {
-        load.fill(&mut observes, batch);
-        calls.time(observes.len(), || observe_batch(&database, &observes));
+    for observes in &batches {
+        calls.time(observes.len(), || observe_batch(&database, observes));
     }
     let seconds = start.elapsed().as_secs_f64();
     let rate = calls.observes() as f64 / seconds;
@@ -49,7 +47,7 @@ pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: us
     report.print(
         Row::new("observe")
             .text("engine", "redb")
-            .count("urls", load.pages() as u64)
+            .count("urls", urls as u64)
             .count("batch", batch as u64)
             .count("observes", calls.observes())
             .number("observes_per_second", rate)

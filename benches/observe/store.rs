@@ -99,13 +99,11 @@ impl Found {
 pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
     let dir = dir.join("store");
     let metered = Metered::create(&dir);
-    let mut load = Load::new(seed, urls);
-    let (mut observes, mut calls, mut found) =
-        (Batch::default(), Calls::default(), Found::default());
+    let batches = Load::new(seed, urls).batches(batch);
+    let (mut calls, mut found) = (Calls::default(), Found::default());
     let start = Instant::now();
-    while load.pages() < urls {
-        load.fill(&mut observes, batch);
-        metered.observe_batch(&observes, &mut calls, &mut found);
+    for observes in &batches {
+        metered.observe_batch(observes, &mut calls, &mut found);
     }
     let seconds = start.elapsed().as_secs_f64();
     metered.store.rest().unwrap();
