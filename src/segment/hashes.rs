@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::file::{SectionRef, Segment};
 use crate::error::Result;
-use crate::layout::{Kind, Tag};
+use crate::layout::{Cursor, Kind, Tag};
+use crate::search::{prefetch, prefetch_value};
 
 /// Bits of filter for each page.
 const FILTER_BITS: u64 = 12;
@@ -117,27 +118,68 @@ impl Segment {
         self.section(Tag::of(kind))
     }
 
+    /// The block of the filter where this hash would be; none if there is no filter.
+    fn filter_block(&self, hash: u64) -> Result<&[u8]> {
+        let blocks = filter_blocks(self.numbers().pages);
+        if blocks == 0 {
+            return Ok(&[]);
+        }
+        let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
+        self.plain(Kind::Filter).get(start..start + FILTER_BLOCK_BYTES)
+    }
+
     /// Whether a page with this hash may be here. Costs one cache line.
     #[inline]
     pub(crate) fn may_contain(&self, hash: u64) -> Result<bool> {
-        let blocks = filter_blocks(self.numbers().pages);
-        if blocks == 0 {
-            return Ok(false);
-        }
-        let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
-        let block = self.plain(Kind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
+        let block = self.filter_block(hash)?;
         Ok(filter_bits(hash).all(|bit| block.get(bit / 8).is_some_and(|b| b >> (bit % 8) & 1 == 1)))
+    }
+
+    /// Asks for what [`may_contain`](Self::may_contain) will read.
+    pub(super) fn prefetch_filter(&self, hash: u64) {
+        if let Ok([byte, ..]) = self.filter_block(hash) {
+            prefetch_value(byte);
+        }
+    }
+
+    /// The bytes of the directory that say where the hashes of a bucket are, and the bucket.
+    fn bounds(&self, hash: u64) -> Result<(u64, &[u8])> {
+        let bits = directory_bits(self.numbers().pages);
+        let bucket = if bits == 0 { 0 } else { hash >> (64 - bits) };
+        Ok((bucket, self.plain(Kind::HashDirectory).get(bucket * 4..bucket * 4 + 8)?))
+    }
+
+    /// Asks for where the hashes near this one are.
+    pub(super) fn prefetch_bounds(&self, hash: u64) {
+        if let Ok((_, bounds)) = self.bounds(hash) {
+            prefetch(bounds);
+        }
+    }
+
+    /// Asks for the hashes near this one.
+    pub(super) fn prefetch_hashes(&self, hash: u64) {
+        if let Ok(places) = self.bucket(hash)
+            && let Ok(hashes) = self.plain(Kind::Hashes).get(places.start * 8..places.end * 8)
+        {
+            prefetch(hashes);
+        }
+    }
+
+    /// Places in the hash column of the hashes that share a bucket with this one.
+    fn bucket(&self, hash: u64) -> Result<Range<u64>> {
+        let (bucket, bounds) = self.bounds(hash)?;
+        let mut cursor = Cursor::new(bounds);
+        let (start, end) = (cursor.u32().unwrap_or(0).into(), cursor.u32().unwrap_or(0).into());
+        if start > end || end > self.numbers().pages {
+            let directory = self.plain(Kind::HashDirectory);
+            return Err(directory.flaw(bucket * 4, "a bucket ends before it starts"));
+        }
+        Ok(start..end)
     }
 
     /// Places in the hash column of the hashes equal to `hash`.
     fn places(&self, hash: u64) -> Result<Range<u64>> {
-        let bits = directory_bits(self.numbers().pages);
-        let bucket = if bits == 0 { 0 } else { hash >> (64 - bits) };
-        let directory = self.plain(Kind::HashDirectory);
-        let (start, end) = (directory.u32_at(bucket)?.into(), directory.u32_at(bucket + 1)?.into());
-        if start > end || end > self.numbers().pages {
-            return Err(directory.flaw(bucket * 4, "a bucket ends before it starts"));
-        }
+        let Range { start, end } = self.bucket(hash)?;
         let hashes = self.plain(Kind::Hashes);
         let bound = |before: &dyn Fn(u64) -> bool| -> Result<u64> {
             let (mut low, mut high) = (start, end);

@@ -199,18 +199,25 @@ impl Segment {
         &self,
         wanted: impl Iterator<Item = (u64, &'u str)> + Clone,
     ) -> Result<Vec<(usize, PageRef<'_>)>> {
-        /// How many pages ahead a group's place is asked for, and the group itself.
+        /// How many pages ahead what is read first of one is asked for, and what is read then.
         const AHEAD: (usize, usize) = (16, 8);
         /// Bytes of a group in which most URLs are found.
         const HEADS_BYTES: usize = 512;
         let mut candidates = Vec::new();
+        let mut later = wanted.clone().skip(AHEAD.0);
         for (place, (hash, url)) in wanted.enumerate() {
+            if let Some((hash, _)) = later.next() {
+                self.prefetch_filter(hash);
+            }
             if self.may_contain(hash)? {
                 candidates.push((place, hash, url));
             }
         }
+        let hash_of = |at: usize| candidates.get(at).map(|(_, hash, _)| *hash);
         let mut ordinals: Vec<(usize, &str, u32)> = Vec::with_capacity(candidates.len());
-        for (place, hash, url) in candidates {
+        for (at, &(place, hash, url)) in candidates.iter().enumerate() {
+            hash_of(at + AHEAD.0).into_iter().for_each(|hash| self.prefetch_bounds(hash));
+            hash_of(at + AHEAD.1).into_iter().for_each(|hash| self.prefetch_hashes(hash));
             for ordinal in self.pages_behind(hash)? {
                 ordinals.push((place, url, ordinal?));
             }
@@ -220,7 +227,7 @@ impl Segment {
         let mut found = Vec::with_capacity(ordinals.len());
         for (at, &(place, url, ordinal)) in ordinals.iter().enumerate() {
             if let Some(group) = group_of(at + AHEAD.0) {
-                self.prefetch_bounds(group);
+                self.prefetch_group_bounds(group);
             }
             if let Some(group) = group_of(at + AHEAD.1) {
                 let (_, bytes) = self.group_bytes(group)?;
@@ -235,7 +242,7 @@ impl Segment {
     }
 
     /// Asks for the place of a group.
-    fn prefetch_bounds(&self, group: u64) {
+    fn prefetch_group_bounds(&self, group: u64) {
         let index = self.section(Tag::of(Kind::PageIndex));
         if let Ok(bounds) = index.get(group * 8..group * 8 + 16) {
             prefetch(bounds);
