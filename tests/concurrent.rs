@@ -463,6 +463,21 @@ fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
 }
 
 #[test]
+fn a_batch_fills_no_memtable_beyond_its_limit() {
+    let options = Options { memtable_observations: 10, background: false, ..small() };
+    let store = create(&SimDisk::new(), options);
+    let urls: Vec<String> = (0..95).map(|page| url(page % 3, page)).collect();
+    let new = |url, time| Observation::content(url, time, 7, Epoch(0));
+    // Every third is known already, which takes no room.
+    let batch = urls.iter().flat_map(|url| [new(url, 0), new(url, 1), new(url, 1)]);
+    store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.visits, stats.unsealed_visits), (190, 0));
+    let sealed: Vec<u64> = stats.segments.iter().map(|segment| segment.visits).collect();
+    assert_eq!(sealed, [10; 19]);
+}
+
+#[test]
 fn segments_stay_few_while_they_are_merged_behind_the_observers() {
     let store = create(&SimDisk::new(), busy());
     for page in 0..6_400 {

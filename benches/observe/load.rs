@@ -5,9 +5,9 @@
 //! brings a new digest and moves 0 to 8 bits of the page's fingerprint. Time always goes forward,
 //! by 100 ms on average.
 //!
-//! A page is a number. Its URL follows from that number, so that all a page costs here is the 8
-//! bytes of its fingerprint; [`Load::state_bytes`] says how much that is, to be taken off when the
-//! memory of the process is reported.
+//! A page is a number. Its URL follows from that number, so that all a page costs while a crawl goes
+//! on is the 8 bytes of its fingerprint; [`Load::state_bytes`] says how much that is, to be taken off
+//! when the memory of the process is reported.
 
 /// Share of new pages, in percent.
 const NEW_PERCENT: u64 = 30;
@@ -108,7 +108,7 @@ impl Load {
         }
     }
 
-    /// The whole crawl in batches of `count`: some 110 bytes of memory an observe. Engines that are
+    /// The whole crawl in batches of `count`: some 150 bytes of memory an observe. Engines that are
     /// compared are given it ready-made, so that what it costs to make counts for neither.
     pub(crate) fn batches(mut self, count: usize) -> Vec<Batch> {
         let mut batches = Vec::new();

@@ -1,8 +1,9 @@
 //! A page's record: its visits in this segment, and what they do not tell of its head.
 //!
 //! The head of a page is a fold over all its visits, those in older segments included. It travels
-//! forward: a record carries of it what its own last visits do not give, so that a verdict reads
-//! only the newest segment that knows the page.
+//! forward: a record carries the head from before its own visits, and of very many visits what all
+//! but the last ones make of it. So a verdict reads only the newest segment that knows the page, and
+//! there the visits that are packed last.
 
 use arrayvec::ArrayVec;
 
@@ -21,8 +22,7 @@ const EARLIER: u8 = 2;
 /// Something of the head is carried.
 const CARRIED: u8 = 4;
 
-/// Of the carried part: the last visit, or the last that did not fail, is not among the record's
-/// last chunk.
+/// Of the carried part: it has the last visit; it has the last that did not fail, another one.
 const LAST: u8 = 1;
 const SETTLED: u8 = 2;
 
@@ -62,8 +62,11 @@ impl Record<'_> {
     }
 
     fn put_chunks(&self, out: &mut Vec<u8>) {
-        let mut head = unpack_head(self.before);
-        self.visits.iter().for_each(|visit| Head::absorb_into(&mut head, *visit));
+        let own = self.visits.iter().copied().map(Some);
+        let head = match Carried::take(&mut Cursor::new(self.before)) {
+            Some(before) => before.join(own),
+            None => fold(own).and_then(|(head, _)| head),
+        };
         let chunks = self.visits.chunks(CHUNK_VISITS);
         if let Some(head) = &head {
             put_carried(out, head, chunks.clone().next_back().unwrap_or(&[]));
@@ -396,13 +399,14 @@ mod tests {
         fn a_record_reads_back(
             older in prop::collection::btree_set(visits(), 0..30),
             own in prop::collection::btree_set(visits(), 1..300),
-            reset in any::<bool>(),
+            (reset, known) in any::<(bool, bool)>(),
         ) {
             let own: Vec<Visit> = own.into_iter().filter(|v| !older.contains(v)).collect();
             prop_assume!(!own.is_empty());
             let all: Vec<Visit> = older.iter().copied().chain(own.iter().copied()).collect();
             let before = packed_head_of(&older.iter().copied().collect::<Vec<_>>());
-            let earlier = !older.is_empty();
+            // A page may be known and have no head: forgotten, and the forgetting is known.
+            let earlier = known || !older.is_empty();
             let record = Record { reset, earlier, before: &before, visits: &own };
             let mut bytes = Vec::new();
             record.put(&mut bytes);

@@ -19,7 +19,7 @@ pub(crate) struct SealPage<'a> {
     pub(crate) url: &'a str,
     pub(crate) hash: u64,
     pub(crate) record: Record<'a>,
-    /// What is in force.
+    /// What is in force: that of the head that the record tells.
     pub(crate) in_force: Option<Content>,
 }
 

@@ -152,12 +152,10 @@ impl View {
         if !posting.in_force && !wanted.ever {
             return Ok(false);
         }
-        match wanted.except {
-            Some(_) if own.is_some_and(|own| own.segment == *number) => {
-                Ok(own.is_none_or(|own| own.page != posting.page))
-            }
-            Some(url) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
-            None => Ok(true),
+        match (wanted.except, own) {
+            (None, _) => Ok(true),
+            (_, Some(own)) if own.segment == *number => Ok(own.page != posting.page),
+            (Some(url), _) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
         }
     }
 }

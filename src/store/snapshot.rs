@@ -199,7 +199,7 @@ impl Scan {
         let mut scan = Scan::empty(snapshot);
         scan.end = prefix.map(|p| p.range().1.to_vec());
         for memtable in &snapshot.view.memtables {
-            let mut pages = memtable.read().order(|key| prefix.is_none_or(|p| p.contains(key)));
+            let mut pages = memtable.read().order(prefix);
             pages.reverse();
             scan.memtables.push(MemoryScan { memtable: Arc::clone(memtable), pages });
         }

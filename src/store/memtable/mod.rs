@@ -39,7 +39,7 @@ pub(crate) struct Memtable {
 pub(crate) struct Inner {
     pages: Vec<MemPage>,
     urls: String,
-    /// Heads as older components know them, packed as in the journal.
+    /// Heads, packed as in the journal: as older components know them, and of checkpoints.
     heads: Vec<u8>,
     arrivals: Vec<Arrival>,
     checkpoints: Vec<Checkpoint>,

@@ -205,10 +205,10 @@ impl Inner {
     /// Keeps the head of a page as it is now.
     pub(super) fn keep_head(&mut self, number: u32, sequence: u64, arrival: u32) {
         let Some(page) = self.page(number) else { return };
-        let (packed, before) = (page.head(), page.page.checkpoint);
+        let (now, before) = (page.head(), page.page.checkpoint);
         let head = self.heads.len();
-        if let Some(packed) = packed {
-            put_carried(&mut self.heads, &packed, &[]);
+        if let Some(now) = now {
+            put_carried(&mut self.heads, &now, &[]);
         }
         let head_len = u32::try_from(self.heads.len() - head).unwrap_or(0);
         let place = u32::try_from(self.checkpoints.len()).ok();
@@ -227,6 +227,7 @@ mod tests {
     use super::super::Effect;
     use super::*;
     use crate::page::{Content, Epoch, Seen};
+    use crate::segment::RecordRef;
 
     proptest! {
         /// With any number of checkpoints, at every sequence, forgotten now and then.
@@ -259,6 +260,12 @@ mod tests {
                     inner.visit(sequence, number, visit, &effect);
                     Head::absorb_into(&mut head, visit);
                 }
+                let page = inner.page(number).unwrap();
+                let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
+                prop_assert_eq!(page.in_force(), in_force);
+                let (mut visits, mut record) = (Vec::new(), Vec::new());
+                page.record(&mut visits).put(&mut record);
+                prop_assert_eq!(RecordRef::parse(&record).unwrap().head(), Some(head.clone()));
                 heads.push((sequence, head));
             }
             let page = inner.page(number).unwrap();
