@@ -334,7 +334,7 @@ impl Prepared<'_> {
     /// Tells the processor what the memtables will be asked for soon after observation `at`.
     fn prefetch(&self, observations: &[Observation<'_>], at: usize) {
         /// Observations for which this is done at once, since it takes the memtables' locks.
-        const TOGETHER: usize = 4;
+        const TOGETHER: usize = 8;
         if !at.is_multiple_of(TOGETHER) {
             return;
         }
