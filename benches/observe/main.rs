@@ -32,6 +32,7 @@ cargo bench --bench observe -- [OPTIONS]
   --json           one JSON object a line
   --urls N         pages of the comparison (default 1,000,000)
   --batch N,N      observes to a call (default 10000,1000)
+  --rounds N       how often engines are compared, in turns (default 3)
   --only PART,...  of redb, store, threads, grow, open (default all)
   --grow N         pages that the store is grown to (default 10,000,000; 0 for not at all)
   --dir PATH       where to work (default: under target/)
@@ -43,6 +44,7 @@ struct Arguments {
     urls: usize,
     grow: usize,
     batches: Vec<usize>,
+    rounds: usize,
     only: Vec<String>,
     dir: PathBuf,
 }
@@ -54,6 +56,7 @@ impl Arguments {
             urls: 1_000_000,
             grow: 10_000_000,
             batches: vec![10_000, 1_000],
+            rounds: 3,
             only: Vec::new(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
@@ -68,6 +71,7 @@ impl Arguments {
                 "--batch" => {
                     read.batches = value()?.split(',').map(number).collect::<Result<_, _>>()?;
                 }
+                "--rounds" => read.rounds = number(&value()?)?,
                 "--only" => read.only.extend(value()?.split(',').map(str::to_owned)),
                 "--dir" => read.dir = PathBuf::from(value()?),
                 _ => return Err(format!("{argument} is not known")),
@@ -76,8 +80,8 @@ impl Arguments {
         let parts = ["redb", "store", "threads", "grow", "open"];
         match read.only.iter().find(|part| !parts.contains(&part.as_str())) {
             Some(part) => Err(format!("{part} is not a part")),
-            None if read.urls == 0 || read.batches.contains(&0) => {
-                Err("pages and batches are at least 1".to_owned())
+            None if read.urls == 0 || read.batches.contains(&0) || read.rounds == 0 => {
+                Err("pages, batches and rounds are at least 1".to_owned())
             }
             None => Ok(read),
         }
@@ -122,11 +126,19 @@ fn compare(arguments: &Arguments, dir: &Path) {
         let measured = |part, run: fn(&Report, &Path, u64, usize, usize) -> f64| {
             arguments.wants(part).then(|| run(&report, dir, SEED, urls, batch))
         };
-        let peer = measured("redb", redb_layout::run);
-        let own = measured("store", store::run);
-        if let (Some(peer), Some(own)) = (peer, own) {
+        // In turns, since the machine is not the same from one minute to the next.
+        let mut ratios = Vec::new();
+        for _ in 0..arguments.rounds {
+            let peer = measured("redb", redb_layout::run);
+            let own = measured("store", store::run);
+            ratios.extend(peer.zip(own).map(|(peer, own)| own / peer));
+        }
+        ratios.sort_unstable_by(f64::total_cmp);
+        if let [least, .., most] | [least @ most] = ratios.as_slice() {
             let row = Row::new("ratio").count("urls", urls as u64).count("batch", batch as u64);
-            report.print(row.number("simkeep_to_redb", own / peer));
+            let row = row.count("rounds", ratios.len() as u64);
+            let row = row.number("simkeep_to_redb", ratios[(ratios.len() - 1) / 2]);
+            report.print(row.number("least", *least).number("most", *most));
         }
     }
     if arguments.wants("threads") {
