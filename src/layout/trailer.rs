@@ -42,22 +42,28 @@ pub(crate) enum Kind {
     Fingerprints = 8,
     /// Where each popcount starts.
     Shards = 9,
+    /// Which tables find them.
+    Shape = 10,
     /// The page, or the list of pages, of each fingerprint.
-    Postings = 10,
+    Postings = 11,
     /// The lists.
-    Lists = 11,
+    Lists = 12,
     /// Where each bucket of a rotation starts.
-    Directory = 12,
+    Directory = 13,
     /// The 32 bits after a rotation's block, bucket by bucket.
-    Planes = 13,
-    /// The fingerprint that each plane belongs to.
-    Ordinals = 14,
+    Planes = 14,
+    /// Lines of entries, one for each cell.
+    Cells = 15,
+    /// Lines in which full cells go on.
+    Further = 16,
+    /// The fingerprint that each entry of a rotation or of cells belongs to.
+    Ordinals = 17,
     /// Checksums of all blocks of the sections before.
-    Sums = 15,
+    Sums = 18,
 }
 
 impl Kind {
-    const ALL: [Kind; 15] = [
+    const ALL: [Kind; 18] = [
         Kind::Pages,
         Kind::PageIndex,
         Kind::Hashes,
@@ -67,10 +73,13 @@ impl Kind {
         Kind::Tombstones,
         Kind::Fingerprints,
         Kind::Shards,
+        Kind::Shape,
         Kind::Postings,
         Kind::Lists,
         Kind::Directory,
         Kind::Planes,
+        Kind::Cells,
+        Kind::Further,
         Kind::Ordinals,
         Kind::Sums,
     ];

@@ -4,16 +4,18 @@
 //! neighbouring queries share memory lines and pages. The order is that of the whole 16-bit block,
 //! so it serves tables addressed by any number of its bits, and is made once for many tables.
 
-use zerocopy::IntoBytes;
-use zerocopy::little_endian::U32;
+use std::collections::VecDeque;
 
+use zerocopy::IntoBytes;
+
+use super::cells::{Cells, Gathered};
 use super::column::{Column, u32s, u64_at};
 use super::kernel::{Kernel, prefetch};
 use super::plan::Way;
 use super::probe::{BLOCK_BITS, Block, Probe, Reach};
 use super::rotation::Rotations;
 use super::shards::DISTANCE_MAX;
-use super::tables::{Candidate, Tables};
+use super::tables::{Candidate, Index, Run, Tables};
 
 /// Queries for one distance, sorted for each rotation.
 #[derive(Clone, Debug)]
@@ -51,14 +53,6 @@ impl Batch {
     }
 }
 
-/// The entries that a query is compared with.
-#[derive(Clone, Copy, Default)]
-struct Run<'c> {
-    place: u32,
-    start: u32,
-    planes: &'c [U32],
-}
-
 /// An entry near a query in the bits that a run holds.
 struct Survivor {
     query: u32,
@@ -69,9 +63,9 @@ impl<C: Column> Tables<C> {
     /// Answers a batch: hands the place of a query and a candidate to `found`, each once, in no
     /// particular order. Exact, as [`find`](Self::find).
     ///
-    /// Cost for distances up to 3: 100 to 300 ns a query where [`find`](Self::find) takes two to
-    /// four times that, the more the denser the batch. For wider ones the same as
-    /// [`find`](Self::find).
+    /// Cost for distances up to 3: half to a quarter of what [`find`](Self::find) takes for each, the
+    /// less the denser the batch. For wider ones the same as [`find`](Self::find), except in cells,
+    /// where one query's lines come while another's are compared.
     ///
     /// # Errors
     ///
@@ -81,22 +75,24 @@ impl<C: Column> Tables<C> {
         batch: &Batch,
         mut found: impl FnMut(usize, Candidate),
     ) -> Result<(), C::Error> {
-        let worth = |query: &u64| self.plan(*query, batch.k).way == Way::Rotations;
-        if let Some(rotations) = self.rotations()
-            && batch.reach.is_plain()
-            && batch.queries.first().is_some_and(worth)
-        {
-            for block in Block::ALL {
-                self.walk(rotations, batch, block, &mut found)?;
+        let way = batch.queries.first().map(|query| self.plan(*query, batch.k).way);
+        match (way, &self.index) {
+            (Some(Way::Rotations), Index::Rotations(rotations)) if batch.reach.is_plain() => {
+                for block in Block::ALL {
+                    self.walk(rotations, batch, block, &mut found)?;
+                }
+                Ok(())
             }
-            return Ok(());
+            (Some(Way::Cells), Index::Cells(cells)) => self.interleave(cells, batch, found),
+            _ => {
+                let mut candidates = Vec::new();
+                for (place, &query) in batch.queries.iter().enumerate() {
+                    self.find(query, batch.k, &mut candidates)?;
+                    candidates.drain(..).for_each(|candidate| found(place, candidate));
+                }
+                Ok(())
+            }
         }
-        let mut candidates = Vec::new();
-        for (place, &query) in batch.queries.iter().enumerate() {
-            self.find(query, batch.k, &mut candidates)?;
-            candidates.drain(..).for_each(|candidate| found(place, candidate));
-        }
-        Ok(())
     }
 
     /// One rotation, from its first query to its last.
@@ -108,7 +104,9 @@ impl<C: Column> Tables<C> {
         found: &mut impl FnMut(usize, Candidate),
     ) -> Result<(), C::Error> {
         /// How many queries ahead a run's memory lines are asked for.
-        const AHEAD: usize = 12;
+        const RUNS_AHEAD: usize = 12;
+        /// How many queries ahead of that those of the directory are.
+        const STEPS_AHEAD: usize = 12;
         /// How many entries wait to be compared whole.
         const SURVIVORS: usize = 16_384;
         let kernel = Kernel::fastest();
@@ -121,55 +119,83 @@ impl<C: Column> Tables<C> {
         };
         let query_at = |place: u32| batch.queries.get(place as usize).copied().unwrap_or(0);
         let rotation = rotations.of(block);
+        let address = rotations.address;
         let (mut near, mut survivors) = (Vec::new(), Vec::new());
         let mut settle = |survivors: &mut Vec<Survivor>| -> Result<(), C::Error> {
             for Survivor { query: place, entry } in survivors.drain(..) {
                 let ordinal = rotation.ordinal(entry, self.len())?;
-                let fingerprint = u64_at(self.fingerprints(), ordinal)?;
+                let fingerprint = u64_at(&self.fingerprints, ordinal)?;
                 let query = query_at(place);
                 let difference = fingerprint ^ query;
                 if difference.count_ones() <= batch.k
-                    && batch.reach.first_found_by(block, difference)
+                    && batch.reach.last_found_by(block, difference)
                 {
                     found(place as usize, Candidate::new(ordinal, fingerprint, query));
                 }
             }
             Ok(())
         };
-        let run = |place: u32| -> Result<Run<'_>, C::Error> {
-            let query = query_at(place);
-            let bucket = block.bucket(query, rotations.bits);
-            let ordinals = self.shards().around(query.count_ones(), batch.k);
-            let entries =
-                rotations.run(Probe { block, bucket, distance: 0 }, &ordinals, self.len())?;
-            let start = entries.start;
-            let planes = u32s(&rotation.planes, entries)?;
-            prefetch(planes.as_bytes());
-            Ok(Run { place, start, planes })
-        };
-        let mut ahead: [Run<'_>; AHEAD] = [Run::default(); AHEAD];
-        let (first, rest) = order.split_at(order.len().min(AHEAD));
-        for (slot, &place) in ahead.iter_mut().zip(first) {
-            *slot = run(place)?;
-        }
-        let mut rest = rest.iter();
-        for slot in (0..AHEAD).cycle().take(order.len()) {
-            let Some(slot) = ahead.get_mut(slot) else { break };
-            let next = rest.next().map(|&place| run(place)).transpose()?.unwrap_or_default();
+        let mut waiting = VecDeque::with_capacity(RUNS_AHEAD + 1);
+        let mut compare = |place: u32, run: Run<'_>| -> Result<(), C::Error> {
+            let plane = block.plane(query_at(place));
+            kernel.near_u32(run.planes, plane, batch.k, &mut near);
+            for index in near.drain(..) {
+                let Some(found) = run.planes.get(index as usize) else { continue };
+                if !batch.reach.left_to_later(block, 0, found.get() ^ plane) {
+                    survivors.push(Survivor { query: place, entry: run.start + index });
+                }
+            }
             if survivors.len() >= SURVIVORS {
                 settle(&mut survivors)?;
             }
-            let Run { place, start, planes } = std::mem::replace(slot, next);
-            let plane = block.plane(query_at(place));
-            kernel.near_u32(planes, plane, batch.k, &mut near);
-            for index in near.drain(..) {
-                let Some(found) = planes.get(index as usize) else { continue };
-                if !batch.reach.found_before(block, found.get() ^ plane) {
-                    survivors.push(Survivor { query: place, entry: start + index });
-                }
+            Ok(())
+        };
+        for (at, &place) in order.iter().enumerate() {
+            if let Some(&ahead) = order.get(at + STEPS_AHEAD) {
+                let step = address.step(block, query_at(ahead));
+                prefetch(u32s(&rotation.directory, step..step + 1)?.as_bytes());
+            }
+            let query = query_at(place);
+            let probe = Probe { block, bucket: block.bucket(query, address.bits), distance: 0 };
+            waiting.push_back((place, self.run(rotations, probe, query, batch.k, batch.reach)?));
+            if waiting.len() > RUNS_AHEAD
+                && let Some((place, run)) = waiting.pop_front()
+            {
+                compare(place, run)?;
             }
         }
-        settle(&mut survivors)?;
-        Ok(())
+        for (place, run) in waiting.drain(..) {
+            compare(place, run)?;
+        }
+        settle(&mut survivors)
+    }
+
+    /// Asks for the cells of one query, and compares those of the one before.
+    fn interleave(
+        &self,
+        cells: &Cells<C>,
+        batch: &Batch,
+        mut found: impl FnMut(usize, Candidate),
+    ) -> Result<(), C::Error> {
+        let mut compare = |place: usize, gathered: &mut Gathered| {
+            cells.compare(&self.fingerprints, self.len(), gathered, |c| found(place, c))
+        };
+        let (mut first, mut second) = (Gathered::default(), Gathered::default());
+        let (mut next, mut last) = (&mut first, &mut second);
+        for (place, &query) in batch.queries.iter().enumerate() {
+            cells.gather(query, batch.k, next, |full| {
+                cells.prefetch(full)?;
+                compare(place, full)
+            })?;
+            cells.prefetch(next)?;
+            if let Some(before) = place.checked_sub(1) {
+                compare(before, last)?;
+            }
+            std::mem::swap(&mut next, &mut last);
+        }
+        match batch.queries.len().checked_sub(1) {
+            Some(before) => compare(before, last),
+            None => Ok(()),
+        }
     }
 }

@@ -23,11 +23,25 @@ pub trait Column {
     /// The range reaches beyond the column, or its bytes are not what was written.
     fn bytes(&self, range: Range<u64>) -> Result<&[u8], Self::Error>;
 
+    /// The whole column as memory lines, of which those in `lines` are there and sound: a caller
+    /// looks at no others.
+    ///
+    /// # Errors
+    ///
+    /// One of them is beyond the end of the column, or is not what was written.
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line], Self::Error>;
+
     /// The error for a value at byte `offset` of this column that cannot be right.
     ///
     /// `what` says what was found to be wrong, in a few words, such as "an ordinal beyond the end".
     fn damaged(&self, offset: u64, what: &'static str) -> Self::Error;
 }
+
+/// A memory line: 64 bytes.
+pub type Line = [U32; 16];
+
+/// Bytes of a [`Line`].
+pub const LINE_BYTES: u64 = size_of::<Line>() as u64;
 
 /// Bytes of one entry of a `u32` column.
 pub(super) const U32_BYTES: u64 = 4;

@@ -10,8 +10,14 @@
 //!
 //! Which version runs is decided once, at the first use, by what the processor has.
 
+mod cells;
+
 use std::sync::OnceLock;
 
+pub(super) use cells::{
+    FULL_ENTRIES, Found, GOES_ON, LINE_ENTRIES, Lines, NearEntry, Sought, prefetch_lines,
+};
+use cells::NearInLines;
 use zerocopy::little_endian::{U32, U64};
 
 type NearU32 = unsafe fn(&[U32], u32, u32, &mut Vec<u32>);
@@ -26,6 +32,7 @@ pub(super) struct Kernel {
     name: &'static str,
     near_u32: NearU32,
     near_u64: NearU64,
+    near_in_lines: NearInLines,
 }
 
 impl Kernel {
@@ -47,17 +54,20 @@ impl Kernel {
                 name: "avx512",
                 near_u32: x86::near_u32_avx512,
                 near_u64: x86::near_u64_avx512,
+                near_in_lines: x86::near_in_lines_avx512,
             }),
             (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt"))
                 .then_some(Self {
                     name: "avx2",
                     near_u32: x86::near_u32_avx2,
                     near_u64: x86::near_u64_avx2,
+                near_in_lines: x86::near_in_lines_avx2,
                 }),
             std::is_x86_feature_detected!("popcnt").then_some(Self {
                 name: "popcnt",
                 near_u32: x86::near_u32_popcnt,
                 near_u64: x86::near_u64_popcnt,
+                near_in_lines: x86::near_in_lines_popcnt,
             }),
         ];
         #[cfg(not(target_arch = "x86_64"))]
@@ -66,7 +76,7 @@ impl Kernel {
     }
 
     /// The version for every processor.
-    const PORTABLE: Self = Self { name: "portable", near_u32, near_u64 };
+    const PORTABLE: Self = Self { name: "portable", near_u32, near_u64, near_in_lines };
 
     /// The name of the instruction set.
     pub(super) fn name(self) -> &'static str {
@@ -144,6 +154,11 @@ fn near_u32(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
 }
 
 #[inline(always)]
+fn near_in_lines(lines: Lines<'_>, found: &mut Found) {
+    cells::near_in_lines(lines, found, cells::near_by_words);
+}
+
+#[inline(always)]
 fn near_u64(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
     near(column, k, out, |word| (word.get() ^ query).count_ones());
 }
@@ -191,10 +206,12 @@ mod x86 {
         _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
         _mm512_mask_cmple_epu32_mask, _mm512_mask_cmple_epu64_mask, _mm512_maskz_loadu_epi32,
         _mm512_maskz_loadu_epi64, _mm512_popcnt_epi32, _mm512_popcnt_epi64, _mm512_set1_epi32,
-        _mm512_set1_epi64, _mm512_xor_si512,
+        _mm512_set1_epi64, _mm512_sub_epi32, _mm512_xor_si512,
     };
 
     use zerocopy::little_endian::{U32, U64};
+
+    use super::cells::{self, Found, Lines};
 
     #[target_feature(enable = "popcnt")]
     pub(super) fn near_u32_popcnt(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
@@ -206,6 +223,11 @@ mod x86 {
         super::near_u64(column, query, k, out);
     }
 
+    #[target_feature(enable = "popcnt")]
+    pub(super) fn near_in_lines_popcnt(lines: Lines<'_>, found: &mut Found) {
+        super::near_in_lines(lines, found);
+    }
+
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn near_u32_avx2(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
         super::near_u32(plane, query, k, out);
@@ -214,6 +236,24 @@ mod x86 {
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
         super::near_u64(column, query, k, out);
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn near_in_lines_avx2(lines: Lines<'_>, found: &mut Found) {
+        super::near_in_lines(lines, found);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+    pub(super) fn near_in_lines_avx512(lines: Lines<'_>, found: &mut Found) {
+        cells::near_in_lines(lines, found, |line, query, least, span| {
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: the line is 64 bytes that may be read; the load asks for no alignment.
+            let words = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
+            let query = _mm512_set1_epi32(query.cast_signed());
+            let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+            let beyond = _mm512_sub_epi32(distances, _mm512_set1_epi32(least.cast_signed()));
+            _mm512_cmple_epu32_mask(beyond, _mm512_set1_epi32(span.cast_signed())).into()
+        });
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]

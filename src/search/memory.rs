@@ -307,7 +307,7 @@ impl Chains {
         let &id = node.ids.get(index as usize)?;
         let found = self.fingerprints.get(id as usize)?.get();
         let difference = found ^ fingerprint;
-        let near = difference.count_ones() <= k && reach.first_found_by(block, difference);
+        let near = difference.count_ones() <= k && reach.last_found_by(block, difference);
         near.then(|| Candidate::new(id, found, fingerprint))
     }
 

@@ -51,27 +51,34 @@
 
 mod batch;
 mod build;
+mod cells;
 mod column;
+mod cost;
+mod hamming;
 mod kernel;
 mod memory;
 mod plan;
 mod probe;
 mod rotation;
+mod shape;
 mod shards;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use batch::Batch;
-pub use build::{Sink, build_rotations};
-pub use column::Column;
+pub use build::{Part, Resources, Sink, build_index};
+pub use cells::{CellTable, Cells, HALVES, cell_count};
+pub use column::{Column, LINE_BYTES, Line};
+pub use cost::Cost;
 pub(crate) use kernel::{prefetch, prefetch_value};
 pub use memory::Chains;
-pub use plan::{Plan, Way, plan};
+pub use plan::{Plan, Way};
 pub use probe::BLOCKS;
-pub use rotation::{Rotation, Rotations, has_rotations, rotation_bits};
+pub use rotation::{Address, Rotation, Rotations};
+pub use shape::Shape;
 pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key, canonical_order};
-pub use tables::{Candidate, Tables};
+pub use tables::{Candidate, Index, Tables};
 
 /// The instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt` or
 /// `portable`. All give the same answers.

@@ -40,6 +40,16 @@ impl Block {
     fn distance(self, difference: u64) -> u32 {
         self.bucket(difference, BLOCK_BITS).count_ones()
     }
+
+    /// The block after this one; the first comes after the last.
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::Third,
+            Self::Third => Self::Fourth,
+            Self::Fourth => Self::First,
+        }
+    }
 }
 
 /// How many differing bits each block is too many for: the radii of the pigeonhole principle,
@@ -53,6 +63,12 @@ impl Block {
 ///
 /// The reaches differ by one at most, because the number of buckets within a radius grows faster
 /// than linearly with it.
+///
+/// On a ring the principle says more. Take each block's differing bits less its reach: the four
+/// numbers add up to -1 at most, so, going around from the right block on, all sums stay negative
+/// (the cycle lemma). So there is a block that differs in fewer bits than its reach, *and* together
+/// with the block after it in fewer than both reaches: with k = 3 a block that agrees, and after it
+/// one that differs in one bit at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reach([u32; BLOCKS]);
 
@@ -79,30 +95,46 @@ impl Reach {
         }
     }
 
-    /// Whether `block` is the first one whose rotation finds two fingerprints with this
-    /// `difference` (their exclusive or): the rule by which each is reported once.
-    pub(super) fn first_found_by(self, block: Block, difference: u64) -> bool {
-        for earlier in Block::ALL {
-            if earlier.distance(difference) < self.of(earlier) {
-                return earlier == block;
-            }
-        }
-        false
+    /// By how many bits the block after `block` may differ where `block` itself does by `distance`:
+    /// what the ring adds to the pigeonhole principle. `None` if `block` itself differs in too many.
+    pub(super) fn slack(self, block: Block, distance: u32) -> Option<u32> {
+        let own = self.of(block);
+        (distance < own).then(|| own + self.of(block.next()) - 1 - distance)
     }
 
-    /// Whether an earlier rotation than that of `block` finds two fingerprints whose planes, in the
-    /// rotation of `block`, differ by `difference`.
+    /// Whether the rotation of `block` finds two fingerprints with this `difference` (their
+    /// exclusive or).
+    fn found_by(self, block: Block, difference: u64) -> bool {
+        let slack = self.slack(block, block.distance(difference));
+        slack.is_some_and(|slack| block.next().distance(difference) <= slack)
+    }
+
+    /// Whether `block` is the last one whose rotation finds two fingerprints with this `difference`:
+    /// the rule by which each is reported once.
+    pub(super) fn last_found_by(self, block: Block, difference: u64) -> bool {
+        let [_, second, third, fourth] = Block::ALL;
+        let later: &[Block] = match block {
+            Block::First => &[second, third, fourth],
+            Block::Second => &[third, fourth],
+            Block::Third => &[fourth],
+            Block::Fourth => &[],
+        };
+        self.found_by(block, difference)
+            && !later.iter().any(|&later| self.found_by(later, difference))
+    }
+
+    /// Whether what is known of an entry of the rotation of `block` is enough to say that a later
+    /// rotation reports it, or none: with `difference` the exclusive or of the planes.
     ///
-    /// The last two rotations hold blocks 0 and 1 in their planes, so most of what has been found
-    /// already is known without reading the whole fingerprint.
-    pub(super) fn found_before(self, block: Block, difference: u32) -> bool {
-        let high = (difference >> BLOCK_BITS).count_ones();
-        let low = (difference << BLOCK_BITS).count_ones();
-        match block {
-            Block::First | Block::Second => false,
-            Block::Third => low < self.of(Block::First),
-            Block::Fourth => high < self.of(Block::First) || low < self.of(Block::Second),
-        }
+    /// The plane of a block holds the two blocks after it, so the rotation after it is judged
+    /// without reading the whole fingerprint; and most entries are found by neighbours.
+    pub(super) fn left_to_later(self, block: Block, distance: u32, difference: u32) -> bool {
+        let next = (difference >> BLOCK_BITS).count_ones();
+        let after_next = (difference << BLOCK_BITS).count_ones();
+        let found = self.slack(block, distance).is_some_and(|slack| next <= slack);
+        let found_by_next = block != Block::Fourth
+            && self.slack(block.next(), next).is_some_and(|slack| after_next <= slack);
+        !found || found_by_next
     }
 }
 

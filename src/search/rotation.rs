@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
-use super::column::{Column, U32_BYTES, u32_at, u32s};
-use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe};
-
-/// Columns with fewer fingerprints are scanned; rotations would cost more than they spare.
-const FINGERPRINTS_MIN: u32 = 1024;
+use super::column::{Column, U32_BYTES, u32_at, u32s, u64_at};
+use super::probe::{BLOCK_BITS, BLOCKS, Block};
 
 /// A directory has about as many buckets as there are lots of this many entries...
 const BUCKET_ENTRIES_LOG2: u32 = 3;
@@ -14,29 +11,77 @@ const BUCKET_ENTRIES_LOG2: u32 = 3;
 /// ...but never fewer than this, as a power of two.
 const BITS_MIN: u32 = 4;
 
-/// Whether a column of `n` fingerprints is worth rotations.
-#[must_use]
-pub fn has_rotations(n: u32) -> bool {
-    n >= FINGERPRINTS_MIN
+/// Bits of the number of a step.
+const STEP_BITS: u32 = 4;
+
+/// The last step of a bucket: that of the popcounts 15 and 16.
+const STEP_MAX: u32 = (1 << STEP_BITS) - 1;
+
+/// How the rotations of a column are addressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// How many of the top bits of a block tell its bucket: 0 to 16.
+    pub bits: u32,
+    /// Whether buckets are *stepped*: ordered by the popcount of the block that comes next, with 16
+    /// steps in the directory for each.
+    pub stepped: bool,
 }
 
-/// The bits by which the rotations of `n` fingerprints are addressed: `ceil(log2(n)) - 3`, no
-/// fewer than 4 and no more than 16.
-///
-/// Below half a million fingerprints this keeps a bucket at 4 to 8 entries and the directory at an
-/// eighth of the entries' bytes at most.
-#[must_use]
-pub fn rotation_bits(n: u32) -> u32 {
-    let log2 = u32::BITS - n.saturating_sub(1).leading_zeros();
-    log2.saturating_sub(BUCKET_ENTRIES_LOG2).clamp(BITS_MIN, BLOCK_BITS)
+impl Address {
+    /// Plain buckets for `n` fingerprints: `ceil(log2(n)) - 3` bits, no fewer than 4 and no more than
+    /// 16.
+    ///
+    /// Below half a million fingerprints this keeps a bucket at 4 to 8 entries and the directory at an
+    /// eighth of the entries' bytes at most.
+    #[must_use]
+    pub fn plain(n: u32) -> Self {
+        let log2 = u32::BITS - n.saturating_sub(1).leading_zeros();
+        let bits = log2.saturating_sub(BUCKET_ENTRIES_LOG2).clamp(BITS_MIN, BLOCK_BITS);
+        Self { bits, stepped: false }
+    }
+
+    /// Stepped buckets, of whole blocks: the directory of a bucket is a memory line.
+    #[must_use]
+    pub fn stepped() -> Self {
+        Self { bits: BLOCK_BITS, stepped: true }
+    }
+
+    /// How many lots of entries the directory tells apart.
+    #[must_use]
+    pub fn steps(self) -> u32 {
+        1 << (self.bits.min(BLOCK_BITS) + if self.stepped { STEP_BITS } else { 0 })
+    }
+
+    /// The step that a fingerprint belongs to in the rotation of `block`.
+    pub(super) fn step(self, block: Block, fingerprint: u64) -> u32 {
+        let bucket = block.bucket(fingerprint, self.bits);
+        if !self.stepped {
+            return bucket;
+        }
+        let popcount = block.next().bucket(fingerprint, BLOCK_BITS).count_ones();
+        bucket << STEP_BITS | popcount.min(STEP_MAX)
+    }
+
+    /// The steps of a bucket in which something lies whose next block differs from that with
+    /// `popcount` bits set in no more than `slack` bits.
+    pub(super) fn steps_of(self, bucket: u32, popcount: u32, slack: u32) -> Range<u32> {
+        if !self.stepped {
+            return bucket..bucket + 1;
+        }
+        let first = popcount.saturating_sub(slack).min(STEP_MAX);
+        let last = popcount.saturating_add(slack).min(STEP_MAX);
+        let own = bucket << STEP_BITS;
+        own + first..own + last + 1
+    }
 }
 
 /// One rotation: every fingerprint of the canonical column once, sorted by one of its blocks.
 ///
-/// Within a bucket, entries are in canonical order, so by popcount.
+/// Within a bucket, or a step of it, entries are in canonical order.
 #[derive(Clone, Debug)]
 pub struct Rotation<C> {
-    /// Where each bucket starts, then the number of entries: `2^bits + 1` little-endian `u32`.
+    /// Where each step starts, then the number of entries: [`Address::steps`] + 1 little-endian
+    /// `u32`.
     pub directory: C,
     /// The 32 bits that follow the block, of each entry: little-endian `u32`.
     pub planes: C,
@@ -45,17 +90,16 @@ pub struct Rotation<C> {
 }
 
 impl<C: Column> Rotation<C> {
-    /// The entries of a bucket.
-    pub(super) fn bucket(&self, bucket: u32, n: u32) -> Result<Range<u32>, C::Error> {
-        let bounds = u32s(&self.directory, bucket..bucket + 2)?;
-        match bounds {
-            [start, end] if start.get() <= end.get() && end.get() <= n => {
-                Ok(start.get()..end.get())
-            }
-            _ => Err(self
-                .directory
-                .damaged(u64::from(bucket) * U32_BYTES, "a bucket out of order or beyond the end")),
+    /// The entries of consecutive steps.
+    #[inline]
+    pub(super) fn entries(&self, steps: Range<u32>, n: u32) -> Result<Range<u32>, C::Error> {
+        let start = u32_at(&self.directory, steps.start)?;
+        let end = u32_at(&self.directory, steps.end)?;
+        if start > end || end > n {
+            let offset = u64::from(steps.start) * U32_BYTES;
+            return Err(self.directory.damaged(offset, "a bucket out of order or beyond the end"));
         }
+        Ok(start..end)
     }
 
     /// The ordinal of an entry, below `n`.
@@ -66,18 +110,6 @@ impl<C: Column> Rotation<C> {
             return Err(self.ordinals.damaged(offset, "an ordinal beyond the end"));
         }
         Ok(ordinal)
-    }
-
-    /// The part of `entries`, all of one bucket, whose ordinals lie in `ordinals`.
-    fn narrowed(&self, entries: Range<u32>, ordinals: &Range<u32>) -> Result<Range<u32>, C::Error> {
-        let column = u32s(&self.ordinals, entries.clone())?;
-        let before = column.partition_point(|ordinal| ordinal.get() < ordinals.start);
-        let until = column.partition_point(|ordinal| ordinal.get() < ordinals.end);
-        // Both are at most the number of entries; the second is smaller only in a damaged column.
-        let until = until.max(before);
-        #[expect(clippy::cast_possible_truncation, reason = "a bucket has fewer than 2^32 entries")]
-        let (before, until) = (before as u32, until as u32);
-        Ok(entries.start + before..entries.start + until)
     }
 }
 
@@ -91,8 +123,8 @@ impl<C> Rotation<C> {
 /// The four rotations of a column. Rotation j is addressed by block j; block 0 is the top one.
 #[derive(Clone, Debug)]
 pub struct Rotations<C> {
-    /// By how many bits of the block each is addressed: 0 to 16, see [`rotation_bits`].
-    pub bits: u32,
+    /// How each is addressed.
+    pub address: Address,
     /// The rotations in the order of their blocks.
     pub tables: [Rotation<C>; BLOCKS],
 }
@@ -100,16 +132,9 @@ pub struct Rotations<C> {
 impl<C> Rotations<C> {
     /// The same rotations in other columns.
     pub(super) fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Rotations<D> {
-        Rotations { bits: self.bits, tables: self.tables.each_ref().map(|table| table.map(to)) }
+        let tables = self.tables.each_ref().map(|table| table.map(to));
+        Rotations { address: self.address, tables }
     }
-}
-
-impl<C: Column> Rotations<C> {
-    /// Entries from which on a bucket is worth two binary searches, to look only at those of its
-    /// entries whose popcount is near enough. It takes this many to pay for some ten lines each,
-    /// which evenly spread data never reaches below 10^8 fingerprints; it spares the rest of a hot
-    /// bucket.
-    const NARROWED_MIN: u32 = 2048;
 
     /// The rotation addressed by `block`.
     pub(super) fn of(&self, block: Block) -> &Rotation<C> {
@@ -121,19 +146,39 @@ impl<C: Column> Rotations<C> {
             Block::Fourth => fourth,
         }
     }
+}
 
-    /// The entries of the probed bucket among which those with ordinals in `ordinals` are.
-    pub(super) fn run(
-        &self,
-        probe: Probe,
-        ordinals: &Range<u32>,
-        n: u32,
-    ) -> Result<Range<u32>, C::Error> {
-        let rotation = self.of(probe.block);
-        let entries = rotation.bucket(probe.bucket, n)?;
-        if entries.end - entries.start >= Self::NARROWED_MIN {
-            return rotation.narrowed(entries, ordinals);
+impl<C: Column> Rotations<C> {
+    /// Checks that each rotation has every fingerprint, in its bucket and step, and in order.
+    pub(super) fn check(&self, fingerprints: &C, n: u32) -> Result<(), C::Error> {
+        for block in Block::ALL {
+            let rotation = self.of(block);
+            let mut entries = 0;
+            for step in 0..self.address.steps() {
+                let run = rotation.entries(step..step + 1, n)?;
+                if run.start != entries {
+                    return Err(rotation.directory.damaged(0, "a bucket that does not follow"));
+                }
+                entries = run.end;
+                let planes = u32s(&rotation.planes, run.clone())?;
+                let mut before = None;
+                for (entry, plane) in run.zip(planes) {
+                    let ordinal = rotation.ordinal(entry, n)?;
+                    let fingerprint = u64_at(fingerprints, ordinal)?;
+                    let fits = self.address.step(block, fingerprint) == step
+                        && block.plane(fingerprint) == plane.get()
+                        && before < Some(ordinal);
+                    if !fits {
+                        let offset = u64::from(entry) * U32_BYTES;
+                        return Err(rotation.ordinals.damaged(offset, "an entry out of place"));
+                    }
+                    before = Some(ordinal);
+                }
+            }
+            if entries != n {
+                return Err(rotation.directory.damaged(0, "a rotation without all fingerprints"));
+            }
         }
-        Ok(entries)
+        Ok(())
     }
 }

@@ -5,11 +5,13 @@ use std::ops::Range;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
+use super::cells::{Cells, Gathered};
 use super::column::{Column, u32s, u64_at, u64s};
 use super::kernel::{Kernel, prefetch};
-use super::plan::{Plan, Way, plan};
-use super::probe::{BLOCK_BITS, Block, Probes, Reach};
+use super::plan::{Plan, Planner, Way};
+use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::rotation::Rotations;
+use super::shape::Shape;
 use super::shards::{DISTANCE_MAX, Shards};
 
 /// A fingerprint that was found.
@@ -31,17 +33,46 @@ impl Candidate {
     }
 }
 
+/// What finds fingerprints in a column, in the columns of its [`Shape`].
+#[derive(Clone, Debug)]
+pub enum Index<C> {
+    /// Nothing but the column itself.
+    None,
+    /// See [`Rotations`].
+    Rotations(Rotations<C>),
+    /// See [`Cells`].
+    Cells(Cells<C>),
+}
+
+impl<C> Index<C> {
+    fn shape(&self) -> Shape {
+        match self {
+            Self::None => Shape::Column,
+            Self::Rotations(rotations) => Shape::Rotations(rotations.address),
+            Self::Cells(cells) => Shape::Cells { count: cells.count },
+        }
+    }
+
+    fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Index<D> {
+        match self {
+            Self::None => Index::None,
+            Self::Rotations(rotations) => Index::Rotations(rotations.map(to)),
+            Self::Cells(cells) => Index::Cells(cells.map(to)),
+        }
+    }
+}
+
 /// A set of distinct fingerprints in canonical order, and the tables for searching it.
 ///
-/// Memory: nothing but the handles of the columns and 264 bytes of shards. Safe to share between
-/// threads as far as the columns are.
+/// Memory: nothing but the handles of the columns, 264 bytes of shards and as many for planning. Safe
+/// to share between threads as far as the columns are.
 #[derive(Clone, Debug)]
 pub struct Tables<C> {
     /// Distinct fingerprints in canonical order: little-endian `u64`.
     pub(super) fingerprints: C,
     shards: Shards,
-    /// Absent for small sets, see [`has_rotations`](super::has_rotations).
-    pub(super) rotations: Option<Rotations<C>>,
+    pub(super) index: Index<C>,
+    planner: Planner,
 }
 
 impl<C> Tables<C> {
@@ -50,7 +81,8 @@ impl<C> Tables<C> {
         Tables {
             fingerprints: to(&self.fingerprints),
             shards: self.shards.clone(),
-            rotations: self.rotations.as_ref().map(|rotations| rotations.map(&to)),
+            index: self.index.map(&to),
+            planner: self.planner.clone(),
         }
     }
 }
@@ -60,19 +92,15 @@ impl<C: Column> Tables<C> {
     ///
     /// # Errors
     ///
-    /// The rotations are addressed by more than the 16 bits of a block.
-    pub fn new(
-        fingerprints: C,
-        shards: Shards,
-        rotations: Option<Rotations<C>>,
-    ) -> Result<Self, C::Error> {
-        if let Some(rotations) = &rotations
-            && rotations.bits > BLOCK_BITS
+    /// The rotations are addressed by more than the 16 bits of a block, or by steps of less.
+    pub fn new(fingerprints: C, shards: Shards, index: Index<C>) -> Result<Self, C::Error> {
+        if let Index::Rotations(Rotations { address, tables: [first, ..] }) = &index
+            && (address.bits > BLOCK_BITS || address.stepped && address.bits < BLOCK_BITS)
         {
-            let [first, ..] = &rotations.tables;
-            return Err(first.directory.damaged(0, "more than 16 bits of address"));
+            return Err(first.directory.damaged(0, "an address that there cannot be"));
         }
-        Ok(Self { fingerprints, shards, rotations })
+        let planner = Planner::new(index.shape(), shards.fingerprints());
+        Ok(Self { fingerprints, shards, index, planner })
     }
 
     /// The number of fingerprints.
@@ -87,85 +115,102 @@ impl<C: Column> Tables<C> {
         self.len() == 0
     }
 
+    /// What finds fingerprints in them.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.index.shape()
+    }
+
     /// What [`find`](Self::find) will do. Reads nothing.
     #[must_use]
     pub fn plan(&self, fingerprint: u64, k: u32) -> Plan {
         let k = k.min(DISTANCE_MAX);
         let scanned = self.shards.around(fingerprint.count_ones(), k);
-        let bits = self.rotations.as_ref().map(|rotations| rotations.bits);
-        plan(self.len(), bits, k, scanned.end - scanned.start)
+        self.planner.plan(k, scanned.end - scanned.start)
+    }
+
+    fn way(&self, fingerprint: u64, k: u32) -> Way {
+        let scanned = self.shards.around(fingerprint.count_ones(), k);
+        self.planner.way(k, scanned.end - scanned.start)
     }
 
     /// Appends to `out` every fingerprint within distance `k` of `fingerprint`, each once, in no
     /// particular order. Exact for every `k`; from 64 on that is all of them.
     ///
-    /// Cost: what [`plan`] expects, plus 10 to 30 ns for each candidate found. The worst case, of
-    /// whatever data, is reading each column once. Allocates only if something is near.
+    /// Cost: what [`plan`](Self::plan) expects, plus 10 to 30 ns for each candidate found. The worst
+    /// case, of whatever data, is reading each column once. Allocates only if something is near.
     ///
     /// # Errors
     ///
     /// A column cannot be read or contradicts itself; `out` is then left as it was.
     pub fn find(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) -> Result<(), C::Error> {
+        let k = k.min(DISTANCE_MAX);
         let before = out.len();
-        let found = match (&self.rotations, self.plan(fingerprint, k).way) {
-            (Some(rotations), Way::Rotations) => self.look_up(rotations, fingerprint, k, out),
-            _ => self.scan(fingerprint, k, out),
-        };
+        let found = self.find_by(self.way(fingerprint, k), fingerprint, k, out);
         if found.is_err() {
             out.truncate(before);
         }
         found
     }
 
-    /// Checks that every rotation has every fingerprint, in its bucket and in order. Reads all of
-    /// them once.
+    /// The same by a way that need not be the best one; by a scan if the tables do not have it.
+    pub(super) fn find_by(
+        &self,
+        way: Way,
+        fingerprint: u64,
+        k: u32,
+        out: &mut Vec<Candidate>,
+    ) -> Result<(), C::Error> {
+        match (way, &self.index) {
+            (Way::Rotations, Index::Rotations(rotations)) => {
+                let reach = Reach::within(k);
+                if reach.is_plain() {
+                    self.look_up_own(rotations, fingerprint, k, reach, out)
+                } else {
+                    self.look_up(rotations, fingerprint, k, reach, out)
+                }
+            }
+            (Way::Cells, Index::Cells(cells)) => {
+                let mut gathered = Gathered::default();
+                let (column, n) = (&self.fingerprints, self.len());
+                cells.gather(fingerprint, k, &mut gathered, |full| {
+                    cells.prefetch(full)?;
+                    cells.compare(column, n, full, |candidate| out.push(candidate))
+                })?;
+                cells.prefetch(&gathered)?;
+                cells.compare(column, n, &mut gathered, |candidate| out.push(candidate))
+            }
+            _ => self.scan(fingerprint, k, out),
+        }
+    }
+
+    /// Tells the processor which memory lines a search within 3 will read first. Worth it some
+    /// hundred nanoseconds ahead.
     ///
     /// # Errors
     ///
-    /// A column cannot be read, or an entry is not what it must be.
-    pub fn check(&self) -> Result<(), C::Error> {
-        let Some(rotations) = &self.rotations else { return Ok(()) };
-        for block in Block::ALL {
-            let rotation = rotations.of(block);
-            let mut entries = 0;
-            for bucket in 0..1 << rotations.bits {
-                let run = rotation.bucket(bucket, self.len())?;
-                if run.start != entries {
-                    return Err(rotation.directory.damaged(0, "a bucket that does not follow"));
-                }
-                entries = run.end;
-                let planes = u32s(&rotation.planes, run.clone())?;
-                let mut before = None;
-                for (entry, plane) in run.zip(planes) {
-                    let ordinal = rotation.ordinal(entry, self.len())?;
-                    let fingerprint = u64_at(&self.fingerprints, ordinal)?;
-                    let fits = block.bucket(fingerprint, rotations.bits) == bucket
-                        && block.plane(fingerprint) == plane.get()
-                        && before < Some(ordinal);
-                    if !fits {
-                        let offset = u64::from(entry) * 4;
-                        return Err(rotation.ordinals.damaged(offset, "an entry out of place"));
-                    }
-                    before = Some(ordinal);
-                }
-            }
-            if entries != self.len() {
-                return Err(rotation.directory.damaged(0, "a rotation without all fingerprints"));
+    /// A column cannot be read.
+    pub fn prefetch(&self, fingerprint: u64) -> Result<(), C::Error> {
+        if let Index::Rotations(rotations) = &self.index {
+            for block in Block::ALL {
+                let step = rotations.address.step(block, fingerprint);
+                prefetch(u32s(&rotations.of(block).directory, step..step + 1)?.as_bytes());
             }
         }
         Ok(())
     }
 
-    pub(super) fn fingerprints(&self) -> &C {
-        &self.fingerprints
-    }
-
-    pub(super) fn shards(&self) -> &Shards {
-        &self.shards
-    }
-
-    pub(super) fn rotations(&self) -> Option<&Rotations<C>> {
-        self.rotations.as_ref()
+    /// Checks that the tables have every fingerprint once, where it belongs. Reads all of them.
+    ///
+    /// # Errors
+    ///
+    /// A column cannot be read, or an entry is not what it must be.
+    pub fn check(&self) -> Result<(), C::Error> {
+        match &self.index {
+            Index::None => Ok(()),
+            Index::Rotations(rotations) => rotations.check(&self.fingerprints, self.len()),
+            Index::Cells(cells) => cells.check(&self.fingerprints, self.len()),
+        }
     }
 
     /// Compares everything whose popcount is near enough.
@@ -195,56 +240,109 @@ impl<C: Column> Tables<C> {
         Ok(())
     }
 
+    /// The entries of a rotation that a query is to be compared with.
+    #[inline]
+    pub(super) fn run<'c>(
+        &self,
+        rotations: &'c Rotations<C>,
+        probe: Probe,
+        fingerprint: u64,
+        k: u32,
+        reach: Reach,
+    ) -> Result<Run<'c>, C::Error> {
+        let Probe { block, bucket, distance } = probe;
+        let popcount = block.next().bucket(fingerprint, BLOCK_BITS).count_ones();
+        let slack = reach.slack(block, distance).unwrap_or(0);
+        let steps = rotations.address.steps_of(bucket, popcount, slack);
+        let rotation = rotations.of(block);
+        let entries = rotation.entries(steps, self.len())?;
+        let start = entries.start;
+        let planes = u32s(&rotation.planes, entries)?;
+        prefetch(planes.as_bytes());
+        Ok(Run { block, distance, start, planes, k: k - distance })
+    }
+
+    /// Looks into the fingerprint's own bucket in each rotation.
+    fn look_up_own(
+        &self,
+        rotations: &Rotations<C>,
+        fingerprint: u64,
+        k: u32,
+        reach: Reach,
+        out: &mut Vec<Candidate>,
+    ) -> Result<(), C::Error> {
+        self.prefetch(fingerprint)?;
+        let bits = rotations.address.bits;
+        let mut runs = [const { None }; BLOCKS];
+        for (run, block) in runs.iter_mut().zip(Block::ALL) {
+            if reach.of(block) > 0 {
+                let probe = Probe { block, bucket: block.bucket(fingerprint, bits), distance: 0 };
+                *run = Some(self.run(rotations, probe, fingerprint, k, reach)?);
+            }
+        }
+        let mut survivors = Vec::new();
+        self.compare(rotations, &runs, fingerprint, k, reach, &mut survivors, out)
+    }
+
     /// Looks into the buckets that the pigeonhole principle names.
     ///
     /// By batches of probes, in three rounds each, so that the memory lines of a round come at the
     /// same time: the directories; the runs; and for the few entries that are near in the 32 bits
     /// that a run holds, ordinal and fingerprint.
-    pub(super) fn look_up(
+    fn look_up(
         &self,
         rotations: &Rotations<C>,
         fingerprint: u64,
         k: u32,
+        reach: Reach,
         out: &mut Vec<Candidate>,
     ) -> Result<(), C::Error> {
         /// Probes in a batch: about as many lines as a core can wait for at once.
         const BATCH: usize = 16;
-        let k = k.min(DISTANCE_MAX);
-        let kernel = Kernel::fastest();
-        let reach = Reach::within(k);
-        let ordinals = self.shards.around(fingerprint.count_ones(), k);
-        let mut near = Vec::new();
         let mut survivors = Vec::new();
-        let mut probes = Probes::new(fingerprint, rotations.bits, reach);
+        let mut probes = Probes::new(fingerprint, rotations.address.bits, reach);
         loop {
-            let mut runs = [const { None::<Run<'_>> }; BATCH];
+            let mut runs = [const { None }; BATCH];
             for (run, probe) in runs.iter_mut().zip(probes.by_ref()) {
-                let entries = rotations.run(probe, &ordinals, self.len())?;
-                let start = entries.start;
-                let planes = u32s(&rotations.of(probe.block).planes, entries)?;
-                prefetch(planes.as_bytes());
-                *run = Some(Run { block: probe.block, start, planes, k: k - probe.distance });
+                *run = Some(self.run(rotations, probe, fingerprint, k, reach)?);
             }
-            let [Some(_), ..] = runs else { break };
-            for run in runs.iter().flatten() {
-                let plane = run.block.plane(fingerprint);
-                kernel.near_u32(run.planes, plane, run.k, &mut near);
-                for index in near.drain(..) {
-                    let Some(found) = run.planes.get(index as usize) else { continue };
-                    if !reach.found_before(run.block, found.get() ^ plane) {
-                        survivors.push((run.block, run.start + index));
-                    }
+            let [Some(_), ..] = runs else { return Ok(()) };
+            self.compare(rotations, &runs, fingerprint, k, reach, &mut survivors, out)?;
+        }
+    }
+
+    /// Compares runs with a query.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one search")]
+    fn compare(
+        &self,
+        rotations: &Rotations<C>,
+        runs: &[Option<Run<'_>>],
+        fingerprint: u64,
+        k: u32,
+        reach: Reach,
+        survivors: &mut Vec<(Block, u32)>,
+        out: &mut Vec<Candidate>,
+    ) -> Result<(), C::Error> {
+        let kernel = Kernel::fastest();
+        let mut near = Vec::new();
+        for run in runs.iter().flatten() {
+            let plane = run.block.plane(fingerprint);
+            kernel.near_u32(run.planes, plane, run.k, &mut near);
+            for index in near.drain(..) {
+                let Some(found) = run.planes.get(index as usize) else { continue };
+                if !reach.left_to_later(run.block, run.distance, found.get() ^ plane) {
+                    survivors.push((run.block, run.start + index));
                 }
             }
-            for (block, entry) in &mut survivors {
-                *entry = rotations.of(*block).ordinal(*entry, self.len())?;
-            }
-            for (block, ordinal) in survivors.drain(..) {
-                let found = u64_at(&self.fingerprints, ordinal)?;
-                let difference = found ^ fingerprint;
-                if difference.count_ones() <= k && reach.first_found_by(block, difference) {
-                    out.push(Candidate::new(ordinal, found, fingerprint));
-                }
+        }
+        for (block, entry) in &mut *survivors {
+            *entry = rotations.of(*block).ordinal(*entry, self.len())?;
+        }
+        for (block, ordinal) in survivors.drain(..) {
+            let found = u64_at(&self.fingerprints, ordinal)?;
+            let difference = found ^ fingerprint;
+            if difference.count_ones() <= k && reach.last_found_by(block, difference) {
+                out.push(Candidate::new(ordinal, found, fingerprint));
             }
         }
         Ok(())
@@ -252,11 +350,14 @@ impl<C: Column> Tables<C> {
 }
 
 /// A run of entries to be compared.
-struct Run<'c> {
-    block: Block,
+#[derive(Clone, Copy)]
+pub(super) struct Run<'c> {
+    pub(super) block: Block,
+    /// In how many bits the bucket differs from the query's.
+    pub(super) distance: u32,
     /// The first entry.
-    start: u32,
-    planes: &'c [U32],
+    pub(super) start: u32,
+    pub(super) planes: &'c [U32],
     /// What is left of the distance for the bits outside the bucket's number.
-    k: u32,
+    pub(super) k: u32,
 }

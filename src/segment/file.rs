@@ -5,13 +5,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use zerocopy::FromBytes;
+
 use crate::disk::{Disk, Map, Name};
 use crate::error::{Error, Result};
 use crate::layout::{
     BLOCK_BYTES, Flaw, Kind, Numbers, Table, Tag, VERSION, block_count, block_sum, parse_head,
     parse_table,
 };
-use crate::search::Column;
+use crate::search::{Column, LINE_BYTES, Line};
 
 /// One immutable file of a store, mapped.
 ///
@@ -291,6 +293,21 @@ impl<'a> SectionRef<'a> {
         Ok(bytes)
     }
 
+    /// The section as memory lines, of which those with these numbers are sound, or an error.
+    #[inline]
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [Line]> {
+        let (all, _) = <[Line]>::ref_from_prefix(self.bytes)
+            .map_err(|_| self.flaw(0, "no whole number of lines"))?;
+        if self.segment.all_checked.load(Ordering::Relaxed) {
+            return Ok(all);
+        }
+        for line in lines {
+            let start = u64::from(line) * LINE_BYTES;
+            self.get(start..start + LINE_BYTES)?;
+        }
+        Ok(all)
+    }
+
     #[cold]
     fn beyond(&self, range: &Range<u64>) -> Error {
         let what = format!("bytes to {} of {} are referred to", range.end, self.section.len);
@@ -368,6 +385,11 @@ impl Column for SectionRef<'_> {
         self.get(range)
     }
 
+    #[inline]
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line]> {
+        SectionRef::lines(self, lines)
+    }
+
     fn damaged(&self, offset: u64, what: &'static str) -> Error {
         self.flaw(offset, what)
     }
@@ -379,6 +401,11 @@ impl Column for SectionColumn {
     #[inline]
     fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
         self.section().get(range)
+    }
+
+    #[inline]
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line]> {
+        self.section().lines(lines)
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> Error {

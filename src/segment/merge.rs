@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::build::{Builder, SectionWriter, Spill, Spilled};
 use super::file::Segment;
 use super::pages::{GroupWriter, PageCursor};
-use super::postings::{EpochTables, Posting, TablesWriter};
+use super::postings::{Posting, tag_of};
 use super::record::Record;
 use super::seal::HashWriter;
+use super::tables::{EpochTables, Layout, TablesWriter};
 use super::tombstones::{self, Tombstone};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ pub(crate) struct Mergeable<'a> {
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
     /// Ends the merge early.
     pub(crate) cancel: &'a AtomicBool,
-    pub(crate) memory_bytes: usize,
+    pub(crate) layout: Layout,
 }
 
 /// Where a page of an input went.
@@ -397,13 +398,17 @@ fn merge_tables(
     for (segment, moves) in mergeable.inputs.iter().zip(moves) {
         if segment.epochs().any(|e| e == epoch) {
             let tables = EpochTables::open(segment, epoch)?;
-            let mut stream = TableStream { tables, moves, ordinal: 0, current: None };
+            let number = streams.len();
+            let (ordinal, current, tags) = (0, None, Vec::new());
+            let mut stream =
+                TableStream { number, segment, tables, moves, ordinal, current, tags };
             stream.advance()?;
             streams.push(stream);
         }
     }
     let mut writer = TablesWriter::new(builder, epoch)?;
-    let mut postings: Vec<Posting> = Vec::new();
+    let mut postings: Vec<MovedPosting> = Vec::new();
+    let mut merged: Vec<Posting> = Vec::new();
     let mut steps = 0u32;
     while let Some(least) = streams.iter().filter_map(|s| s.current).min() {
         steps = steps.wrapping_add(1);
@@ -411,28 +416,52 @@ fn merge_tables(
             return Ok(None);
         }
         postings.clear();
-        for stream in streams.iter_mut().filter(|s| s.current == Some(least)) {
+        let at_least = |s: &&mut TableStream<'_>| s.current == Some(least);
+        for stream in streams.iter_mut().filter(at_least) {
             stream.postings(&mut postings)?;
-            stream.advance()?;
         }
         // Of one page the posting that is in force sorts last: keep that.
-        postings.sort_unstable_by(|a, b| b.cmp(a));
-        postings.dedup_by_key(|p| p.page);
+        postings.sort_unstable_by(|a, b| b.moved.cmp(&a.moved));
+        postings.dedup_by_key(|p| p.moved.page);
         postings.reverse();
-        if !postings.is_empty() {
-            writer.push(builder, least.1, &postings)?;
+        merged.clear();
+        merged.extend(postings.iter().map(|p| p.moved));
+        if !merged.is_empty() {
+            let tag = |page: u32| {
+                let at = postings.binary_search_by_key(&page, |p| p.moved.page);
+                let posting = at.ok().and_then(|at| postings.get(at));
+                let of = posting.and_then(|p| streams.get(p.stream).map(|s| (s, p.page)));
+                of.map_or(Ok(None), |(stream, page)| stream.tag(page))
+            };
+            writer.push(builder, least.1, &merged, tag)?;
+        }
+        for stream in streams.iter_mut().filter(at_least) {
+            stream.advance()?;
         }
     }
-    writer.finish(builder, mergeable.memory_bytes).map(Some)
+    writer.finish(builder, &mergeable.layout).map(Some)
+}
+
+/// A posting of an input, and where it went.
+#[derive(Clone, Copy)]
+struct MovedPosting {
+    moved: Posting,
+    stream: usize,
+    /// The page in that input.
+    page: u32,
 }
 
 /// The fingerprints of one input that are left.
 struct TableStream<'a> {
+    number: usize,
+    segment: &'a Segment,
     tables: EpochTables,
     moves: &'a Moves,
     /// The place after the current one.
     ordinal: u32,
     current: Option<(u32, u64)>,
+    /// The tags of the current one, by page of the input.
+    tags: Vec<(u32, u32)>,
 }
 
 impl TableStream<'_> {
@@ -448,11 +477,33 @@ impl TableStream<'_> {
     }
 
     /// Where the current fingerprint's pages went.
-    fn postings(&self, out: &mut Vec<Posting>) -> Result<()> {
-        for posting in self.tables.postings(self.ordinal.saturating_sub(1))? {
+    fn postings(&mut self, out: &mut Vec<MovedPosting>) -> Result<()> {
+        let ordinal = self.ordinal.saturating_sub(1);
+        for posting in self.tables.postings(ordinal, 0)? {
             let posting = posting?;
-            out.extend(self.moves.of(posting.page).posting(posting));
+            let moved = self.moves.of(posting.page).posting(posting);
+            let stream = self.number;
+            out.extend(moved.map(|moved| MovedPosting { moved, stream, page: posting.page }));
         }
+        self.tags = self.tables.tags(ordinal)?;
+        self.tags.sort_unstable_by_key(|(_, page)| *page);
         Ok(())
+    }
+
+    /// What a list says of the digest in force on a page of this input.
+    fn tag(&self, page: u32) -> Result<Option<u32>> {
+        if let Ok(at) = self.tags.binary_search_by_key(&page, |(_, page)| *page) {
+            return Ok(self.tags.get(at).map(|(tag, _)| *tag));
+        }
+        if !self.tags.is_empty() {
+            // It stands in the list here, and without a digest.
+            return Ok(None);
+        }
+        let mut url = Vec::new();
+        let head = self.segment.page(page, &mut url)?.record.head();
+        let damaged = || self.segment.damaged(Tag::of(Kind::Pages), 0, "a record cannot be read");
+        let head = head.ok_or_else(damaged)?;
+        let digest = head.and_then(|head| head.in_force()?.content.digest);
+        Ok(digest.as_ref().map(tag_of))
     }
 }

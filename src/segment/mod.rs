@@ -13,6 +13,7 @@ mod pages;
 mod postings;
 mod record;
 mod seal;
+mod tables;
 mod tombstones;
 mod visits;
 
@@ -20,8 +21,8 @@ pub(crate) use file::Segment;
 pub(crate) use hashes::url_hash;
 pub(crate) use merge::{Mergeable, merge};
 pub(crate) use pages::PageCursor;
-pub(crate) use postings::EpochTables;
 pub(crate) use record::{Record, RecordRef, put_carried, take_head, unpack_head};
 pub(crate) use seal::{SealPage, Sealer};
+pub(crate) use tables::{EpochTables, Layout};
 pub(crate) use tombstones::Tombstone;
 pub(crate) use visits::{Visits, put_visits};

@@ -1,17 +1,16 @@
 //! Which pages have a fingerprint: one word each, or a list where there are several.
 //!
 //! A posting is the ordinal of a page and whether the fingerprint is in force there, as of the
-//! segment's end. Lists are in order of pages, so in SURT order.
+//! segment's end. Lists are in order of pages, so in SURT order; behind its postings a list has the
+//! tags of the digests in force, in order, so that copies are found in it without going through it.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::ops::Range;
 
-use crate::error::Result;
-use crate::search::{Rotation, Rotations, Shards, Tables, has_rotations, rotation_bits};
-
-use super::build::{Builder, SectionWriter, Spill};
-use super::file::{SectionColumn, SectionRef, Segment};
+use super::build::{Builder, Spill};
+use super::file::SectionRef;
+use crate::error::{Error, Result};
 use crate::layout::{Kind, PAGES_MAX, Tag};
+use crate::page::Digest;
 
 /// The word refers to a list.
 const LIST: u32 = 1 << 31;
@@ -19,6 +18,9 @@ const LIST: u32 = 1 << 31;
 const IN_FORCE: u32 = 1 << 30;
 
 const _: () = assert!(PAGES_MAX == IN_FORCE as u64, "page ordinals leave room for the two bits");
+
+/// Words of a list before its postings: how many of them there are, and how many tags.
+const LIST_HEAD: u64 = 2;
 
 /// A page that has a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,248 +39,187 @@ impl Posting {
     }
 }
 
-/// The tables of one epoch in an open segment.
-#[derive(Debug)]
-pub(crate) struct EpochTables {
-    pub(crate) epoch: u32,
-    pub(crate) tables: Tables<SectionColumn>,
-    pages: u64,
-    fingerprints: SectionColumn,
-    postings: SectionColumn,
-    lists: SectionColumn,
+/// What a list says of a digest: its first four bytes.
+pub(super) fn tag_of(digest: &Digest) -> u32 {
+    let [first, second, third, fourth, ..] = digest.0;
+    u32::from_le_bytes([first, second, third, fourth])
 }
 
-impl EpochTables {
-    /// The tables of an epoch that the segment has. Reads the 264 bytes of the shards.
-    pub(crate) fn open(segment: &Arc<Segment>, epoch: u32) -> Result<EpochTables> {
-        let column = |kind, part| SectionColumn::new(segment, Tag::table(kind, part, epoch));
-        let fingerprints = column(Kind::Fingerprints, 0);
-        let shards = Shards::read(&column(Kind::Shards, 0))?;
-        let n = shards.fingerprints();
-        let postings = column(Kind::Postings, 0);
-        let (len, words) = (fingerprints.section().len(), postings.section().len());
-        if len != u64::from(n) * 8 || words != u64::from(n) * 4 {
-            let flaw = "another number of fingerprints than the shards have";
-            return Err(fingerprints.section().flaw(0, flaw));
+/// The postings of an epoch, by ordinals of fingerprints.
+pub(super) struct PostingsRef<'a> {
+    pub(super) words: SectionRef<'a>,
+    pub(super) lists: SectionRef<'a>,
+    /// How many pages the segment has.
+    pub(super) pages: u64,
+}
+
+/// Where the postings of one fingerprint stand.
+enum Place {
+    /// It has one.
+    Single(Posting),
+    /// The words of its postings in the lists, and those of its tags.
+    List(Range<u64>, Range<u64>),
+}
+
+impl<'a> PostingsRef<'a> {
+    fn parse(&self, ordinal: u32, word: u32) -> Result<Posting> {
+        let posting = Posting::parse(word);
+        if u64::from(posting.page) < self.pages {
+            return Ok(posting);
         }
-        let rotation = |part| Rotation {
-            directory: column(Kind::Directory, part),
-            planes: column(Kind::Planes, part),
-            ordinals: column(Kind::Ordinals, part),
-        };
-        let bits = rotation_bits(n);
-        let tables = [rotation(0), rotation(1), rotation(2), rotation(3)];
-        let (entries, starts) = (u64::from(n) * 4, ((1u64 << bits) + 1) * 4);
-        let fits = |rotation: &Rotation<SectionColumn>| {
-            let len = |column: &SectionColumn| column.section().len();
-            len(&rotation.directory) == starts
-                && len(&rotation.planes) == entries
-                && len(&rotation.ordinals) == entries
-        };
-        if has_rotations(n) && !tables.iter().all(fits) {
-            let flaw = "rotations of another length than the fingerprints need";
-            return Err(fingerprints.section().flaw(0, flaw));
-        }
-        let rotations = has_rotations(n).then_some(Rotations { bits, tables });
-        Ok(EpochTables {
-            epoch,
-            tables: Tables::new(fingerprints.clone(), shards, rotations)?,
-            pages: segment.numbers().pages,
-            fingerprints,
-            postings,
-            lists: column(Kind::Lists, 0),
-        })
+        Err(self.words.flaw(u64::from(ordinal) * 4, "a page beyond the last"))
     }
 
-    /// The tables as a long search reads them: what it takes to find a section is done once.
-    pub(crate) fn borrowed(&self) -> Tables<SectionRef<'_>> {
-        self.tables.map(SectionColumn::section)
-    }
-
-    /// The fingerprint with this ordinal.
-    pub(crate) fn fingerprint(&self, ordinal: u32) -> Result<u64> {
-        self.fingerprints.section().u64_at(ordinal.into())
+    fn place(&self, ordinal: u32) -> Result<Place> {
+        let word = self.words.u32_at(ordinal.into())?;
+        if word & LIST == 0 {
+            return self.parse(ordinal, word).map(Place::Single);
+        }
+        let at = u64::from(word & !LIST);
+        let (count, tags) = (self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?);
+        let postings = at + LIST_HEAD..at + LIST_HEAD + u64::from(count);
+        let tags = postings.end..postings.end + u64::from(tags) * 2;
+        Ok(Place::List(postings, tags))
     }
 
     /// The posting of a fingerprint that one page has; none if several do.
-    pub(crate) fn single(&self, ordinal: u32) -> Result<Option<Posting>> {
-        let word = self.postings.section().u32_at(ordinal.into())?;
-        Ok((word & LIST == 0).then(|| Posting::parse(word)))
+    pub(super) fn single(&self, ordinal: u32) -> Result<Option<Posting>> {
+        let word = self.words.u32_at(ordinal.into())?;
+        if word & LIST == 0 { self.parse(ordinal, word).map(Some) } else { Ok(None) }
     }
 
-    /// The pages that have a fingerprint, in SURT order.
-    pub(crate) fn postings(&self, ordinal: u32) -> Result<impl Iterator<Item = Result<Posting>>> {
-        let (lists, postings) = (self.lists.section(), self.postings.section());
-        let word = postings.u32_at(ordinal.into())?;
-        let (single, mut at, mut left) = if word & LIST == 0 {
-            (Some(word), 0, 0)
-        } else {
-            let at = u64::from(word & !LIST);
-            (None, at + 1, lists.u32_at(at)?)
-        };
-        let mut single = single;
-        let pages = self.pages;
-        Ok(std::iter::from_fn(move || {
-            let word = match single.take() {
-                Some(word) => Ok(word),
-                None if left == 0 => return None,
-                None => {
-                    left -= 1;
-                    at += 1;
-                    lists.u32_at(at - 1)
-                }
-            };
-            if word.is_err() {
-                left = 0;
+    /// The pages that have a fingerprint, in SURT order, from the first with this ordinal or a
+    /// greater one on.
+    pub(super) fn from(
+        self,
+        ordinal: u32,
+        first: u32,
+    ) -> Result<impl Iterator<Item = Result<Posting>> + 'a> {
+        let (mut single, mut words) = match self.place(ordinal)? {
+            Place::Single(posting) => (Some(posting).filter(|p| p.page >= first), 0..0),
+            Place::List(words, _) if first == 0 => (None, words),
+            Place::List(words, _) => {
+                let before = self.search(words.clone(), 1, |word| Posting::parse(word).page < first);
+                (None, before?..words.end)
             }
-            Some(word.and_then(|word| {
-                let posting = Posting::parse(word);
-                if u64::from(posting.page) < pages {
-                    Ok(posting)
-                } else {
-                    Err(postings.flaw(u64::from(ordinal) * 4, "a page beyond the last"))
-                }
-            }))
+        };
+        Ok(std::iter::from_fn(move || {
+            if let Some(single) = single.take() {
+                return Some(Ok(single));
+            }
+            let at = words.next()?;
+            let posting = self.lists.u32_at(at).and_then(|word| self.parse(ordinal, word));
+            if posting.is_err() {
+                words = 0..0;
+            }
+            Some(posting)
         }))
+    }
+
+    /// The pages of a list on which the fingerprint is in force with a digest like this one, in SURT
+    /// order; none if it is no list. Costs a binary search, and nothing for other pages.
+    pub(super) fn copies(
+        self,
+        ordinal: u32,
+        digest: &Digest,
+    ) -> Result<Option<impl Iterator<Item = Result<u32>> + 'a>> {
+        let Place::List(_, mut words) = self.place(ordinal)? else { return Ok(None) };
+        let tag = tag_of(digest);
+        words.start = self.search(words.clone(), 2, |word| word < tag)?;
+        let mut words = words.step_by(2);
+        Ok(Some(std::iter::from_fn(move || {
+            let at = words.next()?;
+            let copy = self.lists.u32_at(at).and_then(|found| {
+                if found != tag {
+                    return Ok(None);
+                }
+                let page = self.lists.u32_at(at + 1)?;
+                self.parse(ordinal, page).map(|posting| Some(posting.page))
+            });
+            if !matches!(copy, Ok(Some(_))) {
+                words = (0..0).step_by(2);
+            }
+            copy.transpose()
+        })))
+    }
+
+    /// The tags of a list, each with its page; none if it is no list.
+    pub(super) fn tags(self, ordinal: u32) -> Result<Vec<(u32, u32)>> {
+        let Place::List(_, words) = self.place(ordinal)? else { return Ok(Vec::new()) };
+        let pair = |at| Ok((self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?));
+        words.step_by(2).map(pair).collect()
+    }
+
+    /// The first of ascending records of some `words` each of which the first word is not `before`.
+    fn search(
+        &self,
+        range: Range<u64>,
+        words: u64,
+        before: impl Fn(u32) -> bool,
+    ) -> Result<u64> {
+        let (mut low, mut high) = (0, (range.end - range.start) / words);
+        while low < high {
+            let middle = low.midpoint(high);
+            if before(self.lists.u32_at(range.start + middle * words)?) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(range.start + low * words)
     }
 }
 
-/// Writes the tables of one epoch from fingerprints that come in canonical order.
-pub(super) struct TablesWriter {
+/// Gathers the postings of one epoch as its fingerprints are written.
+pub(super) struct PostingsWriter {
     epoch: u32,
-    fingerprints: SectionWriter,
-    census: crate::search::Census,
-    count: u32,
-    postings: Spill,
+    words: Spill,
     lists: Spill,
     list_words: u32,
 }
 
-impl TablesWriter {
-    pub(super) fn new(builder: &mut Builder, epoch: u32) -> Result<TablesWriter> {
-        Ok(TablesWriter {
-            epoch,
-            fingerprints: builder.begin(Tag::table(Kind::Fingerprints, 0, epoch))?,
-            census: crate::search::Census::default(),
-            count: 0,
-            postings: builder.spill(),
-            lists: builder.spill(),
-            list_words: 0,
-        })
+impl PostingsWriter {
+    pub(super) fn new(builder: &mut Builder, epoch: u32) -> PostingsWriter {
+        PostingsWriter { epoch, words: builder.spill(), lists: builder.spill(), list_words: 0 }
     }
 
-    /// Adds a fingerprint and its pages, in order of pages, at least one.
+    /// Adds the pages of the next fingerprint, in order of pages, at least one. The tag of a page
+    /// on which it is in force is asked for if there are several.
     pub(super) fn push(
         &mut self,
-        builder: &mut Builder,
-        fingerprint: u64,
         postings: &[Posting],
+        mut tag: impl FnMut(u32) -> Result<Option<u32>>,
     ) -> Result<()> {
-        builder.write(&mut self.fingerprints, &fingerprint.to_le_bytes())?;
-        self.census.add(fingerprint);
-        self.count = self.count.checked_add(1).ok_or_else(too_many)?;
         let word = if let [single] = postings {
             single.word()
         } else {
+            let mut tags = Vec::new();
+            for posting in postings.iter().filter(|p| p.in_force) {
+                tags.extend(tag(posting.page)?.map(|tag| (tag, posting.page)));
+            }
+            tags.sort_unstable();
             let at = self.list_words;
-            let count = u32::try_from(postings.len()).map_err(|_| too_many())?;
-            let next =
-                at.checked_add(count).and_then(|n| n.checked_add(1)).filter(|n| n & LIST == 0);
-            self.list_words = next.ok_or_else(too_many)?;
-            self.lists.append(&count.to_le_bytes())?;
-            for posting in postings {
-                self.lists.append(&posting.word().to_le_bytes())?;
+            let words = LIST_HEAD + postings.len() as u64 + 2 * tags.len() as u64;
+            let end = u64::from(at) + words;
+            self.list_words =
+                u32::try_from(end).ok().filter(|end| end & LIST == 0).ok_or_else(too_many)?;
+            let head = [postings.len(), tags.len()].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+            let tags = tags.into_iter().flat_map(|(tag, page)| [tag, page]);
+            for word in head.into_iter().chain(postings.iter().map(|p| p.word())).chain(tags) {
+                self.lists.append(&word.to_le_bytes())?;
             }
             at | LIST
         };
-        self.postings.append(&word.to_le_bytes())
+        self.words.append(&word.to_le_bytes())
     }
 
-    /// Writes the rest of the tables. Returns the number of fingerprints.
-    pub(super) fn finish(self, builder: &mut Builder, memory_bytes: usize) -> Result<u64> {
-        let TablesWriter { epoch, fingerprints, census, count, postings, lists, .. } = self;
-        let column = fingerprints.offset();
-        builder.end(fingerprints)?;
-        builder.whole(Tag::table(Kind::Shards, 0, epoch), &census.shards().to_bytes())?;
-        builder.whole(Tag::table(Kind::Postings, 0, epoch), &postings.finish()?)?;
-        builder.whole(Tag::table(Kind::Lists, 0, epoch), &lists.finish()?)?;
-        if !has_rotations(count) {
-            return Ok(count.into());
-        }
-        let bits = rotation_bits(count);
-        let mut sections = VecDeque::new();
-        for part in 0..4 {
-            let entries = u64::from(count) * 4;
-            for (kind, len) in [
-                (Kind::Directory, ((1u64 << bits) + 1) * 4),
-                (Kind::Planes, entries),
-                (Kind::Ordinals, entries),
-            ] {
-                sections.push_back(builder.place(Tag::table(kind, part, epoch), len)?);
-            }
-        }
-        let shared = std::cell::RefCell::new(&mut *builder);
-        let mut bytes = Vec::new();
-        let read = |start: u32, out: &mut [u64]| -> Result<()> {
-            bytes.resize(out.len() * 8, 0);
-            shared.borrow().read_back(column + u64::from(start) * 8, &mut bytes)?;
-            for (value, bytes) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
-                *value = u64::from_le_bytes(*bytes);
-            }
-            Ok(())
-        };
-        let mut sink = Rotated { builder: &shared, sections: &mut sections, begun: 0 };
-        crate::search::build_rotations(count, bits, memory_bytes, read, &mut sink)?;
-        for section in sections {
-            builder.end(section)?;
-        }
-        Ok(count.into())
+    /// Writes both sections.
+    pub(super) fn finish(self, builder: &mut Builder) -> Result<()> {
+        builder.whole(Tag::table(Kind::Postings, 0, self.epoch), &self.words.finish()?)?;
+        builder.whole(Tag::table(Kind::Lists, 0, self.epoch), &self.lists.finish()?)
     }
 }
 
-fn too_many() -> crate::Error {
-    crate::Error::Option("a segment holds fewer than 2^30 pages and 2^31 postings".to_owned())
-}
-
-/// Sections of a rotation.
-const PARTS: usize = 3;
-
-/// Where the rotations of a segment are written to.
-struct Rotated<'a, 'b> {
-    builder: &'a std::cell::RefCell<&'b mut Builder>,
-    /// Those of the rotation that is written, and of those after it.
-    sections: &'a mut VecDeque<SectionWriter>,
-    begun: usize,
-}
-
-impl Rotated<'_, '_> {
-    fn write(&mut self, rotation: usize, part: usize, bytes: &[u8]) -> Result<()> {
-        // What is done is ended, so that it does not keep the memory of its last bytes.
-        while self.begun < rotation {
-            for section in self.sections.drain(..PARTS.min(self.sections.len())) {
-                self.builder.borrow_mut().end(section)?;
-            }
-            self.begun += 1;
-        }
-        match self.sections.get_mut(part) {
-            Some(section) => self.builder.borrow_mut().write(section, bytes),
-            None => Ok(()),
-        }
-    }
-}
-
-impl crate::search::Sink for Rotated<'_, '_> {
-    type Error = crate::Error;
-
-    fn directory(&mut self, rotation: usize, bytes: &[u8]) -> Result<()> {
-        self.write(rotation, 0, bytes)
-    }
-
-    fn planes(&mut self, rotation: usize, bytes: &[u8]) -> Result<()> {
-        self.write(rotation, 1, bytes)
-    }
-
-    fn ordinals(&mut self, rotation: usize, bytes: &[u8]) -> Result<()> {
-        self.write(rotation, 2, bytes)
-    }
+pub(super) fn too_many() -> Error {
+    Error::Option("a segment holds fewer than 2^30 pages and 2^31 words of lists".to_owned())
 }

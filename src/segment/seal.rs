@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::build::{Builder, SectionWriter};
 use super::hashes::HashIndexWriter;
 use super::pages::GroupWriter;
-use super::postings::{Posting, TablesWriter};
+use super::postings::{Posting, tag_of};
 use super::record::Record;
+use super::tables::{Layout, TablesWriter};
 use super::tombstones::Tombstone;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
@@ -34,6 +35,8 @@ pub(crate) struct Sealer {
     index: Vec<u8>,
     hashes: Vec<(u64, u32)>,
     held: Vec<Held>,
+    /// What lists say of the digest in force on each page.
+    tags: Vec<Option<u32>>,
 }
 
 impl Sealer {
@@ -63,6 +66,7 @@ impl Sealer {
             index: Vec::new(),
             hashes: Vec::new(),
             held: Vec::new(),
+            tags: Vec::new(),
         })
     }
 
@@ -83,6 +87,7 @@ impl Sealer {
         self.numbers.pages += 1;
         self.numbers.visits += record.visits.len() as u64;
         self.numbers.resets += u64::from(record.reset);
+        self.tags.push(page.in_force.and_then(|content| content.digest).as_ref().map(tag_of));
         // The fingerprints of its visits, and the one in force.
         let mut in_force = page.in_force;
         let mark = |content: &Content| (content.fingerprint, content.epoch);
@@ -104,14 +109,13 @@ impl Sealer {
         Ok(())
     }
 
-    /// Writes all the rest, and gives the file its name, durably. `memory_bytes` is what building
-    /// the tables may take for its buffers.
-    pub(crate) fn finish(mut self, tombstones: &[Tombstone], memory_bytes: usize) -> Result<u64> {
+    /// Writes all the rest, and gives the file its name, durably.
+    pub(crate) fn finish(mut self, tombstones: &[Tombstone], layout: &Layout) -> Result<u64> {
         if !self.group.is_empty() {
             self.flush()?;
         }
-        let Sealer { mut builder, mut numbers, section, mut index, mut hashes, mut held, .. } =
-            self;
+        let Sealer { mut builder, mut numbers, section, mut index, mut hashes, .. } = self;
+        let (mut held, tags) = (self.held, self.tags);
         index.extend_from_slice(&section.written().to_le_bytes());
         builder.end(section)?;
         builder.whole(Tag::of(Kind::PageIndex), &index)?;
@@ -133,9 +137,10 @@ impl Sealer {
                     postings.push(Posting { page, in_force: of_page.iter().any(Held::in_force) });
                 }
                 let fingerprint = equal.first().map_or(0, Held::fingerprint);
-                writer.push(&mut builder, fingerprint, &postings)?;
+                let tag = |page: u32| Ok(tags.get(page as usize).copied().flatten());
+                writer.push(&mut builder, fingerprint, &postings, tag)?;
             }
-            numbers.fingerprints += writer.finish(&mut builder, memory_bytes)?;
+            numbers.fingerprints += writer.finish(&mut builder, layout)?;
         }
         builder.finish(numbers)
     }

@@ -34,8 +34,12 @@ pub struct Options {
     pub background: bool,
     /// The name of the epoch that a new store begins with. Default: this version's own recipe.
     pub epoch: String,
-    /// The distance within which [`Outcome`](super::Outcome) names near-duplicates. Default: 3.
+    /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which
+    /// new segments are laid out; others can be searched as well. Default: 3.
     pub near_distance: u32,
+    /// Bytes that a segment's fingerprint tables may take for each fingerprint, the fingerprint and
+    /// its page included. Default: 48. With 16, only popcount shards are kept, and scanned.
+    pub fingerprint_bytes: u32,
     /// How many near-duplicates, and how many copies, an answer names at most. Default: 16.
     pub near_limit: usize,
     /// Memory that a merge may take for its buffers. Default: 32 MiB.
@@ -53,6 +57,7 @@ impl Default for Options {
             background: true,
             epoch: crate::fingerprint::RECIPE.to_owned(),
             near_distance: 3,
+            fingerprint_bytes: 48,
             near_limit: 16,
             merge_memory_bytes: 32 << 20,
         }

@@ -17,7 +17,8 @@ use super::view::{LiveSegment, View};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
-use crate::segment::{Mergeable, SealPage, Sealer, Segment, merge};
+use crate::search::Resources;
+use crate::segment::{Layout, Mergeable, SealPage, Sealer, Segment, merge};
 
 /// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
@@ -164,7 +165,7 @@ impl Shared {
                 sealer.push(&SealPage { url, hash, record, in_force })?;
             }
         }
-        sealer.finish(&inner.tombstones, self.options.merge_memory_bytes)?;
+        sealer.finish(&inner.tombstones, &self.layout())?;
         let live = self.open_segment(id)?;
         let next = self.next_segment.load(Ordering::Acquire);
         self.catalog()?.seal(&row(&live.segment), memtable.journal, next)?;
@@ -174,6 +175,15 @@ impl Shared {
             ..view.clone()
         });
         Ok(())
+    }
+
+    /// How tables of new segments are made.
+    fn layout(&self) -> Layout {
+        Layout {
+            distance: self.options.near_distance,
+            bytes_each: self.options.fingerprint_bytes,
+            resources: Resources { memory_bytes: self.options.merge_memory_bytes, threads: 1 },
+        }
     }
 
     /// Opens a segment that was just written, ready to be searched at full speed. One that turns out
@@ -271,7 +281,7 @@ impl Shared {
             done,
             hidden,
             cancel: &self.cancel,
-            memory_bytes: self.options.merge_memory_bytes,
+            layout: self.layout(),
         };
         let Some(bytes) = merge(&self.disk, id, &mergeable)? else { return Err(Error::Closed) };
         let live = self.open_segment(id)?;

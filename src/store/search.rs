@@ -239,7 +239,7 @@ impl View {
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(true) };
         let mut tally = Tally::new(wanted);
         let mut url = Vec::new();
-        for posting in tables.postings(candidate.ordinal)? {
+        for posting in tables.postings(candidate.ordinal, 0)? {
             let posting = posting?;
             if !posting.in_force && !wanted.ever {
                 continue;

@@ -103,7 +103,7 @@ fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
             }
             before = place;
             let mut last = None;
-            for posting in tables.postings(ordinal)? {
+            for posting in tables.postings(ordinal, 0)? {
                 let posting = posting?;
                 if last >= Some(posting.page) {
                     return Err(flaw("postings out of order"));

@@ -2,19 +2,39 @@
 
 use super::*;
 
-fn healthy() -> (Vec<u64>, Tables<Bytes>) {
+fn healthy(shape: Shape) -> (Vec<u64>, Tables<Bytes>) {
     let fingerprints = canonical(fingerprints(Kind::Clustered, 10_000, 30));
-    let tables = tables(&fingerprints, Some(10));
+    let tables = tables(&fingerprints, shape);
     (fingerprints, tables)
+}
+
+/// The columns of the tables, table by table.
+fn columns<'t>(tables: &'t mut Tables<Bytes>) -> Vec<&'t mut Vec<u8>> {
+    match &mut tables.index {
+        Index::None => Vec::new(),
+        Index::Rotations(Rotations { tables, .. }) => {
+            let of = |table: &'t mut Rotation<_>| {
+                let Rotation { directory, planes, ordinals } = table;
+                [directory, planes, ordinals]
+            };
+            tables.iter_mut().flat_map(of).map(|column| &mut column.0).collect()
+        }
+        Index::Cells(Cells { tables, .. }) => {
+            let of = |table: &'t mut CellTable<_>| {
+                let CellTable { cells, further, ordinals } = table;
+                [cells, further, ordinals]
+            };
+            tables.iter_mut().flat_map(of).map(|column| &mut column.0).collect()
+        }
+    }
 }
 
 #[test]
 fn a_directory_beyond_the_end_is_an_error_at_its_place() {
-    let (fingerprints, mut tables) = healthy();
+    let (fingerprints, mut tables) = healthy(plain(10));
     let query = fingerprints[5000];
     let bucket = (query >> 54) as usize;
-    let rotation = &mut tables.rotations.as_mut().unwrap().tables[0];
-    rotation.directory.0[4 * (bucket + 1)..][..4].fill(0xff);
+    columns(&mut tables)[0][4 * (bucket + 1)..][..4].fill(0xff);
     let mut out = vec![Candidate::new(0, 0, 0)];
     let found = tables.find(query, 3, &mut out);
     assert_eq!(
@@ -26,44 +46,58 @@ fn a_directory_beyond_the_end_is_an_error_at_its_place() {
 
 #[test]
 fn an_ordinal_beyond_the_end_is_an_error_at_its_place() {
-    let (fingerprints, mut tables) = healthy();
-    let rotations = tables.rotations.as_mut().unwrap();
-    rotations.tables[0].ordinals.0.fill(0xff);
-    let rotations = tables.rotations.as_ref().unwrap();
-    let found = tables.look_up(rotations, fingerprints[0], 3, &mut Vec::new());
-    assert!(matches!(found, Err(Fault::Damaged(_, "an ordinal beyond the end"))));
+    for (shape, way) in [(plain(10), Way::Rotations), (cells(900), Way::Cells)] {
+        let (fingerprints, mut tables) = healthy(shape);
+        for column in columns(&mut tables).into_iter().skip(2).step_by(3) {
+            column.fill(0xff);
+        }
+        let found = tables.find_by(way, fingerprints[0], 3, &mut Vec::new());
+        assert!(matches!(found, Err(Fault::Damaged(_, "an ordinal beyond the end"))));
+    }
 }
 
 #[test]
 fn columns_cut_short_are_errors() {
-    let (fingerprints, whole) = healthy();
-    let find = |cut: &dyn Fn(&mut Tables<Bytes>)| {
-        let mut tables = whole.clone();
-        cut(&mut tables);
-        let rotations = tables.rotations.as_ref().unwrap();
-        fingerprints
-            .iter()
-            .step_by(9)
-            .try_for_each(|&query| tables.look_up(rotations, query, 3, &mut Vec::new()))
-    };
-    assert_eq!(find(&|_| ()), Ok(()));
-    assert!(find(&|tables| tables.fingerprints.0.truncate(9000)).is_err());
-    assert!(
-        find(&|tables| tables.rotations.as_mut().unwrap().tables[1].planes.0.truncate(9)).is_err()
-    );
-    assert!(
-        find(&|tables| tables.rotations.as_mut().unwrap().tables[2].ordinals.0.clear()).is_err()
-    );
-    assert!(
-        find(&|tables| tables.rotations.as_mut().unwrap().tables[3].directory.0.clear()).is_err()
-    );
+    for (shape, way) in [(plain(10), Way::Rotations), (cells(700), Way::Cells)] {
+        let (fingerprints, whole) = healthy(shape);
+        let find = |cut: &dyn Fn(&mut Tables<Bytes>)| {
+            let mut tables = whole.clone();
+            cut(&mut tables);
+            let mut queries = fingerprints.iter().step_by(9);
+            queries.try_for_each(|&query| tables.find_by(way, query, 3, &mut Vec::new()))
+        };
+        assert_eq!(find(&|_| ()), Ok(()));
+        assert!(find(&|tables| tables.fingerprints.0.truncate(9000)).is_err());
+        for column in 0..6 {
+            assert!(find(&|tables| columns(tables)[column].clear()).is_err(), "{column}");
+        }
+    }
 }
 
 #[test]
-fn too_many_bits_of_address_are_refused() {
-    let rotations = rotations(Written::default(), 17);
-    let tables = Tables::new(Bytes(Vec::new()), census(&[]), Some(rotations));
-    assert!(matches!(tables, Err(Fault::Damaged(0, _))));
+fn a_cell_without_an_end_is_an_error() {
+    let (fingerprints, mut tables) = healthy(cells(300));
+    let mut columns = columns(&mut tables);
+    assert!(columns[1].len() > 64 * 100);
+    for line in columns[1].chunks_exact_mut(64) {
+        line[56..60].fill(0);
+        line[63] |= 0x80;
+    }
+    let found = fingerprints
+        .iter()
+        .try_for_each(|&query| tables.find_by(Way::Cells, query, 3, &mut Vec::new()));
+    assert!(matches!(found, Err(Fault::Damaged(_, "a cell that has no end"))));
+}
+
+#[test]
+fn addresses_that_there_cannot_be_are_refused() {
+    for address in
+        [Address { bits: 17, stepped: false }, Address { bits: 9, stepped: true }]
+    {
+        let index = index(HashMap::new(), Shape::Rotations(address), Bytes);
+        let tables = Tables::new(Bytes(Vec::new()), census(&[]), index);
+        assert!(matches!(tables, Err(Fault::Damaged(0, _))));
+    }
 }
 
 #[test]
@@ -81,25 +115,26 @@ proptest! {
 
     #[test]
     fn no_damage_makes_a_search_panic(
-        table in 0_usize..4, column in 0_usize..4, places in prop::collection::vec(any::<(u32, u8)>(), 1..40),
-        k in 0_u32..=64
+        shape in shapes(), column in 0_usize..13,
+        places in prop::collection::vec(any::<(u32, u8)>(), 1..40), k in 0_u32..=64
     ) {
-        let (fingerprints, mut tables) = healthy();
-        let rotation = &mut tables.rotations.as_mut().unwrap().tables[table];
-        let bytes = match column {
-            0 => &mut rotation.directory.0,
-            1 => &mut rotation.planes.0,
-            2 => &mut rotation.ordinals.0,
-            _ => &mut tables.fingerprints.0,
+        let (fingerprints, mut tables) = healthy(shape);
+        let mut columns = columns(&mut tables);
+        let bytes = match columns.len() {
+            0 => &mut tables.fingerprints.0,
+            all => columns.swap_remove(column % all),
         };
         for (place, value) in places {
-            let place = place as usize % bytes.len();
-            bytes[place] = value;
+            let place = place as usize % bytes.len().max(1);
+            if let Some(byte) = bytes.get_mut(place) {
+                *byte = value;
+            }
         }
-        let rotations = tables.rotations.as_ref().unwrap();
         for query in queries(&fingerprints, 10, 32) {
             let _ = tables.find(query, k, &mut Vec::new());
-            let _ = tables.look_up(rotations, query, k, &mut Vec::new());
+            let _ = tables.find_by(Way::Rotations, query, k, &mut Vec::new());
+            let _ = tables.find_by(Way::Cells, query, k.min(8), &mut Vec::new());
         }
+        let _ = tables.check();
     }
 }

@@ -2,7 +2,7 @@
 
 use zerocopy::little_endian::{U32, U64};
 
-use super::super::kernel::{Kernel, prefetch};
+use super::super::kernel::{Found, GOES_ON, Kernel, Lines, NearEntry, Sought, prefetch};
 use super::*;
 
 fn check_u32(plane: &[u32], query: u32, k: u32) {
@@ -26,6 +26,40 @@ fn check_u64(column: &[u64], query: u64, k: u32) {
         let mut out = vec![7];
         kernel.near_u64(&column, query, k, &mut out);
         assert_eq!(out.split_first(), Some((&7, &truth[..])), "{}", kernel.name());
+    }
+}
+
+/// What the lines hold, the slow way.
+fn near_in_lines(lines: Lines<'_>) -> Found {
+    let mut found = Found::default();
+    for &Sought { line, message } in lines.sought {
+        let Some(words) = lines.all.get(line as usize) else { continue };
+        let first = words[15].get() & !GOES_ON;
+        let goes_on = words[15].get() & GOES_ON != 0;
+        if goes_on {
+            found.onward.push(Sought { line: words[14].get(), message });
+        }
+        for lane in 0..if goes_on { 14 } else { 15 } {
+            let distance = (words[lane].get() ^ lines.query).count_ones();
+            if (lines.least..=lines.most).contains(&distance) {
+                found.entries.push(NearEntry { entry: first + lane as u32, message });
+            }
+        }
+    }
+    found
+}
+
+fn check_lines(words: &[u64], query: u32, least: u32, most: u32) {
+    let words: Vec<U32> = words.iter().map(|word| U32::new((word >> 16) as u32)).collect();
+    let (all, _) = words.as_chunks::<16>();
+    let sought: Vec<Sought> =
+        (0..all.len() as u32 + 1).map(|line| Sought { line, message: line * 7 }).collect();
+    let lines = Lines { all, further: &[], sought: &sought, query, least, most };
+    let truth = near_in_lines(lines);
+    for kernel in Kernel::available() {
+        let mut found = Found::default();
+        kernel.near_in_lines(lines, &mut found);
+        assert_eq!(found, truth, "{}", kernel.name());
     }
 }
 
@@ -72,12 +106,13 @@ fn the_instruction_set_has_a_name() {
 proptest! {
     #[test]
     fn all_versions_equal_the_plainest(
-        kind in kinds(), n in 0_usize..400, seed: u64, k in 0_u32..=70, member: bool
+        kind in kinds(), n in 0_usize..400, seed: u64, k in 0_u32..=70, least in 0_u32..=9, member: bool
     ) {
         let words = fingerprints(kind, n, seed);
         let query = words.first().copied().filter(|_| member).unwrap_or(seed);
         check_u64(&words, query, k);
         let plane: Vec<u32> = words.iter().map(|word| (word >> 16) as u32).collect();
         check_u32(&plane, (query >> 16) as u32, k);
+        check_lines(&words, (query >> 16) as u32, least.min(k), k);
     }
 }

@@ -3,15 +3,19 @@
 #![expect(clippy::cast_possible_truncation, reason = "a wrong number fails the test")]
 
 mod chains;
+mod codewords;
 mod damage;
 mod kernels;
 mod probes;
 mod tables;
 mod timing;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use parking_lot::Mutex;
 use proptest::prelude::*;
+use zerocopy::FromBytes;
 
 use super::*;
 
@@ -45,6 +49,15 @@ impl Column for Bytes {
 
     fn bytes(&self, range: Range<u64>) -> Result<&[u8], Fault> {
         self.0.get(range.start as usize..range.end as usize).ok_or(Fault::OutOfRange(range))
+    }
+
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line], Fault> {
+        let (all, _) = <[Line]>::ref_from_prefix(&self.0).unwrap();
+        for line in lines {
+            let start = u64::from(line) * LINE_BYTES;
+            self.bytes(start..start + LINE_BYTES)?;
+        }
+        Ok(all)
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> Fault {
@@ -136,51 +149,91 @@ fn census(fingerprints: &[u64]) -> Shards {
     census.shards()
 }
 
-/// The columns of the four rotations: directory, planes, ordinals.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Written([[Vec<u8>; 3]; BLOCKS]);
+/// The columns of tables as they are built.
+#[derive(Debug, Default)]
+struct Written(Mutex<HashMap<Part, Vec<u8>>>);
 
 impl Sink for Written {
     type Error = Fault;
 
-    fn directory(&mut self, rotation: usize, bytes: &[u8]) -> Result<(), Fault> {
-        assert!(self.0[rotation][0].is_empty(), "a directory is written once");
-        self.0[rotation][0].extend(bytes);
+    fn place(&self, part: Part, bytes: u64) -> Result<(), Fault> {
+        let column = Vec::with_capacity(bytes as usize);
+        assert!(self.0.lock().insert(part, column).is_none(), "{part:?} is placed once");
         Ok(())
     }
 
-    fn planes(&mut self, rotation: usize, bytes: &[u8]) -> Result<(), Fault> {
-        self.0[rotation][1].extend(bytes);
-        Ok(())
-    }
-
-    fn ordinals(&mut self, rotation: usize, bytes: &[u8]) -> Result<(), Fault> {
-        self.0[rotation][2].extend(bytes);
+    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Fault> {
+        let mut columns = self.0.lock();
+        let column = columns.get_mut(&part).unwrap();
+        assert!(column.len() + bytes.len() <= column.capacity(), "{part:?} has its place");
+        column.extend(bytes);
         Ok(())
     }
 }
 
-fn build(fingerprints: &[u64], bits: u32, memory_bytes: usize) -> Written {
-    let mut written = Written::default();
+/// What building takes in one pass, on one thread.
+const PLENTY: Resources = Resources { memory_bytes: 1 << 40, threads: 1 };
+
+fn build(fingerprints: &[u64], shape: Shape, resources: Resources) -> HashMap<Part, Vec<u8>> {
+    let written = Written::default();
     let read = |start: u32, out: &mut [u64]| {
         out.copy_from_slice(&fingerprints[start as usize..][..out.len()]);
         Ok(())
     };
-    build_rotations(fingerprints.len() as u32, bits, memory_bytes, read, &mut written).unwrap();
-    written
+    build_index(shape, fingerprints.len() as u32, resources, &read, &written).unwrap();
+    written.0.into_inner()
 }
 
-fn rotations(written: Written, bits: u32) -> Rotations<Bytes> {
-    let tables = written.0.map(|columns| {
-        let [directory, planes, ordinals] = columns.map(Bytes);
-        Rotation { directory, planes, ordinals }
-    });
-    Rotations { bits, tables }
+fn index<C>(
+    mut written: HashMap<Part, Vec<u8>>,
+    shape: Shape,
+    column: impl Fn(Vec<u8>) -> C,
+) -> Index<C> {
+    let mut take = |part| column(written.remove(&part).unwrap_or_default());
+    match shape {
+        Shape::Column => Index::None,
+        Shape::Rotations(address) => {
+            let tables = std::array::from_fn(|table| Rotation {
+                directory: take(Part::Directory(table)),
+                planes: take(Part::Planes(table)),
+                ordinals: take(Part::Ordinals(table)),
+            });
+            Index::Rotations(Rotations { address, tables })
+        }
+        Shape::Cells { count } => {
+            let tables = std::array::from_fn(|table| CellTable {
+                cells: take(Part::Cells(table)),
+                further: take(Part::Further(table)),
+                ordinals: take(Part::Ordinals(table)),
+            });
+            Index::Cells(Cells { count, tables })
+        }
+    }
 }
 
-fn tables(fingerprints: &[u64], bits: Option<u32>) -> Tables<Bytes> {
-    let rotations = bits.map(|bits| rotations(build(fingerprints, bits, usize::MAX), bits));
-    Tables::new(column(fingerprints), census(fingerprints), rotations).unwrap()
+fn tables(fingerprints: &[u64], shape: Shape) -> Tables<Bytes> {
+    let index = index(build(fingerprints, shape, PLENTY), shape, Bytes);
+    Tables::new(column(fingerprints), census(fingerprints), index).unwrap()
+}
+
+/// Plain rotations addressed by so many bits.
+fn plain(bits: u32) -> Shape {
+    Shape::Rotations(Address { bits, stepped: false })
+}
+
+const STEPPED: Shape = Shape::Rotations(Address { bits: 16, stepped: true });
+
+fn cells(count: u32) -> Shape {
+    Shape::Cells { count }
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    prop_oneof![
+        Just(Shape::Column),
+        (0..=16_u32).prop_map(plain),
+        Just(STEPPED),
+        (1..3000_u32).prop_map(cells),
+    ]
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {

@@ -49,9 +49,9 @@ fn blocks_and_planes_are_cut_from_the_top() {
 
 #[test]
 fn directories_stay_small_against_their_entries() {
-    assert_eq!([0, 1, 128, 129, 512, 513].map(rotation_bits), [4, 4, 4, 5, 6, 7]);
-    assert_eq!([1 << 19, (1 << 19) + 1, u32::MAX].map(rotation_bits), [16, 16, 16]);
-    assert!(!has_rotations(1023) && has_rotations(1024));
+    let bits = |n| Address::plain(n).bits;
+    assert_eq!([0, 1, 128, 129, 512, 513].map(bits), [4, 4, 4, 5, 6, 7]);
+    assert_eq!([1 << 19, (1 << 19) + 1, u32::MAX].map(bits), [16, 16, 16]);
 }
 
 #[test]
@@ -79,20 +79,69 @@ fn canonical_order_is_by_popcount_then_by_value() {
 }
 
 #[test]
-fn narrow_queries_use_rotations_and_wide_ones_scan() {
+fn each_difference_is_reported_by_one_block_and_found_by_it() {
+    let mut random = Random(8);
+    for k in 0..=16 {
+        let reach = Reach::within(k);
+        for _ in 0..2000 {
+            let difference = random.near(0, k.into());
+            let reporters = Block::ALL.into_iter().filter(|b| reach.last_found_by(*b, difference));
+            assert_eq!(reporters.count(), 1, "{difference:016x}, k = {k}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_to_later_rotations_is_reported_by_them() {
+    let mut random = Random(9);
+    for k in 0..=16 {
+        let reach = Reach::within(k);
+        for _ in 0..2000 {
+            let difference = random.near(0, k.into());
+            for block in Block::ALL {
+                let distance = block.bucket(difference, 16).count_ones();
+                if reach.left_to_later(block, distance, block.plane(difference)) {
+                    assert!(!reach.last_found_by(block, difference));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn narrow_queries_use_tables_and_wide_ones_scan() {
     let n = 1_000_000;
-    for k in 0..=8 {
-        let plan = plan(n, Some(16), k, n / 2);
-        assert_eq!(plan.way, Way::Rotations, "{k}");
-        assert!(plan.probes > 0 && plan.candidates > 0.0 && plan.cost_ns > 0.0);
+    let fingerprints = canonical(fingerprints(Kind::Even, 40_000, 3));
+    for shape in Shape::all(fingerprints.len() as u32).into_iter().flatten() {
+        let tables = tables(&fingerprints, shape);
+        let way = |k| tables.plan(fingerprints[30_000], k).way;
+        assert_eq!(way(64), Way::Scan);
+        match shape {
+            Shape::Column => assert_eq!(way(3), Way::Scan),
+            Shape::Rotations(_) => assert_eq!(way(3), Way::Rotations),
+            Shape::Cells { .. } => assert_eq!(way(3), Way::Cells),
+        }
     }
-    assert_eq!(plan(n, Some(16), 3, n / 2).probes, 4);
-    assert_eq!(plan(n, Some(16), 8, n / 2).probes, 137 + 3 * 17);
-    for k in [20, 30, 64, u32::MAX] {
-        assert_eq!(plan(n, Some(16), k, n), plan(n, None, k, n));
-    }
-    assert_eq!(plan(n, None, 3, n / 2).way, Way::Shards);
-    assert_eq!(plan(n, Some(16), 3, 0).way, Way::Shards);
+    let probes = |k| Cost::of_tables(plain(16), n, k).unwrap().probes;
+    assert_eq!([3, 8].map(probes), [4.0, 137.0 + 3.0 * 17.0]);
+    let probes = |k| Cost::of_tables(cells(1 << 20), n, k).unwrap().probes;
+    assert_eq!([0, 1, 2, 3].map(probes), [1.0, 2.0, 1.0 + 497.0 / 32.0, 2.0 * 497.0 / 32.0]);
+    assert_eq!(Cost::of_tables(cells(1 << 20), n, 30), None);
     assert!(follow_chains(1 << 18, 16, 3) && !follow_chains(1 << 18, 16, 30));
     assert!(!follow_chains(0, 8, 3));
+}
+
+#[test]
+fn the_shape_follows_from_the_numbers() {
+    assert_eq!(Shape::choose(1000, 3, 48), Shape::Column);
+    assert_eq!(Shape::choose(1_000_000, 3, 48), plain(16));
+    assert_eq!(Shape::choose(10_000_000, 3, 48), STEPPED);
+    assert_eq!(Shape::choose(100_000_000, 3, 48), cells(cell_count(100_000_000)));
+    assert_eq!(Shape::choose(1_000_000, 3, 40), cells(cell_count(1_000_000)));
+    assert_eq!(Shape::choose(1_000_000, 3, 20), Shape::Column);
+    for n in [1_000_000, 10_000_000, 100_000_000] {
+        for k in 0..=12 {
+            assert!(Shape::choose(n, k, 48).bytes_each(n) <= 48.0);
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! Every way through the tables finds what the oracle finds.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::*;
 
-/// Both ways and the choice between them, against the truth.
+/// All ways and the choice between them, against the truth.
 fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
     let truth = oracle(fingerprints, query, k);
     let mut found = Vec::new();
@@ -14,12 +16,17 @@ fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
     look_up(&truth, tables, query, k);
 }
 
+/// The way that the tables have, whether it is a good one or not.
 fn look_up(truth: &[Candidate], tables: &Tables<Bytes>, query: u64, k: u32) {
-    if let Some(rotations) = &tables.rotations {
-        let mut found = Vec::new();
-        tables.look_up(rotations, query, k, &mut found).unwrap();
-        assert_eq!(sorted(found), truth, "look up, k = {k}");
-    }
+    let way = match tables.shape() {
+        Shape::Column => Way::Scan,
+        Shape::Rotations(_) => Way::Rotations,
+        Shape::Cells { .. } if k <= 8 => Way::Cells,
+        Shape::Cells { .. } => return,
+    };
+    let mut found = Vec::new();
+    tables.find_by(way, query, k, &mut found).unwrap();
+    assert_eq!(sorted(found), truth, "{way:?}, k = {k}");
 }
 
 #[test]
@@ -27,8 +34,8 @@ fn every_distance_is_exact_for_small_sets() {
     for kind in KINDS {
         for n in [0, 1, 2, 17, 600] {
             let fingerprints = canonical(fingerprints(kind, n, n as u64));
-            for bits in [None, Some(0), Some(4), Some(7)] {
-                let tables = tables(&fingerprints, bits);
+            for shape in [Shape::Column, plain(0), plain(4), plain(7), cells(2), cells(60)] {
+                let tables = tables(&fingerprints, shape);
                 assert_eq!(tables.len() as usize, fingerprints.len());
                 for query in queries(&fingerprints, 4, 5) {
                     (0..=64).for_each(|k| check(&fingerprints, &tables, query, k));
@@ -41,10 +48,12 @@ fn every_distance_is_exact_for_small_sets() {
 #[test]
 fn every_distance_is_exact_with_all_bits_of_address() {
     let fingerprints = canonical(fingerprints(Kind::Clustered, 1000, 6));
-    let tables = tables(&fingerprints, Some(16));
-    let query = fingerprints[17] ^ 0b101;
-    for k in 0..=64 {
-        look_up(&oracle(&fingerprints, query, k), &tables, query, k);
+    for shape in [plain(16), STEPPED] {
+        let tables = tables(&fingerprints, shape);
+        let query = fingerprints[17] ^ 0b101;
+        for k in 0..=64 {
+            look_up(&oracle(&fingerprints, query, k), &tables, query, k);
+        }
     }
 }
 
@@ -53,78 +62,98 @@ fn a_hundred_thousand_are_searched_exactly() {
     for kind in KINDS {
         let fingerprints = canonical(fingerprints(kind, 100_000, 7));
         let n = fingerprints.len() as u32;
-        let tables = tables(&fingerprints, Some(rotation_bits(n)));
-        for query in queries(&fingerprints, 12, 8) {
-            for k in [0, 1, 2, 3, 4, 5, 7, 8, 10] {
-                check(&fingerprints, &tables, query, k);
-            }
-            for k in [16, 40, 64] {
-                let mut found = Vec::new();
-                tables.find(query, k, &mut found).unwrap();
-                assert_eq!(sorted(found), oracle(&fingerprints, query, k));
+        for shape in Shape::all(n).into_iter().flatten() {
+            let tables = tables(&fingerprints, shape);
+            tables.check().unwrap();
+            for query in queries(&fingerprints, 12, 8) {
+                for k in [0, 1, 2, 3, 4, 5, 7, 8, 10] {
+                    check(&fingerprints, &tables, query, k);
+                }
+                for k in [16, 40, 64] {
+                    let mut found = Vec::new();
+                    tables.find(query, k, &mut found).unwrap();
+                    assert_eq!(sorted(found), oracle(&fingerprints, query, k));
+                }
             }
         }
     }
 }
 
 #[test]
-fn a_hot_bucket_is_narrowed_to_the_near_popcounts_and_stays_exact() {
+fn a_hot_bucket_stays_exact() {
     // All share their first block, so rotation 0 has one bucket of 20,000.
     let fingerprints: Vec<u64> =
         fingerprints(Kind::Even, 20_000, 9).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
     let fingerprints = canonical(fingerprints);
-    let tables = tables(&fingerprints, Some(16));
-    for query in queries(&fingerprints, 20, 10) {
-        (0..6).for_each(|k| check(&fingerprints, &tables, query, k));
+    for shape in [plain(16), STEPPED] {
+        let tables = tables(&fingerprints, shape);
+        for query in queries(&fingerprints, 20, 10) {
+            (0..6).for_each(|k| check(&fingerprints, &tables, query, k));
+        }
     }
 }
 
 #[test]
 fn buckets_keep_the_canonical_order() {
     let fingerprints = canonical(fingerprints(Kind::Biased, 2000, 11));
-    let Written(columns) = build(&fingerprints, 6, usize::MAX);
-    for (rotation, [directory, planes, ordinals]) in columns.into_iter().enumerate() {
-        let u32s = |bytes: &[u8]| -> Vec<u32> {
-            bytes.as_chunks().0.iter().map(|&entry| u32::from_le_bytes(entry)).collect()
-        };
-        let (starts, planes, ordinals) = (u32s(&directory), u32s(&planes), u32s(&ordinals));
-        assert_eq!(starts.len(), 65);
-        assert_eq!(starts.last().copied(), Some(fingerprints.len() as u32));
-        let mut truth: Vec<(u64, u32, u32)> = (0..)
-            .zip(&fingerprints)
-            .map(|(ordinal, fingerprint)| {
-                let turned = fingerprint.rotate_left(16 * rotation as u32);
-                (turned >> 58, ordinal, (turned << 16 >> 32) as u32)
-            })
-            .collect();
-        truth.sort_unstable();
-        assert!(truth.iter().map(|entry| entry.1).eq(ordinals));
-        assert!(truth.iter().map(|entry| entry.2).eq(planes));
-        for (bucket, start) in (0..).zip(starts) {
-            assert_eq!(truth.partition_point(|entry| entry.0 < bucket), start as usize);
+    for shape in [plain(6), STEPPED] {
+        let Shape::Rotations(address) = shape else { unreachable!() };
+        let columns = build(&fingerprints, shape, PLENTY);
+        for rotation in 0..BLOCKS {
+            let u32s = |part| -> Vec<u32> {
+                let bytes: &[u8] = &columns[&part];
+                bytes.as_chunks().0.iter().map(|&entry| u32::from_le_bytes(entry)).collect()
+            };
+            let starts = u32s(Part::Directory(rotation));
+            assert_eq!(starts.len(), address.steps() as usize + 1);
+            assert_eq!(starts.last().copied(), Some(fingerprints.len() as u32));
+            let mut truth: Vec<(u64, u32, u32)> = (0..)
+                .zip(&fingerprints)
+                .map(|(ordinal, fingerprint)| {
+                    let turned = fingerprint.rotate_left(16 * rotation as u32);
+                    let next = (turned << 16 >> 48).count_ones().min(15);
+                    let step = match address.stepped {
+                        true => turned >> 48 << 4 | u64::from(next),
+                        false => turned >> (64 - address.bits),
+                    };
+                    (step, ordinal, (turned << 16 >> 32) as u32)
+                })
+                .collect();
+            truth.sort_unstable();
+            assert!(truth.iter().map(|entry| entry.1).eq(u32s(Part::Ordinals(rotation))));
+            assert!(truth.iter().map(|entry| entry.2).eq(u32s(Part::Planes(rotation))));
+            for (step, start) in (0..).zip(starts) {
+                assert_eq!(truth.partition_point(|entry| entry.0 < step), start as usize);
+            }
         }
     }
 }
 
 #[test]
 fn an_error_of_the_reader_ends_the_build() {
-    let fail = |_: u32, _: &mut [u64]| Err(Fault::OutOfRange(0..1));
-    let built = build_rotations(1000, 4, 0, fail, &mut Written::default());
-    assert_eq!(built, Err(Fault::OutOfRange(0..1)));
+    for shape in [plain(4), cells(90)] {
+        for threads in [1, 3] {
+            let fail = |_: u32, _: &mut [u64]| Err(Fault::OutOfRange(0..1));
+            let resources = Resources { memory_bytes: 0, threads };
+            let built = build_index(shape, 1000, resources, &fail, &Written::default());
+            assert_eq!(built, Err(Fault::OutOfRange(0..1)));
+        }
+    }
 }
 
 #[test]
 fn the_column_is_read_once_for_counting_and_once_for_each_part_of_each_rotation() {
     let fingerprints = canonical(fingerprints(Kind::Even, 3000, 12));
     for (memory_bytes, parts) in [(24_000, 1), (8_000, 3), (0, 12)] {
-        let mut passes = 0;
+        let passes = AtomicU32::new(0);
         let read = |start: u32, out: &mut [u64]| {
-            passes += u32::from(start == 0);
+            passes.fetch_add(u32::from(start == 0), Ordering::Relaxed);
             out.copy_from_slice(&fingerprints[start as usize..][..out.len()]);
             Ok(())
         };
-        build_rotations(3000, 9, memory_bytes, read, &mut Written::default()).unwrap();
-        assert_eq!(passes, 1 + 4 * parts);
+        let resources = Resources { memory_bytes, threads: 1 };
+        build_index(plain(9), 3000, resources, &read, &Written::default()).unwrap();
+        assert_eq!(passes.into_inner(), 4 * (1 + parts));
     }
 }
 
@@ -133,10 +162,11 @@ proptest! {
 
     #[test]
     fn all_ways_equal_the_linear_scan(
-        kind in kinds(), n in 0_usize..3000, seed: u64, bits in 0_u32..=16, k in 0_u32..=12
+        kind in kinds(), n in 0_usize..3000, seed: u64, shape in shapes(), k in 0_u32..=12
     ) {
         let fingerprints = canonical(fingerprints(kind, n, seed));
-        let tables = tables(&fingerprints, Some(bits));
+        let tables = tables(&fingerprints, shape);
+        tables.check().unwrap();
         for query in queries(&fingerprints, 8, seed ^ 1) {
             check(&fingerprints, &tables, query, k);
         }
@@ -144,11 +174,10 @@ proptest! {
 
     #[test]
     fn the_planned_way_equals_the_linear_scan_for_any_distance(
-        kind in kinds(), n in 0_usize..3000, seed: u64, k in 0_u32..=80
+        kind in kinds(), n in 0_usize..3000, seed: u64, k in 0_u32..=80, layout in 0_u32..=10
     ) {
         let fingerprints = canonical(fingerprints(kind, n, seed));
-        let n = fingerprints.len() as u32;
-        let tables = tables(&fingerprints, has_rotations(n).then(|| rotation_bits(n)));
+        let tables = tables(&fingerprints, Shape::choose(fingerprints.len() as u32, layout, 64));
         for query in queries(&fingerprints, 8, seed ^ 1) {
             let mut found = vec![Candidate::new(0, 0, 0)];
             tables.find(query, k, &mut found).unwrap();
@@ -158,15 +187,13 @@ proptest! {
     }
 
     #[test]
-    fn little_memory_builds_the_same_bytes(
-        kind in kinds(), n in 0_usize..3000, seed: u64, bits in 0_u32..=16,
-        memory_bytes in 0_usize..20_000
+    fn little_memory_and_more_threads_build_the_same_bytes(
+        kind in kinds(), n in 0_usize..3000, seed: u64, shape in shapes(),
+        memory_bytes in 0_usize..20_000, threads in 1_usize..5
     ) {
         let fingerprints = canonical(fingerprints(kind, n, seed));
-        prop_assert_eq!(
-            build(&fingerprints, bits, memory_bytes),
-            build(&fingerprints, bits, usize::MAX)
-        );
+        let little = build(&fingerprints, shape, Resources { memory_bytes, threads });
+        prop_assert!(little == build(&fingerprints, shape, PLENTY));
     }
 }
 
@@ -175,15 +202,17 @@ fn a_batch_is_answered_like_its_queries_one_by_one() {
     for kind in KINDS {
         for n in [0, 1, 600, 30_000] {
             let fingerprints = canonical(fingerprints(kind, n, 11));
-            let bits = has_rotations(n as u32).then(|| rotation_bits(n as u32));
-            let tables = tables(&fingerprints, bits);
             let queries = queries(&fingerprints, 60, 12);
-            for k in [0, 1, 2, 3, 4, 8, 64] {
-                let mut found = vec![Vec::new(); queries.len()];
-                let batch = Batch::new(queries.clone(), k);
-                tables.find_batch(&batch, |place, candidate| found[place].push(candidate)).unwrap();
-                for (query, found) in queries.iter().zip(found) {
-                    assert_eq!(sorted(found), oracle(&fingerprints, *query, k), "k = {k}");
+            for shape in [Shape::Column, plain(9), STEPPED, cells(2800)] {
+                let tables = tables(&fingerprints, shape);
+                for k in [0, 1, 2, 3, 4, 8, 64] {
+                    let mut found = vec![Vec::new(); queries.len()];
+                    let batch = Batch::new(queries.clone(), k);
+                    let add = |place: usize, candidate| found[place].push(candidate);
+                    tables.find_batch(&batch, add).unwrap();
+                    for (query, found) in queries.iter().zip(found) {
+                        assert_eq!(sorted(found), oracle(&fingerprints, *query, k), "k = {k}");
+                    }
                 }
             }
         }

@@ -32,70 +32,89 @@ fn line_ns(bytes: usize) -> f64 {
     })
 }
 
+/// A column in huge pages, as a mapped file has them.
+struct Huge(memmap2::MmapMut);
+
+impl Huge {
+    fn new(bytes: &[u8]) -> Self {
+        let mut map = memmap2::MmapMut::map_anon(bytes.len().max(1)).unwrap();
+        map.advise(memmap2::Advice::HugePage).unwrap();
+        map[..bytes.len()].copy_from_slice(bytes);
+        Self(map)
+    }
+}
+
+impl Column for Huge {
+    type Error = Fault;
+
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8], Fault> {
+        self.0.get(range.start as usize..range.end as usize).ok_or(Fault::OutOfRange(range))
+    }
+
+    fn lines(&self, _: impl Iterator<Item = u32>) -> Result<&[Line], Fault> {
+        Ok(<[Line]>::ref_from_prefix(&self.0).unwrap().0)
+    }
+
+    fn damaged(&self, offset: u64, what: &'static str) -> Fault {
+        Fault::Damaged(offset, what)
+    }
+}
+
+fn huge_tables(fingerprints: &[u64], shape: Shape) -> Tables<Huge> {
+    let resources = Resources { memory_bytes: 1 << 30, threads: 2 };
+    let index = index(build(fingerprints, shape, resources), shape, |column| Huge::new(&column));
+    Tables::new(Huge::new(&column(fingerprints).0), census(fingerprints), index).unwrap()
+}
+
 fn report(n: usize) {
     println!("n = {n}, {}, a line {:.1} ns", instruction_set(), line_ns(n * 40));
     let fingerprints = canonical(fingerprints(Kind::Even, n, 40));
-    let bits = rotation_bits(n as u32);
-    let build_ns = ns_each(1, || {
-        black_box(build(&fingerprints, bits, usize::MAX));
-    });
-    let tables = tables(&fingerprints, Some(bits));
-    println!("  build of four rotations      {:10.1} ms", build_ns / 1e6);
-    let rotations = tables.rotations.as_ref().unwrap();
-    let mut random = Random(41);
-    for k in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] {
-        let count =
-            if k < 4 { 100_000 } else { (30_000_000_000 / n) >> (k + k / 4) }.min(50_000) + 5;
-        let strangers: Vec<u64> = (0..count).map(|_| random.next()).collect();
-        let members: Vec<u64> = (0..count)
-            .map(|_| {
-                let at = random.below(fingerprints.len() as u64) as usize;
-                random.near(fingerprints[at], 3)
-            })
-            .collect();
-        let mut out = Vec::new();
-        let mut time = |queries: &[u64], find: &dyn Fn(u64, &mut Vec<Candidate>)| {
-            ns_each(queries.len(), || {
-                for &query in queries {
+    for shape in Shape::all(n as u32).into_iter().flatten() {
+        let start = Instant::now();
+        let tables = huge_tables(&fingerprints, shape);
+        let way = match shape {
+            Shape::Column => Way::Scan,
+            Shape::Rotations(_) => Way::Rotations,
+            Shape::Cells { .. } => Way::Cells,
+        };
+        println!(
+            "  {shape:?}: {:.1} bytes each, built in {:.2} s",
+            shape.bytes_each(n as u32),
+            start.elapsed().as_secs_f64()
+        );
+        for k in 0..=12 {
+            let expected = Cost::of_tables(shape, n as u32, k)
+                .unwrap_or(Cost::of_scan(n as u32, f64::from(n as u32) * 0.5));
+            let count = (2e8 / expected.ns).clamp(20.0, 200_000.0) as usize;
+            let mut random = Random(41);
+            let strangers: Vec<u64> = (0..count).map(|_| random.next()).collect();
+            let mut out = Vec::new();
+            let single_ns = ns_each(count, || {
+                for &query in &strangers {
                     out.clear();
-                    find(query, &mut out);
+                    tables.find_by(way, query, k, &mut out).unwrap();
                     black_box(&out);
                 }
-            })
-        };
-        let look_up = |query: u64, out: &mut Vec<_>| {
-            tables.look_up(rotations, query, k, out).unwrap();
-        };
-        let scan = |query: u64, out: &mut Vec<_>| tables.scan(query, k, out).unwrap();
-        let plan = tables.plan(strangers[0], k);
-        println!(
-            "  k = {k:2}: look up {:10.0} ns, a near one {:10.0} ns, scan {:10.0} ns; {:?} {:8.0} ns",
-            time(&strangers, &look_up),
-            time(&members, &look_up),
-            time(&strangers[..count.min(20)], &scan),
-            plan.way,
-            plan.cost_ns,
-        );
+            });
+            let batch = Batch::new(strangers, k);
+            let batch_ns = ns_each(count, || {
+                tables.find_batch(&batch, |_, found| drop(black_box(found))).unwrap();
+            });
+            println!(
+                "    k = {k:2}: {single_ns:10.0} ns, in a batch {batch_ns:10.0} ns, expected {:10.0} ns; {:.2}",
+                expected.ns,
+                single_ns / expected.ns,
+            );
+        }
     }
 }
 
 #[test]
 #[ignore = "prints timings"]
-fn a_million() {
-    report(1_000_000);
-}
-
-#[test]
-#[ignore = "prints timings"]
-fn ten_million() {
-    report(10_000_000);
-}
-
-#[test]
-#[ignore = "prints timings"]
-fn small_sets() {
-    for n in [512, 2_000, 20_000, 200_000] {
-        report(n);
+fn shapes_by_size() {
+    let sizes = std::env::var("SIZES").unwrap_or("1000,10000,100000,1000000,10000000".to_owned());
+    for n in sizes.split(',') {
+        report(n.parse().unwrap());
     }
 }
 
@@ -112,14 +131,6 @@ fn index_in_memory() {
             }
         });
         println!("n = {n}: push {push_ns:.0} ns, {} bytes", chains.memory_bytes());
-        for k in [0, 3, 8] {
-            let plan_ns = ns_each(1_000_000, || {
-                for _ in 0..1_000_000 {
-                    black_box(plan(black_box(n as u32), Some(14), black_box(k), 1000));
-                }
-            });
-            println!("  k = {k:2}: plan {plan_ns:.1} ns");
-        }
         for k in [0, 3, 4, 6, 7, 8, 9, 10, 11, 12] {
             let queries: Vec<u64> = self::fingerprints(Kind::Even, 2000, 43);
             let mut out = Vec::new();
@@ -167,35 +178,6 @@ fn kernels() {
                 }
             });
             println!("{:8} {length:5}: {u32_ns:.3} ns a u32, {u64_ns:.3} a u64", kernel.name());
-        }
-    }
-}
-
-#[test]
-#[ignore = "prints timings"]
-fn batches() {
-    for n in [200_000, 1_600_000, 10_000_000] {
-        let fingerprints = canonical(fingerprints(Kind::Even, n, 40));
-        let tables = tables(&fingerprints, Some(rotation_bits(n as u32)));
-        let mut random = Random(41);
-        for count in [1_250, 10_000, 100_000, 1_000_000] {
-            let batches: Vec<Vec<u64>> = (0..1_000_000 / count)
-                .map(|_| (0..count).map(|_| random.next()).collect())
-                .collect();
-            let mut found = 0;
-            let sort_ns = ns_each(1_000_000, || {
-                for batch in &batches {
-                    black_box(Batch::new(batch.clone(), 3));
-                }
-            });
-            let find_ns = ns_each(1_000_000, || {
-                for batch in &batches {
-                    tables.find_batch(&Batch::new(batch.clone(), 3), |_, _| found += 1).unwrap();
-                }
-            });
-            println!(
-                "n = {n}, {count} at once: {find_ns:.0} ns a query, {sort_ns:.0} of them for sorting; {found}"
-            );
         }
     }
 }

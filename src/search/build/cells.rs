@@ -1,0 +1,247 @@
+//! Building one table of cells.
+
+use std::ops::Range;
+
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+use super::super::cells::{Half, cell_of};
+use super::super::column::Line;
+use super::super::hamming;
+use super::super::kernel::{FULL_ENTRIES, GOES_ON, LINE_ENTRIES};
+use super::{Entry, Part, STRIDE, Sink, Source, buffer_entries, turn_into_starts};
+
+/// The cell of a fingerprint.
+fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
+    cell_of(hamming::nearest(half.cut(fingerprint).0), cells)
+}
+
+/// The cells, in ranges that leave half of the memory to entries: 4 bytes a cell.
+fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Range<u32>> {
+    let length = u32::try_from(memory_bytes / 8).unwrap_or(u32::MAX).max(64);
+    (0..cells).step_by(length as usize).map(move |start| {
+        start..start.saturating_add(length).min(cells)
+    })
+}
+
+/// How many entries each cell of a range has, and a 0.
+fn count<E>(
+    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    cells: u32,
+    half: Half,
+    range: &Range<u32>,
+) -> Result<Vec<u32>, E> {
+    let mut counts = vec![0; range.len() + 1];
+    column.each(|_, fingerprint| {
+        let at = cell(fingerprint, half, cells).wrapping_sub(range.start);
+        if at < range.end - range.start
+            && let Some(count) = counts.get_mut(at as usize)
+        {
+            *count += 1;
+        }
+    })?;
+    Ok(counts)
+}
+
+/// The entries that the next line of a cell with `left` more takes.
+fn taken(left: u32) -> u32 {
+    if left as usize <= LINE_ENTRIES { left } else { FULL_ENTRIES as u32 }
+}
+
+/// How many lines beside the cells the table has.
+pub(super) fn count_further<E>(
+    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    cells: u32,
+    half: Half,
+    memory_bytes: usize,
+) -> Result<u64, E> {
+    let mut further = 0;
+    for range in ranges(cells, memory_bytes) {
+        for mut left in count(column, cells, half, &range)? {
+            left -= taken(left);
+            while left > 0 {
+                further += 1;
+                left -= taken(left);
+            }
+        }
+    }
+    Ok(further)
+}
+
+/// Writes the table of one half.
+pub(super) fn build<E, S: Sink<Error = E>>(
+    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    cells: u32,
+    table: usize,
+    half: Half,
+    memory_bytes: usize,
+    sink: &S,
+) -> Result<(), E> {
+    let mut lines = LineWriter::new(table, sink);
+    let mut ordinals = Vec::new();
+    let entries_max = buffer_entries(memory_bytes / 2);
+    let mut scatter: Vec<Entry> = Vec::new();
+    for range in ranges(cells, memory_bytes) {
+        let mut starts = count(column, cells, half, &range)?;
+        turn_into_starts(&mut starts);
+        let entries = starts.last().copied().unwrap_or(0);
+        let mut at_hand = 0;
+        let mut done = 0_u32;
+        while done < entries {
+            scatter.clear();
+            scatter.resize(((entries - done) as usize).min(entries_max), Entry::default());
+            #[expect(clippy::cast_possible_truncation, reason = "no more than there are entries")]
+            let end = done + scatter.len() as u32;
+            let first = starts.partition_point(|start| *start <= done).saturating_sub(1);
+            let last = starts.partition_point(|start| *start < end);
+            let mut next = starts.get(first..last).unwrap_or(&[]).to_vec();
+            #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 cells")]
+            let first_cell = range.start + first as u32;
+            column.each(|ordinal, fingerprint| {
+                let (own, other) = half.cut(fingerprint);
+                let at = cell_of(hamming::nearest(own), cells).wrapping_sub(first_cell);
+                let Some(place) = next.get_mut(at as usize) else { return };
+                if let Some(entry) = scatter.get_mut(place.wrapping_sub(done) as usize) {
+                    *entry = Entry { bits: other, ordinal };
+                }
+                *place += 1;
+            })?;
+            for piece in scatter.chunks(STRIDE as usize) {
+                ordinals.clear();
+                ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));
+                sink.write(Part::Ordinals(table), ordinals.as_bytes())?;
+            }
+            for (number, entry) in (done..).zip(&scatter) {
+                // Cells that have none are passed on the way.
+                while let Some(&[start, end]) = starts.get(at_hand..).and_then(<[u32]>::first_chunk)
+                    && start <= number
+                {
+                    if end > number {
+                        if start == number {
+                            lines.cell(end - start)?;
+                        }
+                        break;
+                    }
+                    if start == end {
+                        lines.cell(0)?;
+                    }
+                    at_hand += 1;
+                }
+                lines.entry(entry.bits)?;
+            }
+            done = end;
+        }
+        // Those behind the last entry.
+        let after = starts.get(at_hand..).unwrap_or(&[]);
+        let empty = after.windows(2).filter(|pair| matches!(pair, [start, end] if start == end));
+        for _ in 0..empty.count() {
+            lines.cell(0)?;
+        }
+    }
+    lines.finish()
+}
+
+/// Puts entries into lines.
+struct LineWriter<'s, S> {
+    table: usize,
+    sink: &'s S,
+    cells: Vec<Line>,
+    further: Vec<Line>,
+    /// The number of the next further line.
+    next: u32,
+    /// Entries so far.
+    entries: u32,
+    /// The line at hand, and how many entries it has and will have.
+    line: Line,
+    filled: u32,
+    capacity: u32,
+    /// Whether it is a cell, rather than a line in which one goes on.
+    first: bool,
+    /// Entries of the cell that come after this line.
+    left: u32,
+}
+
+impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
+    fn new(table: usize, sink: &'s S) -> Self {
+        LineWriter {
+            table,
+            sink,
+            cells: Vec::new(),
+            further: Vec::new(),
+            next: 0,
+            entries: 0,
+            line: Line::default(),
+            filled: 0,
+            capacity: 0,
+            first: true,
+            left: 0,
+        }
+    }
+
+    /// Begins the next cell, which has so many entries.
+    fn cell(&mut self, entries: u32) -> Result<(), E> {
+        self.first = true;
+        self.begin(entries);
+        if entries == 0 { self.end() } else { Ok(()) }
+    }
+
+    fn begin(&mut self, entries: u32) {
+        self.capacity = taken(entries);
+        self.left = entries - self.capacity;
+        self.filled = 0;
+        self.line = Line::default();
+        let goes_on = if self.left > 0 { GOES_ON } else { 0 };
+        let [.., before_last, last] = &mut self.line;
+        last.set(self.entries | goes_on);
+        if self.left > 0 {
+            before_last.set(self.next);
+            self.next += 1;
+        }
+    }
+
+    fn entry(&mut self, bits: u32) -> Result<(), E> {
+        if self.filled == 0 {
+            // What is no entry is as far from the first one as can be, so that it seldom looks near.
+            for word in self.line.iter_mut().take(taken(u32::MAX) as usize) {
+                word.set(!bits);
+            }
+            if self.left == 0
+                && let [.., before_last, _] = &mut self.line
+            {
+                before_last.set(!bits);
+            }
+        }
+        if let Some(word) = self.line.get_mut(self.filled as usize) {
+            word.set(bits);
+        }
+        self.filled += 1;
+        self.entries += 1;
+        if self.filled == self.capacity { self.end() } else { Ok(()) }
+    }
+
+    fn end(&mut self) -> Result<(), E> {
+        let (lines, part) = if self.first {
+            (&mut self.cells, Part::Cells(self.table))
+        } else {
+            (&mut self.further, Part::Further(self.table))
+        };
+        lines.push(self.line);
+        if lines.len() >= LINES {
+            self.sink.write(part, lines.as_bytes())?;
+            lines.clear();
+        }
+        if self.left > 0 {
+            self.first = false;
+            self.begin(self.left);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), E> {
+        self.sink.write(Part::Cells(self.table), self.cells.as_bytes())?;
+        self.sink.write(Part::Further(self.table), self.further.as_bytes())
+    }
+}
+
+/// Lines that are written at a time.
+const LINES: usize = 1024;

@@ -1,0 +1,208 @@
+//! Building the tables of a canonical column, in bounded memory, on several threads.
+
+mod cells;
+mod rotations;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::cells::{HALVES, Half};
+use super::column::LINE_BYTES;
+use super::probe::{BLOCKS, Block};
+use super::shape::Shape;
+
+/// A column of a table: the number of the table, and which of its columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// [`Rotation::directory`](super::Rotation::directory).
+    Directory(usize),
+    /// [`Rotation::planes`](super::Rotation::planes).
+    Planes(usize),
+    /// [`CellTable::cells`](super::CellTable::cells).
+    Cells(usize),
+    /// [`CellTable::further`](super::CellTable::further).
+    Further(usize),
+    /// [`Rotation::ordinals`](super::Rotation::ordinals) or
+    /// [`CellTable::ordinals`](super::CellTable::ordinals).
+    Ordinals(usize),
+}
+
+/// Where tables are written to, from several threads.
+pub trait Sink: Sync {
+    /// What writing can fail with.
+    type Error: Send;
+
+    /// Keeps a place of so many bytes for a part. All parts are placed before anything is written,
+    /// table by table.
+    ///
+    /// # Errors
+    ///
+    /// There is no room.
+    fn place(&self, part: Part, bytes: u64) -> Result<(), Self::Error>;
+
+    /// Appends to a part. Each is written from front to end, by one thread; different ones at the
+    /// same time.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Self::Error>;
+}
+
+/// What building may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Resources {
+    /// Bytes of memory for sorting, over all threads. What is built does not depend on it.
+    pub memory_bytes: usize,
+    /// Threads; at most one a table is used.
+    pub threads: usize,
+}
+
+/// Builds the tables of a [`Shape`] for a canonical column of `n` fingerprints.
+///
+/// `read` fills its slice with the fingerprints from an ordinal on. It is called for consecutive
+/// pieces of the column from start to end, by several threads at the same time; how often is a
+/// matter of memory: for each rotation, once for counting and once for every `memory_bytes /
+/// threads` of the 8 bytes that an entry takes while it is put into place, and one more time for
+/// cells. The bytes written are the same whatever the resources are.
+///
+/// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
+/// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least) and 4
+/// MiB a thread. Time: 10 to 20 ns for each entry and table in one pass.
+///
+/// # Errors
+///
+/// The first error of `read` or of `sink`.
+pub fn build_index<E: Send, S: Sink<Error = E>>(
+    shape: Shape,
+    n: u32,
+    resources: Resources,
+    read: &(impl Fn(u32, &mut [u64]) -> Result<(), E> + Sync),
+    sink: &S,
+) -> Result<(), E> {
+    let tables = match shape {
+        Shape::Column => return Ok(()),
+        Shape::Rotations(_) => BLOCKS,
+        Shape::Cells { .. } => HALVES,
+    };
+    let threads = resources.threads.clamp(1, tables);
+    let memory_bytes = resources.memory_bytes / threads;
+    let column = Source { n, read };
+    match shape {
+        Shape::Column => Ok(()),
+        Shape::Rotations(address) => {
+            let entries = u64::from(n) * 4;
+            let directory = (u64::from(address.steps()) + 1) * 4;
+            for table in 0..tables {
+                sink.place(Part::Directory(table), directory)?;
+                sink.place(Part::Planes(table), entries)?;
+                sink.place(Part::Ordinals(table), entries)?;
+            }
+            each_of(&Block::ALL, threads, |table, block| {
+                rotations::build(&column, address, table, *block, memory_bytes, sink)
+            })?;
+            Ok(())
+        }
+        Shape::Cells { count } => {
+            let further = each_of(&Half::ALL, threads, |_, half| {
+                cells::count_further(&column, count, *half, memory_bytes)
+            })?;
+            for (table, further) in further.into_iter().enumerate() {
+                sink.place(Part::Cells(table), u64::from(count) * LINE_BYTES)?;
+                sink.place(Part::Further(table), further * LINE_BYTES)?;
+                sink.place(Part::Ordinals(table), u64::from(n) * 4)?;
+            }
+            each_of(&Half::ALL, threads, |table, half| {
+                cells::build(&column, count, table, *half, memory_bytes, sink)
+            })?;
+            Ok(())
+        }
+    }
+}
+
+/// Does something for each table, on several threads; what it came to, in the order of the tables.
+fn each_of<T: Sync, R: Send, E: Send>(
+    tables: &[T],
+    threads: usize,
+    run: impl Fn(usize, &T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let table = next.fetch_add(1, Ordering::Relaxed);
+            let Some(of_table) = tables.get(table) else { return Ok(done) };
+            done.push((table, run(table, of_table)?));
+        }
+    };
+    let mut done = if threads <= 1 {
+        worker()?
+    } else {
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+            let mut all = worker();
+            for other in others {
+                let of_other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                all = all.and_then(|mut all| {
+                    all.extend(of_other?);
+                    Ok(all)
+                });
+            }
+            all
+        })?
+    };
+    done.sort_by_key(|(table, _)| *table);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// Fingerprints read at a time.
+const STRIDE: u32 = 8192;
+
+/// The column as it is read, from start to end, again and again.
+struct Source<'r, R> {
+    n: u32,
+    read: &'r R,
+}
+
+impl<E, R: Fn(u32, &mut [u64]) -> Result<(), E>> Source<'_, R> {
+    /// Calls `visit` with every ordinal and its fingerprint, in order.
+    fn each(&self, mut visit: impl FnMut(u32, u64)) -> Result<(), E> {
+        let mut buffer = Vec::new();
+        let mut start = 0;
+        while start < self.n {
+            let length = STRIDE.min(self.n - start);
+            buffer.resize(length as usize, 0);
+            (self.read)(start, &mut buffer)?;
+            for (ordinal, &fingerprint) in (start..).zip(&buffer) {
+                visit(ordinal, fingerprint);
+            }
+            start += length;
+        }
+        Ok(())
+    }
+}
+
+/// An entry on its way to its place; both halves together, so that they share a memory line.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    /// The bits that are stored of it.
+    bits: u32,
+    ordinal: u32,
+}
+
+/// Entries that a buffer has at least, that no setting asks for a pass for every entry.
+const BUFFER_ENTRIES_MIN: usize = 256;
+
+/// The entries that fit in so many bytes.
+fn buffer_entries(memory_bytes: usize) -> usize {
+    (memory_bytes / size_of::<Entry>()).max(BUFFER_ENTRIES_MIN)
+}
+
+/// Replaces each count by the sum of those before it.
+fn turn_into_starts(counts: &mut [u32]) {
+    let mut sum = 0;
+    for count in counts {
+        let start = sum;
+        sum += *count;
+        *count = start;
+    }
+}

@@ -1,0 +1,234 @@
+//! What a search is expected to cost: a model in probes, candidates and memory lines.
+
+use super::cells::{self, CELLS_DISTANCE_MAX, Half};
+use super::hamming;
+use super::probe::{BLOCK_BITS, Block, Reach};
+use super::rotation::Address;
+use super::shape::Shape;
+use super::shards::DISTANCE_MAX;
+
+/// What a search costs, expected or counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Buckets or cells looked into; 0 for a scan.
+    pub probes: f64,
+    /// Entries compared.
+    pub candidates: f64,
+    /// Memory lines of 64 bytes read.
+    pub lines: f64,
+    /// Nanoseconds on one core, from memory, without those for hits.
+    pub ns: f64,
+}
+
+/// Bytes of tables that the processor's own cache holds, and those that the shared one does.
+const CACHES: [f64; 2] = [768e3, 24e6];
+
+/// Nanoseconds for a line that is asked for among others, from each cache and from memory.
+const LINE_NS: [f64; 3] = [2.5, 5.0, 11.0];
+
+/// Nanoseconds for a line that must come before the next step, from each cache and from memory.
+const WAIT_NS: [f64; 3] = [12.0, 35.0, 110.0];
+
+/// Nanoseconds for a further line of a run, which the processor sees coming.
+const NEXT_LINE_NS: [f64; 3] = [1.5, 3.0, 6.0];
+
+/// Nanoseconds for setting out on a probe of a rotation, and of a cell.
+const PROBE_NS: [f64; 2] = [6.0, 3.0];
+
+/// Nanoseconds for an entry whose stored 32 bits are near enough: a line of ordinals, and then one
+/// of the canonical column; those of its neighbours come at the same time.
+const SURVIVOR_NS: f64 = 45.0;
+
+/// Nanoseconds for one entry of a scan, from each cache and from memory.
+const SCAN_NS: [f64; 3] = [0.11, 0.16, 0.55];
+
+/// The figure for tables of this many bytes: between the figures of caches by share.
+fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {
+    let [own, shared] = CACHES;
+    let [first, second, third] = figures;
+    // What does not fit comes from farther away.
+    let in_own = (own / bytes).min(1.0);
+    let in_shared = (shared / bytes).min(1.0) - in_own;
+    first * in_own + second * in_shared + third * (1.0 - in_own - in_shared)
+}
+
+impl Cost {
+    /// What looking for everything within `k` of a fingerprint is expected to cost in `n` evenly
+    /// spread ones, by the quicker of both ways: the shape's tables, or a scan.
+    #[must_use]
+    pub fn of_search(shape: Shape, n: u32, k: u32) -> Self {
+        let scan = Self::of_scan(n, expected_around(n, k));
+        match Self::of_tables(shape, n, k) {
+            Some(tables) if tables.ns < scan.ns => tables,
+            _ => scan,
+        }
+    }
+
+    /// What a scan costs that compares `scanned` of `n` fingerprints.
+    #[must_use]
+    pub fn of_scan(n: u32, scanned: f64) -> Self {
+        let bytes = f64::from(n) * 8.0;
+        let ns = scanned * by_size(bytes, SCAN_NS) + by_size(bytes, WAIT_NS);
+        Self { probes: 0.0, candidates: scanned, lines: scanned / 8.0, ns }
+    }
+
+    /// What the tables of a shape cost; `None` if there are none, or they do not serve so wide a
+    /// distance.
+    ///
+    /// With P probes in rotations, each of a run of c entries of 4 bytes: P lines of the directory,
+    /// P (1 + c / 16) of the runs, and `SURVIVOR_NS` for each entry whose 32 stored bits are near
+    /// enough. With P probes of cells: P lines, and those in which cells go on. Lines of one step
+    /// come at the same time; each step waits once.
+    #[must_use]
+    pub fn of_tables(shape: Shape, n: u32, k: u32) -> Option<Self> {
+        let k = k.min(DISTANCE_MAX);
+        let table_bytes = (shape.bytes_each(n) - 12.0) * f64::from(n);
+        let line = |figures| by_size(table_bytes, figures);
+        match shape {
+            Shape::Column => None,
+            Shape::Rotations(address) => {
+                let visit = Visit::of_rotations(n, address, k);
+                let further = visit.candidates / 16.0;
+                let directory = by_size(f64::from(address.steps()) * 16.0, LINE_NS);
+                let ns = visit.probes * (PROBE_NS[0] + directory + line(LINE_NS))
+                    + further * line(NEXT_LINE_NS)
+                    + visit.survivors * SURVIVOR_NS
+                    + 2.0 * line(WAIT_NS);
+                let lines = 2.0 * visit.probes + further + 2.0 * visit.survivors;
+                Some(Self { probes: visit.probes, candidates: visit.candidates, lines, ns })
+            }
+            Shape::Cells { count } => {
+                if k > CELLS_DISTANCE_MAX {
+                    return None;
+                }
+                let visit = Visit::of_cells(n, count, k);
+                let further = visit.probes * cells::GOING_ON;
+                let ns = visit.probes * PROBE_NS[1]
+                    + (visit.probes + further) * line(LINE_NS)
+                    + visit.survivors * SURVIVOR_NS
+                    + 2.0 * line(WAIT_NS);
+                let lines = visit.probes + further + 2.0 * visit.survivors;
+                Some(Self { probes: visit.probes, candidates: visit.candidates, lines, ns })
+            }
+        }
+    }
+}
+
+/// How many of `n` evenly spread fingerprints have a popcount within `k` of that of another one.
+fn expected_around(n: u32, k: u32) -> f64 {
+    // The difference of two popcounts of 64 bits is spread as a popcount of 128 bits is; this is the
+    // normal distribution of that, near enough for a choice.
+    let deviations = (f64::from(k) + 0.5) / 32.0_f64.sqrt();
+    f64::from(n) * erf(deviations / std::f64::consts::SQRT_2)
+}
+
+/// The error function, to three digits: M. Abramowitz and I. A. Stegun, 7.1.27.
+fn erf(x: f64) -> f64 {
+    let t = 1.0 + x * (0.278_393 + x * (0.230_389 + x * (0.000_972 + x * 0.078_108)));
+    1.0 - t.powi(-4)
+}
+
+/// What looking into buckets or cells is expected to meet.
+pub(super) struct Visit {
+    /// Buckets or cells.
+    pub(super) probes: f64,
+    /// Entries in them.
+    pub(super) candidates: f64,
+    /// Entries whose stored 32 bits are near enough.
+    pub(super) survivors: f64,
+}
+
+impl Visit {
+    pub(super) fn of_rotations(n: u32, address: Address, k: u32) -> Self {
+        let bits = address.bits.min(BLOCK_BITS);
+        let k = k.min(DISTANCE_MAX);
+        let reach = Reach::within(k);
+        let bucket_entries = f64::from(n) / f64::from(1_u32 << bits);
+        let mut visit = Self { probes: 0.0, candidates: 0.0, survivors: 0.0 };
+        for block in Block::ALL {
+            for distance in 0..reach.of(block).min(bits + 1) {
+                let Some(slack) = reach.slack(block, distance) else { continue };
+                let buckets = f64::from(choose(bits, distance));
+                let share = if address.stepped { share_of_steps(slack) } else { 1.0 };
+                visit.probes += buckets;
+                visit.candidates += buckets * share * bucket_entries;
+                visit.survivors += buckets * share_within(k - distance) * bucket_entries;
+            }
+        }
+        visit
+    }
+
+    fn of_cells(n: u32, count: u32, k: u32) -> Self {
+        let cell_entries = f64::from(n) / f64::from(count.max(1));
+        let mut visit = Self { probes: 0.0, candidates: 0.0, survivors: 0.0 };
+        for half in Half::ALL {
+            let reach = half.reach(k);
+            if reach == 0 {
+                continue;
+            }
+            for weight in 0..=reach {
+                let probes = hamming::expected(weight);
+                visit.probes += probes;
+                visit.candidates += probes * cell_entries;
+                let most = k - weight.saturating_sub(1);
+                visit.survivors += probes * share_within(most) * cell_entries;
+            }
+        }
+        visit
+    }
+}
+
+/// Binomial coefficients up to those of 32.
+static CHOOSE: [[u32; 33]; 33] = pascal();
+
+/// The number of ways to choose `count` of `from` things; 0 beyond 32.
+fn choose(from: u32, count: u32) -> u32 {
+    CHOOSE.get(from as usize).and_then(|row| row.get(count as usize)).copied().unwrap_or(0)
+}
+
+/// The share of all words of 32 bits that lie within `distance` of one.
+fn share_within(distance: u32) -> f64 {
+    SHARE_WITHIN.get(distance as usize).copied().unwrap_or(1.0)
+}
+
+/// The share of a bucket's entries whose next block has a popcount within `slack` of the query's.
+///
+/// The difference of two popcounts of 16 bits is spread as a popcount of 32 bits is.
+fn share_of_steps(slack: u32) -> f64 {
+    let either = (1..=slack.min(16)).map(|away| 2.0 * f64::from(choose(32, 16 + away)));
+    (f64::from(choose(32, 16)) + either.sum::<f64>()) / (1_u64 << 32) as f64
+}
+
+/// Pascal's triangle.
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where it would not build")]
+const fn pascal() -> [[u32; 33]; 33] {
+    let mut rows = [[0; 33]; 33];
+    let mut from = 0;
+    while from < 33 {
+        rows[from][0] = 1;
+        let mut count = 1;
+        while count <= from {
+            rows[from][count] = rows[from - 1][count - 1] + rows[from - 1][count];
+            count += 1;
+        }
+        from += 1;
+    }
+    rows
+}
+
+/// See [`share_within`].
+static SHARE_WITHIN: [f64; 33] = shares();
+
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where it would not build")]
+const fn shares() -> [f64; 33] {
+    let last = pascal()[32];
+    let mut shares = [0.0; 33];
+    let mut words = 0_u64;
+    let mut distance = 0;
+    while distance < 33 {
+        words += last[distance] as u64;
+        shares[distance] = words as f64 / (1_u64 << 32) as f64;
+        distance += 1;
+    }
+    shares
+}

@@ -1,0 +1,85 @@
+//! The shapes that the tables of a set can have, and what each takes.
+
+use super::cells::{CELLS_MIN, HALVES, cell_count};
+use super::cost::Cost;
+use super::probe::BLOCKS;
+use super::rotation::Address;
+
+/// What finds fingerprints in a column, beside the popcount shards that every column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nothing: the shards are scanned. The least memory, and the quickest for small sets and wide
+    /// distances.
+    Column,
+    /// Four rotations: a directory and a run of entries for each probe, few probes. The quickest up
+    /// to some ten million fingerprints, and for middle distances beyond.
+    Rotations(Address),
+    /// Two tables of cells, so many each: one memory line for each probe, more probes. The quickest
+    /// for small distances in large sets, at three quarters of the memory.
+    Cells {
+        /// The cells of each table.
+        count: u32,
+    },
+}
+
+/// Columns with fewer fingerprints are scanned; tables would cost more than they spare.
+const INDEXED_MIN: u32 = 1024;
+
+/// Bytes of a fingerprint and of the word that names its page, which every shape has.
+const COLUMN_BYTES: f64 = 12.0;
+
+/// Bytes of an entry of a rotation: plane and ordinal.
+const ROTATION_ENTRY_BYTES: f64 = 8.0;
+
+/// Bytes of a cell, the share of cells that go on in another line included.
+const CELL_BYTES: f64 = 64.0 * 1.07;
+
+impl Shape {
+    /// The shape in which a search of `n` fingerprints within `k` is expected to take least time,
+    /// among those that take no more than `bytes_max` for each fingerprint. Pure and quick, so that
+    /// everybody who has the same numbers comes to the same shape.
+    ///
+    /// ```
+    /// use simkeep::search::Shape;
+    ///
+    /// assert_eq!(Shape::choose(500, 3, 48), Shape::Column);
+    /// assert!(matches!(Shape::choose(1_000_000, 3, 48), Shape::Rotations(_)));
+    /// assert!(matches!(Shape::choose(100_000_000, 3, 48), Shape::Cells { .. }));
+    /// // No more than the column itself.
+    /// assert_eq!(Shape::choose(1_000_000, 3, 16), Shape::Column);
+    /// ```
+    #[must_use]
+    pub fn choose(n: u32, k: u32, bytes_max: u32) -> Self {
+        let fits = |shape: &Self| shape.bytes_each(n) <= f64::from(bytes_max);
+        let cost = |shape: &Self| Cost::of_search(*shape, n, k).ns;
+        let shapes = Self::all(n).into_iter().flatten().filter(fits);
+        shapes.min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(Self::Column)
+    }
+
+    /// Every shape that `n` fingerprints can have.
+    #[must_use]
+    pub fn all(n: u32) -> [Option<Self>; 4] {
+        let cells = Self::Cells { count: cell_count(n) };
+        [
+            Some(Self::Column),
+            (n >= INDEXED_MIN).then_some(Self::Rotations(Address::plain(n))),
+            (n >= INDEXED_MIN).then_some(Self::Rotations(Address::stepped())),
+            (n >= CELLS_MIN).then_some(cells),
+        ]
+    }
+
+    /// Bytes on disk for each of `n` fingerprints, the fingerprint and its page included.
+    #[must_use]
+    pub fn bytes_each(self, n: u32) -> f64 {
+        let each = |bytes: f64| bytes / f64::from(n.max(1));
+        COLUMN_BYTES
+            + match self {
+                Self::Column => 0.0,
+                Self::Rotations(address) => {
+                    let directory = each(f64::from(address.steps()) * 4.0);
+                    BLOCKS as f64 * (ROTATION_ENTRY_BYTES + directory)
+                }
+                Self::Cells { count } => HALVES as f64 * (4.0 + each(f64::from(count) * CELL_BYTES)),
+            }
+    }
+}

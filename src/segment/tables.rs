@@ -1,0 +1,260 @@
+//! The fingerprint tables of one epoch: opened, and written.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::build::{Builder, SectionWriter};
+use super::file::{SectionColumn, SectionRef, Segment};
+use super::postings::{Posting, PostingsRef, PostingsWriter, too_many};
+use crate::error::{Error, Result};
+use crate::layout::{Kind, Tag};
+use crate::page::Digest;
+use crate::search::{
+    Address, CellTable, Cells, Census, HALVES, Index, LINE_BYTES, Part, Resources, Rotation,
+    Rotations, Shape, Shards, Sink, Tables, build_index,
+};
+
+/// How the tables of new segments are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// The distance that is asked for most.
+    pub(crate) distance: u32,
+    /// Bytes that all tables may take for each fingerprint.
+    pub(crate) bytes_each: u32,
+    pub(crate) resources: Resources,
+}
+
+/// The tables of one epoch in an open segment.
+#[derive(Debug)]
+pub(crate) struct EpochTables {
+    pub(crate) epoch: u32,
+    pub(crate) tables: Tables<SectionColumn>,
+    pages: u64,
+    fingerprints: SectionColumn,
+    postings: SectionColumn,
+    lists: SectionColumn,
+}
+
+impl EpochTables {
+    /// The tables of an epoch that the segment has. Reads the 280 bytes of shards and shape.
+    pub(crate) fn open(segment: &Arc<Segment>, epoch: u32) -> Result<EpochTables> {
+        let column = |kind, part: usize| {
+            let part = u16::try_from(part).unwrap_or(u16::MAX);
+            SectionColumn::new(segment, Tag::table(kind, part, epoch))
+        };
+        let fingerprints = column(Kind::Fingerprints, 0);
+        let shards = Shards::read(&column(Kind::Shards, 0))?;
+        let n = shards.fingerprints();
+        let has = |column: &SectionColumn, bytes: u64| {
+            if column.section().len() == bytes {
+                return Ok(());
+            }
+            let found = column.section().len();
+            let what = format!("expected {bytes} bytes for {n} fingerprints, found {found}");
+            Err(column.section().flaw(0, &what))
+        };
+        let (postings, entries) = (column(Kind::Postings, 0), u64::from(n) * 4);
+        has(&fingerprints, u64::from(n) * 8)?;
+        has(&postings, entries)?;
+        let index = match read_shape(&column(Kind::Shape, 0).section())? {
+            Shape::Column => Index::None,
+            Shape::Rotations(address) => {
+                let tables = std::array::from_fn(|table| Rotation {
+                    directory: column(Kind::Directory, table),
+                    planes: column(Kind::Planes, table),
+                    ordinals: column(Kind::Ordinals, table),
+                });
+                for Rotation { directory, planes, ordinals } in &tables {
+                    has(directory, (u64::from(address.steps()) + 1) * 4)?;
+                    has(planes, entries)?;
+                    has(ordinals, entries)?;
+                }
+                Index::Rotations(Rotations { address, tables })
+            }
+            Shape::Cells { count } => {
+                let tables: [_; HALVES] = std::array::from_fn(|table| CellTable {
+                    cells: column(Kind::Cells, table),
+                    further: column(Kind::Further, table),
+                    ordinals: column(Kind::Ordinals, table),
+                });
+                for CellTable { cells, further, ordinals } in &tables {
+                    has(cells, u64::from(count) * LINE_BYTES)?;
+                    has(further, further.section().len() / LINE_BYTES * LINE_BYTES)?;
+                    has(ordinals, entries)?;
+                }
+                Index::Cells(Cells { count, tables })
+            }
+        };
+        Ok(EpochTables {
+            epoch,
+            tables: Tables::new(fingerprints.clone(), shards, index)?,
+            pages: segment.numbers().pages,
+            fingerprints,
+            postings,
+            lists: column(Kind::Lists, 0),
+        })
+    }
+
+    /// The tables as a long search reads them: what it takes to find a section is done once.
+    pub(crate) fn borrowed(&self) -> Tables<SectionRef<'_>> {
+        self.tables.map(SectionColumn::section)
+    }
+
+    /// The fingerprint with this ordinal.
+    pub(crate) fn fingerprint(&self, ordinal: u32) -> Result<u64> {
+        self.fingerprints.section().u64_at(ordinal.into())
+    }
+
+    fn postings_ref(&self) -> PostingsRef<'_> {
+        let (words, lists) = (self.postings.section(), self.lists.section());
+        PostingsRef { words, lists, pages: self.pages }
+    }
+
+    /// The posting of a fingerprint that one page has; none if several do.
+    pub(crate) fn single(&self, ordinal: u32) -> Result<Option<Posting>> {
+        self.postings_ref().single(ordinal)
+    }
+
+    /// The pages that have a fingerprint, in SURT order, from the page with the ordinal `first` on.
+    pub(crate) fn postings(
+        &self,
+        ordinal: u32,
+        first: u32,
+    ) -> Result<impl Iterator<Item = Result<Posting>>> {
+        self.postings_ref().from(ordinal, first)
+    }
+
+    /// The pages on which a fingerprint that several have is in force with a digest like this one, in
+    /// SURT order; none if it is not on several.
+    pub(crate) fn copies(
+        &self,
+        ordinal: u32,
+        digest: &Digest,
+    ) -> Result<Option<impl Iterator<Item = Result<u32>>>> {
+        self.postings_ref().copies(ordinal, digest)
+    }
+
+    /// The tags of a fingerprint's list, each with its page.
+    pub(super) fn tags(&self, ordinal: u32) -> Result<Vec<(u32, u32)>> {
+        self.postings_ref().tags(ordinal)
+    }
+}
+
+/// What the section *shape* says: four numbers.
+fn read_shape(section: &SectionRef<'_>) -> Result<Shape> {
+    let words = [section.u32_at(0)?, section.u32_at(1)?, section.u32_at(2)?, section.u32_at(3)?];
+    match words {
+        [0, 0, 0, 0] => Ok(Shape::Column),
+        [1, bits, stepped @ 0..=1, 0] if bits <= 16 => {
+            Ok(Shape::Rotations(Address { bits, stepped: stepped == 1 }))
+        }
+        [2, 0, 0, count] if count > 0 => Ok(Shape::Cells { count }),
+        _ => Err(section.flaw(0, "a shape that is not known")),
+    }
+}
+
+fn shape_bytes(shape: Shape) -> Vec<u8> {
+    let words = match shape {
+        Shape::Column => [0; 4],
+        Shape::Rotations(Address { bits, stepped }) => [1, bits, stepped.into(), 0],
+        Shape::Cells { count } => [2, 0, 0, count],
+    };
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// Writes the tables of one epoch from fingerprints that come in canonical order.
+pub(super) struct TablesWriter {
+    epoch: u32,
+    fingerprints: SectionWriter,
+    census: Census,
+    count: u32,
+    postings: PostingsWriter,
+}
+
+impl TablesWriter {
+    pub(super) fn new(builder: &mut Builder, epoch: u32) -> Result<TablesWriter> {
+        Ok(TablesWriter {
+            epoch,
+            fingerprints: builder.begin(Tag::table(Kind::Fingerprints, 0, epoch))?,
+            census: Census::default(),
+            count: 0,
+            postings: PostingsWriter::new(builder, epoch),
+        })
+    }
+
+    /// Adds a fingerprint and its pages, in order of pages, at least one. The tag of the digest of a
+    /// page on which it is in force is asked for if there are several.
+    pub(super) fn push(
+        &mut self,
+        builder: &mut Builder,
+        fingerprint: u64,
+        postings: &[Posting],
+        tag: impl FnMut(u32) -> Result<Option<u32>>,
+    ) -> Result<()> {
+        builder.write(&mut self.fingerprints, &fingerprint.to_le_bytes())?;
+        self.census.add(fingerprint);
+        self.count = self.count.checked_add(1).ok_or_else(too_many)?;
+        self.postings.push(postings, tag)
+    }
+
+    /// Writes the rest of the tables. Returns the number of fingerprints.
+    pub(super) fn finish(self, builder: &mut Builder, layout: &Layout) -> Result<u64> {
+        let TablesWriter { epoch, fingerprints, census, count, postings } = self;
+        let column = fingerprints.offset();
+        builder.end(fingerprints)?;
+        builder.whole(Tag::table(Kind::Shards, 0, epoch), &census.shards().to_bytes())?;
+        let shape = Shape::choose(count, layout.distance, layout.bytes_each);
+        builder.whole(Tag::table(Kind::Shape, 0, epoch), &shape_bytes(shape))?;
+        postings.finish(builder)?;
+        let sections = TableSections { epoch, shared: Mutex::new((builder, Vec::new())) };
+        let read = |start: u32, out: &mut [u64]| -> Result<()> {
+            let mut bytes = vec![0; out.len() * 8];
+            let (builder, _) = &*sections.shared.lock();
+            builder.read_back(column + u64::from(start) * 8, &mut bytes)?;
+            for (value, bytes) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
+                *value = u64::from_le_bytes(*bytes);
+            }
+            Ok(())
+        };
+        build_index(shape, count, layout.resources, &read, &sections)?;
+        let (builder, sections) = sections.shared.into_inner();
+        for (_, section) in sections {
+            builder.end(section)?;
+        }
+        Ok(count.into())
+    }
+}
+
+/// The sections of tables that are being written.
+struct TableSections<'b> {
+    epoch: u32,
+    shared: Mutex<(&'b mut Builder, Vec<(Part, SectionWriter)>)>,
+}
+
+impl Sink for TableSections<'_> {
+    type Error = Error;
+
+    fn place(&self, part: Part, bytes: u64) -> Result<()> {
+        let (kind, table) = match part {
+            Part::Directory(table) => (Kind::Directory, table),
+            Part::Planes(table) => (Kind::Planes, table),
+            Part::Cells(table) => (Kind::Cells, table),
+            Part::Further(table) => (Kind::Further, table),
+            Part::Ordinals(table) => (Kind::Ordinals, table),
+        };
+        let table = u16::try_from(table).unwrap_or(u16::MAX);
+        let (builder, sections) = &mut *self.shared.lock();
+        let section = builder.place(Tag::table(kind, table, self.epoch), bytes)?;
+        sections.push((part, section));
+        Ok(())
+    }
+
+    fn write(&self, part: Part, bytes: &[u8]) -> Result<()> {
+        let (builder, sections) = &mut *self.shared.lock();
+        match sections.iter_mut().find(|(placed, _)| *placed == part) {
+            Some((_, section)) => builder.write(section, bytes),
+            None => Ok(()),
+        }
+    }
+}
