@@ -52,8 +52,9 @@ pub use page::{
     TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verdict, Visit,
 };
 pub use store::{
-    Durability, ExactCopy, Forgotten, History, Matches, Merged, Near, Options, Outcome, Page,
-    Query, Scan, Scope, SegmentStats, Snapshot, Stats, Store, Verified, Version,
+    Component, Durability, ExactCopy, Explanation, Forgotten, History, Matches, Merged, Near,
+    Options, Outcome, Page, Query, Scan, Scope, SegmentStats, Snapshot, Stats, Store, Verified,
+    Version, Versions,
 };
 
 #[cfg(doctest)]

@@ -14,7 +14,7 @@ use std::path::Path;
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
     Epoch, Error, Observation, Options, Prefix, Query, Result, Scope, Snapshot, Store, TIME_MAX,
-    TIME_MIN, URL_BYTES_MAX, UrlError,
+    TIME_MIN, URL_BYTES_MAX, UrlError, Versions,
 };
 
 use support::compare::{check_store, dump};
@@ -92,7 +92,7 @@ fn answers(view: &Snapshot) -> Result<(Model, Vec<simkeep::Matches>)> {
         for k in [3, 64] {
             let query = Query::new(0x0123_4567_89ab_cdef, k).epoch(epoch).limit(1000);
             searches.push(view.search(&query)?);
-            searches.push(view.search(&query.every_version())?);
+            searches.push(view.search(&query.clone().versions(Versions::Ever))?);
         }
     }
     for url in URLS {

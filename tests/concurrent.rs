@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use simkeep::disk::{Disk, Meter, Name, OpKind, SimDisk};
 use simkeep::{
     Digest, Durability, Epoch, Error, Observation, Options, Prefix, Query, Scope, Store, Verdict,
-    Visit,
+    Versions, Visit,
 };
 
 use support::compare::dump;
@@ -338,7 +338,7 @@ fn read_everything(store: &Store) {
     let snapshot = store.snapshot();
     let query = Query::new(5, 0).epoch(Epoch(0));
     assert_eq!(snapshot.search(&query).unwrap().near.len(), 8);
-    assert_eq!(store.search(&query.every_version()).unwrap().near.len(), 8);
+    assert_eq!(store.search(&query.versions(Versions::Ever)).unwrap().near.len(), 8);
     assert_eq!(store.near(5, 0).unwrap().near.len(), 8);
     assert_eq!(store.scan(None).count(), 8);
     assert_eq!(store.history(&url(0, 1)).unwrap().len(), 1);

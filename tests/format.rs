@@ -30,7 +30,7 @@ mod visits;
 use std::path::{Path, PathBuf};
 
 use golden::Expected;
-use simkeep::Query;
+use simkeep::{Query, Versions};
 use visits::{Head, Seen, Visit};
 
 fn golden_store() -> PathBuf {
@@ -116,7 +116,9 @@ fn the_golden_store_answers_as_when_it_was_made() {
 
     for near in &expected.near {
         let mut query = Query::new(near.fingerprint, near.k).epoch(simkeep::Epoch(near.epoch));
-        query.ever = near.every_version;
+        if near.every_version {
+            query.versions = Versions::Ever;
+        }
         let found = store.search(&query.limit(10_000)).unwrap();
         assert!(found.complete);
         let found: Vec<_> =

@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, TestRunner};
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
     Content, Durability, Epoch, Observation, Options, Query, Scope, Seen, Snapshot, Store,
-    TIME_MAX, TIME_MIN, Visit,
+    TIME_MAX, TIME_MIN, Versions, Visit,
 };
 
 use tempfile::TempDir;
@@ -144,10 +144,20 @@ fn what() -> impl Strategy<Value = What> {
 fn query() -> impl Strategy<Value = Query> {
     let k = prop_oneof![3 => Just(3_u32), 5 => 0..10_u32, 1 => 10..=64_u32];
     let limit = prop_oneof![4 => Just(1000_usize), 1 => 0..5_usize];
-    (fingerprint(), k, 0..2_u32, limit, any::<bool>()).prop_map(|(f, k, epoch, limit, ever)| {
-        let query = Query::new(f, k).epoch(Epoch(epoch)).limit(limit);
-        if ever { query.every_version() } else { query }
-    })
+    let time = || prop_oneof![9 => -10..200_i64, 1 => Just(TIME_MIN), 1 => Just(TIME_MAX)];
+    let versions = prop_oneof![
+        4 => Just(Versions::InForce),
+        2 => Just(Versions::Ever),
+        1 => time().prop_map(Versions::At),
+        1 => (time(), time()).prop_map(|(from, to)| Versions::Seen(from, to)),
+    ];
+    let under = prop::option::weighted(0.2, 0..PREFIXES.len());
+    (fingerprint(), k, 0..2_u32, limit, versions, under).prop_map(
+        |(fingerprint, k, epoch, limit, versions, under)| Query {
+            under: under.map(|prefix| PREFIXES[prefix].prefix()),
+            ..Query::new(fingerprint, k).epoch(Epoch(epoch)).limit(limit).versions(versions)
+        },
+    )
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -558,8 +568,8 @@ fn answers_are_cut_at_the_limit_and_say_so() {
             assert_eq!(found.copies.len(), limit.min(PAGES - 4));
             assert_eq!(found.near.len(), limit.min(4));
             assert_eq!(found.complete, limit >= PAGES - 4);
-            for ever in [false, true] {
-                let query = Query { ever, ..Query::new(0, 3).epoch(Epoch(0)).limit(limit) };
+            for versions in [Versions::InForce, Versions::Ever] {
+                let query = Query::new(0, 3).epoch(Epoch(0)).limit(limit).versions(versions);
                 check_search(&store.snapshot(), &model, &query);
             }
         }

@@ -16,7 +16,7 @@ use libfuzzer_sys::fuzz_target;
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::{
     Content, Epoch, Observation, Options, Query, Scope, Seen, Snapshot, Store, TIME_MAX, TIME_MIN,
-    Visit,
+    Versions, Visit,
 };
 use simkeep_fuzz::catalog::Catalog;
 use simkeep_fuzz::input::Input;
@@ -102,7 +102,7 @@ impl Run {
                 let epoch = Epoch(u32::from(input.u8() & 1));
                 let query = query.epoch(epoch).limit(1000);
                 check_search(&self.store().snapshot(), &self.model, &query);
-                check_search(&self.store().snapshot(), &self.model, &query.every_version());
+                check_search(&self.store().snapshot(), &self.model, &query.versions(Versions::Ever));
             }
             14 => check_page(&self.store().snapshot(), &self.model, page(input)),
             _ => {

@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
-use simkeep::{Epoch, Error, Observation, Prefix, Query, Result, Scope, Snapshot, Store};
+use simkeep::{
+    Epoch, Error, Observation, Prefix, Query, Result, Scope, Snapshot, Store, Versions,
+};
 
 use crate::store::{disk, golden, open};
 
@@ -51,7 +53,7 @@ pub fn questions(store: &Store, urls: &[String], fingerprints: &[u64]) -> Answer
         for (epoch, k) in [(0, 0), (0, 3), (1, 3), (1, 9), (0, 64)] {
             let query = Query::new(fingerprint, k).epoch(Epoch(epoch)).limit(20);
             say(&mut answers, format!("{query:?}"), view.search(&query));
-            let query = query.every_version();
+            let query = query.versions(Versions::Ever);
             say(&mut answers, format!("{query:?}"), view.search(&query));
         }
     }

@@ -28,14 +28,10 @@ pub(super) struct History {
     url: String,
     /// Print only the visit that found the version in force at this time: RFC 3339, a date (then
     /// its first moment, in UTC), or seconds since 1970
-    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = input::parse_time, allow_hyphen_values = true)]
     as_of: Option<i64>,
     #[command(flatten)]
     common: Common,
-}
-
-fn parse_time(text: &str) -> Result<i64, &'static str> {
-    input::time(text).ok_or("write 2024-05-01T12:00:00Z, 2024-05-01 or 1714564800")
 }
 
 impl History {

@@ -6,6 +6,7 @@
 
 mod escape;
 mod exit;
+mod explain;
 mod export;
 mod forget;
 mod history;

@@ -2,14 +2,15 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 use serde_json::json;
-use simkeep::{Epoch, Matches, Query, Snapshot, Store, fingerprint};
+use simkeep::{Epoch, Matches, Prefix, Query, Snapshot, Store, Versions, fingerprint};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
-use super::{Common, escape, input, visit, words};
+use super::{Common, escape, explain, input, visit, words};
 
 /// Find pages near a fingerprint, a text or another page
 ///
@@ -21,6 +22,8 @@ use super::{Common, escape, input, visit, words};
   simkeep near --url https://example.com/terms
   simkeep near --text terms.html -k 8
   simkeep near 0123456789abcdef --ever --limit 100
+  simkeep near --url https://example.com/terms --nearest 5 --under example.org
+  simkeep near 0123456789abcdef -k 8 --explain
   echo 'some text' | simkeep near --text -
 
 Fingerprints are compared within one epoch: what was made by the same recipe. A --text is compared
@@ -28,8 +31,8 @@ with pages whose text simkeep fingerprinted itself, a --url within the epoch of 
 fingerprint is compared within the only epoch that has pages; if there are more, name one with
 --epoch (`simkeep stats` lists them).
 
-With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", and \"near\", a list of \"url\",
-\"distance\" and \"fingerprint\".
+With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", \"within\" (how many bits were
+searched), and \"near\", a list of \"url\", \"distance\" and \"fingerprint\"; with --explain, \"explain\".
 
 Exits with 1 if nothing is near.")]
 pub(super) struct Near {
@@ -45,6 +48,9 @@ pub(super) struct Near {
     /// How many bits may differ
     #[arg(short, value_name = "BITS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=64))]
     k: u32,
+    /// Find the nearest so many pages, however far they are
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["k", "limit"])]
+    nearest: Option<usize>,
     /// How many pages to print at most
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     limit: usize,
@@ -54,6 +60,19 @@ pub(super) struct Near {
     /// Compare with every version that a page ever had, not only with those in force
     #[arg(long)]
     ever: bool,
+    /// Compare with the versions that were in force at this time: RFC 3339, a date (then its first
+    /// moment, in UTC), or seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = input::parse_time, allow_hyphen_values = true, conflicts_with = "ever")]
+    as_of: Option<i64>,
+    /// Compare with pages under this prefix only: a domain, a host, or one with a path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Search equal fingerprints first and then ever wider, for so long at most
+    #[arg(long, value_name = "MILLISECONDS")]
+    budget: Option<u64>,
+    /// Say how the search went in each part of the store: what was chosen, expected and met
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -71,21 +90,26 @@ impl Near {
         let Some((fingerprint, epoch)) = self.wanted(&store, &snapshot)? else {
             return Ok(Exit::Nothing);
         };
-        let mut query = Query::new(fingerprint, self.k).epoch(epoch);
-        query.ever = self.ever;
+        let query = self.query(fingerprint).epoch(epoch);
+        let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
         let matches = self.search(&snapshot, &query)?;
         if self.common.json {
             let near = matches.near.iter().map(|near| {
                 let fingerprint = visit::fingerprint(near.fingerprint);
                 json!({ "url": near.url, "distance": near.distance, "fingerprint": fingerprint })
             });
-            output.object(&json!({
+            let mut object = json!({
                 "fingerprint": visit::fingerprint(fingerprint),
                 "epoch": visit::epoch(&store.epochs(), epoch.0),
-                "k": self.k,
+                "k": query.k,
                 "complete": matches.complete,
+                "within": matches.within,
                 "near": near.collect::<Vec<_>>(),
-            }))?;
+            });
+            if let (Some(object), Some(explanation)) = (object.as_object_mut(), &explanation) {
+                object.insert("explain".to_owned(), explain::object(explanation));
+            }
+            output.object(&object)?;
         } else {
             for near in &matches.near {
                 let bits = if near.distance == 1 { "bit " } else { "bits" };
@@ -93,16 +117,38 @@ impl Near {
                 let url = escape::whole(&near.url);
                 output.line(&format!("{:>2} {bits}  {fingerprint}  {url}", near.distance))?;
             }
-            if !matches.complete {
+            if matches.within < query.k && self.nearest.is_none() {
+                let within = words::many(matches.within.into(), "bit", "bits");
+                say(&format!("searched within {within}; for more, raise --budget or --limit"));
+            } else if !matches.complete && self.nearest.is_none() {
                 say("there are more; ask for them with a higher --limit");
+            }
+            if let Some(explanation) = &explanation {
+                explain::print(explanation, output)?;
             }
         }
         if !matches.near.is_empty() {
             return Ok(Exit::Done);
         }
-        let within = words::many(self.k.into(), "bit", "bits");
+        let within = words::many(matches.within.into(), "bit", "bits");
         say(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)));
         Ok(Exit::Nothing)
+    }
+
+    /// What is searched for, in an epoch that is not chosen yet.
+    fn query(&self, fingerprint: u64) -> Query {
+        let mut query = match self.nearest {
+            Some(count) => Query::nearest(fingerprint, count),
+            None => Query::new(fingerprint, self.k).limit(self.limit),
+        };
+        query.versions = match self.as_of {
+            Some(time) => Versions::At(time),
+            None if self.ever => Versions::Ever,
+            None => Versions::InForce,
+        };
+        query.under.clone_from(&self.under);
+        query.budget = self.budget.map(Duration::from_millis);
+        query
     }
 
     /// The fingerprint and the epoch to search; none if the page that was named has none.
@@ -163,35 +209,30 @@ impl Near {
         }
     }
 
-    /// Whether an epoch has any page: asked in widening circles, since in a large epoch something
-    /// is found in a narrow one.
+    /// Whether an epoch has any page among those that are searched.
     fn has_pages(
         &self,
         snapshot: &Snapshot,
         fingerprint: u64,
         epoch: Epoch,
     ) -> Result<bool, Failure> {
-        for k in [8, 16, 24, 32, 64] {
-            let mut query = Query::new(fingerprint, k).epoch(epoch).limit(1);
-            query.ever = self.ever;
-            if !snapshot.search(&query)?.near.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let query = self.query(fingerprint).epoch(epoch);
+        let nearest = Query { k: 64, limit: 1, budget: None, ..query };
+        Ok(!snapshot.search(&nearest)?.near.is_empty())
     }
 
     /// Searches; the page that was asked about is not near itself.
     fn search(&self, snapshot: &Snapshot, query: &Query) -> Result<Matches, Failure> {
         let itself = |url: &str| self.url.as_deref() == Some(url);
-        let mut limit = self.limit.saturating_add(usize::from(self.url.is_some()));
+        let mut limit = query.limit.saturating_add(usize::from(self.url.is_some()));
         loop {
-            let mut matches = snapshot.search(&query.limit(limit))?;
+            let mut matches = snapshot.search(&query.clone().limit(limit))?;
             matches.near.retain(|near| !itself(&near.url));
             // With every version it may take more than one place.
-            if matches.complete || matches.near.len() >= self.limit {
-                matches.complete &= matches.near.len() <= self.limit;
-                matches.near.truncate(self.limit);
+            let enough = matches.near.len() >= query.limit || query.budget.is_some();
+            if matches.complete || enough {
+                matches.complete &= matches.near.len() <= query.limit;
+                matches.near.truncate(query.limit);
                 return Ok(matches);
             }
             limit = limit.saturating_mul(2);

@@ -9,6 +9,7 @@ use std::fmt::Debug;
 use std::io;
 
 mod extents;
+mod faults;
 mod file;
 mod map;
 mod meter;
@@ -16,6 +17,7 @@ mod name;
 mod real;
 mod sim;
 
+pub use faults::page_faults;
 pub use file::{NewFile, Scratch, ScratchMap};
 pub use map::Map;
 pub use meter::{Counts, Meter};

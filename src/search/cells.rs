@@ -18,6 +18,7 @@
 use arrayvec::ArrayVec;
 
 use super::column::{Column, LINE_BYTES, u32_at, u64_at};
+use super::cost::Cost;
 use super::hamming::{self, MESSAGE_BITS, WEIGHT_MAX};
 use super::kernel::{
     FULL_ENTRIES, Found, GOES_ON, Kernel, LINE_ENTRIES, Lines, NearEntry, Sought, prefetch_lines,
@@ -225,6 +226,32 @@ impl<C: Column> Cells<C> {
             let cells = self.of(group.half).cells.lines(sought.iter().map(|s| s.line))?;
             prefetch_lines(cells, sought);
             start = group.end;
+        }
+        Ok(())
+    }
+
+    /// Counts what is in the cells gathered.
+    pub(super) fn count(&self, gathered: &Gathered, cost: &mut Cost) -> Result<(), C::Error> {
+        let mut start = 0;
+        for &Group { half, end, .. } in &gathered.groups {
+            let table = self.of(half);
+            for &Sought { line, .. } in gathered.sought.get(start..end).unwrap_or(&[]) {
+                cost.probes += 1.0;
+                let (mut column, mut line) = (&table.cells, line);
+                while let Some([.., next, last]) =
+                    column.lines(std::iter::once(line))?.get(line as usize)
+                {
+                    let goes_on = last.get() & GOES_ON != 0;
+                    let entries = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
+                    cost.lines += 1.0;
+                    cost.candidates += entries as f64;
+                    if !goes_on || cost.lines > f64::from(u32::MAX) {
+                        break;
+                    }
+                    (column, line) = (&table.further, next.get());
+                }
+            }
+            start = end;
         }
         Ok(())
     }

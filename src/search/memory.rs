@@ -3,7 +3,7 @@
 use zerocopy::little_endian::{U32, U64};
 
 use super::kernel::{Kernel, prefetch_value};
-use super::plan::{follow_chains, nodes_worth_a_scan};
+use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::shards::DISTANCE_MAX;
 use super::tables::Candidate;
@@ -201,11 +201,17 @@ impl Chains {
         let k = k.min(DISTANCE_MAX);
         let n = u32::try_from(self.len()).unwrap_or(NONE);
         let before = out.len();
-        if follow_chains(n, self.bits, k) && self.follow(fingerprint, k, out) {
+        if plan_chains(n, self.bits, k).way == Way::Rotations && self.follow(fingerprint, k, out) {
             return;
         }
         out.truncate(before);
         self.scan(fingerprint, k, out);
+    }
+
+    /// What [`find`](Self::find) is expected to do for a distance.
+    #[must_use]
+    pub fn plan(&self, k: u32) -> Plan {
+        plan_chains(u32::try_from(self.len()).unwrap_or(NONE), self.bits, k.min(DISTANCE_MAX))
     }
 
     /// Compares every fingerprint.

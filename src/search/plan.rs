@@ -41,9 +41,9 @@ impl Planner {
         for (k, worth) in (0..).zip(&mut worth) {
             let tables = Cost::of_tables(shape, n, k);
             #[expect(clippy::cast_possible_truncation, reason = "seven digits are plenty")]
-            let scanned = tables.map_or(0.0, |tables| {
-                (tables.ns - Cost::of_scan(n, 0.0).ns).max(0.0) / each
-            }) as f32;
+            let scanned = tables
+                .map_or(0.0, |tables| (tables.ns - Cost::of_scan(n, 0.0).ns).max(0.0) / each)
+                as f32;
             *worth = if tables.is_some() { scanned } else { f32::INFINITY };
         }
         Self { shape, n, worth }
@@ -78,13 +78,23 @@ const MEMORY_SCAN_ENTRY_NS: f64 = 0.12;
 /// Entries that a scan of the index in memory compares in the time of a node.
 const NODE_SCANS: usize = 150;
 
-/// Whether the index in memory should follow its chains rather than compare all `n` fingerprints.
+/// Whether the index in memory follows its chains or compares all `n` fingerprints.
 ///
 /// The same model, with `NODE_NS` for each node: one for each bucket, and one more for every seven
 /// entries.
-pub(super) fn follow_chains(n: u32, bits: u32, k: u32) -> bool {
-    let visit = Visit::of_rotations(n, Address { bits, stepped: false }, k);
-    (visit.probes + visit.candidates / 7.0) * NODE_NS < f64::from(n) * MEMORY_SCAN_ENTRY_NS
+pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
+    let Visit { probes, candidates, .. } =
+        Visit::of_rotations(n, Address { bits, stepped: false }, k);
+    let nodes = probes + candidates / 7.0;
+    let all = f64::from(n);
+    let (follow_ns, scan_ns) = (nodes * NODE_NS, all * MEMORY_SCAN_ENTRY_NS);
+    if follow_ns < scan_ns {
+        let expected = Cost { probes, candidates, lines: nodes, ns: follow_ns };
+        Plan { way: Way::Rotations, expected }
+    } else {
+        let expected = Cost { probes: 0.0, candidates: all, lines: all / 8.0, ns: scan_ns };
+        Plan { way: Way::Scan, expected }
+    }
 }
 
 /// The number of nodes that cost as much as comparing all `n` fingerprints.

@@ -79,7 +79,9 @@ impl Shape {
                     let directory = each(f64::from(address.steps()) * 4.0);
                     BLOCKS as f64 * (ROTATION_ENTRY_BYTES + directory)
                 }
-                Self::Cells { count } => HALVES as f64 * (4.0 + each(f64::from(count) * CELL_BYTES)),
+                Self::Cells { count } => {
+                    HALVES as f64 * (4.0 + each(f64::from(count) * CELL_BYTES))
+                }
             }
     }
 }

@@ -6,7 +6,8 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::cells::{Cells, Gathered};
-use super::column::{Column, u32s, u64_at, u64s};
+use super::column::{Column, LINE_BYTES, u32s, u64_at, u64s};
+use super::cost::Cost;
 use super::kernel::{Kernel, prefetch};
 use super::plan::{Plan, Planner, Way};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
@@ -184,6 +185,41 @@ impl<C: Column> Tables<C> {
         }
     }
 
+    /// What [`find`](Self::find) meets on its way, without the time: probes, candidates, and memory
+    /// lines but those of hits. Costs about as much as the search.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn count(&self, fingerprint: u64, k: u32) -> Result<Cost, C::Error> {
+        let k = k.min(DISTANCE_MAX);
+        let mut cost = Cost::default();
+        match (self.way(fingerprint, k), &self.index) {
+            (Way::Rotations, Index::Rotations(rotations)) => {
+                let reach = Reach::within(k);
+                for probe in Probes::new(fingerprint, rotations.address.bits, reach) {
+                    let run = self.run(rotations, probe, fingerprint, k, reach)?;
+                    let bytes = run.planes.as_bytes();
+                    cost.probes += 1.0;
+                    cost.candidates += run.planes.len() as f64;
+                    cost.lines += 1.0 + lines_of(bytes) as f64;
+                }
+            }
+            (Way::Cells, Index::Cells(cells)) => {
+                let mut gathered = Gathered::default();
+                let mut add = |gathered: &Gathered| cells.count(gathered, &mut cost);
+                cells.gather(fingerprint, k, &mut gathered, |full| add(full))?;
+                add(&gathered)?;
+            }
+            _ => {
+                let scanned = self.shards.around(fingerprint.count_ones(), k);
+                cost.candidates = f64::from(scanned.end - scanned.start);
+                cost.lines = (cost.candidates / 8.0).ceil();
+            }
+        }
+        Ok(cost)
+    }
+
     /// Tells the processor which memory lines a search within 3 will read first. Worth it some
     /// hundred nanoseconds ahead.
     ///
@@ -347,6 +383,12 @@ impl<C: Column> Tables<C> {
         }
         Ok(())
     }
+}
+
+/// How many memory lines bytes lie in.
+fn lines_of(bytes: &[u8]) -> usize {
+    let start = bytes.as_ptr().addr() % LINE_BYTES as usize;
+    (start + bytes.len()).div_ceil(LINE_BYTES as usize)
 }
 
 /// A run of entries to be compared.

@@ -400,8 +400,7 @@ fn merge_tables(
             let tables = EpochTables::open(segment, epoch)?;
             let number = streams.len();
             let (ordinal, current, tags) = (0, None, Vec::new());
-            let mut stream =
-                TableStream { number, segment, tables, moves, ordinal, current, tags };
+            let mut stream = TableStream { number, segment, tables, moves, ordinal, current, tags };
             stream.advance()?;
             streams.push(stream);
         }

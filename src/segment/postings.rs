@@ -99,7 +99,8 @@ impl<'a> PostingsRef<'a> {
             Place::Single(posting) => (Some(posting).filter(|p| p.page >= first), 0..0),
             Place::List(words, _) if first == 0 => (None, words),
             Place::List(words, _) => {
-                let before = self.search(words.clone(), 1, |word| Posting::parse(word).page < first);
+                let before =
+                    self.search(words.clone(), 1, |word| Posting::parse(word).page < first);
                 (None, before?..words.end)
             }
         };
@@ -121,10 +122,10 @@ impl<'a> PostingsRef<'a> {
     pub(super) fn copies(
         self,
         ordinal: u32,
-        digest: &Digest,
+        digest: Digest,
     ) -> Result<Option<impl Iterator<Item = Result<u32>> + 'a>> {
         let Place::List(_, mut words) = self.place(ordinal)? else { return Ok(None) };
-        let tag = tag_of(digest);
+        let tag = tag_of(&digest);
         words.start = self.search(words.clone(), 2, |word| word < tag)?;
         let mut words = words.step_by(2);
         Ok(Some(std::iter::from_fn(move || {
@@ -151,12 +152,7 @@ impl<'a> PostingsRef<'a> {
     }
 
     /// The first of ascending records of some `words` each of which the first word is not `before`.
-    fn search(
-        &self,
-        range: Range<u64>,
-        words: u64,
-        before: impl Fn(u32) -> bool,
-    ) -> Result<u64> {
+    fn search(&self, range: Range<u64>, words: u64, before: impl Fn(u32) -> bool) -> Result<u64> {
         let (mut low, mut high) = (0, (range.end - range.start) / words);
         while low < high {
             let middle = low.midpoint(high);

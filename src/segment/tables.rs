@@ -130,7 +130,7 @@ impl EpochTables {
     pub(crate) fn copies(
         &self,
         ordinal: u32,
-        digest: &Digest,
+        digest: Digest,
     ) -> Result<Option<impl Iterator<Item = Result<u32>>>> {
         self.postings_ref().copies(ordinal, digest)
     }

@@ -1,17 +1,7 @@
 //! What the store answers.
 
-use crate::page::{Content, Epoch, Verdict, Visit};
-
-/// Another page near a fingerprint.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Near {
-    /// The page.
-    pub url: String,
-    /// Hamming distance.
-    pub distance: u32,
-    /// The page's fingerprint.
-    pub fingerprint: u64,
-}
+use super::query::Near;
+use crate::page::{Content, Verdict, Visit};
 
 /// Another page with the same digest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,67 +24,8 @@ pub struct Outcome {
     /// Other pages whose version in force is near, copies left out: nearest first, then in SURT
     /// order.
     pub near: Vec<Near>,
-    /// Whether `copies` and `near` are all there are; else they were cut at the limit, or there are
-    /// more than 256 pages with one fingerprint and not all of them were looked at.
-    pub complete: bool,
-}
-
-/// A search for fingerprints.
-///
-/// ```
-/// use simkeep::Query;
-/// let query = Query::new(0x0123_4567_89ab_cdef, 7).limit(100).every_version();
-/// assert_eq!(query.limit, 100);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Query {
-    /// What is searched for.
-    pub fingerprint: u64,
-    /// Largest Hamming distance, 0 to 64.
-    pub k: u32,
-    /// Only fingerprints of this epoch; `None` for the store's newest.
-    pub epoch: Option<Epoch>,
-    /// How many answers at most.
-    pub limit: usize,
-    /// Whether to search every version ever seen, not only those in force.
-    pub ever: bool,
-}
-
-impl Query {
-    /// A search among versions in force of the newest epoch, for at most 16 answers.
-    pub fn new(fingerprint: u64, k: u32) -> Query {
-        Query { fingerprint, k, epoch: None, limit: 16, ever: false }
-    }
-
-    /// The same within another epoch.
-    #[must_use]
-    pub fn epoch(mut self, epoch: Epoch) -> Query {
-        self.epoch = Some(epoch);
-        self
-    }
-
-    /// The same with another limit.
-    #[must_use]
-    pub fn limit(mut self, limit: usize) -> Query {
-        self.limit = limit;
-        self
-    }
-
-    /// The same among every version ever seen.
-    #[must_use]
-    pub fn every_version(mut self) -> Query {
-        self.ever = true;
-        self
-    }
-}
-
-/// Answers of a search: nearest first, then in SURT order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Matches {
-    /// The pages. With [`Query::every_version`] a page stands here once for each of its
-    /// fingerprints.
-    pub near: Vec<Near>,
-    /// Whether these are all; else they were cut at the limit.
+    /// Whether `copies` and `near` are all there are; else they were cut, as
+    /// [`Matches::complete`](super::Matches::complete) says.
     pub complete: bool,
 }
 

@@ -15,6 +15,7 @@ mod memtable;
 mod observe;
 mod open;
 mod options;
+mod query;
 mod seal;
 mod search;
 mod shared;
@@ -31,10 +32,10 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 
 pub use answer::{
-    ExactCopy, Forgotten, History, Matches, Merged, Near, Outcome, Page, Query, SegmentStats,
-    Stats, Verified, Version,
+    ExactCopy, Forgotten, History, Merged, Outcome, Page, SegmentStats, Stats, Verified, Version,
 };
 pub use options::{Durability, Options};
+pub use query::{Component, Explanation, Matches, Near, Query, Versions};
 pub use snapshot::{Scan, Snapshot};
 
 use self::shared::Shared;
@@ -312,13 +313,61 @@ impl Store {
         self.search(&Query::new(fingerprint, k))
     }
 
+    /// [`near`](Store::near) for many fingerprints at once, the answers in their order: a
+    /// [`search_many`](Store::search_many) for those who want no more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
+    pub fn near_batch(&self, fingerprints: &[u64], k: u32) -> Result<Vec<Matches>> {
+        self.search_many(fingerprints, &Query::new(0, k))
+    }
+
+    /// The `count` pages whose versions in force are nearest to a fingerprint, of the newest epoch.
+    ///
+    /// Searches in ever wider circles, so it costs as much as a search within the distance of the
+    /// last one, and some of those before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
+    pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Matches> {
+        self.search(&Query::nearest(fingerprint, count))
+    }
+
     /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
+    ///
+    /// Costs what [`explain`](Store::explain) says, and some 0.3 microseconds for each page that is
+    /// near. Takes no lock that a writer holds while it waits for the disk.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn search(&self, query: &Query) -> Result<Matches> {
         self.snapshot().search(query)
+    }
+
+    /// Searches like one, for many fingerprints instead of its own; the answers in their order, all of
+    /// one moment.
+    ///
+    /// Sorted and interleaved, on all cores: each costs a half to a quarter of what it does alone.
+    /// Memory for the answers, and for what is near 131,072 of the fingerprints at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
+    pub fn search_many(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
+        self.snapshot().search_many(fingerprints, like)
+    }
+
+    /// How a search runs: what the planner chooses in each component and why, and what happened
+    /// when it was done. Costs three searches or so; page faults are counted on the first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
+    pub fn explain(&self, query: &Query) -> Result<Explanation> {
+        self.snapshot().explain(query)
     }
 
     /// All visits of a page in order, each with what it meant after those before it; empty for a

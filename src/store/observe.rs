@@ -14,6 +14,7 @@ use super::answer::{ExactCopy, Outcome};
 use super::journal::{self, Place};
 use super::memtable::{Effect, Memtable};
 use super::options::Durability;
+use super::query::Versions;
 use super::search::{SegmentHit, Wanted, segment_hits_of_many};
 use super::shared::{Shared, Writer};
 use super::view::{Lookup, Part, View, head_in, known_in};
@@ -218,7 +219,8 @@ impl Shared {
             k: self.options.near_distance,
             epoch: content.epoch.0,
             limit: self.options.near_limit,
-            ever: false,
+            versions: Versions::InForce,
+            under: None,
             except: Some(observation.url),
             digest: content.digest,
         })

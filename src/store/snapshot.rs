@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use super::answer::{History, Matches, Page, Query, Version};
+use super::answer::{History, Page, Version};
 use super::memtable::Memtable;
-use super::search::{Wanted, segment_hits};
 use super::view::{Lookup, Part, View, unreadable};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Head, Prefix, Seen, Verdict, Visit, check_url, surt};
-use crate::search::DISTANCE_MAX;
 use crate::segment::PageCursor;
 
 /// A consistent view: every operation up to a sequence number, and none after it.
@@ -33,21 +31,6 @@ impl Snapshot {
         Ok(Lookup::new(url, self.view.seed))
     }
 
-    /// Pages near a fingerprint; see [`Store::search`](super::Store::search).
-    pub fn search(&self, query: &Query) -> Result<Matches> {
-        let wanted = Wanted {
-            fingerprint: query.fingerprint,
-            k: query.k.min(DISTANCE_MAX),
-            epoch: query.epoch.unwrap_or(self.newest_epoch).0,
-            limit: query.limit,
-            ever: query.ever,
-            except: None,
-            digest: None,
-        };
-        let hits = segment_hits(&self.view.segments, &wanted)?;
-        Ok(self.view.near(&wanted, self.sequence, hits)?.into_matches())
-    }
-
     /// All visits of a page, with what each meant; see [`Store::history`](super::Store::history).
     pub fn history(&self, url: &str) -> Result<History> {
         Ok(fold(self.visits(&self.lookup(url)?)?))
@@ -70,24 +53,7 @@ impl Snapshot {
     /// The visit whose content was in force at a time; see
     /// [`Store::as_of`](super::Store::as_of).
     pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
-        let lookup = self.lookup(url)?;
-        let (mut settled, mut content) = (None, None);
-        self.view.visits(&lookup, self.sequence, |part| {
-            let visits = match part {
-                Part::Memory(visits) => visits,
-                Part::Segment(record) => {
-                    record.visits_until(time, |v| v.seen.content().is_some())?
-                }
-            };
-            for visit in visits.into_iter().filter(|v| v.time <= time && v.seen != Seen::Failed) {
-                settled = settled.max(Some(visit));
-                if visit.seen.content().is_some() {
-                    content = content.max(Some(visit));
-                }
-            }
-            Some(true)
-        })?;
-        Ok(content.filter(|_| settled.is_some_and(|v: Visit| v.seen != Seen::Gone)))
+        self.view.as_of(&self.lookup(url)?, self.sequence, time)
     }
 
     /// A page as it stands; see [`Store::latest`](super::Store::latest).

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::memtable::{Inner, Memtable};
 use crate::error::Result;
-use crate::page::{Head, Visit, surt};
+use crate::page::{Head, Seen, Visit, surt};
 use crate::segment::{EpochTables, Segment, Tombstone, url_hash};
 
 /// A live segment with what is read of it at open.
@@ -211,6 +211,32 @@ impl View {
             }
         }
         Ok(())
+    }
+
+    /// The visit whose content was in force at a time.
+    pub(crate) fn as_of(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        time: i64,
+    ) -> Result<Option<Visit>> {
+        let (mut settled, mut content) = (None, None);
+        self.visits(lookup, sequence, |part| {
+            let visits = match part {
+                Part::Memory(visits) => visits,
+                Part::Segment(record) => {
+                    record.visits_until(time, |v| v.seen.content().is_some())?
+                }
+            };
+            for visit in visits.into_iter().filter(|v| v.time <= time && v.seen != Seen::Failed) {
+                settled = settled.max(Some(visit));
+                if visit.seen.content().is_some() {
+                    content = content.max(Some(visit));
+                }
+            }
+            Some(true)
+        })?;
+        Ok(content.filter(|_| settled.is_some_and(|v: Visit| v.seen != Seen::Gone)))
     }
 
     /// Whether a component newer than segment `number` knows the page or forgot it, so that what

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use simkeep::{Epoch, Matches, Near, Outcome, Query, Result, Snapshot, Store, Visit};
+use simkeep::{Epoch, Matches, Near, Outcome, Query, Result, Snapshot, Store, Versions, Visit};
 
 use super::model::Model;
 use super::pages::{PREFIXES, URLS};
@@ -81,7 +81,7 @@ pub(crate) fn check_view(view: &Snapshot, model: &Model) {
             for k in [0, 3, 9, 64] {
                 let query = Query::new(fingerprint, k).epoch(epoch).limit(1000);
                 check_search(view, model, &query);
-                check_search(view, model, &query.every_version());
+                check_search(view, model, &query.clone().versions(Versions::Ever));
             }
         }
     }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
     Content, Digest, Epoch, ExactCopy, Forgotten, Near, Observation, Outcome, Page, Query, SameBy,
-    Seen, Verdict, Version, Visit,
+    Seen, Verdict, Version, Versions, Visit,
 };
 
-use super::pages::Place;
+use super::pages::{PREFIXES, Place};
 
 /// How many of the last contents of a page can be returned to.
 const WINDOW: usize = 8;
@@ -139,12 +139,26 @@ impl Model {
     pub(crate) fn search(&self, query: &Query) -> Vec<Near> {
         let epoch = query.epoch.expect("the model knows no newest epoch");
         let mut found = Vec::new();
+        let under = query.under.as_ref().map(|prefix| {
+            PREFIXES.iter().find(|under| under.prefix() == *prefix).expect("a prefix of the tests")
+        });
         for (place, visits) in &self.pages {
-            let visits: Vec<Visit> = visits.iter().copied().collect();
-            let mut contents = contents(&visits);
-            if !query.ever {
-                contents = in_force(&visits).into_iter().collect();
+            if under.is_some_and(|under| !under.covers(&place.url)) {
+                continue;
             }
+            let visits: Vec<Visit> = visits.iter().copied().collect();
+            let until =
+                |time| visits.iter().copied().filter(|v| v.time <= time).collect::<Vec<_>>();
+            let contents = match query.versions {
+                Versions::InForce => in_force(&visits).into_iter().collect(),
+                Versions::At(time) => in_force(&until(time)).into_iter().collect(),
+                Versions::Seen(from, to) => {
+                    let mut seen = until(to);
+                    seen.retain(|v| v.time >= from);
+                    contents(&seen)
+                }
+                Versions::Ever => contents(&visits),
+            };
             let fingerprints: BTreeSet<u64> = contents
                 .iter()
                 .filter(|(c, _)| c.epoch == epoch)

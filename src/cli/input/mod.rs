@@ -56,6 +56,11 @@ pub(crate) fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
 }
 
+/// The same for an argument of the command line.
+pub(crate) fn parse_time(text: &str) -> Result<i64, &'static str> {
+    time(text).ok_or("write 2024-05-01T12:00:00Z, 2024-05-01 or 1714564800")
+}
+
 /// The text of a document, as that of a page in a folder: the visible one of HTML, if its content is
 /// that. `None` if it is no text.
 pub(crate) fn text(document: &[u8]) -> Option<String> {

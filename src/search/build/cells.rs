@@ -19,9 +19,9 @@ fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
 /// The cells, in ranges that leave half of the memory to entries: 4 bytes a cell.
 fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Range<u32>> {
     let length = u32::try_from(memory_bytes / 8).unwrap_or(u32::MAX).max(64);
-    (0..cells).step_by(length as usize).map(move |start| {
-        start..start.saturating_add(length).min(cells)
-    })
+    (0..cells)
+        .step_by(length as usize)
+        .map(move |start| start..start.saturating_add(length).min(cells))
 }
 
 /// How many entries each cell of a range has, and a 0.

@@ -141,7 +141,8 @@ fn each_of<T: Sync, R: Send, E: Send>(
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
             let mut all = worker();
             for other in others {
-                let of_other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let of_other =
+                    other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 all = all.and_then(|mut all| {
                     all.extend(of_other?);
                     Ok(all)

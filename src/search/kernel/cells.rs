@@ -120,9 +120,8 @@ pub(super) fn near_in_lines(
 
 #[inline(always)]
 pub(super) fn near_by_words(line: &Line, query: u32, least: u32, span: u32) -> u32 {
-    let beyond = |word: &zerocopy::little_endian::U32| {
-        (word.get() ^ query).count_ones().wrapping_sub(least)
-    };
+    let beyond =
+        |word: &zerocopy::little_endian::U32| (word.get() ^ query).count_ones().wrapping_sub(least);
     // Nearly always nothing is near, which vector code can tell without telling what.
     let mut nearest = u32::MAX;
     for word in line {

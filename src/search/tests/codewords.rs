@@ -8,7 +8,10 @@ use super::*;
 /// The codeword nearest to a word, the slow way.
 fn nearest_codeword(word: u32) -> u32 {
     let word = word & 0x7fff_ffff;
-    std::iter::once(word).chain((0..31).map(|bit| word ^ 1 << bit)).find(|w| syndrome(*w) == 0).unwrap()
+    std::iter::once(word)
+        .chain((0..31).map(|bit| word ^ 1 << bit))
+        .find(|w| syndrome(*w) == 0)
+        .unwrap()
 }
 
 #[test]

@@ -91,9 +91,7 @@ fn a_cell_without_an_end_is_an_error() {
 
 #[test]
 fn addresses_that_there_cannot_be_are_refused() {
-    for address in
-        [Address { bits: 17, stepped: false }, Address { bits: 9, stepped: true }]
-    {
+    for address in [Address { bits: 17, stepped: false }, Address { bits: 9, stepped: true }] {
         let index = index(HashMap::new(), Shape::Rotations(address), Bytes);
         let tables = Tables::new(Bytes(Vec::new()), census(&[]), index);
         assert!(matches!(tables, Err(Fault::Damaged(0, _))));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::plan::follow_chains;
+use super::super::plan::plan_chains;
 use super::super::probe::{Block, Probes, Reach};
 use super::*;
 
@@ -127,8 +127,9 @@ fn narrow_queries_use_tables_and_wide_ones_scan() {
     let probes = |k| Cost::of_tables(cells(1 << 20), n, k).unwrap().probes;
     assert_eq!([0, 1, 2, 3].map(probes), [1.0, 2.0, 1.0 + 497.0 / 32.0, 2.0 * 497.0 / 32.0]);
     assert_eq!(Cost::of_tables(cells(1 << 20), n, 30), None);
-    assert!(follow_chains(1 << 18, 16, 3) && !follow_chains(1 << 18, 16, 30));
-    assert!(!follow_chains(0, 8, 3));
+    let chains = |n, k| plan_chains(n, 16, k).way;
+    assert_eq!((chains(1 << 18, 3), chains(1 << 18, 30)), (Way::Rotations, Way::Scan));
+    assert_eq!(chains(0, 3), Way::Scan);
 }
 
 #[test]

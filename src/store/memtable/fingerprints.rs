@@ -1,7 +1,7 @@
 //! The fingerprints of a memtable, and which of its pages have or had each.
 
 use crate::page::Content;
-use crate::search::{Candidate, Chains};
+use crate::search::{Candidate, Chains, Plan};
 
 /// The fingerprints of all epochs.
 #[derive(Debug, Default)]
@@ -59,6 +59,16 @@ impl Fingerprints {
         if let Some(of_epoch) = self.of(epoch) {
             of_epoch.chains.find(fingerprint, k, out);
         }
+    }
+
+    /// What a search is expected to cost; `None` if the epoch has no fingerprints.
+    pub(super) fn plan(&self, epoch: u32, k: u32) -> Option<Plan> {
+        self.of(epoch).filter(|e| !e.chains.is_empty()).map(|e| e.chains.plan(k))
+    }
+
+    /// How many distinct fingerprints of an epoch there are.
+    pub(super) fn count(&self, epoch: u32) -> u32 {
+        self.of(epoch).map_or(0, |e| u32::try_from(e.chains.len()).unwrap_or(u32::MAX))
     }
 
     /// The pages that have or had a fingerprint, in SURT order.

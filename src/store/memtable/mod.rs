@@ -23,7 +23,7 @@ use places::Places;
 
 use crate::catalog::Journal;
 use crate::page::{Content, Prefix, Visit, surt};
-use crate::search::{Candidate, prefetch_value};
+use crate::search::{Candidate, Plan, prefetch_value};
 use crate::segment::Tombstone;
 
 /// The observations since the last seal.
@@ -304,6 +304,16 @@ impl Inner {
     /// Distinct fingerprints of an epoch within `k`.
     pub(crate) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         self.fingerprints.near(epoch, fingerprint, k, out);
+    }
+
+    /// What a search of the fingerprints of an epoch is expected to cost; `None` if there are none.
+    pub(crate) fn plan(&self, epoch: u32, k: u32) -> Option<Plan> {
+        self.fingerprints.plan(epoch, k)
+    }
+
+    /// How many distinct fingerprints of an epoch there are.
+    pub(crate) fn fingerprints(&self, epoch: u32) -> u32 {
+        self.fingerprints.count(epoch)
     }
 
     /// The pages that have or had a fingerprint, in SURT order.

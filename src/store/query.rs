@@ -1,0 +1,171 @@
+//! Searches: what can be asked, and what is answered.
+
+use std::time::Duration;
+
+use crate::page::{Epoch, Prefix};
+use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
+
+/// Another page near a fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Near {
+    /// The page.
+    pub url: String,
+    /// Hamming distance.
+    pub distance: u32,
+    /// The page's fingerprint.
+    pub fingerprint: u64,
+}
+
+/// Which versions of pages a search looks at. Times are in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Versions {
+    /// Those in force now.
+    #[default]
+    InForce,
+    /// Those that were in force at a time, as by [`Store::as_of`](super::Store::as_of).
+    At(i64),
+    /// Those that a visit saw from one time to another, both included.
+    Seen(i64, i64),
+    /// Every version ever seen.
+    Ever,
+}
+
+/// A search for fingerprints.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use simkeep::{Prefix, Query, Versions};
+///
+/// let query = Query::new(0x0123_4567_89ab_cdef, 7)
+///     .limit(100)
+///     .under(Prefix::parse("example.org/news/")?)
+///     .versions(Versions::Ever)
+///     .budget(Duration::from_millis(5));
+/// assert_eq!(query.limit, 100);
+/// # Ok::<(), simkeep::PrefixError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// What is searched for.
+    pub fingerprint: u64,
+    /// Largest Hamming distance, 0 to 64.
+    pub k: u32,
+    /// Only fingerprints of this epoch; `None` for the store's newest.
+    pub epoch: Option<Epoch>,
+    /// How many answers at most.
+    pub limit: usize,
+    /// Which versions of pages.
+    pub versions: Versions,
+    /// Only pages under this prefix.
+    pub under: Option<Prefix>,
+    /// How long the search may go on widening; see [`Query::budget`].
+    pub budget: Option<Duration>,
+}
+
+impl Query {
+    /// A search among versions in force of the newest epoch, for at most 16 answers.
+    pub fn new(fingerprint: u64, k: u32) -> Query {
+        Query {
+            fingerprint,
+            k,
+            epoch: None,
+            limit: 16,
+            versions: Versions::InForce,
+            under: None,
+            budget: None,
+        }
+    }
+
+    /// A search for the pages that are nearest, `count` of them, however far they are.
+    pub fn nearest(fingerprint: u64, count: usize) -> Query {
+        Query::new(fingerprint, DISTANCE_MAX).limit(count)
+    }
+
+    /// The same within another epoch.
+    #[must_use]
+    pub fn epoch(mut self, epoch: Epoch) -> Query {
+        self.epoch = Some(epoch);
+        self
+    }
+
+    /// The same with another limit.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Query {
+        self.limit = limit;
+        self
+    }
+
+    /// The same among other versions. Those of the past cost a page's history for each hit.
+    #[must_use]
+    pub fn versions(mut self, versions: Versions) -> Query {
+        self.versions = versions;
+        self
+    }
+
+    /// The same among pages under a prefix only, such as those of a host.
+    #[must_use]
+    pub fn under(mut self, prefix: Prefix) -> Query {
+        self.under = Some(prefix);
+        self
+    }
+
+    /// The same within a time: equal fingerprints are searched first, then ever wider circles as
+    /// long as the next one is expected to be done in what is left. How far it came says
+    /// [`Matches::within`].
+    #[must_use]
+    pub fn budget(mut self, time: Duration) -> Query {
+        self.budget = Some(time);
+        self
+    }
+}
+
+/// Answers of a search: nearest first, then in SURT order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// The pages. Where versions of the past are searched, a page stands here once for each of its
+    /// fingerprints.
+    pub near: Vec<Near>,
+    /// Whether these are all there are. If not, the budget ended, or they were cut at the limit; or
+    /// so many pages had to be looked at that the search ended early (256 and twice the limit).
+    /// Then it is not determined which of the pages at the last distance are named, and where
+    /// hundreds of pages had a fingerprint and have it no longer, one that still has it may be
+    /// missing. A higher limit looks at more.
+    pub complete: bool,
+    /// The distance up to which was searched: that of the query, unless its budget ended before, or
+    /// there were as many answers nearer as it wanted.
+    pub within: u32,
+}
+
+/// What a search does and costs, from [`Store::explain`](super::Store::explain).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`.
+    pub instruction_set: &'static str,
+    /// What was searched, the oldest first; memtables last.
+    pub components: Vec<Component>,
+    /// What it answered.
+    pub matches: Matches,
+    /// How long the whole search took, what is near looked up included.
+    pub took: Duration,
+}
+
+/// How one segment or memtable is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Component {
+    /// The segment's number; `None` for a memtable.
+    pub segment: Option<u64>,
+    /// How many distinct fingerprints of the epoch it has.
+    pub fingerprints: u32,
+    /// The shape of its tables; `None` for a memtable.
+    pub shape: Option<Shape>,
+    /// The way that the planner chose, and what it expects it to cost.
+    pub plan: Plan,
+    /// What was met on that way, and how long it took.
+    pub counted: Cost,
+    /// Distinct fingerprints that are near.
+    pub hits: usize,
+    /// Page faults on the way: those served from memory, and those that waited for the disk. `None`
+    /// where the system does not say.
+    pub faults: Option<(u64, u64)>,
+}

@@ -1,0 +1,55 @@
+//! What a search does, and what it costs.
+
+use std::time::Instant;
+
+use crate::disk::page_faults;
+use crate::error::Result;
+use crate::search::{Cost, instruction_set};
+use crate::store::query::{Component, Explanation, Query};
+use crate::store::snapshot::Snapshot;
+
+impl Snapshot {
+    /// How a search runs; see [`Store::explain`](super::super::Store::explain).
+    pub fn explain(&self, query: &Query) -> Result<Explanation> {
+        let wanted = self.wanted(query);
+        let (fingerprint, k) = (wanted.fingerprint, wanted.k);
+        let mut components = Vec::new();
+        let mut candidates = Vec::new();
+        for live in self.view.segments.iter() {
+            let Some(tables) = live.tables(wanted.epoch) else { continue };
+            let tables = &tables.tables;
+            let (before, start) = (page_faults(), Instant::now());
+            tables.find(fingerprint, k, &mut candidates)?;
+            let ns = start.elapsed().as_nanos() as f64;
+            let faults = before.zip(page_faults());
+            components.push(Component {
+                segment: Some(live.segment.id()),
+                fingerprints: tables.len(),
+                shape: Some(tables.shape()),
+                plan: tables.plan(fingerprint, k),
+                counted: Cost { ns, ..tables.count(fingerprint, k)? },
+                hits: candidates.drain(..).count(),
+                faults: faults.map(|(before, after)| (after.0 - before.0, after.1 - before.1)),
+            });
+        }
+        for memtable in &self.view.memtables {
+            let inner = memtable.read();
+            let Some(plan) = inner.plan(wanted.epoch, k) else { continue };
+            let start = Instant::now();
+            inner.near(wanted.epoch, fingerprint, k, &mut candidates);
+            components.push(Component {
+                segment: None,
+                fingerprints: inner.fingerprints(wanted.epoch),
+                shape: None,
+                plan,
+                counted: Cost { ns: start.elapsed().as_nanos() as f64, ..plan.expected },
+                hits: candidates.drain(..).count(),
+                faults: None,
+            });
+        }
+        let start = Instant::now();
+        let matches = self.search(query)?;
+        let took = start.elapsed();
+        Ok(Explanation { instruction_set: instruction_set(), components, matches, took })
+    }
+}

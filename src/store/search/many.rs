@@ -1,0 +1,106 @@
+//! Many searches at once: sorted, interleaved, and on all cores.
+
+use std::sync::Arc;
+
+use super::{SegmentHit, Wanted};
+use crate::error::Result;
+use crate::search::Batch;
+use crate::store::ahead::Ahead;
+use crate::store::query::{Matches, Query};
+use crate::store::snapshot::Snapshot;
+use crate::store::view::LiveSegment;
+
+/// Searches that are answered together, at most: enough to be near each other in the tables, and few
+/// enough that what they find is soon let go.
+const TOGETHER: usize = 1 << 17;
+
+/// Fewer than this are not worth a second thread.
+const TOGETHER_MIN: usize = 256;
+
+/// Fingerprints within distance of many, in the segments, at a fraction of the cost of one search
+/// after another.
+pub(crate) fn segment_hits_of_many(
+    segments: &[Arc<LiveSegment>],
+    wanted: &[Option<Wanted<'_>>],
+) -> Result<Vec<Vec<SegmentHit>>> {
+    let mut hits: Vec<Vec<SegmentHit>> = wanted.iter().map(|_| Vec::new()).collect();
+    let mut epochs: Vec<(u32, u32)> = wanted.iter().flatten().map(|w| (w.epoch, w.k)).collect();
+    epochs.sort_unstable();
+    epochs.dedup();
+    for (epoch, k) in epochs {
+        let of_epoch = |w: &&Wanted<'_>| (w.epoch, w.k) == (epoch, k);
+        let places = wanted.iter().enumerate();
+        let places: Vec<(usize, u64)> = places
+            .filter_map(|(place, w)| Some((place, w.as_ref().filter(of_epoch)?.fingerprint)))
+            .collect();
+        let batch = Batch::new(places.iter().map(|(_, fingerprint)| *fingerprint).collect(), k);
+        for (number, live) in segments.iter().enumerate() {
+            let Some(tables) = live.tables(epoch) else { continue };
+            tables.borrowed().find_batch(&batch, |query, candidate| {
+                let place = places.get(query).map(|(place, _)| *place);
+                if let Some(hits) = place.and_then(|place| hits.get_mut(place)) {
+                    hits.push((number, candidate));
+                }
+            })?;
+        }
+    }
+    Ok(hits)
+}
+
+impl Snapshot {
+    /// Many searches of one kind; see [`Store::search_many`](super::super::Store::search_many).
+    pub fn search_many(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let each = fingerprints.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
+        let chunks = fingerprints.chunks(each);
+        if chunks.len() < 2 {
+            return self.search_chunk(fingerprints, like);
+        }
+        let ahead = Ahead::new(chunks);
+        let work = |chunk| self.search_chunk(chunk, like);
+        std::thread::scope(|scope| {
+            let _until = ahead.until_dropped();
+            for _ in 1..threads {
+                ahead.help(scope, work);
+            }
+            let mut all = Vec::with_capacity(fingerprints.len());
+            while let Some((_, matches)) = ahead.next(work) {
+                all.append(&mut matches?);
+            }
+            Ok(all)
+        })
+    }
+
+    fn search_chunk(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
+        let wanted = self.wanted(like);
+        if like.budget.is_some() || self.is_better_widened(&wanted) {
+            let one = |&fingerprint: &u64| self.search(&Query { fingerprint, ..like.clone() });
+            return fingerprints.iter().map(one).collect();
+        }
+        let mut matches = Vec::with_capacity(fingerprints.len());
+        let none = || Matches { near: Vec::new(), complete: true, within: wanted.k };
+        matches.resize_with(fingerprints.len(), none);
+        // What is near, in order of the searches.
+        let mut hits: Vec<(usize, SegmentHit)> = Vec::new();
+        let batch = Batch::new(fingerprints.to_vec(), wanted.k);
+        for (number, live) in self.view.segments.iter().enumerate() {
+            let Some(tables) = live.tables(wanted.epoch) else { continue };
+            tables.borrowed().find_batch(&batch, |place, candidate| {
+                hits.push((place, (number, candidate)));
+            })?;
+        }
+        hits.sort_unstable_by_key(|(place, (number, _))| (*place, *number));
+        let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
+        let in_memory = self.view.memtables.iter().any(|m| m.read().sequences.is_some());
+        for (place, (&fingerprint, matches)) in fingerprints.iter().zip(&mut matches).enumerate() {
+            let own = hits.next_if(|hits| hits.first().is_some_and(|(at, _)| *at == place));
+            if own.is_none() && !in_memory {
+                continue;
+            }
+            let own = own.unwrap_or(&[]).iter().map(|(_, hit)| *hit).collect();
+            let wanted = Wanted { fingerprint, ..wanted };
+            *matches = self.matches(&wanted, own)?;
+        }
+        Ok(matches)
+    }
+}

@@ -1,0 +1,99 @@
+//! `near` over the live components: candidates from every component's tables, then, nearest first,
+//! the pages behind them that are in force and not hidden.
+
+mod explain;
+mod many;
+mod resolve;
+mod widen;
+
+use std::sync::Arc;
+
+use super::query::{Near, Versions};
+use super::view::{LiveSegment, Standing, View};
+use crate::error::Result;
+use crate::page::{Digest, Prefix};
+use crate::search::Candidate;
+
+pub(crate) use many::segment_hits_of_many;
+
+/// What is searched for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) fingerprint: u64,
+    pub(crate) k: u32,
+    pub(crate) epoch: u32,
+    pub(crate) limit: usize,
+    pub(crate) versions: Versions,
+    pub(crate) under: Option<&'a Prefix>,
+    /// A page that is left out.
+    pub(crate) except: Option<&'a str>,
+    /// Pages with this digest are told apart.
+    pub(crate) digest: Option<Digest>,
+}
+
+/// A fingerprint that is near, in a segment: the segment's number and the candidate.
+pub(crate) type SegmentHit = (usize, Candidate);
+
+/// A page that is near.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) near: Near,
+    /// Whether its digest in force is the wanted one.
+    pub(crate) copy: bool,
+}
+
+/// What was found: nearest first, then in SURT order, and whether that is all.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    pub(crate) found: Vec<Found>,
+    pub(crate) complete: bool,
+}
+
+/// Fingerprints within distance in the segments. The costly part of a search, and one that needs
+/// nothing but the segments.
+pub(crate) fn segment_hits(
+    segments: &[Arc<LiveSegment>],
+    wanted: &Wanted<'_>,
+) -> Result<Vec<SegmentHit>> {
+    let (mut hits, mut candidates) = (Vec::new(), Vec::new());
+    if segments.len() > 1 {
+        // Their lines come at the same time.
+        for live in segments {
+            if let Some(tables) = live.tables(wanted.epoch) {
+                tables.tables.prefetch(wanted.fingerprint)?;
+            }
+        }
+    }
+    for (number, live) in segments.iter().enumerate() {
+        if let Some(tables) = live.tables(wanted.epoch) {
+            tables.tables.find(wanted.fingerprint, wanted.k, &mut candidates)?;
+            hits.extend(candidates.drain(..).map(|candidate| (number, candidate)));
+        }
+    }
+    Ok(hits)
+}
+
+impl View {
+    /// Whether a hit may name a page: not if only the page itself has that fingerprint, or a page
+    /// that had it and changed. `own` is where the page itself is known to stand. Costs a page's
+    /// group, if it stands in another segment.
+    pub(crate) fn may_show(
+        &self,
+        wanted: &Wanted<'_>,
+        hit: &SegmentHit,
+        own: Option<Standing>,
+    ) -> Result<bool> {
+        let (number, candidate) = hit;
+        let Some(live) = self.segments.get(*number) else { return Ok(false) };
+        let Some(tables) = live.tables(wanted.epoch) else { return Ok(false) };
+        let Some(posting) = tables.single(candidate.ordinal)? else { return Ok(true) };
+        if !posting.in_force && wanted.versions == Versions::InForce {
+            return Ok(false);
+        }
+        match (wanted.except, own) {
+            (None, _) => Ok(true),
+            (_, Some(own)) if own.segment == *number => Ok(own.page != posting.page),
+            (Some(url), _) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
+        }
+    }
+}
