@@ -1,0 +1,173 @@
+//! Four databases in LMDB, appended in key order in one transaction for each, straight into the map
+//! and with one sync at the end; all searches go on in one read transaction. Keys are big-endian
+//! bytes, in LMDB's own order.
+
+use std::path::Path;
+use std::time::Instant;
+
+use heed::types::{Bytes, Unit};
+use heed::{
+    CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, PutFlags, RoTxn, RwTxn, WithoutTls,
+};
+
+use super::{Source, disk_bytes};
+use crate::blocks::{Plan, TABLES};
+use crate::bucket::{self, Reader};
+use crate::engine::{Built, Engine, Hit};
+
+/// A table, alive as long as the process. Its keys are encoded here, without an allocation.
+type Table<V> = Database<'static, Bytes, V>;
+type Transaction = RoTxn<'static, WithoutTls>;
+
+/// The key of an entry: the rotated fingerprint and the page.
+fn row(rotated: u64, page: u32) -> [u8; 12] {
+    let mut row = [0; 12];
+    row[..8].copy_from_slice(&rotated.to_be_bytes());
+    row[8..].copy_from_slice(&page.to_be_bytes());
+    row
+}
+
+fn entry(row: &[u8]) -> (u64, u32) {
+    let (rotated, page) = row.split_first_chunk().expect("8 bytes of 12");
+    (u64::from_be_bytes(*rotated), u32::from_be_bytes(page.try_into().expect("the other 4")))
+}
+
+fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTls> {
+    let mut options = EnvOpenOptions::new().read_txn_without_tls();
+    options.map_size(map_bytes).max_dbs(TABLES as u32);
+    #[expect(unsafe_code, reason = "the map and the flags of LMDB")]
+    // SAFETY: the directory was made for this run: nobody else opens, let alone changes, the file,
+    // and nobody misses it if the machine stops before it is synced.
+    let env = unsafe {
+        options.flags(flags);
+        options.open(dir).unwrap()
+    };
+    // Transactions and tables borrow it; it stays until the process ends.
+    Box::leak(Box::new(env))
+}
+
+/// Fills four databases, each by its number, and opens them for reading.
+fn fill<V: 'static>(
+    source: &Source<'_>,
+    dir: &Path,
+    put: impl Fn(usize, Table<V>, &mut RwTxn<'_>),
+) -> (Transaction, [Table<V>; TABLES]) {
+    std::fs::create_dir(dir).unwrap();
+    let map_bytes = (source.data.fingerprints.len() * 256).next_multiple_of(1 << 20) + (64 << 20);
+    let env = open(dir, map_bytes, EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC);
+    for number in 0..TABLES {
+        let created = env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
+            let table = opener.create_database::<Bytes, V>(txn, Some(&number.to_string()));
+            table.map(CommitOrAbort::<_, ()>::Commit)
+        });
+        let table = created.unwrap().unwrap_commit();
+        let mut transaction = env.write_txn().unwrap();
+        put(number, table, &mut transaction);
+        transaction.commit().unwrap();
+    }
+    env.force_sync().unwrap();
+    let tables = std::array::from_fn(|number| {
+        let opened = env.open_databases_and_commit(env.read_txn().unwrap(), |opener, txn| {
+            let table = opener.open_database::<Bytes, V>(txn, Some(&number.to_string()))?;
+            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(table.expect("it was made")))
+        });
+        opened.unwrap().unwrap_commit()
+    });
+    (env.read_txn().unwrap(), tables)
+}
+
+struct Rows {
+    transaction: Transaction,
+    tables: [Table<Unit>; TABLES],
+    plan: Plan,
+    hits: Vec<Hit>,
+}
+
+impl Engine for Rows {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.hits.clear();
+        for (number, table) in self.tables.iter().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                let block = block.to_be_bytes();
+                for found in table.prefix_iter(&self.transaction, &block).unwrap() {
+                    let entry = entry(found.unwrap().0);
+                    self.plan.report(number, fingerprint, entry, &mut self.hits);
+                }
+            }
+        }
+        self.plan.wanted.cut(&mut self.hits);
+        self.hits.len()
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.hits.clone()
+    }
+}
+
+/// A row for each entry.
+pub(crate) fn rows(source: &Source<'_>) -> Built {
+    let dir = source.dir.join("lmdb-rows");
+    let start = Instant::now();
+    let (transaction, tables) = fill::<Unit>(source, &dir, |number, table, transaction| {
+        for (rotated, page) in &source.tables.0[number] {
+            table
+                .put_with_flags(transaction, PutFlags::APPEND, &row(*rotated, *page), &())
+                .unwrap();
+        }
+    });
+    let filling = start.elapsed();
+    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
+    let engine = Box::new(Rows { transaction, tables, plan, hits });
+    let note = "a row an entry".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
+}
+
+struct Buckets {
+    transaction: Transaction,
+    tables: [Table<Bytes>; TABLES],
+    plan: Plan,
+    reader: Reader,
+    hits: Vec<Hit>,
+}
+
+impl Engine for Buckets {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.hits.clear();
+        for (number, table) in self.tables.iter().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                if let Some(bucket) = table.get(&self.transaction, &block.to_be_bytes()).unwrap() {
+                    let hits = &mut self.hits;
+                    self.reader.read(&self.plan, number, fingerprint, bucket, hits);
+                }
+            }
+        }
+        self.plan.wanted.cut(&mut self.hits);
+        self.hits.len()
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.hits.clone()
+    }
+}
+
+/// A row for each bucket.
+pub(crate) fn buckets(source: &Source<'_>) -> Built {
+    let dir = source.dir.join("lmdb-buckets");
+    let start = Instant::now();
+    let (transaction, tables) = fill::<Bytes>(source, &dir, |number, table, transaction| {
+        let mut value = Vec::new();
+        for (block, entries) in source.tables.buckets(number) {
+            bucket::encode(entries, &mut value);
+            let block = block.to_be_bytes();
+            table.put_with_flags(transaction, PutFlags::APPEND, &block, &value).unwrap();
+        }
+    });
+    let filling = start.elapsed();
+    let reader = Reader::new(source.data.fingerprints.len());
+    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
+    let engine = Box::new(Buckets { transaction, tables, plan, reader, hits });
+    let note = "a row a bucket".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
+}

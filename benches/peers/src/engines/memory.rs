@@ -1,0 +1,112 @@
+//! In memory: multi-index hashing from a crate, and the linear scan that is also the truth.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use mih_rs::Index;
+use mih_rs::index::RangeSearcher;
+
+use super::Source;
+use crate::engine::{Built, Engine, Hit, Wanted};
+use crate::kernel::{Kernel, Word};
+
+struct Mih {
+    codes: &'static [u64],
+    searcher: RangeSearcher<'static, u64>,
+    hits: Vec<Hit>,
+    wanted: Wanted,
+}
+
+impl Engine for Mih {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.hits.clear();
+        let found = self.searcher.run(fingerprint, self.wanted.k as usize).iter();
+        // It says which, but not how far.
+        let distance = |page: u32| (self.codes[page as usize] ^ fingerprint).count_ones();
+        self.hits.extend(found.map(|&page| Hit { distance: distance(page), page }));
+        self.wanted.cut(&mut self.hits);
+        self.hits.len()
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.hits.clone()
+    }
+}
+
+/// With as many blocks as it chooses by itself.
+pub(crate) fn mih(source: &Source<'_>) -> Built {
+    build(source, |codes| Index::new(codes).unwrap())
+}
+
+/// With four blocks.
+pub(crate) fn mih_4(source: &Source<'_>) -> Built {
+    build(source, |codes| Index::with_blocks(codes, 4).unwrap())
+}
+
+fn build(source: &Source<'_>, index: fn(Vec<u64>) -> Index<u64>) -> Built {
+    let start = Instant::now();
+    // Its searcher borrows it; it stays until the process ends.
+    let index: &'static Index<u64> = Box::leak(Box::new(index(source.data.fingerprints.clone())));
+    let filling = start.elapsed();
+    // What it would write to a file is what it has in memory: plain arrays.
+    let mut bytes = Counter::default();
+    index.serialize_into(&mut bytes).unwrap();
+    let note = format!("{} blocks", index.num_blocks());
+    let (codes, searcher) = (index.codes(), index.range_searcher());
+    let engine = Box::new(Mih { codes, searcher, hits: Vec::new(), wanted: source.wanted });
+    Built { engine, filling, sorted: false, bytes: Some(bytes.0), note }
+}
+
+/// Counts bytes.
+#[derive(Default)]
+struct Counter(u64);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Scan {
+    column: Vec<Word>,
+    kernel: Kernel,
+    places: Vec<u32>,
+    hits: Vec<Hit>,
+    wanted: Wanted,
+}
+
+impl Engine for Scan {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.hits.clear();
+        (self.kernel.near)(&self.column, fingerprint, self.wanted.k, &mut self.places);
+        for page in self.places.drain(..) {
+            let own = u64::from_le_bytes(self.column[page as usize]);
+            self.hits.push(Hit { distance: (own ^ fingerprint).count_ones(), page });
+        }
+        self.wanted.cut(&mut self.hits);
+        self.hits.len()
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.hits.clone()
+    }
+}
+
+/// One column, compared from end to end.
+pub(crate) fn scan(source: &Source<'_>) -> Built {
+    let start = Instant::now();
+    let column: Vec<Word> = source.data.fingerprints.iter().map(|f| f.to_le_bytes()).collect();
+    let filling = start.elapsed();
+    let bytes = Some(size_of_val(column.as_slice()) as u64);
+    let kernel = Kernel::fastest(1 << 16);
+    let (places, hits) = (Vec::new(), Vec::new());
+    let engine = Box::new(Scan { column, kernel, places, hits, wanted: source.wanted });
+    Built { engine, filling, sorted: false, bytes, note: kernel.name.to_owned() }
+}

@@ -1,0 +1,152 @@
+//! Four tables in redb, filled in key order in one transaction; its cache holds all of them, and all
+//! searches go on in one read transaction.
+
+use std::time::Instant;
+
+use redb::{Database, ReadOnlyTable, ReadableDatabase, TableDefinition};
+
+use super::{Source, disk_bytes};
+use crate::blocks::{Plan, REST_BITS, TABLES};
+use crate::bucket::{self, Reader};
+use crate::engine::{Built, Engine, Hit};
+
+/// The cache takes what it needs, up to this.
+const CACHE_BYTES: usize = 16 << 30;
+
+/// A row for each entry: the rotated fingerprint and the page, both big-endian.
+type Row = &'static [u8; 12];
+const ROWS: [TableDefinition<'static, Row, ()>; TABLES] = [
+    TableDefinition::new("0"),
+    TableDefinition::new("1"),
+    TableDefinition::new("2"),
+    TableDefinition::new("3"),
+];
+
+/// A row for each bucket.
+const BUCKETS: [TableDefinition<'static, u16, &[u8]>; TABLES] = [
+    TableDefinition::new("0"),
+    TableDefinition::new("1"),
+    TableDefinition::new("2"),
+    TableDefinition::new("3"),
+];
+
+fn row(rotated: u64, page: u32) -> [u8; 12] {
+    let mut row = [0; 12];
+    row[..8].copy_from_slice(&rotated.to_be_bytes());
+    row[8..].copy_from_slice(&page.to_be_bytes());
+    row
+}
+
+fn entry(row: &[u8; 12]) -> (u64, u32) {
+    let (rotated, page) = row.split_first_chunk().expect("8 bytes of 12");
+    (u64::from_be_bytes(*rotated), u32::from_be_bytes(page.try_into().expect("the other 4")))
+}
+
+struct Rows {
+    tables: [ReadOnlyTable<Row, ()>; TABLES],
+    /// Closed when it is dropped, whoever still reads.
+    _database: Database,
+    plan: Plan,
+    hits: Vec<Hit>,
+}
+
+impl Engine for Rows {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.hits.clear();
+        for (number, table) in self.tables.iter().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                let first = u64::from(block) << REST_BITS;
+                let last = row(first | ((1 << REST_BITS) - 1), u32::MAX);
+                let first = row(first, 0);
+                for found in table.range::<&[u8; 12]>(&first..=&last).unwrap() {
+                    let (key, _) = found.unwrap();
+                    self.plan.report(number, fingerprint, entry(key.value()), &mut self.hits);
+                }
+            }
+        }
+        self.plan.wanted.cut(&mut self.hits);
+        self.hits.len()
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.hits.clone()
+    }
+}
+
+/// A row for each entry.
+pub(crate) fn rows(source: &Source<'_>) -> Built {
+    let path = source.dir.join("rows.redb");
+    let start = Instant::now();
+    let database = Database::builder().set_cache_size(CACHE_BYTES).create(&path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    for (table, entries) in ROWS.iter().zip(&source.tables.0) {
+        let mut table = transaction.open_table(*table).unwrap();
+        for (rotated, page) in entries {
+            table.insert(&row(*rotated, *page), ()).unwrap();
+        }
+    }
+    transaction.commit().unwrap();
+    let filling = start.elapsed();
+    let transaction = database.begin_read().unwrap();
+    let tables = ROWS.map(|table| transaction.open_table(table).unwrap());
+    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
+    let engine = Box::new(Rows { tables, _database: database, plan, hits });
+    let note = "a row an entry".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+}
+
+struct Buckets {
+    tables: [ReadOnlyTable<u16, &'static [u8]>; TABLES],
+    /// Closed when it is dropped, whoever still reads.
+    _database: Database,
+    plan: Plan,
+    reader: Reader,
+    hits: Vec<Hit>,
+}
+
+impl Engine for Buckets {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.hits.clear();
+        for (number, table) in self.tables.iter().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                if let Some(bucket) = table.get(block).unwrap() {
+                    let (bucket, hits) = (bucket.value(), &mut self.hits);
+                    self.reader.read(&self.plan, number, fingerprint, bucket, hits);
+                }
+            }
+        }
+        self.plan.wanted.cut(&mut self.hits);
+        self.hits.len()
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.hits.clone()
+    }
+}
+
+/// A row for each bucket.
+pub(crate) fn buckets(source: &Source<'_>) -> Built {
+    let path = source.dir.join("buckets.redb");
+    let start = Instant::now();
+    let database = Database::builder().set_cache_size(CACHE_BYTES).create(&path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let mut value = Vec::new();
+    for (number, table) in BUCKETS.iter().enumerate() {
+        let mut table = transaction.open_table(*table).unwrap();
+        for (block, entries) in source.tables.buckets(number) {
+            bucket::encode(entries, &mut value);
+            table.insert(block, value.as_slice()).unwrap();
+        }
+    }
+    transaction.commit().unwrap();
+    let filling = start.elapsed();
+    let transaction = database.begin_read().unwrap();
+    let tables = BUCKETS.map(|table| transaction.open_table(table).unwrap());
+    let reader = Reader::new(source.data.fingerprints.len());
+    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
+    let engine = Box::new(Buckets { tables, _database: database, plan, reader, hits });
+    let note = "a row a bucket".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+}

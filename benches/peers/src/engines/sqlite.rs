@@ -1,0 +1,184 @@
+//! Four tables in SQLite, filled in key order in one transaction; all of the file is mapped, and all
+//! searches go on in one read transaction with prepared statements. Distances are counted here: a
+//! function registered with SQLite costs more than the step from row to row that it saves.
+
+use std::path::Path;
+use std::time::Instant;
+
+use rusqlite::{Connection, Statement};
+
+use super::{Source, disk_bytes};
+use crate::blocks::{Plan, REST_BITS, TABLES, block, rotate};
+use crate::bucket::{self, Reader};
+use crate::engine::{Built, Engine, Hit};
+
+/// The connection, alive as long as the process: its statements borrow it.
+fn create(path: &Path, schema: &str) -> &'static Connection {
+    let connection = Connection::open(path).unwrap();
+    let pragmas = "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; \
+                   PRAGMA locking_mode = EXCLUSIVE; PRAGMA mmap_size = 2147418112; \
+                   PRAGMA cache_size = -2000000; PRAGMA temp_store = MEMORY; BEGIN;";
+    connection.execute_batch(pragmas).unwrap();
+    connection.execute_batch(schema).unwrap();
+    Box::leak(Box::new(connection))
+}
+
+/// Ends the filling, and begins the transaction of all searches.
+fn finish(connection: &Connection) {
+    connection.execute_batch("COMMIT; PRAGMA optimize; BEGIN;").unwrap();
+}
+
+/// The same statement for each table.
+fn prepare(connection: &'static Connection, sql: &str) -> [Statement<'static>; TABLES] {
+    std::array::from_fn(|number| {
+        connection.prepare(&sql.replace("{}", &number.to_string())).unwrap()
+    })
+}
+
+fn schema(sql: &str) -> String {
+    (0..TABLES).map(|number| sql.replace("{}", &number.to_string())).collect()
+}
+
+/// Rows of a range, the rotated fingerprint as it stands in each table.
+struct Rows {
+    statements: [Statement<'static>; TABLES],
+    /// Whether rows hold the fingerprint as it is, found by its block.
+    by_block: bool,
+    plan: Plan,
+    hits: Vec<Hit>,
+}
+
+impl Engine for Rows {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.hits.clear();
+        for (number, statement) in self.statements.iter_mut().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                let first = u64::from(block) << REST_BITS;
+                let last = first | ((1 << REST_BITS) - 1);
+                let mut rows = if self.by_block {
+                    statement.query([i64::from(block)]).unwrap()
+                } else {
+                    statement.query([first.cast_signed(), last.cast_signed()]).unwrap()
+                };
+                while let Some(row) = rows.next().unwrap() {
+                    let found = row.get_ref_unwrap(0).as_i64().unwrap().cast_unsigned();
+                    let rotated = if self.by_block { rotate(found, number) } else { found };
+                    let own = rotate(fingerprint, number);
+                    if (rotated ^ own).count_ones() <= self.plan.wanted.k {
+                        let page: u32 = row.get_unwrap(1);
+                        self.plan.report(number, fingerprint, (rotated, page), &mut self.hits);
+                    }
+                }
+            }
+        }
+        self.plan.wanted.cut(&mut self.hits);
+        self.hits.len()
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.hits.clone()
+    }
+}
+
+/// A row for each entry, in four tables that are nothing but their keys.
+pub(crate) fn rows(source: &Source<'_>) -> Built {
+    let path = source.dir.join("rows.sqlite");
+    let start = Instant::now();
+    let table = "CREATE TABLE t{} (f INTEGER, page INTEGER, PRIMARY KEY (f, page)) WITHOUT ROWID;";
+    let connection = create(&path, &schema(table));
+    let inserts = prepare(connection, "INSERT INTO t{} VALUES (?, ?)");
+    for (mut insert, entries) in inserts.into_iter().zip(&source.tables.0) {
+        // In the order of signed numbers, the larger half comes first.
+        let (low, high) = entries.split_at(entries.partition_point(|(f, _)| *f < 1 << 63));
+        for (rotated, page) in high.iter().chain(low) {
+            insert.execute((rotated.cast_signed(), page)).unwrap();
+        }
+    }
+    finish(connection);
+    let filling = start.elapsed();
+    let select = "SELECT f, page FROM t{} WHERE f BETWEEN ? AND ?";
+    let statements = prepare(connection, select);
+    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
+    let engine = Box::new(Rows { statements, by_block: false, plan, hits });
+    let note = "a row an entry".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+}
+
+/// One table with four columns of blocks, and an index on each that holds all that is asked for.
+pub(crate) fn indexes(source: &Source<'_>) -> Built {
+    let path = source.dir.join("indexes.sqlite");
+    let start = Instant::now();
+    let table = "CREATE TABLE pages (page INTEGER PRIMARY KEY, f INTEGER, \
+                 b0 INTEGER, b1 INTEGER, b2 INTEGER, b3 INTEGER);";
+    let connection = create(&path, table);
+    let insert = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?)";
+    let mut insert = connection.prepare(insert).unwrap();
+    for (f, page) in source.data.pages() {
+        let [b0, b1, b2, b3] = std::array::from_fn(|number| block(rotate(f, number)));
+        insert.execute((page, f.cast_signed(), b0, b1, b2, b3)).unwrap();
+    }
+    connection.execute_batch(&schema("CREATE INDEX i{} ON pages (b{}, f);")).unwrap();
+    finish(connection);
+    let filling = start.elapsed();
+    let select = "SELECT f, page FROM pages INDEXED BY i{} WHERE b{} = ?";
+    let statements = prepare(connection, select);
+    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
+    let engine = Box::new(Rows { statements, by_block: true, plan, hits });
+    let note = "one table, four covering indexes".to_owned();
+    Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&path)), note }
+}
+
+struct Buckets {
+    statements: [Statement<'static>; TABLES],
+    plan: Plan,
+    reader: Reader,
+    hits: Vec<Hit>,
+}
+
+impl Engine for Buckets {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.hits.clear();
+        for (number, statement) in self.statements.iter_mut().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                let mut rows = statement.query([i64::from(block)]).unwrap();
+                if let Some(row) = rows.next().unwrap() {
+                    let bucket = row.get_ref_unwrap(0).as_blob().unwrap();
+                    let hits = &mut self.hits;
+                    self.reader.read(&self.plan, number, fingerprint, bucket, hits);
+                }
+            }
+        }
+        self.plan.wanted.cut(&mut self.hits);
+        self.hits.len()
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.hits.clone()
+    }
+}
+
+/// A row for each bucket.
+pub(crate) fn buckets(source: &Source<'_>) -> Built {
+    let path = source.dir.join("buckets.sqlite");
+    let start = Instant::now();
+    let table = "CREATE TABLE t{} (block INTEGER PRIMARY KEY, entries BLOB);";
+    let connection = create(&path, &schema(table));
+    let inserts = prepare(connection, "INSERT INTO t{} VALUES (?, ?)");
+    let mut value = Vec::new();
+    for (number, mut insert) in inserts.into_iter().enumerate() {
+        for (block, entries) in source.tables.buckets(number) {
+            bucket::encode(entries, &mut value);
+            insert.execute((block, &value)).unwrap();
+        }
+    }
+    finish(connection);
+    let filling = start.elapsed();
+    let statements = prepare(connection, "SELECT entries FROM t{} WHERE block = ?");
+    let reader = Reader::new(source.data.fingerprints.len());
+    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
+    let engine = Box::new(Buckets { statements, plan, reader, hits });
+    let note = "a row a bucket".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+}
