@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::data;
+
 /// A page that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Hit {
@@ -18,15 +20,44 @@ pub(crate) struct Wanted {
     pub(crate) k: u32,
     /// How many answers, the nearest, at most.
     pub(crate) limit: usize,
+    /// Whether pages are named by their URLs, as the store does in any case.
+    pub(crate) urls: bool,
 }
 
-impl Wanted {
-    /// Leaves the nearest, if there are too many.
-    pub(crate) fn cut(&self, hits: &mut Vec<Hit>) {
-        if hits.len() > self.limit {
-            hits.select_nth_unstable(self.limit);
-            hits.truncate(self.limit);
+/// What a peer found.
+#[derive(Default)]
+pub(crate) struct Answers {
+    /// The pages.
+    pub(crate) hits: Vec<Hit>,
+    /// Their URLs, if they are wanted.
+    urls: Vec<String>,
+}
+
+impl Answers {
+    /// Before a search.
+    pub(crate) fn clear(&mut self) {
+        self.hits.clear();
+        self.urls.clear();
+    }
+
+    /// After a search: leaves the nearest if there are too many, looks up what they are called, and
+    /// says how many there are.
+    pub(crate) fn finish(&mut self, wanted: Wanted, url: impl FnMut(u32) -> String) -> usize {
+        if self.hits.len() > wanted.limit {
+            self.hits.select_nth_unstable(wanted.limit);
+            self.hits.truncate(wanted.limit);
         }
+        if wanted.urls {
+            self.urls.extend(self.hits.iter().map(|hit| hit.page).map(url));
+        }
+        self.hits.len()
+    }
+
+    /// What was found, for a check.
+    pub(crate) fn checked(&self) -> Vec<Hit> {
+        let mut named = self.urls.iter().zip(&self.hits);
+        assert!(named.all(|(url, hit)| *url == data::url(hit.page)), "a page has its own URL");
+        self.hits.clone()
     }
 }
 

@@ -34,7 +34,8 @@
 //!
 //! Peers are loaded in key order, keep one read transaction, their tables and statements, hold
 //! everything in cache, and give page numbers in no order; the store takes a snapshot for each
-//! search, reads its own pages and gives sorted URLs. No engine verifies checksums of what it has
+//! search, reads its own pages and gives sorted URLs. So where something is found, peers do less;
+//! with `--urls` they look up what their pages are called in a table of their own, and do the same. No engine verifies checksums of what it has
 //! read before, redb excepted, which does so when it recovers. Nothing is compiled for this very
 //! processor, but buckets and the scan choose their instructions when they run, as the store does;
 //! mih-rs, and the walk from row to row, count bits as the base of the architecture can. Bytes of
@@ -79,6 +80,7 @@ cargo bench --manifest-path benches/peers/Cargo.toml -- [OPTIONS]
   --data SPREAD      uniform (default), clustered or biased
   --queries N        queries of each kind in a round, half of them timed singly (default 10_000)
   --limit N          the nearest N are wanted (default: all within the distance)
+  --urls             peers look up the URLs of what they find, as the store does anyway
   --rounds N         how often engines are measured, in turns (default 3)
   --only ENGINE,...  of store, mih, mih-4, redb, redb-bucket, lmdb, lmdb-bucket, sqlite,
                      sqlite-bucket, sqlite-index, scan (default all but sqlite-index)
@@ -102,7 +104,7 @@ impl Arguments {
         let mut read = Arguments {
             json: false,
             pages: vec![1_000_000, 10_000_000],
-            wanted: Wanted { k: 3, limit: u32::MAX as usize },
+            wanted: Wanted { k: 3, limit: u32::MAX as usize, urls: false },
             spread: DataSpread::Uniform,
             queries: 10_000,
             rounds: 3,
@@ -118,6 +120,7 @@ impl Arguments {
                 "--n" => read.pages = value()?.split(',').map(number).collect::<Result<_, _>>()?,
                 "--k" => read.wanted.k = number(&value()?)? as u32,
                 "--limit" => read.wanted.limit = number(&value()?)?,
+                "--urls" => read.wanted.urls = true,
                 "--data" => {
                     let name = value()?;
                     let spread = DataSpread::named(&name);
@@ -193,6 +196,7 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
             .text("data", arguments.spread.name())
             .count("n", n as u64)
             .count("k", wanted.k.into())
+            .text("peers_give", if wanted.urls { "urls" } else { "page numbers" })
     };
     progress.say("making data");
     let data = Data::new(arguments.spread, n, SEED);

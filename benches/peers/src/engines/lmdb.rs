@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use heed::types::{Bytes, Unit};
+use heed::types::{Bytes, Str, Unit};
 use heed::{
     CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, PutFlags, RoTxn, RwTxn, WithoutTls,
 };
@@ -13,7 +13,7 @@ use heed::{
 use super::{Source, disk_bytes};
 use crate::blocks::{Plan, TABLES};
 use crate::bucket::{self, Reader};
-use crate::engine::{Built, Engine, Hit};
+use crate::engine::{Answers, Built, Engine, Hit};
 
 /// A table, alive as long as the process. Its keys are encoded here, without an allocation.
 type Table<V> = Database<'static, Bytes, V>;
@@ -34,7 +34,7 @@ fn entry(row: &[u8]) -> (u64, u32) {
 
 fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTls> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
-    options.map_size(map_bytes).max_dbs(TABLES as u32);
+    options.map_size(map_bytes).max_dbs(TABLES as u32 + 1);
     #[expect(unsafe_code, reason = "the map and the flags of LMDB")]
     // SAFETY: the directory was made for this run: nobody else opens, let alone changes, the file,
     // and nobody misses it if the machine stops before it is synced.
@@ -46,62 +46,74 @@ fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTl
     Box::leak(Box::new(env))
 }
 
-/// Fills four databases, each by its number, and opens them for reading.
+/// Makes a table.
+fn table<V: 'static>(env: &'static Env<WithoutTls>, name: &str) -> Table<V> {
+    let created = env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
+        let table = opener.create_database::<Bytes, V>(txn, Some(name));
+        table.map(CommitOrAbort::<_, ()>::Commit)
+    });
+    created.unwrap().unwrap_commit()
+}
+
+/// What a page is called.
+fn url(urls: &Table<Str>, transaction: &Transaction, page: u32) -> String {
+    urls.get(transaction, &page.to_be_bytes()).unwrap().expect("each has one").to_owned()
+}
+
+/// Fills four databases, each by its number, and one of URLs if they are wanted.
 fn fill<V: 'static>(
     source: &Source<'_>,
     dir: &Path,
-    put: impl Fn(usize, Table<V>, &mut RwTxn<'_>),
-) -> (Transaction, [Table<V>; TABLES]) {
+    put: impl Fn(usize, &Table<V>, &mut RwTxn<'_>),
+) -> (Transaction, [Table<V>; TABLES], Table<Str>) {
     std::fs::create_dir(dir).unwrap();
     let map_bytes = (source.data.fingerprints.len() * 256).next_multiple_of(1 << 20) + (64 << 20);
     let env = open(dir, map_bytes, EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC);
-    for number in 0..TABLES {
-        let created = env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
-            let table = opener.create_database::<Bytes, V>(txn, Some(&number.to_string()));
-            table.map(CommitOrAbort::<_, ()>::Commit)
-        });
-        let table = created.unwrap().unwrap_commit();
-        let mut transaction = env.write_txn().unwrap();
-        put(number, table, &mut transaction);
-        transaction.commit().unwrap();
-    }
-    env.force_sync().unwrap();
     let tables = std::array::from_fn(|number| {
-        let opened = env.open_databases_and_commit(env.read_txn().unwrap(), |opener, txn| {
-            let table = opener.open_database::<Bytes, V>(txn, Some(&number.to_string()))?;
-            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(table.expect("it was made")))
-        });
-        opened.unwrap().unwrap_commit()
+        let table = table(env, &number.to_string());
+        let mut transaction = env.write_txn().unwrap();
+        put(number, &table, &mut transaction);
+        transaction.commit().unwrap();
+        table
     });
-    (env.read_txn().unwrap(), tables)
+    let urls: Table<Str> = table(env, "urls");
+    let mut transaction = env.write_txn().unwrap();
+    for (page, url) in source.urls() {
+        let page = page.to_be_bytes();
+        urls.put_with_flags(&mut transaction, PutFlags::APPEND, &page, &url).unwrap();
+    }
+    transaction.commit().unwrap();
+    env.force_sync().unwrap();
+    (env.read_txn().unwrap(), tables, urls)
 }
 
 struct Rows {
     transaction: Transaction,
     tables: [Table<Unit>; TABLES],
+    urls: Table<Str>,
     plan: Plan,
-    hits: Vec<Hit>,
+    answers: Answers,
 }
 
 impl Engine for Rows {
     fn search(&mut self, fingerprint: u64) -> usize {
-        self.hits.clear();
+        self.answers.clear();
         for (number, table) in self.tables.iter().enumerate() {
             for block in self.plan.blocks(number, fingerprint) {
                 let block = block.to_be_bytes();
                 for found in table.prefix_iter(&self.transaction, &block).unwrap() {
                     let entry = entry(found.unwrap().0);
-                    self.plan.report(number, fingerprint, entry, &mut self.hits);
+                    self.plan.report(number, fingerprint, entry, &mut self.answers.hits);
                 }
             }
         }
-        self.plan.wanted.cut(&mut self.hits);
-        self.hits.len()
+        let url = |page| url(&self.urls, &self.transaction, page);
+        self.answers.finish(self.plan.wanted, url)
     }
 
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
         self.search(fingerprint);
-        self.hits.clone()
+        self.answers.checked()
     }
 }
 
@@ -109,7 +121,7 @@ impl Engine for Rows {
 pub(crate) fn rows(source: &Source<'_>) -> Built {
     let dir = source.dir.join("lmdb-rows");
     let start = Instant::now();
-    let (transaction, tables) = fill::<Unit>(source, &dir, |number, table, transaction| {
+    let (transaction, tables, urls) = fill::<Unit>(source, &dir, |number, table, transaction| {
         for (rotated, page) in &source.tables.0[number] {
             table
                 .put_with_flags(transaction, PutFlags::APPEND, &row(*rotated, *page), &())
@@ -117,8 +129,8 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
         }
     });
     let filling = start.elapsed();
-    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
-    let engine = Box::new(Rows { transaction, tables, plan, hits });
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Rows { transaction, tables, urls, plan, answers });
     let note = "a row an entry".to_owned();
     Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
 }
@@ -126,29 +138,30 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
 struct Buckets {
     transaction: Transaction,
     tables: [Table<Bytes>; TABLES],
+    urls: Table<Str>,
     plan: Plan,
     reader: Reader,
-    hits: Vec<Hit>,
+    answers: Answers,
 }
 
 impl Engine for Buckets {
     fn search(&mut self, fingerprint: u64) -> usize {
-        self.hits.clear();
+        self.answers.clear();
         for (number, table) in self.tables.iter().enumerate() {
             for block in self.plan.blocks(number, fingerprint) {
                 if let Some(bucket) = table.get(&self.transaction, &block.to_be_bytes()).unwrap() {
-                    let hits = &mut self.hits;
+                    let hits = &mut self.answers.hits;
                     self.reader.read(&self.plan, number, fingerprint, bucket, hits);
                 }
             }
         }
-        self.plan.wanted.cut(&mut self.hits);
-        self.hits.len()
+        let url = |page| url(&self.urls, &self.transaction, page);
+        self.answers.finish(self.plan.wanted, url)
     }
 
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
         self.search(fingerprint);
-        self.hits.clone()
+        self.answers.checked()
     }
 }
 
@@ -156,7 +169,7 @@ impl Engine for Buckets {
 pub(crate) fn buckets(source: &Source<'_>) -> Built {
     let dir = source.dir.join("lmdb-buckets");
     let start = Instant::now();
-    let (transaction, tables) = fill::<Bytes>(source, &dir, |number, table, transaction| {
+    let (transaction, tables, urls) = fill::<Bytes>(source, &dir, |number, table, transaction| {
         let mut value = Vec::new();
         for (block, entries) in source.tables.buckets(number) {
             bucket::encode(entries, &mut value);
@@ -166,8 +179,8 @@ pub(crate) fn buckets(source: &Source<'_>) -> Built {
     });
     let filling = start.elapsed();
     let reader = Reader::new(source.data.fingerprints.len());
-    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
-    let engine = Box::new(Buckets { transaction, tables, plan, reader, hits });
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Buckets { transaction, tables, urls, plan, reader, answers });
     let note = "a row a bucket".to_owned();
     Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
 }

@@ -7,30 +7,54 @@ use mih_rs::Index;
 use mih_rs::index::RangeSearcher;
 
 use super::Source;
-use crate::engine::{Built, Engine, Hit, Wanted};
+use crate::engine::{Answers, Built, Engine, Hit, Wanted};
 use crate::kernel::{Kernel, Word};
+
+/// URLs by page, if they are wanted; not counted in what an engine takes.
+struct Texts {
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn new(source: &Source<'_>) -> Texts {
+        let (mut text, mut ends) = (String::new(), Vec::new());
+        for (_, url) in source.urls() {
+            text.push_str(&url);
+            ends.push(text.len());
+        }
+        Texts { text, ends }
+    }
+
+    fn get(&self, page: u32) -> String {
+        let page = page as usize;
+        let start = if page == 0 { 0 } else { self.ends[page - 1] };
+        self.text[start..self.ends[page]].to_owned()
+    }
+}
 
 struct Mih {
     codes: &'static [u64],
     searcher: RangeSearcher<'static, u64>,
-    hits: Vec<Hit>,
+    answers: Answers,
+    urls: Texts,
     wanted: Wanted,
 }
 
 impl Engine for Mih {
     fn search(&mut self, fingerprint: u64) -> usize {
-        self.hits.clear();
+        self.answers.clear();
         let found = self.searcher.run(fingerprint, self.wanted.k as usize).iter();
         // It says which, but not how far.
         let distance = |page: u32| (self.codes[page as usize] ^ fingerprint).count_ones();
-        self.hits.extend(found.map(|&page| Hit { distance: distance(page), page }));
-        self.wanted.cut(&mut self.hits);
-        self.hits.len()
+        self.answers.hits.extend(found.map(|&page| Hit { distance: distance(page), page }));
+        self.answers.finish(self.wanted, |page| self.urls.get(page))
     }
 
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
         self.search(fingerprint);
-        self.hits.clone()
+        self.answers.checked()
     }
 }
 
@@ -54,7 +78,8 @@ fn build(source: &Source<'_>, index: fn(Vec<u64>) -> Index<u64>) -> Built {
     index.serialize_into(&mut bytes).unwrap();
     let note = format!("{} blocks", index.num_blocks());
     let (codes, searcher) = (index.codes(), index.range_searcher());
-    let engine = Box::new(Mih { codes, searcher, hits: Vec::new(), wanted: source.wanted });
+    let (answers, urls) = (Answers::default(), Texts::new(source));
+    let engine = Box::new(Mih { codes, searcher, answers, urls, wanted: source.wanted });
     Built { engine, filling, sorted: false, bytes: Some(bytes.0), note }
 }
 
@@ -77,25 +102,25 @@ struct Scan {
     column: Vec<Word>,
     kernel: Kernel,
     places: Vec<u32>,
-    hits: Vec<Hit>,
+    answers: Answers,
+    urls: Texts,
     wanted: Wanted,
 }
 
 impl Engine for Scan {
     fn search(&mut self, fingerprint: u64) -> usize {
-        self.hits.clear();
+        self.answers.clear();
         (self.kernel.near)(&self.column, fingerprint, self.wanted.k, &mut self.places);
         for page in self.places.drain(..) {
             let own = u64::from_le_bytes(self.column[page as usize]);
-            self.hits.push(Hit { distance: (own ^ fingerprint).count_ones(), page });
+            self.answers.hits.push(Hit { distance: (own ^ fingerprint).count_ones(), page });
         }
-        self.wanted.cut(&mut self.hits);
-        self.hits.len()
+        self.answers.finish(self.wanted, |page| self.urls.get(page))
     }
 
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
         self.search(fingerprint);
-        self.hits.clone()
+        self.answers.checked()
     }
 }
 
@@ -106,7 +131,7 @@ pub(crate) fn scan(source: &Source<'_>) -> Built {
     let filling = start.elapsed();
     let bytes = Some(size_of_val(column.as_slice()) as u64);
     let kernel = Kernel::fastest(1 << 16);
-    let (places, hits) = (Vec::new(), Vec::new());
-    let engine = Box::new(Scan { column, kernel, places, hits, wanted: source.wanted });
+    let (places, answers, urls) = (Vec::new(), Answers::default(), Texts::new(source));
+    let engine = Box::new(Scan { column, kernel, places, answers, urls, wanted: source.wanted });
     Built { engine, filling, sorted: false, bytes, note: kernel.name.to_owned() }
 }

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::blocks::Tables;
-use crate::data::Data;
+use crate::data::{Data, url};
 use crate::engine::{Built, Place, Wanted};
 
 /// What an engine is made from.
@@ -23,6 +23,14 @@ pub(crate) struct Source<'a> {
     pub(crate) wanted: Wanted,
     /// Where files may be made.
     pub(crate) dir: &'a Path,
+}
+
+impl Source<'_> {
+    /// Pages with their URLs, or none if they are not wanted.
+    fn urls(&self) -> impl Iterator<Item = (u32, String)> {
+        let pages = if self.wanted.urls { self.data.fingerprints.len() as u32 } else { 0 };
+        (0..pages).map(|page| (page, url(page)))
+    }
 }
 
 /// One that can be asked for.

@@ -3,12 +3,12 @@
 
 use std::time::Instant;
 
-use redb::{Database, ReadOnlyTable, ReadableDatabase, TableDefinition};
+use redb::{Database, ReadOnlyTable, ReadableDatabase, TableDefinition, WriteTransaction};
 
 use super::{Source, disk_bytes};
 use crate::blocks::{Plan, REST_BITS, TABLES};
 use crate::bucket::{self, Reader};
-use crate::engine::{Built, Engine, Hit};
+use crate::engine::{Answers, Built, Engine, Hit};
 
 /// The cache takes what it needs, up to this.
 const CACHE_BYTES: usize = 16 << 30;
@@ -30,6 +30,16 @@ const BUCKETS: [TableDefinition<'static, u16, &[u8]>; TABLES] = [
     TableDefinition::new("3"),
 ];
 
+/// The URL of each page, if URLs are wanted.
+const URLS: TableDefinition<'static, u32, &str> = TableDefinition::new("urls");
+
+fn fill_urls(source: &Source<'_>, transaction: &WriteTransaction) {
+    let mut table = transaction.open_table(URLS).unwrap();
+    for (page, url) in source.urls() {
+        table.insert(page, url.as_str()).unwrap();
+    }
+}
+
 fn row(rotated: u64, page: u32) -> [u8; 12] {
     let mut row = [0; 12];
     row[..8].copy_from_slice(&rotated.to_be_bytes());
@@ -44,15 +54,16 @@ fn entry(row: &[u8; 12]) -> (u64, u32) {
 
 struct Rows {
     tables: [ReadOnlyTable<Row, ()>; TABLES],
+    urls: ReadOnlyTable<u32, &'static str>,
     /// Closed when it is dropped, whoever still reads.
     _database: Database,
     plan: Plan,
-    hits: Vec<Hit>,
+    answers: Answers,
 }
 
 impl Engine for Rows {
     fn search(&mut self, fingerprint: u64) -> usize {
-        self.hits.clear();
+        self.answers.clear();
         for (number, table) in self.tables.iter().enumerate() {
             for block in self.plan.blocks(number, fingerprint) {
                 let first = u64::from(block) << REST_BITS;
@@ -60,17 +71,22 @@ impl Engine for Rows {
                 let first = row(first, 0);
                 for found in table.range::<&[u8; 12]>(&first..=&last).unwrap() {
                     let (key, _) = found.unwrap();
-                    self.plan.report(number, fingerprint, entry(key.value()), &mut self.hits);
+                    self.plan.report(
+                        number,
+                        fingerprint,
+                        entry(key.value()),
+                        &mut self.answers.hits,
+                    );
                 }
             }
         }
-        self.plan.wanted.cut(&mut self.hits);
-        self.hits.len()
+        let url = |page| self.urls.get(page).unwrap().expect("each has one").value().to_owned();
+        self.answers.finish(self.plan.wanted, url)
     }
 
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
         self.search(fingerprint);
-        self.hits.clone()
+        self.answers.checked()
     }
 }
 
@@ -86,43 +102,46 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
             table.insert(&row(*rotated, *page), ()).unwrap();
         }
     }
+    fill_urls(source, &transaction);
     transaction.commit().unwrap();
     let filling = start.elapsed();
     let transaction = database.begin_read().unwrap();
     let tables = ROWS.map(|table| transaction.open_table(table).unwrap());
-    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
-    let engine = Box::new(Rows { tables, _database: database, plan, hits });
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let urls = transaction.open_table(URLS).unwrap();
+    let engine = Box::new(Rows { tables, urls, _database: database, plan, answers });
     let note = "a row an entry".to_owned();
     Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }
 
 struct Buckets {
     tables: [ReadOnlyTable<u16, &'static [u8]>; TABLES],
+    urls: ReadOnlyTable<u32, &'static str>,
     /// Closed when it is dropped, whoever still reads.
     _database: Database,
     plan: Plan,
     reader: Reader,
-    hits: Vec<Hit>,
+    answers: Answers,
 }
 
 impl Engine for Buckets {
     fn search(&mut self, fingerprint: u64) -> usize {
-        self.hits.clear();
+        self.answers.clear();
         for (number, table) in self.tables.iter().enumerate() {
             for block in self.plan.blocks(number, fingerprint) {
                 if let Some(bucket) = table.get(block).unwrap() {
-                    let (bucket, hits) = (bucket.value(), &mut self.hits);
+                    let (bucket, hits) = (bucket.value(), &mut self.answers.hits);
                     self.reader.read(&self.plan, number, fingerprint, bucket, hits);
                 }
             }
         }
-        self.plan.wanted.cut(&mut self.hits);
-        self.hits.len()
+        let url = |page| self.urls.get(page).unwrap().expect("each has one").value().to_owned();
+        self.answers.finish(self.plan.wanted, url)
     }
 
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
         self.search(fingerprint);
-        self.hits.clone()
+        self.answers.checked()
     }
 }
 
@@ -140,13 +159,15 @@ pub(crate) fn buckets(source: &Source<'_>) -> Built {
             table.insert(block, value.as_slice()).unwrap();
         }
     }
+    fill_urls(source, &transaction);
     transaction.commit().unwrap();
     let filling = start.elapsed();
     let transaction = database.begin_read().unwrap();
     let tables = BUCKETS.map(|table| transaction.open_table(table).unwrap());
     let reader = Reader::new(source.data.fingerprints.len());
-    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
-    let engine = Box::new(Buckets { tables, _database: database, plan, reader, hits });
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let urls = transaction.open_table(URLS).unwrap();
+    let engine = Box::new(Buckets { tables, urls, _database: database, plan, reader, answers });
     let note = "a row a bucket".to_owned();
     Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Statement};
 use super::{Source, disk_bytes};
 use crate::blocks::{Plan, REST_BITS, TABLES, block, rotate};
 use crate::bucket::{self, Reader};
-use crate::engine::{Built, Engine, Hit};
+use crate::engine::{Answers, Built, Engine, Hit};
 
 /// The connection, alive as long as the process: its statements borrow it.
 fn create(path: &Path, schema: &str) -> &'static Connection {
@@ -23,9 +23,20 @@ fn create(path: &Path, schema: &str) -> &'static Connection {
     Box::leak(Box::new(connection))
 }
 
-/// Ends the filling, and begins the transaction of all searches.
-fn finish(connection: &Connection) {
+/// Adds URLs if they are wanted, ends the filling, and begins the transaction of all searches.
+fn finish(source: &Source<'_>, connection: &'static Connection) -> Statement<'static> {
+    connection.execute_batch("CREATE TABLE urls (page INTEGER PRIMARY KEY, url TEXT);").unwrap();
+    let mut insert = connection.prepare("INSERT INTO urls VALUES (?, ?)").unwrap();
+    for row in source.urls() {
+        insert.execute(row).unwrap();
+    }
     connection.execute_batch("COMMIT; PRAGMA optimize; BEGIN;").unwrap();
+    connection.prepare("SELECT url FROM urls WHERE page = ?").unwrap()
+}
+
+/// What a page is called.
+fn url(urls: &mut Statement<'_>, page: u32) -> String {
+    urls.query_one([page], |row| row.get(0)).unwrap()
 }
 
 /// The same statement for each table.
@@ -42,15 +53,16 @@ fn schema(sql: &str) -> String {
 /// Rows of a range, the rotated fingerprint as it stands in each table.
 struct Rows {
     statements: [Statement<'static>; TABLES],
+    urls: Statement<'static>,
     /// Whether rows hold the fingerprint as it is, found by its block.
     by_block: bool,
     plan: Plan,
-    hits: Vec<Hit>,
+    answers: Answers,
 }
 
 impl Engine for Rows {
     fn search(&mut self, fingerprint: u64) -> usize {
-        self.hits.clear();
+        self.answers.clear();
         for (number, statement) in self.statements.iter_mut().enumerate() {
             for block in self.plan.blocks(number, fingerprint) {
                 let first = u64::from(block) << REST_BITS;
@@ -66,18 +78,22 @@ impl Engine for Rows {
                     let own = rotate(fingerprint, number);
                     if (rotated ^ own).count_ones() <= self.plan.wanted.k {
                         let page: u32 = row.get_unwrap(1);
-                        self.plan.report(number, fingerprint, (rotated, page), &mut self.hits);
+                        self.plan.report(
+                            number,
+                            fingerprint,
+                            (rotated, page),
+                            &mut self.answers.hits,
+                        );
                     }
                 }
             }
         }
-        self.plan.wanted.cut(&mut self.hits);
-        self.hits.len()
+        self.answers.finish(self.plan.wanted, |page| url(&mut self.urls, page))
     }
 
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
         self.search(fingerprint);
-        self.hits.clone()
+        self.answers.checked()
     }
 }
 
@@ -95,12 +111,12 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
             insert.execute((rotated.cast_signed(), page)).unwrap();
         }
     }
-    finish(connection);
+    let urls = finish(source, connection);
     let filling = start.elapsed();
     let select = "SELECT f, page FROM t{} WHERE f BETWEEN ? AND ?";
     let statements = prepare(connection, select);
-    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
-    let engine = Box::new(Rows { statements, by_block: false, plan, hits });
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Rows { statements, urls, by_block: false, plan, answers });
     let note = "a row an entry".to_owned();
     Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }
@@ -119,43 +135,43 @@ pub(crate) fn indexes(source: &Source<'_>) -> Built {
         insert.execute((page, f.cast_signed(), b0, b1, b2, b3)).unwrap();
     }
     connection.execute_batch(&schema("CREATE INDEX i{} ON pages (b{}, f);")).unwrap();
-    finish(connection);
+    let urls = finish(source, connection);
     let filling = start.elapsed();
     let select = "SELECT f, page FROM pages INDEXED BY i{} WHERE b{} = ?";
     let statements = prepare(connection, select);
-    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
-    let engine = Box::new(Rows { statements, by_block: true, plan, hits });
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Rows { statements, urls, by_block: true, plan, answers });
     let note = "one table, four covering indexes".to_owned();
     Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&path)), note }
 }
 
 struct Buckets {
     statements: [Statement<'static>; TABLES],
+    urls: Statement<'static>,
     plan: Plan,
     reader: Reader,
-    hits: Vec<Hit>,
+    answers: Answers,
 }
 
 impl Engine for Buckets {
     fn search(&mut self, fingerprint: u64) -> usize {
-        self.hits.clear();
+        self.answers.clear();
         for (number, statement) in self.statements.iter_mut().enumerate() {
             for block in self.plan.blocks(number, fingerprint) {
                 let mut rows = statement.query([i64::from(block)]).unwrap();
                 if let Some(row) = rows.next().unwrap() {
                     let bucket = row.get_ref_unwrap(0).as_blob().unwrap();
-                    let hits = &mut self.hits;
+                    let hits = &mut self.answers.hits;
                     self.reader.read(&self.plan, number, fingerprint, bucket, hits);
                 }
             }
         }
-        self.plan.wanted.cut(&mut self.hits);
-        self.hits.len()
+        self.answers.finish(self.plan.wanted, |page| url(&mut self.urls, page))
     }
 
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
         self.search(fingerprint);
-        self.hits.clone()
+        self.answers.checked()
     }
 }
 
@@ -173,12 +189,12 @@ pub(crate) fn buckets(source: &Source<'_>) -> Built {
             insert.execute((block, &value)).unwrap();
         }
     }
-    finish(connection);
+    let urls = finish(source, connection);
     let filling = start.elapsed();
     let statements = prepare(connection, "SELECT entries FROM t{} WHERE block = ?");
     let reader = Reader::new(source.data.fingerprints.len());
-    let (plan, hits) = (Plan::new(source.wanted), Vec::new());
-    let engine = Box::new(Buckets { statements, plan, reader, hits });
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Buckets { statements, urls, plan, reader, answers });
     let note = "a row a bucket".to_owned();
     Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }
