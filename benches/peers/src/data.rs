@@ -5,14 +5,14 @@
 pub(crate) enum Spread {
     /// 64 fair bits.
     Uniform,
-    /// 70 % uniform, 30 % in clusters of [`CLUSTER`] pages, as templates make them: half of a
+    /// 70 % uniform, 30 % in clusters of some [`CLUSTER`] pages, as templates make them: half of a
     /// cluster is equal, half lies within [`CLUSTER_BITS_MAX`] bits of the template.
     Clustered,
     /// Each bit is set with a probability of its own, .2 to .8.
     Biased,
 }
 
-/// Pages of a cluster.
+/// Pages of a cluster, on average.
 const CLUSTER: usize = 10_000;
 /// How far a page of a cluster is from its template at most.
 const CLUSTER_BITS_MAX: u64 = 6;
@@ -38,7 +38,7 @@ impl Spread {
         let bits = Bits::new(self, seed);
         let mut fingerprints: Vec<u64> = (0..n).map(|_| bits.draw(&mut random)).collect();
         if self == Spread::Clustered {
-            // Members of a cluster are spread over all pages: every third or so is in some cluster.
+            // Members of a cluster are spread over all pages.
             let clusters = (n * 3 / 10).div_ceil(CLUSTER) as u64;
             let templates: Vec<u64> = (0..clusters).map(|_| random.next()).collect();
             for fingerprint in &mut fingerprints {

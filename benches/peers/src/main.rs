@@ -23,24 +23,24 @@
 //! # How
 //!
 //! One process and one thread, the same pages and the same queries for all. Every engine is built,
-//! and touched from end to end, before any is measured: the files are in the page cache, mapped or
-//! in the engine's own cache. Then rounds: in each, every engine in turn answers the same queries,
-//! half of them timed one by one, the other half in a loop; each round has queries of its own, so
-//! that none finds its answer in a processor's cache because it was asked before. The machine is not
-//! the same from one minute to the next: the median of the rounds is reported, with least and most,
-//! and ratios are made within a round. What an engine answers is checked against the plain loop over
-//! all pages.
+//! and all of its buckets are touched, before any is measured: the files are in the page cache,
+//! mapped or in the engine's own cache. Then rounds: in each, every engine in turn answers the same
+//! queries, first some that are timed one by one, then others in a loop; each round has queries of
+//! its own, so that none finds its answer in a processor's cache because it was asked before. The
+//! machine is not the same from one minute to the next: the median of the rounds is reported, with
+//! least and most, and ratios are made within a round. What an engine answers is checked against a
+//! plain loop over all pages.
 //!
 //! # What is fair about it
 //!
 //! Peers are loaded in key order, keep one read transaction, their tables and statements, hold
 //! everything in cache, and give page numbers in no order; the store takes a snapshot for each
 //! search, reads its own pages and gives sorted URLs. So where something is found, peers do less;
-//! with `--urls` they look up what their pages are called in a table of their own, and do the same. No engine verifies checksums of what it has
-//! read before, redb excepted, which does so when it recovers. Nothing is compiled for this very
-//! processor, but buckets and the scan choose their instructions when they run, as the store does;
-//! mih-rs, and the walk from row to row, count bits as the base of the architecture can. Bytes of
-//! the store include URLs and histories, which the peers do not have.
+//! with `--urls` they look up what their pages are called in a table of their own, and do the same.
+//! Bytes of the store include URLs and histories; those of the peers include URLs with `--urls`.
+//! Nothing is compiled for this very processor, but buckets and the scan choose their instructions
+//! when they run, as the store does; mih-rs, and the walk from row to row, count bits as the base of
+//! the architecture can. Files are as their loading left them: no peer has seen an update.
 
 mod blocks;
 mod bucket;
@@ -60,7 +60,7 @@ use check::{Score, Truth};
 use data::{Data, Kind, Spread as DataSpread};
 use engine::{Built, Engine, Place, Wanted};
 use engines::{Candidate, OWN, Source};
-use measure::{Figures, Spread, measure};
+use measure::{Figures, Questions, Spread, measure};
 use report::{Report, Row};
 
 /// One set of pages for all.
@@ -81,7 +81,8 @@ cargo bench --manifest-path benches/peers/Cargo.toml -- [OPTIONS]
   --n N,N            pages (default 1_000_000,10_000_000)
   --k K              the distance (default 3)
   --data SPREAD      uniform (default), clustered or biased
-  --queries N        queries of each kind in a round, half of them timed singly (default 10_000)
+  --queries N        queries of each kind in a round that are timed singly, and as many again in a
+                     loop (default 5_000)
   --limit N          the nearest N are wanted (default: all within the distance)
   --urls             peers look up the URLs of what they find, as the store does anyway
   --rounds N         how often engines are measured, in turns (default 3)
@@ -109,7 +110,7 @@ impl Arguments {
             pages: vec![1_000_000, 10_000_000],
             wanted: Wanted { k: 3, limit: u32::MAX as usize, urls: false },
             spread: DataSpread::Uniform,
-            queries: 10_000,
+            queries: 5_000,
             rounds: 3,
             only: Vec::new(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
@@ -140,8 +141,8 @@ impl Arguments {
         match read.only.iter().find(|name| !is_engine(name)) {
             Some(name) => Err(format!("{name} is not an engine")),
             None if read.wanted.k > 64 => Err("the distance is at most 64".to_owned()),
-            None if read.pages.contains(&0) || read.queries < 2 || read.rounds == 0 => {
-                Err("pages and rounds are at least 1, queries 2".to_owned())
+            None if read.pages.contains(&0) || read.queries == 0 || read.rounds == 0 => {
+                Err("pages, queries and rounds are at least 1".to_owned())
             }
             None => Ok(read),
         }
@@ -222,9 +223,10 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
         for round in 0..arguments.rounds {
             progress.say(&format!("{} queries, round {}", kind.name(), round + 1));
             let seed = SEED + 1 + round as u64;
-            let queries = kind.queries(&data, wanted.k, arguments.queries, seed);
+            let queries = |count| kind.queries(&data, wanted.k, count, seed);
+            let questions = Questions::new(arguments.queries, queries);
             for entrant in &mut entrants {
-                let figures = measure(&mut *entrant.built.engine, &queries, MEASUREMENT);
+                let figures = measure(&mut *entrant.built.engine, &questions, MEASUREMENT);
                 entrant.figures[number].push(figures);
             }
         }

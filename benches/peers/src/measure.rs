@@ -27,11 +27,28 @@ pub(crate) struct Figures {
     pub(crate) hits: f64,
 }
 
-/// Searches for the first half of the queries one by one, and for the second half in a loop (and
-/// again as a batch), each for no longer than this.
-pub(crate) fn measure(engine: &mut dyn Engine, queries: &[u64], most: Duration) -> Figures {
-    let (singly, in_loop) = queries.split_at(queries.len() / 2);
-    warm(engine, in_loop.iter().take(WARM), most / 4);
+/// What is asked in one round; nothing is asked twice, or a processor's cache would know it.
+pub(crate) struct Questions {
+    warm: [Vec<u64>; 2],
+    singly: Vec<u64>,
+    in_loop: Vec<u64>,
+    in_batch: Vec<u64>,
+}
+
+impl Questions {
+    /// So many of each kind, and some to get warm.
+    pub(crate) fn new(each: usize, queries: impl FnOnce(usize) -> Vec<u64>) -> Questions {
+        let mut queries = queries(2 * WARM + 3 * each).into_iter();
+        let mut take = |count| queries.by_ref().take(count).collect();
+        let warm = [take(WARM), take(WARM)];
+        Questions { warm, singly: take(each), in_loop: take(each), in_batch: take(each) }
+    }
+}
+
+/// Searches one by one, then in a loop, each for no longer than this; then in a batch.
+pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Duration) -> Figures {
+    let Questions { warm: [warm_singly, warm_loop], singly, in_loop, in_batch } = questions;
+    warm(engine, warm_singly.iter(), most / 4);
     let mut times = Vec::with_capacity(singly.len());
     let (mut found, mut total) = (0, Duration::ZERO);
     for query in singly {
@@ -44,13 +61,13 @@ pub(crate) fn measure(engine: &mut dyn Engine, queries: &[u64], most: Duration) 
             break;
         }
     }
-    warm(engine, singly.iter().take(WARM), most / 4);
-    let (mut searches, mut found_in_loop) = (0, 0);
+    warm(engine, warm_loop.iter(), most / 4);
+    let mut searches = 0;
     let start = Instant::now();
     let mut time = Duration::ZERO;
     for queries in in_loop.chunks(CHUNK) {
         for query in queries {
-            found_in_loop += black_box(engine.search(black_box(*query)));
+            found += black_box(engine.search(black_box(*query)));
         }
         searches += queries.len();
         time = start.elapsed();
@@ -59,10 +76,11 @@ pub(crate) fn measure(engine: &mut dyn Engine, queries: &[u64], most: Duration) 
         }
     }
     let start = Instant::now();
-    let batch = engine.batch(black_box(&in_loop[..searches])).map(|found| {
+    let batch = engine.batch(black_box(in_batch)).map(|found| {
         let time = start.elapsed();
-        assert_eq!(found, found_in_loop, "a batch finds what single searches find");
-        time.as_nanos() as f64 / searches as f64
+        let singly: usize = in_batch.iter().map(|query| engine.search(*query)).sum();
+        assert_eq!(found, singly, "a batch finds what single searches find");
+        time.as_nanos() as f64 / in_batch.len() as f64
     });
     Figures {
         p50: at_per_cent(&mut times, 50),
@@ -70,7 +88,7 @@ pub(crate) fn measure(engine: &mut dyn Engine, queries: &[u64], most: Duration) 
         mean: time.as_nanos() as f64 / searches as f64,
         batch,
         searches: times.len(),
-        hits: (found + found_in_loop) as f64 / (times.len() + searches) as f64,
+        hits: found as f64 / (times.len() + searches) as f64,
     }
 }
 

@@ -60,7 +60,7 @@ impl Report {
         } else {
             for (name, value) in &row.0 {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                out += &format!("{name:<28} {value:>16}\n");
+                out += &format!("{name:<32} {value:>16}\n");
             }
             out.push('\n');
         }
