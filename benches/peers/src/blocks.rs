@@ -22,6 +22,20 @@ pub(crate) fn block(rotated: u64) -> u16 {
     (rotated >> REST_BITS) as u16
 }
 
+/// The key of an entry where keys are ordered bytes: the rotated fingerprint and the page.
+pub(crate) fn key(rotated: u64, page: u32) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..8].copy_from_slice(&rotated.to_be_bytes());
+    key[8..].copy_from_slice(&page.to_be_bytes());
+    key
+}
+
+/// The entry of a key.
+pub(crate) fn entry(key: &[u8]) -> (u64, u32) {
+    let (rotated, page) = key.split_first_chunk().expect("8 bytes of 12");
+    (u64::from_be_bytes(*rotated), u32::from_be_bytes(page.try_into().expect("the other 4")))
+}
+
 /// All entries of each table, sorted: rotated fingerprint and page.
 pub(crate) struct Tables(pub(crate) [Vec<(u64, u32)>; TABLES]);
 

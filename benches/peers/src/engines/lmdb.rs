@@ -11,26 +11,13 @@ use heed::{
 };
 
 use super::{Source, disk_bytes};
-use crate::blocks::{Plan, TABLES};
+use crate::blocks::{Plan, TABLES, entry, key};
 use crate::bucket::{self, Reader};
 use crate::engine::{Answers, Built, Engine, Hit};
 
 /// A table, alive as long as the process. Its keys are encoded here, without an allocation.
 type Table<V> = Database<'static, Bytes, V>;
 type Transaction = RoTxn<'static, WithoutTls>;
-
-/// The key of an entry: the rotated fingerprint and the page.
-fn row(rotated: u64, page: u32) -> [u8; 12] {
-    let mut row = [0; 12];
-    row[..8].copy_from_slice(&rotated.to_be_bytes());
-    row[8..].copy_from_slice(&page.to_be_bytes());
-    row
-}
-
-fn entry(row: &[u8]) -> (u64, u32) {
-    let (rotated, page) = row.split_first_chunk().expect("8 bytes of 12");
-    (u64::from_be_bytes(*rotated), u32::from_be_bytes(page.try_into().expect("the other 4")))
-}
 
 fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTls> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
@@ -124,7 +111,7 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
     let (transaction, tables, urls) = fill::<Unit>(source, &dir, |number, table, transaction| {
         for (rotated, page) in &source.tables.0[number] {
             table
-                .put_with_flags(transaction, PutFlags::APPEND, &row(*rotated, *page), &())
+                .put_with_flags(transaction, PutFlags::APPEND, &key(*rotated, *page), &())
                 .unwrap();
         }
     });

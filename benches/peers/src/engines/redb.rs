@@ -6,7 +6,7 @@ use std::time::Instant;
 use redb::{Database, ReadOnlyTable, ReadableDatabase, TableDefinition, WriteTransaction};
 
 use super::{Source, disk_bytes};
-use crate::blocks::{Plan, REST_BITS, TABLES};
+use crate::blocks::{Plan, REST_BITS, TABLES, entry, key};
 use crate::bucket::{self, Reader};
 use crate::engine::{Answers, Built, Engine, Hit};
 
@@ -40,18 +40,6 @@ fn fill_urls(source: &Source<'_>, transaction: &WriteTransaction) {
     }
 }
 
-fn row(rotated: u64, page: u32) -> [u8; 12] {
-    let mut row = [0; 12];
-    row[..8].copy_from_slice(&rotated.to_be_bytes());
-    row[8..].copy_from_slice(&page.to_be_bytes());
-    row
-}
-
-fn entry(row: &[u8; 12]) -> (u64, u32) {
-    let (rotated, page) = row.split_first_chunk().expect("8 bytes of 12");
-    (u64::from_be_bytes(*rotated), u32::from_be_bytes(page.try_into().expect("the other 4")))
-}
-
 struct Rows {
     tables: [ReadOnlyTable<Row, ()>; TABLES],
     urls: ReadOnlyTable<u32, &'static str>,
@@ -67,14 +55,14 @@ impl Engine for Rows {
         for (number, table) in self.tables.iter().enumerate() {
             for block in self.plan.blocks(number, fingerprint) {
                 let first = u64::from(block) << REST_BITS;
-                let last = row(first | ((1 << REST_BITS) - 1), u32::MAX);
-                let first = row(first, 0);
+                let last = key(first | ((1 << REST_BITS) - 1), u32::MAX);
+                let first = key(first, 0);
                 for found in table.range::<&[u8; 12]>(&first..=&last).unwrap() {
-                    let (key, _) = found.unwrap();
+                    let (found, _) = found.unwrap();
                     self.plan.report(
                         number,
                         fingerprint,
-                        entry(key.value()),
+                        entry(found.value()),
                         &mut self.answers.hits,
                     );
                 }
@@ -99,7 +87,7 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
     for (table, entries) in ROWS.iter().zip(&source.tables.0) {
         let mut table = transaction.open_table(*table).unwrap();
         for (rotated, page) in entries {
-            table.insert(&row(*rotated, *page), ()).unwrap();
+            table.insert(&key(*rotated, *page), ()).unwrap();
         }
     }
     fill_urls(source, &transaction);
