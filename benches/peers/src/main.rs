@@ -310,6 +310,7 @@ fn times(row: Row, rounds: &[Figures]) -> Row {
         batch => row.spread("batch_ns", Spread::of(batch.iter().copied())),
     };
     row.number("hits", spread(|round| round.hits).median)
+        .number("faults", spread(|round| round.faults).median)
 }
 
 /// How many times as long as the store each peer takes, by the median of single searches.

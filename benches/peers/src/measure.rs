@@ -25,6 +25,8 @@ pub(crate) struct Figures {
     pub(crate) searches: usize,
     /// Pages found by a search on average.
     pub(crate) hits: f64,
+    /// Page faults of a search on average: none, if all is as warm as it should be.
+    pub(crate) faults: f64,
 }
 
 /// What is asked in one round; nothing is asked twice, or a processor's cache would know it.
@@ -49,6 +51,7 @@ impl Questions {
 pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Duration) -> Figures {
     let Questions { warm: [warm_singly, warm_loop], singly, in_loop, in_batch } = questions;
     warm(engine, warm_singly.iter(), most / 4);
+    let faults_before = faults();
     let mut times = Vec::with_capacity(singly.len());
     let (mut found, mut total) = (0, Duration::ZERO);
     for query in singly {
@@ -61,6 +64,7 @@ pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Dura
             break;
         }
     }
+    let faults = faults().saturating_sub(faults_before) as f64 / times.len() as f64;
     warm(engine, warm_loop.iter(), most / 4);
     let mut searches = 0;
     let start = Instant::now();
@@ -89,6 +93,7 @@ pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Dura
         batch,
         searches: times.len(),
         hits: found as f64 / (times.len() + searches) as f64,
+        faults,
     }
 }
 
@@ -105,6 +110,14 @@ pub(crate) fn warm<'a>(
             break;
         }
     }
+}
+
+/// Page faults of this process so far, where the system says; else none.
+fn faults() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // After the name, which may hold anything: the eighth and the tenth are minor and major faults.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(7).step_by(2).take(2).filter_map(|count| count.parse::<u64>().ok()).sum()
 }
 
 /// What is timed one by one costs this much more, in nanoseconds: the median of nothing.
