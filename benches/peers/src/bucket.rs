@@ -1,0 +1,50 @@
+//! A bucket in one value: all entries of a table that share their first block, as a column of
+//! rotated fingerprints (8 bytes each, little-endian) and a column of pages (4 bytes each).
+//!
+//! So a search costs a key-value store four lookups and no walk from row to row. What an insert
+//! would cost, the whole bucket anew, is not measured here.
+
+use crate::blocks::Plan;
+use crate::engine::Hit;
+use crate::kernel::{Kernel, Word};
+
+/// Writes a bucket.
+pub(crate) fn encode(entries: &[(u64, u32)], value: &mut Vec<u8>) {
+    value.clear();
+    value.extend(entries.iter().flat_map(|(rotated, _)| rotated.to_le_bytes()));
+    value.extend(entries.iter().flat_map(|(_, page)| page.to_le_bytes()));
+}
+
+/// Looks through buckets.
+pub(crate) struct Reader {
+    kernel: Kernel,
+    places: Vec<u32>,
+}
+
+impl Reader {
+    /// With the loop that is the fastest on a bucket of ordinary size.
+    pub(crate) fn new(n: usize) -> Reader {
+        Reader { kernel: Kernel::fastest((n >> 16).max(1)), places: Vec::new() }
+    }
+
+    /// Reports what is near in a bucket of a table.
+    pub(crate) fn read(
+        &mut self,
+        plan: &Plan,
+        table: usize,
+        query: u64,
+        value: &[u8],
+        hits: &mut Vec<Hit>,
+    ) {
+        let (column, pages) = value.split_at(value.len() / 12 * 8);
+        let column: &[Word] = column.as_chunks().0;
+        let rotated = crate::blocks::rotate(query, table);
+        (self.kernel.near)(column, rotated, plan.wanted.k, &mut self.places);
+        for place in self.places.drain(..) {
+            let place = place as usize;
+            let page = u32::from_le_bytes(pages.as_chunks().0[place]);
+            let differing = u64::from_le_bytes(column[place]) ^ rotated;
+            plan.report_near(table, differing, page, hits);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What is searched, and what is searched for: the same for all engines, and the same in every run.
+
+/// How fingerprints are spread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spread {
+    /// 64 fair bits.
+    Uniform,
+    /// 70 % uniform, 30 % in clusters of some [`CLUSTER`] pages, as templates make them: half of a
+    /// cluster is equal, half lies within [`CLUSTER_BITS_MAX`] bits of the template.
+    Clustered,
+    /// Each bit is set with a probability of its own, .2 to .8.
+    Biased,
+}
+
+/// Pages of a cluster, on average.
+const CLUSTER: usize = 10_000;
+/// How far a page of a cluster is from its template at most.
+const CLUSTER_BITS_MAX: u64 = 6;
+
+impl Spread {
+    /// By its name.
+    pub(crate) fn named(name: &str) -> Option<Spread> {
+        [Spread::Uniform, Spread::Clustered, Spread::Biased].into_iter().find(|s| s.name() == name)
+    }
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Spread::Uniform => "uniform",
+            Spread::Clustered => "clustered",
+            Spread::Biased => "biased",
+        }
+    }
+
+    /// The fingerprints of so many pages.
+    pub(crate) fn fingerprints(self, n: usize, seed: u64) -> Vec<u64> {
+        let mut random = Random::new(seed);
+        let bits = Bits::new(self, seed);
+        let mut fingerprints: Vec<u64> = (0..n).map(|_| bits.draw(&mut random)).collect();
+        if self == Spread::Clustered {
+            // Members of a cluster are spread over all pages.
+            let clusters = (n * 3 / 10).div_ceil(CLUSTER) as u64;
+            let templates: Vec<u64> = (0..clusters).map(|_| random.next()).collect();
+            for fingerprint in &mut fingerprints {
+                if random.below(10) < 3 {
+                    let template = templates[random.below(clusters) as usize];
+                    let moves = random.below(2) == 1;
+                    let bits = if moves { 1 + random.below(CLUSTER_BITS_MAX) } else { 0 };
+                    *fingerprint = random.flip(template, bits);
+                }
+            }
+        }
+        fingerprints
+    }
+}
+
+/// The bits of fingerprints that are in no cluster.
+struct Bits {
+    /// Of 256, how often each bit is set; `None` for fair bits.
+    weights: Option<[u64; 64]>,
+}
+
+impl Bits {
+    fn new(spread: Spread, seed: u64) -> Bits {
+        let mut random = Random::new(!seed);
+        let weight = |_| 51 + random.below(154);
+        let weights = std::array::from_fn(weight);
+        Bits { weights: (spread == Spread::Biased).then_some(weights) }
+    }
+
+    fn draw(&self, random: &mut Random) -> u64 {
+        let Some(weights) = &self.weights else { return random.next() };
+        // Eight bits are drawn from each random number.
+        weights.chunks(8).enumerate().fold(0, |word, (chunk, weights)| {
+            let draws = random.next().to_le_bytes();
+            let pairs = draws.iter().zip(weights).enumerate();
+            word | pairs.fold(0, |bits, (bit, (draw, weight))| {
+                bits | u64::from(u64::from(*draw) < *weight) << (8 * chunk + bit)
+            })
+        })
+    }
+}
+
+/// What is searched for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Drawn as the data is, apart from it: finds nothing among uniform fingerprints.
+    Random,
+    /// A page's fingerprint with 0 to k bits flipped: finds that page at least.
+    Planted,
+}
+
+impl Kind {
+    /// Both.
+    pub(crate) const ALL: [Kind; 2] = [Kind::Random, Kind::Planted];
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Random => "random",
+            Kind::Planted => "planted",
+        }
+    }
+
+    /// So many queries.
+    pub(crate) fn queries(self, data: &Data, k: u32, count: usize, seed: u64) -> Vec<u64> {
+        let mut random = Random::new(seed ^ 0x9ea7);
+        let bits = Bits::new(data.spread, data.seed);
+        let query = |_| match self {
+            Kind::Random => bits.draw(&mut random),
+            Kind::Planted => {
+                let page = random.below(data.fingerprints.len() as u64);
+                let flips = random.below(u64::from(k) + 1);
+                random.flip(data.fingerprints[page as usize], flips)
+            }
+        };
+        (0..count).map(query).collect()
+    }
+}
+
+/// The pages.
+pub(crate) struct Data {
+    spread: Spread,
+    seed: u64,
+    /// By page number.
+    pub(crate) fingerprints: Vec<u64>,
+}
+
+impl Data {
+    /// So many pages.
+    pub(crate) fn new(spread: Spread, n: usize, seed: u64) -> Data {
+        Data { spread, seed, fingerprints: spread.fingerprints(n, seed) }
+    }
+
+    /// Fingerprints and page numbers.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.fingerprints.iter().copied().zip(0..)
+    }
+}
+
+/// The URL of a page.
+pub(crate) fn url(page: u32) -> String {
+    let site = Random::new(page.into()).below(10_000);
+    format!("https://site-{site:04}.example/page/{page}")
+}
+
+/// The page of a URL.
+pub(crate) fn page(url: &str) -> u32 {
+    url.rsplit('/').next().and_then(|number| number.parse().ok()).expect("a URL made here")
+}
+
+/// SplitMix64: small, fast, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// A number below `n`, the bias being far too small to matter.
+    fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// `value` with that many different bits flipped.
+    fn flip(&mut self, value: u64, bits: u64) -> u64 {
+        let mut mask = 0u64;
+        while u64::from(mask.count_ones()) < bits {
+            mask |= 1 << self.below(64);
+        }
+        value ^ mask
+    }
+}

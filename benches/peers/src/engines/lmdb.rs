@@ -1,0 +1,173 @@
+//! Four databases in LMDB, appended in key order in one transaction for each, straight into the map
+//! and with one sync at the end; all searches go on in one read transaction. Keys are big-endian
+//! bytes, in LMDB's own order.
+
+use std::path::Path;
+use std::time::Instant;
+
+use heed::types::{Bytes, Str, Unit};
+use heed::{
+    CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, PutFlags, RoTxn, RwTxn, WithoutTls,
+};
+
+use super::{Source, disk_bytes};
+use crate::blocks::{Plan, TABLES, entry, key};
+use crate::bucket::{self, Reader};
+use crate::engine::{Answers, Built, Engine, Hit};
+
+/// A table, alive as long as the process. Its keys are encoded here, without an allocation.
+type Table<V> = Database<'static, Bytes, V>;
+type Transaction = RoTxn<'static, WithoutTls>;
+
+fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTls> {
+    let mut options = EnvOpenOptions::new().read_txn_without_tls();
+    options.map_size(map_bytes).max_dbs(TABLES as u32 + 1);
+    #[expect(unsafe_code, reason = "the map and the flags of LMDB")]
+    // SAFETY: the directory was made for this run: nobody else opens, let alone changes, the file,
+    // and nobody misses it if the machine stops before it is synced.
+    let env = unsafe {
+        options.flags(flags);
+        options.open(dir).unwrap()
+    };
+    // Transactions and tables borrow it; it stays until the process ends.
+    Box::leak(Box::new(env))
+}
+
+/// Makes a table.
+fn table<V: 'static>(env: &'static Env<WithoutTls>, name: &str) -> Table<V> {
+    let created = env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
+        let table = opener.create_database::<Bytes, V>(txn, Some(name));
+        table.map(CommitOrAbort::<_, ()>::Commit)
+    });
+    created.unwrap().unwrap_commit()
+}
+
+/// What a page is called.
+fn url(urls: &Table<Str>, transaction: &Transaction, page: u32) -> String {
+    urls.get(transaction, &page.to_be_bytes()).unwrap().expect("each has one").to_owned()
+}
+
+/// Fills four databases, each by its number, and one of URLs if they are wanted.
+fn fill<V: 'static>(
+    source: &Source<'_>,
+    dir: &Path,
+    put: impl Fn(usize, &Table<V>, &mut RwTxn<'_>),
+) -> (Transaction, [Table<V>; TABLES], Table<Str>) {
+    std::fs::create_dir(dir).unwrap();
+    let map_bytes = (source.data.fingerprints.len() * 256).next_multiple_of(1 << 20) + (64 << 20);
+    let env = open(dir, map_bytes, EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC);
+    let tables = std::array::from_fn(|number| {
+        let table = table(env, &number.to_string());
+        let mut transaction = env.write_txn().unwrap();
+        put(number, &table, &mut transaction);
+        transaction.commit().unwrap();
+        table
+    });
+    let urls: Table<Str> = table(env, "urls");
+    let mut transaction = env.write_txn().unwrap();
+    for (page, url) in source.urls() {
+        let page = page.to_be_bytes();
+        urls.put_with_flags(&mut transaction, PutFlags::APPEND, &page, &url).unwrap();
+    }
+    transaction.commit().unwrap();
+    env.force_sync().unwrap();
+    (env.read_txn().unwrap(), tables, urls)
+}
+
+struct Rows {
+    transaction: Transaction,
+    tables: [Table<Unit>; TABLES],
+    urls: Table<Str>,
+    plan: Plan,
+    answers: Answers,
+}
+
+impl Engine for Rows {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.answers.clear();
+        for (number, table) in self.tables.iter().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                let block = block.to_be_bytes();
+                for found in table.prefix_iter(&self.transaction, &block).unwrap() {
+                    let entry = entry(found.unwrap().0);
+                    self.plan.report(number, fingerprint, entry, &mut self.answers.hits);
+                }
+            }
+        }
+        let url = |page| url(&self.urls, &self.transaction, page);
+        self.answers.finish(self.plan.wanted, url)
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.answers.checked()
+    }
+}
+
+/// A row for each entry.
+pub(crate) fn rows(source: &Source<'_>) -> Built {
+    let dir = source.dir.join("lmdb-rows");
+    let start = Instant::now();
+    let (transaction, tables, urls) = fill::<Unit>(source, &dir, |number, table, transaction| {
+        for (rotated, page) in &source.tables.0[number] {
+            table
+                .put_with_flags(transaction, PutFlags::APPEND, &key(*rotated, *page), &())
+                .unwrap();
+        }
+    });
+    let filling = start.elapsed();
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Rows { transaction, tables, urls, plan, answers });
+    let note = "a row an entry".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
+}
+
+struct Buckets {
+    transaction: Transaction,
+    tables: [Table<Bytes>; TABLES],
+    urls: Table<Str>,
+    plan: Plan,
+    reader: Reader,
+    answers: Answers,
+}
+
+impl Engine for Buckets {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.answers.clear();
+        for (number, table) in self.tables.iter().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                if let Some(bucket) = table.get(&self.transaction, &block.to_be_bytes()).unwrap() {
+                    let hits = &mut self.answers.hits;
+                    self.reader.read(&self.plan, number, fingerprint, bucket, hits);
+                }
+            }
+        }
+        let url = |page| url(&self.urls, &self.transaction, page);
+        self.answers.finish(self.plan.wanted, url)
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.answers.checked()
+    }
+}
+
+/// A row for each bucket.
+pub(crate) fn buckets(source: &Source<'_>) -> Built {
+    let dir = source.dir.join("lmdb-buckets");
+    let start = Instant::now();
+    let (transaction, tables, urls) = fill::<Bytes>(source, &dir, |number, table, transaction| {
+        let mut value = Vec::new();
+        for (block, entries) in source.tables.buckets(number) {
+            bucket::encode(entries, &mut value);
+            let block = block.to_be_bytes();
+            table.put_with_flags(transaction, PutFlags::APPEND, &block, &value).unwrap();
+        }
+    });
+    let filling = start.elapsed();
+    let reader = Reader::new(source.data.fingerprints.len());
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Buckets { transaction, tables, urls, plan, reader, answers });
+    let note = "a row a bucket".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
+}

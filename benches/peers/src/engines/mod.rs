@@ -1,0 +1,83 @@
+//! The engines, each in its best reasonable configuration.
+
+mod lmdb;
+mod memory;
+mod redb;
+mod sqlite;
+mod store;
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::blocks::Tables;
+use crate::data::{Data, url};
+use crate::engine::{Built, Place, Wanted};
+
+/// What an engine is made from.
+pub(crate) struct Source<'a> {
+    /// The pages.
+    pub(crate) data: &'a Data,
+    /// The same as sorted entries, for engines that are loaded in key order.
+    pub(crate) tables: &'a Tables,
+    /// What will be wanted of searches.
+    pub(crate) wanted: Wanted,
+    /// Where files may be made.
+    pub(crate) dir: &'a Path,
+}
+
+impl Source<'_> {
+    /// Pages with their URLs, or none if they are not wanted.
+    fn urls(&self) -> impl Iterator<Item = (u32, String)> {
+        let pages = if self.wanted.urls { self.data.fingerprints.len() as u32 } else { 0 };
+        (0..pages).map(|page| (page, url(page)))
+    }
+}
+
+/// One that can be asked for.
+pub(crate) struct Candidate {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Where it keeps its data.
+    pub(crate) place: Place,
+    /// Whether it is measured unless others are named.
+    pub(crate) default: bool,
+    /// Makes it.
+    pub(crate) build: fn(&Source<'_>) -> Built,
+}
+
+/// The name of the engine that the others are compared with.
+pub(crate) const OWN: &str = "store";
+
+/// All of them.
+pub(crate) const ALL: [Candidate; 11] = {
+    const fn on(
+        place: Place,
+        name: &'static str,
+        build: fn(&Source<'_>) -> Built,
+        default: bool,
+    ) -> Candidate {
+        Candidate { name, place, default, build }
+    }
+    [
+        on(Place::Disk, OWN, store::build, true),
+        on(Place::Memory, "mih", memory::mih, true),
+        on(Place::Memory, "mih-4", memory::mih_4, true),
+        on(Place::Disk, "redb", redb::rows, true),
+        on(Place::Disk, "redb-bucket", redb::buckets, true),
+        on(Place::Disk, "lmdb", lmdb::rows, true),
+        on(Place::Disk, "lmdb-bucket", lmdb::buckets, true),
+        on(Place::Disk, "sqlite", sqlite::rows, true),
+        on(Place::Disk, "sqlite-bucket", sqlite::buckets, true),
+        on(Place::Disk, "sqlite-index", sqlite::indexes, false),
+        on(Place::Memory, "scan", memory::scan, true),
+    ]
+};
+
+/// What the files of a directory, or a file, take on the disk, holes not counted.
+fn disk_bytes(path: &Path) -> u64 {
+    let metadata = path.metadata().unwrap();
+    if !metadata.is_dir() {
+        return metadata.blocks() * 512;
+    }
+    path.read_dir().unwrap().map(|entry| disk_bytes(&entry.unwrap().path())).sum()
+}

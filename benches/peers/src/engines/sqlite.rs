@@ -1,0 +1,204 @@
+//! Four tables in SQLite, filled in key order in one transaction; all of the file is mapped, and all
+//! searches go on in one read transaction with prepared statements. Distances are counted by a
+//! function registered with SQLite, so that only what is near comes out of it as a row: that took an
+//! eighth less than to step through all rows and count here.
+
+use std::path::Path;
+use std::time::Instant;
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::{Connection, Statement};
+
+use super::{Source, disk_bytes};
+use crate::blocks::{Plan, REST_BITS, TABLES, block, rotate};
+use crate::bucket::{self, Reader};
+use crate::engine::{Answers, Built, Engine, Hit};
+
+/// The connection, alive as long as the process: its statements borrow it.
+fn create(source: &Source<'_>, path: &Path, schema: &str) -> &'static Connection {
+    let connection = Connection::open(path).unwrap();
+    let k = source.wanted.k;
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    let near = move |numbers: &Context<'_>| {
+        let differing = numbers.get_raw(0).as_i64()? ^ numbers.get_raw(1).as_i64()?;
+        Ok(differing.count_ones() <= k)
+    };
+    connection.create_scalar_function("near", 2, flags, near).unwrap();
+    let pragmas = "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; \
+                   PRAGMA locking_mode = EXCLUSIVE; PRAGMA mmap_size = 2147418112; \
+                   PRAGMA cache_size = -2000000; PRAGMA temp_store = MEMORY; BEGIN;";
+    connection.execute_batch(pragmas).unwrap();
+    connection.execute_batch(schema).unwrap();
+    Box::leak(Box::new(connection))
+}
+
+/// Adds URLs if they are wanted, ends the filling, and begins the transaction of all searches.
+fn finish(source: &Source<'_>, connection: &'static Connection) -> Statement<'static> {
+    connection.execute_batch("CREATE TABLE urls (page INTEGER PRIMARY KEY, url TEXT);").unwrap();
+    let mut insert = connection.prepare("INSERT INTO urls VALUES (?, ?)").unwrap();
+    for row in source.urls() {
+        insert.execute(row).unwrap();
+    }
+    connection.execute_batch("COMMIT; PRAGMA optimize; BEGIN;").unwrap();
+    connection.prepare("SELECT url FROM urls WHERE page = ?").unwrap()
+}
+
+/// What a page is called.
+fn url(urls: &mut Statement<'_>, page: u32) -> String {
+    urls.query_one([page], |row| row.get(0)).unwrap()
+}
+
+/// The same statement for each table.
+fn prepare(connection: &'static Connection, sql: &str) -> [Statement<'static>; TABLES] {
+    std::array::from_fn(|number| {
+        connection.prepare(&sql.replace("{}", &number.to_string())).unwrap()
+    })
+}
+
+fn schema(sql: &str) -> String {
+    (0..TABLES).map(|number| sql.replace("{}", &number.to_string())).collect()
+}
+
+/// Rows of a range, the rotated fingerprint as it stands in each table.
+struct Rows {
+    statements: [Statement<'static>; TABLES],
+    urls: Statement<'static>,
+    /// Whether rows hold the fingerprint as it is, found by its block.
+    by_block: bool,
+    plan: Plan,
+    answers: Answers,
+}
+
+impl Engine for Rows {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.answers.clear();
+        for (number, statement) in self.statements.iter_mut().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                let first = u64::from(block) << REST_BITS;
+                let last = first | ((1 << REST_BITS) - 1);
+                let rotated = rotate(fingerprint, number);
+                let mut rows = if self.by_block {
+                    statement.query([block.into(), fingerprint.cast_signed()]).unwrap()
+                } else {
+                    statement.query([first, last, rotated].map(u64::cast_signed)).unwrap()
+                };
+                while let Some(row) = rows.next().unwrap() {
+                    let found = row.get_ref_unwrap(0).as_i64().unwrap().cast_unsigned();
+                    let found = if self.by_block { rotate(found, number) } else { found };
+                    let entry = (found, row.get_unwrap(1));
+                    self.plan.report(number, fingerprint, entry, &mut self.answers.hits);
+                }
+            }
+        }
+        self.answers.finish(self.plan.wanted, |page| url(&mut self.urls, page))
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.answers.checked()
+    }
+}
+
+/// A row for each entry, in four tables that are nothing but their keys.
+pub(crate) fn rows(source: &Source<'_>) -> Built {
+    let path = source.dir.join("rows.sqlite");
+    let start = Instant::now();
+    let table = "CREATE TABLE t{} (f INTEGER, page INTEGER, PRIMARY KEY (f, page)) WITHOUT ROWID;";
+    let connection = create(source, &path, &schema(table));
+    let inserts = prepare(connection, "INSERT INTO t{} VALUES (?, ?)");
+    for (mut insert, entries) in inserts.into_iter().zip(&source.tables.0) {
+        // In the order of signed numbers, the larger half comes first.
+        let (low, high) = entries.split_at(entries.partition_point(|(f, _)| *f < 1 << 63));
+        for (rotated, page) in high.iter().chain(low) {
+            insert.execute((rotated.cast_signed(), page)).unwrap();
+        }
+    }
+    let urls = finish(source, connection);
+    let filling = start.elapsed();
+    let select = "SELECT f, page FROM t{} WHERE f BETWEEN ? AND ? AND near(f, ?)";
+    let statements = prepare(connection, select);
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Rows { statements, urls, by_block: false, plan, answers });
+    let note = "a row an entry".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+}
+
+/// One table with four columns of blocks, and an index on each that holds all that is asked for.
+pub(crate) fn indexes(source: &Source<'_>) -> Built {
+    let path = source.dir.join("indexes.sqlite");
+    let start = Instant::now();
+    let table = "CREATE TABLE pages (page INTEGER PRIMARY KEY, f INTEGER, \
+                 b0 INTEGER, b1 INTEGER, b2 INTEGER, b3 INTEGER);";
+    let connection = create(source, &path, table);
+    let insert = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?)";
+    let mut insert = connection.prepare(insert).unwrap();
+    for (f, page) in source.data.pages() {
+        let [b0, b1, b2, b3] = std::array::from_fn(|number| block(rotate(f, number)));
+        insert.execute((page, f.cast_signed(), b0, b1, b2, b3)).unwrap();
+    }
+    connection.execute_batch(&schema("CREATE INDEX i{} ON pages (b{}, f);")).unwrap();
+    let urls = finish(source, connection);
+    let filling = start.elapsed();
+    let select = "SELECT f, page FROM pages INDEXED BY i{} WHERE b{} = ? AND near(f, ?)";
+    let statements = prepare(connection, select);
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Rows { statements, urls, by_block: true, plan, answers });
+    let note = "one table, four covering indexes".to_owned();
+    Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&path)), note }
+}
+
+struct Buckets {
+    statements: [Statement<'static>; TABLES],
+    urls: Statement<'static>,
+    plan: Plan,
+    reader: Reader,
+    answers: Answers,
+}
+
+impl Engine for Buckets {
+    fn search(&mut self, fingerprint: u64) -> usize {
+        self.answers.clear();
+        for (number, statement) in self.statements.iter_mut().enumerate() {
+            for block in self.plan.blocks(number, fingerprint) {
+                let mut rows = statement.query([i64::from(block)]).unwrap();
+                if let Some(row) = rows.next().unwrap() {
+                    let bucket = row.get_ref_unwrap(0).as_blob().unwrap();
+                    let hits = &mut self.answers.hits;
+                    self.reader.read(&self.plan, number, fingerprint, bucket, hits);
+                }
+            }
+        }
+        self.answers.finish(self.plan.wanted, |page| url(&mut self.urls, page))
+    }
+
+    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+        self.search(fingerprint);
+        self.answers.checked()
+    }
+}
+
+/// A row for each bucket.
+pub(crate) fn buckets(source: &Source<'_>) -> Built {
+    let path = source.dir.join("buckets.sqlite");
+    let start = Instant::now();
+    let table = "CREATE TABLE t{} (block INTEGER PRIMARY KEY, entries BLOB);";
+    let connection = create(source, &path, &schema(table));
+    let inserts = prepare(connection, "INSERT INTO t{} VALUES (?, ?)");
+    let mut value = Vec::new();
+    for (number, mut insert) in inserts.into_iter().enumerate() {
+        for (block, entries) in source.tables.buckets(number) {
+            bucket::encode(entries, &mut value);
+            insert.execute((block, &value)).unwrap();
+        }
+    }
+    let urls = finish(source, connection);
+    let filling = start.elapsed();
+    let statements = prepare(connection, "SELECT entries FROM t{} WHERE block = ?");
+    let reader = Reader::new(source.data.fingerprints.len());
+    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let engine = Box::new(Buckets { statements, urls, plan, reader, answers });
+    let note = "a row a bucket".to_owned();
+    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+}

@@ -1,0 +1,121 @@
+//! The linear scan: which words of a column are near, with the best instructions that there are.
+//!
+//! One loop, compiled for what machines have: 64-bit population counts, AVX2 (by table lookup) and
+//! AVX-512 (which has the instruction). The fastest is chosen by trying them.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Eight little-endian bytes, so that a column may begin anywhere in a file.
+pub(crate) type Word = [u8; 8];
+
+/// Appends the places of words within distance `k` of a query.
+type Near = fn(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>);
+
+/// A loop, and what it is made for.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernel {
+    /// The instructions.
+    pub(crate) name: &'static str,
+    /// The loop.
+    pub(crate) near: Near,
+}
+
+/// Words that are compared before it is looked whether one was near.
+const BLOCK: usize = 32;
+
+#[inline(always)]
+fn scan(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+    let distance = |word: &Word| (u64::from_le_bytes(*word) ^ query).count_ones();
+    let (blocks, rest) = column.as_chunks::<BLOCK>();
+    let mut base = 0;
+    let mut look = |base: u32, words: &[Word]| {
+        let near = words.iter().zip(base..).filter(|(word, _)| distance(word) <= k);
+        places.extend(near.map(|(_, place)| place));
+    };
+    for block in blocks {
+        // Without a branch, so that it becomes a few vector instructions.
+        if block.iter().fold(false, |near, word| near | (distance(word) <= k)) {
+            look(base, block);
+        }
+        base += BLOCK as u32;
+    }
+    look(base, rest);
+}
+
+fn plain(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+    scan(column, query, k, places);
+}
+
+/// Loops for this machine.
+#[cfg(target_arch = "x86_64")]
+fn kernels() -> Vec<Kernel> {
+    #[target_feature(enable = "popcnt")]
+    fn popcnt(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+        scan(column, query, k, places);
+    }
+    #[target_feature(enable = "avx2,popcnt")]
+    fn avx2(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+        scan(column, query, k, places);
+    }
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512vpopcntdq,popcnt")]
+    fn avx512(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+        scan(column, query, k, places);
+    }
+    /// Calls a function that this machine has the instructions for.
+    macro_rules! checked {
+        ($name:literal, $function:ident) => {
+            Kernel {
+                name: $name,
+                near: |column, query, k, places| {
+                    #[expect(unsafe_code, reason = "a call of a function for certain machines")]
+                    // SAFETY: it is in the list only if the machine has these instructions.
+                    unsafe {
+                        $function(column, query, k, places);
+                    }
+                },
+            }
+        };
+    }
+    let mut kernels = vec![Kernel { name: "plain", near: plain }];
+    if is_x86_feature_detected!("popcnt") {
+        kernels.push(checked!("popcnt", popcnt));
+        if is_x86_feature_detected!("avx2") {
+            kernels.push(checked!("avx2", avx2));
+        }
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vpopcntdq")
+        {
+            kernels.push(checked!("avx512", avx512));
+        }
+    }
+    kernels
+}
+
+/// Loops for this machine.
+#[cfg(not(target_arch = "x86_64"))]
+fn kernels() -> Vec<Kernel> {
+    vec![Kernel { name: "plain", near: plain }]
+}
+
+impl Kernel {
+    /// The fastest on a column of so many words.
+    pub(crate) fn fastest(words: usize) -> Kernel {
+        let column: Vec<Word> = (0..words as u64).map(u64::to_le_bytes).collect();
+        let query = black_box(u64::MAX << 32);
+        let mut places = Vec::new();
+        let mut best = |kernel: &Kernel| {
+            let time = |_| {
+                let start = Instant::now();
+                for _ in 0..(1 << 20) / words {
+                    (kernel.near)(black_box(&column), query, 3, &mut places);
+                }
+                start.elapsed()
+            };
+            (0..5).map(time).min().unwrap_or(Duration::MAX)
+        };
+        kernels().into_iter().min_by_key(|kernel| best(kernel)).expect("there is one for all")
+    }
+}

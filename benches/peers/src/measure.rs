@@ -1,0 +1,158 @@
+//! How long searches take.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::engine::Engine;
+
+/// Searches that go before those that count, so that an engine's code and upper levels are warm.
+const WARM: usize = 500;
+/// Searches between two looks at the clock, where searches are not timed one by one.
+const CHUNK: usize = 32;
+
+/// What one engine took for one kind of query, in one round; nanoseconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Figures {
+    /// Half of the searches, timed one by one, took no longer.
+    pub(crate) p50: f64,
+    /// 99 of 100.
+    pub(crate) p99: f64,
+    /// On average, one after another and nothing between them.
+    pub(crate) mean: f64,
+    /// On average, in a batch.
+    pub(crate) batch: Option<f64>,
+    /// Searches timed one by one.
+    pub(crate) searches: usize,
+    /// Pages found by a search on average.
+    pub(crate) hits: f64,
+    /// Page faults of a search on average: none, if all is as warm as it should be.
+    pub(crate) faults: f64,
+}
+
+/// What is asked in one round; nothing is asked twice, or a processor's cache would know it.
+pub(crate) struct Questions {
+    warm: [Vec<u64>; 2],
+    singly: Vec<u64>,
+    in_loop: Vec<u64>,
+    in_batch: Vec<u64>,
+}
+
+impl Questions {
+    /// So many of each kind, and some to get warm.
+    pub(crate) fn new(each: usize, queries: impl FnOnce(usize) -> Vec<u64>) -> Questions {
+        let mut queries = queries(2 * WARM + 3 * each).into_iter();
+        let mut take = |count| queries.by_ref().take(count).collect();
+        let warm = [take(WARM), take(WARM)];
+        Questions { warm, singly: take(each), in_loop: take(each), in_batch: take(each) }
+    }
+}
+
+/// Searches one by one, then in a loop, each for no longer than this; then in a batch.
+pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Duration) -> Figures {
+    let Questions { warm: [warm_singly, warm_loop], singly, in_loop, in_batch } = questions;
+    warm(engine, warm_singly.iter(), most / 4);
+    let faults_before = faults();
+    let mut times = Vec::with_capacity(singly.len());
+    let (mut found, mut total) = (0, Duration::ZERO);
+    for query in singly {
+        let start = Instant::now();
+        found += black_box(engine.search(black_box(*query)));
+        let time = start.elapsed();
+        times.push(time.as_nanos() as f64);
+        total += time;
+        if total > most {
+            break;
+        }
+    }
+    let faults = faults().saturating_sub(faults_before) as f64 / times.len() as f64;
+    warm(engine, warm_loop.iter(), most / 4);
+    let mut searches = 0;
+    let start = Instant::now();
+    let mut time = Duration::ZERO;
+    for queries in in_loop.chunks(CHUNK) {
+        for query in queries {
+            found += black_box(engine.search(black_box(*query)));
+        }
+        searches += queries.len();
+        time = start.elapsed();
+        if time > most {
+            break;
+        }
+    }
+    let start = Instant::now();
+    let batch = engine.batch(black_box(in_batch)).map(|found| {
+        let time = start.elapsed();
+        let singly: usize = in_batch.iter().map(|query| engine.search(*query)).sum();
+        assert_eq!(found, singly, "a batch finds what single searches find");
+        time.as_nanos() as f64 / in_batch.len() as f64
+    });
+    Figures {
+        p50: at_per_cent(&mut times, 50),
+        p99: at_per_cent(&mut times, 99),
+        mean: time.as_nanos() as f64 / searches as f64,
+        batch,
+        searches: times.len(),
+        hits: found as f64 / (times.len() + searches) as f64,
+        faults,
+    }
+}
+
+/// Searches that are not timed, for no longer than this.
+pub(crate) fn warm<'a>(
+    engine: &mut dyn Engine,
+    queries: impl Iterator<Item = &'a u64>,
+    most: Duration,
+) {
+    let start = Instant::now();
+    for query in queries {
+        black_box(engine.search(*query));
+        if start.elapsed() > most {
+            break;
+        }
+    }
+}
+
+/// Page faults of this process so far, where the system says; else none.
+fn faults() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // After the name, which may hold anything: the eighth and the tenth are minor and major faults.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(7).step_by(2).take(2).filter_map(|count| count.parse::<u64>().ok()).sum()
+}
+
+/// What is timed one by one costs this much more, in nanoseconds: the median of nothing.
+pub(crate) fn timer_overhead() -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        black_box(());
+        start.elapsed().as_nanos() as f64
+    };
+    at_per_cent(&mut (0..100_000).map(time).collect::<Vec<f64>>(), 50)
+}
+
+/// The time that so many of a hundred did not exceed.
+fn at_per_cent(times: &mut [f64], rank: usize) -> f64 {
+    times.sort_unstable_by(f64::total_cmp);
+    times[(times.len() * rank).div_ceil(100).saturating_sub(1)]
+}
+
+/// Of the rounds: the median (the lower of two), the least and the most.
+#[derive(Clone, Copy)]
+pub(crate) struct Spread {
+    /// The median.
+    pub(crate) median: f64,
+    /// The least.
+    pub(crate) least: f64,
+    /// The most.
+    pub(crate) most: f64,
+}
+
+impl Spread {
+    /// Of at least one value.
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Spread {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let (least, most) = (values[0], values[values.len() - 1]);
+        Spread { median: values[(values.len() - 1) / 2], least, most }
+    }
+}

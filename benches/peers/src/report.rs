@@ -1,0 +1,70 @@
+//! Results: one JSON object a line, or aligned text.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+use crate::measure::Spread;
+
+/// Where results go.
+pub(crate) struct Report {
+    /// Whether they are for a program to read.
+    pub(crate) json: bool,
+}
+
+/// One result: named values in order.
+pub(crate) struct Row(Vec<(String, Value)>);
+
+impl Row {
+    /// A result of this kind.
+    pub(crate) fn new(bench: &str) -> Row {
+        Row(Vec::new()).text("bench", bench)
+    }
+
+    /// Adds a text.
+    pub(crate) fn text(self, name: &str, value: &str) -> Row {
+        self.add(name, value.into())
+    }
+
+    /// Adds a whole number.
+    pub(crate) fn count(self, name: &str, value: u64) -> Row {
+        self.add(name, value.into())
+    }
+
+    /// Adds a number, to three decimals.
+    pub(crate) fn number(self, name: &str, value: f64) -> Row {
+        self.add(name, ((value * 1e3).round() / 1e3).into())
+    }
+
+    /// Adds the median of the rounds, with least and most.
+    pub(crate) fn spread(self, name: &str, value: Spread) -> Row {
+        let row = self.number(name, value.median);
+        let row = row.number(&format!("{name}_least"), value.least);
+        row.number(&format!("{name}_most"), value.most)
+    }
+
+    fn add(mut self, name: &str, value: Value) -> Row {
+        self.0.push((name.to_owned(), value));
+        self
+    }
+}
+
+impl Report {
+    /// Prints a result at once, so that a run that is cut short has shown what it had.
+    pub(crate) fn print(&self, row: &Row) {
+        let mut out = String::new();
+        if self.json {
+            let fields: Vec<String> =
+                row.0.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+            out = format!("{{{}}}\n", fields.join(","));
+        } else {
+            for (name, value) in &row.0 {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                out += &format!("{name:<32} {value:>16}\n");
+            }
+            out.push('\n');
+        }
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()).unwrap();
+    }
+}
