@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::report::Row;
+
 /// How long each call took.
 #[derive(Default)]
 pub(crate) struct Calls {
@@ -42,6 +44,20 @@ impl Calls {
             let at = (self.nanoseconds.len() as u64 * rank).div_ceil(1000).saturating_sub(1);
             Duration::from_nanos(self.nanoseconds.get(at as usize).copied().unwrap_or(0))
         })
+    }
+}
+
+impl Row {
+    /// Adds how long calls took, in all and each.
+    pub(crate) fn calls(self, calls: Calls) -> Row {
+        let total = calls.total().as_secs_f64();
+        let [p50, p99, p999, max] =
+            calls.at_per_mille([500, 990, 999, 1000]).map(|time| time.as_secs_f64() * 1e3);
+        self.number("call_seconds", total)
+            .number("call_ms_p50", p50)
+            .number("call_ms_p99", p99)
+            .number("call_ms_p999", p999)
+            .number("call_ms_max", max)
     }
 }
 

@@ -4,8 +4,6 @@ use std::io::Write;
 
 use serde_json::Value;
 
-use crate::measure::Calls;
-
 /// Where results go.
 pub(crate) struct Report {
     /// Whether they are for a program to read.
@@ -39,18 +37,6 @@ impl Row {
     /// Adds a number, to six decimals.
     pub(crate) fn number(self, name: &'static str, value: f64) -> Row {
         self.add(name, ((value * 1e6).round() / 1e6).into())
-    }
-
-    /// Adds how long calls took, in all and each.
-    pub(crate) fn calls(self, calls: Calls) -> Row {
-        let total = calls.total().as_secs_f64();
-        let [p50, p99, p999, max] =
-            calls.at_per_mille([500, 990, 999, 1000]).map(|time| time.as_secs_f64() * 1e3);
-        self.number("call_seconds", total)
-            .number("call_ms_p50", p50)
-            .number("call_ms_p99", p99)
-            .number("call_ms_p999", p999)
-            .number("call_ms_max", max)
     }
 
     fn add(mut self, name: &'static str, value: Value) -> Row {

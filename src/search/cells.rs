@@ -84,7 +84,7 @@ pub(super) fn cell_of(message: u32, cells: u32) -> u32 {
     const FACTOR: u32 = 41_475_557;
     let shuffled = message.wrapping_mul(FACTOR) & ((1 << MESSAGE_BITS) - 1);
     #[expect(clippy::cast_possible_truncation, reason = "less than `cells`")]
-    let cell = (u64::from(shuffled) * u64::from(cells) >> MESSAGE_BITS) as u32;
+    let cell = ((u64::from(shuffled) * u64::from(cells)) >> MESSAGE_BITS) as u32;
     cell
 }
 
@@ -244,7 +244,7 @@ impl<C: Column> Cells<C> {
                     let goes_on = last.get() & GOES_ON != 0;
                     let entries = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
                     cost.lines += 1.0;
-                    cost.candidates += entries as f64;
+                    cost.candidates += f64::from(entries);
                     if !goes_on || cost.lines > f64::from(u32::MAX) {
                         break;
                     }
@@ -336,7 +336,7 @@ impl<C: Column> Cells<C> {
                         return Err(out_of_place());
                     }
                     let capacity = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
-                    for word in words.iter().take(capacity) {
+                    for word in words.iter().take(capacity as usize) {
                         if entries >= n {
                             break;
                         }

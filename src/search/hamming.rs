@@ -66,8 +66,7 @@ pub(super) fn message(word: u32) -> u32 {
 
 /// The message of the codeword that is nearest to the low 31 bits of a word.
 pub(super) fn nearest(word: u32) -> u32 {
-    // A codeword has syndrome 0: the bit that this shifts out.
-    message(word ^ (1_u64 << syndrome(word) >> 1) as u32)
+    message(word ^ 1_u32.unbounded_shl(syndrome(word).wrapping_sub(1)))
 }
 
 /// What to change in a word to reach the codewords at a distance from it.

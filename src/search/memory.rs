@@ -198,10 +198,12 @@ impl Chains {
     /// Never more than about twice a comparison with all fingerprints, at some 0.1 ns each: that is
     /// how the search goes on when chains turn out to be long.
     pub fn find(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
+        if self.is_empty() {
+            return;
+        }
         let k = k.min(DISTANCE_MAX);
-        let n = u32::try_from(self.len()).unwrap_or(NONE);
         let before = out.len();
-        if plan_chains(n, self.bits, k).way == Way::Rotations && self.follow(fingerprint, k, out) {
+        if self.plan(k).way == Way::Rotations && self.follow(fingerprint, k, out) {
             return;
         }
         out.truncate(before);

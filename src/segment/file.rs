@@ -30,8 +30,8 @@ pub(crate) struct Segment {
     plain: [Section; PLAIN],
     /// A bit for each block of each section.
     checked: Box<[AtomicU64]>,
-    /// Whether all of them are set.
-    all_checked: AtomicBool,
+    /// For each section, whether all of them are set.
+    whole: Box<[AtomicBool]>,
     retired: AtomicBool,
 }
 
@@ -45,11 +45,13 @@ struct Section {
     offset: u64,
     len: u64,
     first_block: u64,
+    /// Its place among all.
+    number: usize,
 }
 
 impl Section {
     const fn absent(tag: Tag) -> Section {
-        Section { tag, offset: 0, len: 0, first_block: 0 }
+        Section { tag, offset: 0, len: 0, first_block: 0, number: usize::MAX }
     }
 }
 
@@ -80,6 +82,7 @@ impl Segment {
                 offset: entry.offset,
                 len: entry.len,
                 first_block: blocks,
+                number: sections.len(),
             };
             blocks += block_count(entry.len);
             sections.push(section);
@@ -106,6 +109,7 @@ impl Segment {
         }
         let words = usize::try_from(blocks.div_ceil(64)).unwrap_or(usize::MAX);
         let checked = (0..words).map(|_| AtomicU64::new(0)).collect();
+        let whole = sections.iter().map(|_| AtomicBool::new(false)).collect();
         let disk = Arc::clone(disk);
         let segment = Segment {
             id,
@@ -116,7 +120,7 @@ impl Segment {
             sections,
             plain,
             checked,
-            all_checked: AtomicBool::new(false),
+            whole,
             retired: AtomicBool::new(false),
         };
         segment.check_shape()?;
@@ -199,11 +203,17 @@ impl Segment {
     /// Checks all blocks, from front to end: what those who touch them first would do one by one.
     /// Costs reading the file from memory, where it has just been written.
     pub(crate) fn warm_up(&self) -> Result<()> {
-        for section in self.all_sections() {
-            section.get(0..section.len())?;
-        }
-        self.all_checked.store(true, Ordering::Relaxed);
-        Ok(())
+        self.all_sections().try_for_each(|section| section.warm_up())
+    }
+
+    /// The same for the fingerprint tables only.
+    pub(crate) fn warm_up_tables(&self) -> Result<()> {
+        let of_tables = |section: &SectionRef<'_>| section.section.tag.kind >= Kind::Fingerprints;
+        self.all_sections().filter(of_tables).try_for_each(|section| section.warm_up())
+    }
+
+    fn is_whole(&self, section: &Section) -> bool {
+        self.whole.get(section.number).is_some_and(|whole| whole.load(Ordering::Relaxed))
     }
 
     #[inline]
@@ -283,7 +293,7 @@ impl<'a> SectionRef<'a> {
         let (start, end) = (usize::try_from(range.start), usize::try_from(range.end));
         let (Ok(start), Ok(end)) = (start, end) else { return Err(self.beyond(&range)) };
         let Some(bytes) = self.bytes.get(start..end) else { return Err(self.beyond(&range)) };
-        if !bytes.is_empty() && !self.segment.all_checked.load(Ordering::Relaxed) {
+        if !bytes.is_empty() && !self.segment.is_whole(&self.section) {
             for block in range.start / BLOCK_BYTES..=(range.end - 1) / BLOCK_BYTES {
                 if !self.segment.is_checked(self.section.first_block + block) {
                     self.segment.check_block(&self.section, block)?;
@@ -293,12 +303,21 @@ impl<'a> SectionRef<'a> {
         Ok(bytes)
     }
 
+    /// Checks all blocks.
+    fn warm_up(&self) -> Result<()> {
+        self.get(0..self.len())?;
+        if let Some(whole) = self.segment.whole.get(self.section.number) {
+            whole.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// The section as memory lines, of which those with these numbers are sound, or an error.
     #[inline]
     fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [Line]> {
         let (all, _) = <[Line]>::ref_from_prefix(self.bytes)
             .map_err(|_| self.flaw(0, "no whole number of lines"))?;
-        if self.segment.all_checked.load(Ordering::Relaxed) {
+        if self.segment.is_whole(&self.section) {
             return Ok(all);
         }
         for line in lines {

@@ -226,6 +226,7 @@ impl Store {
         let new = number(shared.epochs.read().len());
         shared.catalog()?.add_epoch(new.0, name).map_err(|e| shared.poison(e))?;
         shared.epochs.write().push(name.to_owned());
+        shared.newest_epoch.store(new.0, Ordering::Release);
         Ok(new)
     }
 
@@ -358,6 +359,19 @@ impl Store {
     /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn search_many(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
         self.snapshot().search_many(fingerprints, like)
+    }
+
+    /// Reads the fingerprint tables of all segments into memory and checks them, so that no search
+    /// waits for the disk or for checksums afterwards. Costs reading them once; searches wait for
+    /// none of it. Without this, every block is read and checked when it is first touched, and
+    /// segments of up to 4 GiB that this process writes are ready from the start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] for the first block that is damaged.
+    pub fn warm_up(&self) -> Result<()> {
+        let segments = Arc::clone(&self.shared().view().segments);
+        segments.iter().try_for_each(|live| live.segment.warm_up_tables())
     }
 
     /// How a search runs: what the planner chooses in each component and why, and what happened

@@ -15,7 +15,7 @@ use super::journal::{self, Place};
 use super::memtable::{Effect, Memtable};
 use super::options::Durability;
 use super::query::Versions;
-use super::search::{SegmentHit, Wanted, segment_hits_of_many};
+use super::search::{Hit, Wanted, segment_hits_of_many};
 use super::shared::{Shared, Writer};
 use super::view::{Lookup, Part, View, head_in, known_in};
 use crate::error::{Error, Result};
@@ -49,7 +49,7 @@ struct Looked<'a> {
     /// Where its head is, if it has one.
     head: Range<usize>,
     effect: Effect,
-    hits: Vec<SegmentHit>,
+    hits: Vec<Hit>,
 }
 
 impl Shared {
@@ -284,19 +284,18 @@ impl Shared {
         view: &View,
         observation: &Observation<'_>,
         verdict: Verdict,
-        hits: Vec<SegmentHit>,
+        hits: Vec<Hit>,
     ) -> Result<Outcome> {
         let mut outcome = Outcome { verdict, copies: Vec::new(), near: Vec::new(), complete: true };
         let Some(wanted) = self.wanted(observation) else { return Ok(outcome) };
         let findings = view.near(&wanted, u64::MAX, hits)?;
         outcome.complete = findings.complete;
+        outcome.near = findings.near;
         let mut copies = Vec::new();
-        for found in findings.found {
-            if !found.copy {
-                outcome.near.push(found.near);
-            } else if let Some(digest) = wanted.digest {
-                let first = first_seen(view, &found.near.url, digest)?;
-                copies.push(ExactCopy { url: found.near.url, first });
+        for copy in findings.copies {
+            if let Some(digest) = wanted.digest {
+                let first = first_seen(view, &copy.url, digest)?;
+                copies.push(ExactCopy { url: copy.url, first });
             }
         }
         // Found in SURT order, so copies first seen at the same time stay in it.

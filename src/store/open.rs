@@ -7,7 +7,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -247,6 +247,9 @@ fn share(
         disk,
         options,
         writing,
+        newest_epoch: AtomicU32::new(
+            u32::try_from(contents.epochs.len().saturating_sub(1)).unwrap_or(u32::MAX),
+        ),
         epochs: RwLock::new(contents.epochs),
         registering: Mutex::new(()),
         view: RwLock::new(Arc::new(view)),

@@ -1,6 +1,6 @@
 //! What all handles of an open store share.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -24,6 +24,8 @@ pub(super) struct Shared {
     /// None when open for reading only.
     pub(super) writing: Option<Writing>,
     pub(super) epochs: RwLock<Vec<String>>,
+    /// The number of the last of them.
+    pub(super) newest_epoch: AtomicU32,
     /// Taken while an epoch is registered.
     pub(super) registering: Mutex<()>,
     pub(super) view: RwLock<Arc<View>>,
@@ -89,8 +91,7 @@ impl Shared {
     }
 
     pub(super) fn newest_epoch(&self) -> Epoch {
-        let newest = self.epochs.read().len().saturating_sub(1);
-        Epoch(u32::try_from(newest).unwrap_or(u32::MAX))
+        Epoch(self.newest_epoch.load(Ordering::Acquire))
     }
 
     pub(super) fn publish(&self, sequence: u64) {

@@ -45,7 +45,7 @@ fn count<E>(
 
 /// The entries that the next line of a cell with `left` more takes.
 fn taken(left: u32) -> u32 {
-    if left as usize <= LINE_ENTRIES { left } else { FULL_ENTRIES as u32 }
+    if left <= LINE_ENTRIES { left } else { FULL_ENTRIES }
 }
 
 /// How many lines beside the cells the table has.

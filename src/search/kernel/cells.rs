@@ -7,10 +7,10 @@ use super::super::column::Line;
 use super::{Kernel, prefetch_line};
 
 /// Entries of a line that is the last of its cell.
-pub(in super::super) const LINE_ENTRIES: usize = 15;
+pub(in super::super) const LINE_ENTRIES: u32 = 15;
 
 /// Entries of a line whose cell goes on in another.
-pub(in super::super) const FULL_ENTRIES: usize = 14;
+pub(in super::super) const FULL_ENTRIES: u32 = 14;
 
 /// In the last word of a line: the entry before it is no entry but the number of the line in which
 /// the cell goes on.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{SegmentHit, Wanted};
+use super::{Hit, Wanted};
 use crate::error::Result;
 use crate::search::Batch;
 use crate::store::ahead::Ahead;
@@ -22,8 +22,8 @@ const TOGETHER_MIN: usize = 256;
 pub(crate) fn segment_hits_of_many(
     segments: &[Arc<LiveSegment>],
     wanted: &[Option<Wanted<'_>>],
-) -> Result<Vec<Vec<SegmentHit>>> {
-    let mut hits: Vec<Vec<SegmentHit>> = wanted.iter().map(|_| Vec::new()).collect();
+) -> Result<Vec<Vec<Hit>>> {
+    let mut hits: Vec<Vec<Hit>> = wanted.iter().map(|_| Vec::new()).collect();
     let mut epochs: Vec<(u32, u32)> = wanted.iter().flatten().map(|w| (w.epoch, w.k)).collect();
     epochs.sort_unstable();
     epochs.dedup();
@@ -39,7 +39,7 @@ pub(crate) fn segment_hits_of_many(
             tables.borrowed().find_batch(&batch, |query, candidate| {
                 let place = places.get(query).map(|(place, _)| *place);
                 if let Some(hits) = place.and_then(|place| hits.get_mut(place)) {
-                    hits.push((number, candidate));
+                    hits.push(Hit { candidate, component: number });
                 }
             })?;
         }
@@ -81,15 +81,15 @@ impl Snapshot {
         let none = || Matches { near: Vec::new(), complete: true, within: wanted.k };
         matches.resize_with(fingerprints.len(), none);
         // What is near, in order of the searches.
-        let mut hits: Vec<(usize, SegmentHit)> = Vec::new();
+        let mut hits: Vec<(usize, Hit)> = Vec::new();
         let batch = Batch::new(fingerprints.to_vec(), wanted.k);
-        for (number, live) in self.view.segments.iter().enumerate() {
+        for (component, live) in self.view.segments.iter().enumerate() {
             let Some(tables) = live.tables(wanted.epoch) else { continue };
             tables.borrowed().find_batch(&batch, |place, candidate| {
-                hits.push((place, (number, candidate)));
+                hits.push((place, Hit { candidate, component }));
             })?;
         }
-        hits.sort_unstable_by_key(|(place, (number, _))| (*place, *number));
+        hits.sort_unstable_by_key(|(place, _)| *place);
         let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
         let in_memory = self.view.memtables.iter().any(|m| m.read().sequences.is_some());
         for (place, (&fingerprint, matches)) in fingerprints.iter().zip(&mut matches).enumerate() {

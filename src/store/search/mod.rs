@@ -31,30 +31,28 @@ pub(crate) struct Wanted<'a> {
     pub(crate) digest: Option<Digest>,
 }
 
-/// A fingerprint that is near, in a segment: the segment's number and the candidate.
-pub(crate) type SegmentHit = (usize, Candidate);
-
-/// A page that is near.
-#[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) near: Near,
-    /// Whether its digest in force is the wanted one.
-    pub(crate) copy: bool,
+/// A fingerprint that is near, and where it stands: in the segment of this number, or, counted on,
+/// in a memtable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    pub(crate) candidate: Candidate,
+    pub(crate) component: usize,
 }
 
-/// What was found: nearest first, then in SURT order, and whether that is all.
+/// What was found.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    pub(crate) found: Vec<Found>,
+    /// Pages with the wanted digest, in SURT order.
+    pub(crate) copies: Vec<Near>,
+    /// Other pages: nearest first, then in SURT order.
+    pub(crate) near: Vec<Near>,
+    /// Whether that is all.
     pub(crate) complete: bool,
 }
 
 /// Fingerprints within distance in the segments. The costly part of a search, and one that needs
 /// nothing but the segments.
-pub(crate) fn segment_hits(
-    segments: &[Arc<LiveSegment>],
-    wanted: &Wanted<'_>,
-) -> Result<Vec<SegmentHit>> {
+pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -> Result<Vec<Hit>> {
     let (mut hits, mut candidates) = (Vec::new(), Vec::new());
     if segments.len() > 1 {
         // Their lines come at the same time.
@@ -67,7 +65,8 @@ pub(crate) fn segment_hits(
     for (number, live) in segments.iter().enumerate() {
         if let Some(tables) = live.tables(wanted.epoch) {
             tables.tables.find(wanted.fingerprint, wanted.k, &mut candidates)?;
-            hits.extend(candidates.drain(..).map(|candidate| (number, candidate)));
+            let component = number;
+            hits.extend(candidates.drain(..).map(|candidate| Hit { candidate, component }));
         }
     }
     Ok(hits)
@@ -80,11 +79,11 @@ impl View {
     pub(crate) fn may_show(
         &self,
         wanted: &Wanted<'_>,
-        hit: &SegmentHit,
+        hit: &Hit,
         own: Option<Standing>,
     ) -> Result<bool> {
-        let (number, candidate) = hit;
-        let Some(live) = self.segments.get(*number) else { return Ok(false) };
+        let Hit { candidate, component } = *hit;
+        let Some(live) = self.segments.get(component) else { return Ok(false) };
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(false) };
         let Some(posting) = tables.single(candidate.ordinal)? else { return Ok(true) };
         if !posting.in_force && wanted.versions == Versions::InForce {
@@ -92,7 +91,7 @@ impl View {
         }
         match (wanted.except, own) {
             (None, _) => Ok(true),
-            (_, Some(own)) if own.segment == *number => Ok(own.page != posting.page),
+            (_, Some(own)) if own.segment == component => Ok(own.page != posting.page),
             (Some(url), _) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
         }
     }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Findings, Found, SegmentHit, Wanted};
+use super::{Findings, Hit, Wanted};
 use crate::error::Result;
 use crate::page::{Content, surt};
 use crate::search::Candidate;
@@ -47,13 +47,6 @@ impl Effort {
     }
 }
 
-/// Where a near fingerprint is: in the segment, or the memtable, of that number.
-#[derive(Clone, Copy)]
-enum Place {
-    Segment(usize),
-    Memory(usize),
-}
-
 /// One search on its way.
 struct Search<'v, 'w> {
     view: &'v View,
@@ -62,8 +55,7 @@ struct Search<'v, 'w> {
     effort: Effort,
     /// The pages under the prefix, in each segment that was asked for.
     under: Vec<Option<Range<u32>>>,
-    /// Pages at the distance at hand.
-    found: Vec<Found>,
+    findings: Findings,
     url: Vec<u8>,
 }
 
@@ -74,74 +66,69 @@ impl View {
         &self,
         wanted: &Wanted<'_>,
         sequence: u64,
-        hits: Vec<SegmentHit>,
+        mut hits: Vec<Hit>,
     ) -> Result<Findings> {
-        let mut places: Vec<(Candidate, Place)> =
-            hits.into_iter().map(|(number, c)| (c, Place::Segment(number))).collect();
         let mut in_memory = Vec::new();
-        for (number, memtable) in self.memtables.iter().enumerate() {
+        for (component, memtable) in (self.segments.len()..).zip(&self.memtables) {
             memtable.read().near(wanted.epoch, wanted.fingerprint, wanted.k, &mut in_memory);
-            places.extend(in_memory.drain(..).map(|candidate| (candidate, Place::Memory(number))));
+            hits.extend(in_memory.drain(..).map(|candidate| Hit { candidate, component }));
         }
-        let mut findings = Findings { found: Vec::new(), complete: true };
-        if places.is_empty() {
+        let findings = Findings { copies: Vec::new(), near: Vec::new(), complete: true };
+        if hits.is_empty() {
             return Ok(findings);
         }
-        places.sort_unstable_by_key(|(candidate, _)| (candidate.distance, candidate.fingerprint));
+        if hits.len() > 1 {
+            hits.sort_unstable_by_key(|hit| (hit.candidate.distance, hit.candidate.fingerprint));
+        }
         let effort = Effort::of(wanted.limit);
-        let (under, found, url) = (Vec::new(), Vec::new(), Vec::new());
-        let mut search = Search { view: self, wanted, sequence, effort, under, found, url };
-        let mut others = 0;
-        for equal in places.chunk_by(|a, b| a.0.distance == b.0.distance) {
-            if others >= wanted.limit {
+        let (under, url) = (Vec::new(), Vec::new());
+        let mut search = Search { view: self, wanted, sequence, effort, under, findings, url };
+        for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
+            if search.findings.near.len() >= wanted.limit {
                 // There may be more; whether any of it is in force is not looked up.
-                findings.complete = false;
+                search.findings.complete = false;
                 break;
             }
+            let nearer = search.findings.near.len();
             let mut all = true;
-            for (candidate, place) in equal {
-                all = match *place {
-                    Place::Segment(number) => search.segment(number, candidate)?,
-                    Place::Memory(number) => search.memory(number, candidate)?,
+            for Hit { candidate, component } in equal {
+                all = match component.checked_sub(self.segments.len()) {
+                    None => search.segment(*component, candidate)?,
+                    Some(number) => search.memory(number, candidate)?,
                 };
                 if !all {
                     break;
                 }
             }
-            for found in search.in_order() {
-                others += usize::from(!found.copy);
-                if found.copy || others <= wanted.limit {
-                    findings.found.push(found);
-                }
-            }
+            put_in_order(&mut search.findings.near, nearer);
             if !all {
                 // Nothing farther is named while something nearer may be missing.
-                findings.complete = false;
+                search.findings.complete = false;
                 break;
             }
         }
-        findings.complete &= others <= wanted.limit;
+        let mut findings = search.findings;
+        put_in_order(&mut findings.copies, 0);
+        findings.complete &= findings.near.len() <= wanted.limit;
+        findings.near.truncate(wanted.limit);
         Ok(findings)
     }
 }
 
-impl Search<'_, '_> {
-    /// What was found at one distance, in SURT order, each page once for each fingerprint.
-    fn in_order(&mut self) -> Vec<Found> {
-        let mut found = std::mem::take(&mut self.found);
-        if found.len() > 1 {
-            found.sort_by_cached_key(|found| {
-                let mut key = Vec::new();
-                surt::key(&found.near.url, &mut key);
-                (key, found.near.url.clone(), found.near.fingerprint)
-            });
-            found.dedup_by(|a, b| {
-                (&a.near.url, a.near.fingerprint) == (&b.near.url, b.near.fingerprint)
-            });
-        }
-        found
-    }
+/// Puts what was found from a place on, at one distance, in SURT order, each page once for each
+/// fingerprint.
+fn put_in_order(found: &mut Vec<Near>, from: usize) {
+    let Some(new) = found.get_mut(from..).filter(|new| new.len() > 1) else { return };
+    new.sort_by_cached_key(|near| {
+        let mut key = Vec::new();
+        surt::key(&near.url, &mut key);
+        (key, near.url.clone(), near.fingerprint)
+    });
+    // Of nearer ones none has the same fingerprint.
+    found.dedup_by(|a, b| (a.fingerprint, &a.url) == (b.fingerprint, &b.url));
+}
 
+impl Search<'_, '_> {
     /// Pages of a segment that are under the prefix.
     fn under(&mut self, number: usize, live: &LiveSegment) -> Result<Range<u32>> {
         let Some(prefix) = self.wanted.under else { return Ok(0..u32::MAX) };
@@ -177,9 +164,8 @@ impl Search<'_, '_> {
         let mut copies = match copies {
             None => None,
             Some((all, again)) => {
-                let before = self.found.len();
                 for page in all {
-                    if self.found.len() - before > self.wanted.limit {
+                    if self.findings.copies.len() > self.wanted.limit {
                         // One more than may be named, to know that there are more.
                         break;
                     }
@@ -190,7 +176,7 @@ impl Search<'_, '_> {
                 Some(again.peekable())
             }
         };
-        let before = self.others();
+        let before = self.findings.near.len();
         for posting in tables.postings(ordinal, under.start)? {
             let posting = posting?;
             if posting.page >= under.end {
@@ -216,16 +202,12 @@ impl Search<'_, '_> {
             if !self.page(number, live, posting.page, candidate)? {
                 return Ok(false);
             }
-            if self.others() - before > self.wanted.limit {
+            if self.findings.near.len() - before > self.wanted.limit {
                 // The first in SURT order are wanted, and these are.
                 break;
             }
         }
         Ok(true)
-    }
-
-    fn others(&self) -> usize {
-        self.found.iter().filter(|found| !found.copy).count()
     }
 
     /// Looks at one page of a segment. Returns whether it might.
@@ -260,7 +242,7 @@ impl Search<'_, '_> {
             copy = in_force.is_some_and(|v| v.content.digest == wanted.digest);
         }
         let near = near(url, candidate);
-        self.found.push(Found { near, copy });
+        if copy { &mut self.findings.copies } else { &mut self.findings.near }.push(near);
         Ok(true)
     }
 
@@ -345,7 +327,9 @@ impl Search<'_, '_> {
                     here && !view.forgotten_in_memory(&lookup, sequence, number + 1)
                 };
                 if visible && self.was_seen(&lookup, candidate)? {
-                    self.found.push(Found { near: near(&url, candidate), copy });
+                    let near = near(&url, candidate);
+                    if copy { &mut self.findings.copies } else { &mut self.findings.near }
+                        .push(near);
                 }
             }
         }

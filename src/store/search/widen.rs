@@ -40,14 +40,9 @@ impl Snapshot {
     }
 
     /// The answer, from what the segments found.
-    pub(super) fn matches(
-        &self,
-        wanted: &Wanted<'_>,
-        hits: Vec<super::SegmentHit>,
-    ) -> Result<Matches> {
+    pub(super) fn matches(&self, wanted: &Wanted<'_>, hits: Vec<super::Hit>) -> Result<Matches> {
         let findings = self.view.near(wanted, self.sequence, hits)?;
-        let near = findings.found.into_iter().map(|found| found.near).collect();
-        Ok(Matches { near, complete: findings.complete, within: wanted.k })
+        Ok(Matches { near: findings.near, complete: findings.complete, within: wanted.k })
     }
 
     /// Nanoseconds that a search is expected to take.
@@ -92,7 +87,7 @@ impl Snapshot {
                 }
                 next = wider;
             }
-            let expected = Duration::from_nanos(self.expected_ns(&next) as u64);
+            let expected = Duration::from_secs_f64(self.expected_ns(&next) / 1e9);
             if budget.is_some_and(|budget| start.elapsed() + expected > budget) {
                 return Ok(Matches { complete: false, ..matches });
             }

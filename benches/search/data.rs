@@ -1,0 +1,96 @@
+//! Fingerprints and queries, the same in every run.
+
+/// SplitMix64: G. L. Steele et al., "Fast splittable pseudorandom number generators", 2014.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        ((u128::from(self.next()) * end as u128) >> 64) as usize
+    }
+
+    /// The fingerprint with so many different bits flipped.
+    pub(crate) fn flipped(&mut self, mut fingerprint: u64, bits: u32) -> u64 {
+        let original = fingerprint;
+        while (fingerprint ^ original).count_ones() < bits {
+            fingerprint ^= 1 << self.below(64);
+        }
+        fingerprint
+    }
+}
+
+/// How fingerprints are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Every bit by itself, evenly.
+    Uniform,
+    /// 70 % evenly; 10 % in templates of 10,000 equal ones, and 20 % in clusters of up to 50 within
+    /// 6 bits of a template.
+    Clustered,
+    /// Every bit with a probability of its own, between 0.2 and 0.8.
+    Biased,
+}
+
+impl Kind {
+    pub(crate) fn parse(text: &str) -> Result<Kind, String> {
+        match text {
+            "uniform" => Ok(Kind::Uniform),
+            "clustered" => Ok(Kind::Clustered),
+            "biased" => Ok(Kind::Biased),
+            _ => Err(format!("{text} is no kind of data")),
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Uniform => "uniform",
+            Kind::Clustered => "clustered",
+            Kind::Biased => "biased",
+        }
+    }
+
+    /// Fingerprint number `i`, without all those before it.
+    pub(crate) fn fingerprint(self, i: usize) -> u64 {
+        let mut random = Random(0x51b_4ee9 ^ (i as u64) << 20);
+        match self {
+            Kind::Uniform => random.next(),
+            Kind::Clustered => match i % 10 {
+                0 => Random((i / 100_000) as u64 ^ 0xe0).next(),
+                1 | 2 => {
+                    let template = Random((i / 250) as u64 ^ 0x7e3).next();
+                    let bits = random.below(7) as u32;
+                    random.flipped(template, bits)
+                }
+                _ => random.next(),
+            },
+            Kind::Biased => self.random(&mut random),
+        }
+    }
+
+    /// Another fingerprint that is spread like these.
+    pub(crate) fn random(self, random: &mut Random) -> u64 {
+        match self {
+            Kind::Uniform | Kind::Clustered => random.next(),
+            Kind::Biased => (0..64).fold(0, |fingerprint, bit| {
+                let probability =
+                    0.2 + 0.6 * (Random(bit).next() >> 11) as f64 / (1_u64 << 53) as f64;
+                let set = ((random.next() >> 11) as f64) < probability * (1_u64 << 53) as f64;
+                fingerprint | u64::from(set) << bit
+            }),
+        }
+    }
+}
+
+/// Page number `i`.
+pub(crate) fn url(i: usize, url: &mut String) {
+    use std::fmt::Write;
+    url.clear();
+    write!(url, "https://host-{}.example/page/{i}", i % 4096).unwrap();
+}

@@ -1,0 +1,49 @@
+//! What the machine can do: the limits that searches are compared with.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use crate::data::Random;
+use crate::report::{Report, Row};
+
+/// Bytes that are read: more than any cache holds.
+const BYTES: usize = 1 << 30;
+
+/// Prints what a random memory line costs, alone and among others, and what reading in sequence does.
+pub(crate) fn run(report: &Report) {
+    let mut memory = memmap2::MmapMut::map_anon(BYTES).unwrap();
+    // Where the system gives huge pages, mapped segments have them too.
+    let _ = memory.advise(memmap2::Advice::HugePage);
+    memory.fill(1);
+    let lines = BYTES / 64;
+    let count = 2_000_000;
+    let mut random = Random(7);
+    let places: Vec<u32> = (0..count).map(|_| random.below(lines) as u32).collect();
+    let best = |run: &dyn Fn() -> u64| {
+        (0..5)
+            .map(|_| {
+                let start = Instant::now();
+                black_box(run());
+                start.elapsed().as_nanos() as f64
+            })
+            .fold(f64::INFINITY, f64::min)
+    };
+    let among = best(&|| places.iter().map(|&line| u64::from(memory[line as usize * 64])).sum());
+    let alone = best(&|| {
+        let mut add = 0;
+        for &line in &places[..count / 8] {
+            // The next place is not known before this byte is.
+            add = u64::from(memory[(line as usize ^ add as usize & !1) % lines * 64]);
+        }
+        add
+    });
+    let sequence =
+        best(&|| memory.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).sum());
+    report.print(
+        Row::new("machine")
+            .text("instruction_set", simkeep::search::instruction_set())
+            .number("line_ns", among / count as f64)
+            .number("dependent_line_ns", alone / (count / 8) as f64)
+            .number("scan_gb_per_second", BYTES as f64 / sequence),
+    );
+}

@@ -1,0 +1,126 @@
+//! Searching one sealed, merged segment.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+use simkeep::{Matches, Options, Query, Store};
+
+use crate::data::{Kind, Random};
+use crate::fill;
+use crate::report::{Report, Row};
+
+/// Queries that are answered by brute force as well.
+const CHECKED: usize = 40;
+
+pub(crate) fn run(
+    report: &Report,
+    dir: &Path,
+    kind: Kind,
+    n: usize,
+    distances: &[u32],
+    queries: usize,
+) {
+    let start = Instant::now();
+    let store = fill::merged(dir, kind, n, Options::default());
+    let made = start.elapsed().as_secs_f64();
+    let stats = store.stats().unwrap();
+    report.print(
+        Row::new("store")
+            .text("data", kind.name())
+            .count("n", n as u64)
+            .number("seconds", made)
+            .count("fingerprints", stats.segments.iter().map(|s| s.fingerprints).sum())
+            .number("bytes_per_page", stats.segment_bytes as f64 / n as f64),
+    );
+    let all: Vec<u64> = (0..n).map(|i| kind.fingerprint(i)).collect();
+    for &k in distances {
+        let mut random = Random(u64::from(k) << 32 | 99);
+        // Wide searches take long, and fewer of them tell as much.
+        let count = (queries >> (k.max(3) - 3)).max(60);
+        let strangers: Vec<u64> = (0..count).map(|_| kind.random(&mut random)).collect();
+        let planted: Vec<u64> = (0..count)
+            .map(|_| {
+                let bits = random.below(k as usize + 1) as u32;
+                let member = all[random.below(n)];
+                random.flipped(member, bits)
+            })
+            .collect();
+        for (name, queries) in [("strangers", strangers), ("planted", planted)] {
+            measure(report, &store, kind, &all, k, name, &queries);
+        }
+    }
+    store.close().unwrap();
+}
+
+fn measure(
+    report: &Report,
+    store: &Store,
+    kind: Kind,
+    all: &[u64],
+    k: u32,
+    name: &str,
+    queries: &[u64],
+) {
+    let like = Query::new(0, k).limit(100);
+    let search = |&fingerprint: &u64| store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+    // Once to have everything in memory, and to see that it is right.
+    let answers: Vec<Matches> = queries.iter().map(search).collect();
+    let hits: usize = answers.iter().map(|matches| matches.near.len()).sum();
+    let cut = answers.iter().filter(|matches| !matches.complete).count();
+    let (mut known, mut found) = (0, 0);
+    for (query, answer) in queries.iter().zip(&answers).take(CHECKED) {
+        let near = all.iter().filter(|f| (*f ^ query).count_ones() <= k).count();
+        known += near.min(like.limit);
+        found += answer.near.len();
+        assert!(answer.near.iter().all(|near| (near.fingerprint ^ query).count_ones() <= k));
+    }
+    let mut singles: Vec<(u64, u64)> = Vec::with_capacity(queries.len());
+    for query in queries {
+        let start = Instant::now();
+        let answer = black_box(search(query));
+        singles.push((start.elapsed().as_nanos() as u64, answer.near.len() as u64));
+    }
+    let mut net: Vec<u64> =
+        singles.iter().map(|(ns, hits)| ns.saturating_sub(400 * hits)).collect();
+    let mut singles: Vec<u64> = singles.into_iter().map(|(ns, _)| ns).collect();
+    singles.sort_unstable();
+    net.sort_unstable();
+    let at = |times: &[u64], share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64;
+    let start = Instant::now();
+    for query in queries {
+        black_box(search(query));
+    }
+    let loop_ns = start.elapsed().as_nanos() as f64 / queries.len() as f64;
+    let mut batch: Vec<u64> = Vec::new();
+    while batch.len() < queries.len() * 5 {
+        batch.extend(queries);
+    }
+    let start = Instant::now();
+    let batched = black_box(store.search_many(&batch, &like).unwrap());
+    let batch_ns = start.elapsed().as_nanos() as f64 / batch.len() as f64;
+    let differ = batched.iter().zip(answers.iter().cycle()).filter(|(a, b)| a != b).count();
+    assert_eq!(differ, 0, "a batch answers like its queries");
+    report.print(
+        Row::new("near")
+            .text("data", kind.name())
+            .count("n", all.len() as u64)
+            .count("k", k.into())
+            .text("queries", name)
+            .number("hits_per_query", hits as f64 / queries.len() as f64)
+            .count("cut", cut as u64)
+            .number("recall", if known == 0 { 1.0 } else { found as f64 / known as f64 })
+            .number("p50_ns", at(&singles, 0.5))
+            .number("p99_ns", at(&singles, 0.99))
+            .number("p50_ns_less_hits", at(&net, 0.5))
+            .number("p99_ns_less_hits", at(&net, 0.99))
+            .number("loop_ns", loop_ns)
+            .number("batch_ns", batch_ns)
+            .number("batch_ns_per_thread", batch_ns * threads()),
+    );
+}
+
+/// Threads that a batch uses.
+fn threads() -> f64 {
+    std::thread::available_parallelism().map_or(1.0, |threads| threads.get() as f64)
+}
