@@ -12,12 +12,16 @@
 //! are contiguous. Scanning them is one way to answer a query, and the best one for wide distances
 //! and small sets.
 //!
-//! For narrow distances there are four *rotations*. The fingerprint is cut into four blocks of 16
-//! bits. Two fingerprints that differ in at most 3 bits agree in at least one block, for 3 bits
-//! cannot touch 4 blocks (the pigeonhole principle). So rotation j sorts all fingerprints by block
-//! j, and a query looks up its own block j in it. Wider distances look up near blocks as well: if
-//! k is 4, then some block agrees or the first one differs in one bit at most, which makes 1 + 16 +
-//! 3 buckets.
+//! For the others there are tables beside the column, in one of two shapes ([`Shape`]). Both rest on
+//! the pigeonhole principle: bits that are few cannot touch all of many parts, so in some part two
+//! near fingerprints agree or nearly agree, and that part finds them.
+//!
+//! ## Rotations
+//!
+//! The fingerprint is cut into four blocks of 16 bits. Rotation j sorts all fingerprints by block j,
+//! and a query looks up its own block j in it: whatever differs in at most 3 bits agrees in at least
+//! one block. Wider distances look up near blocks as well: if k is 4, then some block agrees or the
+//! first one differs in one bit at most, which makes 1 + 16 + 3 buckets.
 //!
 //! ```text
 //!               block 0  block 1  block 2  block 3
@@ -29,16 +33,32 @@
 //! rotation 3    [---- plane ----]          bucket
 //! ```
 //!
-//! A bucket is a run of *planes*, the 32 bits that follow the block, which are compared 16 at a
+//! A bucket is a run of *planes*, the 32 bits that follow the block, which are compared 8 or 16 at a
 //! time where the processor can. The few entries whose plane is near are looked up in the canonical
-//! column, and reported if they are near as a whole and no earlier rotation finds them: so each is
-//! reported once. Rotations take 32 bytes for each fingerprint, the canonical column 8.
+//! column, and reported if they are near as a whole and no later rotation finds them: so each is
+//! reported once.
 //!
-//! [`plan`] chooses between the two ways for every query, from the number of memory lines each is
-//! expected to touch.
+//! From some millions on, buckets are *stepped*: ordered by the popcount of the block that comes
+//! next. On a ring of blocks the principle says more: some block agrees *and* the next one differs in
+//! one bit at most (for k = 3), so two fifths of a bucket are compared, in one run.
 //!
-//! [`build_rotations`] writes the rotations of a canonical column in bounded memory. [`Chains`] is
-//! the same structure for fingerprints that are still arriving: each bucket is a chain in memory.
+//! ## Cells
+//!
+//! In large sets even that is hundreds of memory lines. Two tables by halves of 32 bits, looked up
+//! within a distance of 1 each, would have thousands of times smaller buckets, but 33 lookups a half.
+//! If fingerprints are filed under the nearest word of a Hamming code instead, 16 will do; and if a
+//! bucket is one memory line that needs no directory, k = 3 costs 31 lines that come at the same
+//! time, however large the set is.
+//!
+//! # Choosing
+//!
+//! A cost model ([`Cost`]) knows what each shape is expected to cost for each distance, in probes,
+//! candidates, memory lines and nanoseconds. [`Shape::choose`] goes by it when tables are written,
+//! within a budget of bytes for each fingerprint, and [`Tables::plan`] for every query.
+//!
+//! [`build_index`] writes the tables of a canonical column in bounded memory. [`Chains`] are plain
+//! rotations for fingerprints that are still arriving: each bucket is a chain in memory.
+//! [`Batch`] answers many queries at once.
 //!
 //! # Sources
 //!
@@ -48,6 +68,11 @@
 //!   hashing", 2014: looking up near blocks.
 //! - J. Qin et al., "GPH: similarity search in Hamming space", ICDE 2018: the general pigeonhole
 //!   principle, with a radius for each block.
+//! - J. Qin, C. Xiao, "Pigeonring: a principle for faster thresholded similarity search", VLDB 2018:
+//!   what a ring of blocks adds to it.
+//! - R. W. Hamming, "Error detecting and error correcting codes", 1950: the code of the cells. That
+//!   looking up codewords spares lookups is the idea of covering codes, as in R. Pagh, "CoveringLSH",
+//!   2016.
 
 mod batch;
 mod build;
