@@ -44,6 +44,7 @@ mod layout;
 mod page;
 pub mod search;
 mod segment;
+mod sort;
 mod store;
 
 pub use error::{Corruption, Error, Result};
@@ -52,8 +53,9 @@ pub use page::{
     TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verdict, Visit,
 };
 pub use store::{
-    Durability, ExactCopy, Forgotten, History, Matches, Merged, Near, Options, Outcome, Page,
-    Query, Scan, Scope, SegmentStats, Snapshot, Stats, Store, Verified, Version,
+    Durability, ExactCopy, Forgotten, History, LoadOptions, Loaded, Loading, Matches, Merged, Near,
+    Observed, Options, Outcome, Page, Query, Scan, Scope, SegmentStats, Snapshot, Stage, Stats,
+    Store, Verified, Version,
 };
 
 #[cfg(doctest)]

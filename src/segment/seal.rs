@@ -1,18 +1,19 @@
-//! A segment from pages in memory.
+//! A segment from pages that come in SURT order.
 
 use std::sync::Arc;
 
 use super::build::{Builder, SectionWriter};
 use super::hashes::HashIndexWriter;
-use super::pages::GroupWriter;
+use super::page_writer::PagesWriter;
 use super::postings::{Posting, TablesWriter};
 use super::record::Record;
 use super::tombstones::Tombstone;
 use crate::disk::Disk;
-use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, PAGES_MAX, Tag};
+use crate::error::Result;
+use crate::layout::{Cursor, Kind, Numbers, Tag};
 use crate::page::Content;
 use crate::search::canonical_key;
+use crate::sort::{Packed, Sorted, Sorter};
 
 /// A page of a segment that is being sealed.
 pub(crate) struct SealPage<'a> {
@@ -23,64 +24,44 @@ pub(crate) struct SealPage<'a> {
     pub(crate) in_force: Option<Content>,
 }
 
-/// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB;
-/// memory for the fingerprints and hashes.
+/// What a segment is in its store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// First and last sequence number of its operations.
+    pub(crate) sequences: (u64, u64),
+    /// What it adds to the store's pages and visits.
+    pub(crate) deltas: (i64, i64),
+    pub(crate) tier: u64,
+}
+
+/// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB.
+///
+/// Hashes and fingerprints are sorted on the way: in memory while they fit, then with scratch files,
+/// two at most, that take 12 bytes for each page and 17 for each fingerprint of a page.
 pub(crate) struct Sealer {
     builder: Builder,
     numbers: Numbers,
-    section: SectionWriter,
-    group: GroupWriter,
-    bytes: Vec<u8>,
-    index: Vec<u8>,
-    hashes: Vec<(u64, u32)>,
-    held: Vec<Held>,
+    pages: PagesWriter,
+    hashes: Sorter<HashOf>,
+    held: Sorter<Held>,
 }
 
 impl Sealer {
-    /// Begins segment `id`, of operations with these first and last sequence numbers, that adds so
-    /// much to the store's pages and visits.
-    pub(crate) fn new(
-        disk: &Arc<dyn Disk>,
-        id: u64,
-        sequences: (u64, u64),
-        deltas: (i64, i64),
-    ) -> Result<Sealer> {
+    /// Begins segment `id`. `memory_bytes` is what hashes and fingerprints may take before they go
+    /// to scratch files.
+    pub(crate) fn new(disk: &Arc<dyn Disk>, id: u64, memory_bytes: usize) -> Result<Sealer> {
         let mut builder = Builder::new(disk, id)?;
-        let section = builder.begin(Tag::of(Kind::Pages))?;
-        let numbers = Numbers {
-            first_sequence: sequences.0,
-            last_sequence: sequences.1,
-            page_delta: deltas.0,
-            visit_delta: deltas.1,
-            ..Numbers::default()
-        };
-        Ok(Sealer {
-            builder,
-            numbers,
-            section,
-            group: GroupWriter::default(),
-            bytes: Vec::new(),
-            index: Vec::new(),
-            hashes: Vec::new(),
-            held: Vec::new(),
-        })
+        let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 3);
+        let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 3 * 2);
+        let pages = PagesWriter::new(&mut builder)?;
+        Ok(Sealer { builder, numbers: Numbers::default(), pages, hashes, held })
     }
 
     /// Adds the next page.
     pub(crate) fn push(&mut self, page: &SealPage<'_>) -> Result<()> {
         let record = &page.record;
-        let ordinal = u32::try_from(self.numbers.pages).ok().filter(|n| u64::from(*n) < PAGES_MAX);
-        let ordinal = ordinal
-            .ok_or_else(|| Error::Option("a segment holds fewer than 2^30 pages".to_owned()))?;
-        if self.group.is_empty() {
-            self.index.extend_from_slice(&self.section.written().to_le_bytes());
-        }
-        self.group.push(page.url, |out| record.put(out));
-        if self.group.is_full() {
-            self.flush()?;
-        }
-        self.hashes.push((page.hash, ordinal));
-        self.numbers.pages += 1;
+        let ordinal = self.pages.push(&mut self.builder, page.url, |out| record.put(out))?;
+        self.hashes.push(HashOf { hash: page.hash, page: ordinal })?;
         self.numbers.visits += record.visits.len() as u64;
         self.numbers.resets += u64::from(record.reset);
         // The fingerprints of its visits, and the one in force.
@@ -88,66 +69,129 @@ impl Sealer {
         let mark = |content: &Content| (content.fingerprint, content.epoch);
         for content in record.visits.iter().filter_map(|v| v.seen.content()) {
             let is_in_force = in_force.is_some_and(|other| mark(&other) == mark(content));
-            self.held.push(Held::new(content, ordinal, is_in_force));
+            self.held.push(Held::new(content, ordinal, is_in_force))?;
             if is_in_force {
                 in_force = None;
             }
         }
-        self.held.extend(in_force.map(|content| Held::new(&content, ordinal, true)));
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.group.flush(&mut self.bytes);
-        self.builder.write(&mut self.section, &self.bytes)?;
-        self.bytes.clear();
-        Ok(())
+        match in_force {
+            Some(content) => self.held.push(Held::new(&content, ordinal, true)),
+            None => Ok(()),
+        }
     }
 
     /// Writes all the rest, and gives the file its name, durably. `memory_bytes` is what building
     /// the tables may take for its buffers.
-    pub(crate) fn finish(mut self, tombstones: &[Tombstone], memory_bytes: usize) -> Result<u64> {
-        if !self.group.is_empty() {
-            self.flush()?;
-        }
-        let Sealer { mut builder, mut numbers, section, mut index, mut hashes, mut held, .. } =
-            self;
-        index.extend_from_slice(&section.written().to_le_bytes());
-        builder.end(section)?;
-        builder.whole(Tag::of(Kind::PageIndex), &index)?;
+    pub(crate) fn finish(
+        self,
+        span: Span,
+        tombstones: &[Tombstone],
+        memory_bytes: usize,
+    ) -> Result<u64> {
+        let Sealer { mut builder, mut numbers, pages, hashes, held } = self;
+        numbers.pages = pages.finish(&mut builder)?;
+        let Span { sequences, deltas, tier } = span;
+        (numbers.first_sequence, numbers.last_sequence) = sequences;
+        (numbers.page_delta, numbers.visit_delta) = deltas;
+        numbers.tier = tier;
 
-        hashes.sort_unstable();
-        write_hashes(&mut builder, &hashes)?;
+        let mut hashes = hashes.finish()?;
+        let mut writer = HashWriter::new(&mut builder, numbers.pages)?;
+        while let Some(HashOf { hash, page }) = hashes.next()? {
+            writer.push(&mut builder, hash, page)?;
+        }
+        writer.finish(&mut builder)?;
         drop(hashes);
         builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(tombstones))?;
-
-        held.sort_unstable();
-        for tables in held.chunk_by(|a, b| a.epoch == b.epoch) {
-            let epoch = tables.first().map_or(0, |t| t.epoch);
-            let mut writer = TablesWriter::new(&mut builder, epoch)?;
-            let mut postings = Vec::new();
-            for equal in tables.chunk_by(|a, b| a.fingerprint() == b.fingerprint()) {
-                postings.clear();
-                for of_page in equal.chunk_by(|a, b| a.page() == b.page()) {
-                    let page = of_page.first().map_or(0, Held::page);
-                    postings.push(Posting { page, in_force: of_page.iter().any(Held::in_force) });
-                }
-                let fingerprint = equal.first().map_or(0, Held::fingerprint);
-                writer.push(&mut builder, fingerprint, &postings)?;
-            }
-            numbers.fingerprints += writer.finish(&mut builder, memory_bytes)?;
-        }
+        numbers.fingerprints = write_tables(&mut builder, held.finish()?, memory_bytes)?;
         builder.finish(numbers)
     }
 }
 
+/// Writes the tables of each epoch. Returns how many fingerprints they have.
+fn write_tables(
+    builder: &mut Builder,
+    mut held: Sorted<Held>,
+    memory_bytes: usize,
+) -> Result<u64> {
+    let (mut fingerprints, mut postings) = (0, Vec::new());
+    let mut next = held.next()?;
+    while let Some(Held { epoch, .. }) = next {
+        let mut writer = TablesWriter::new(builder, epoch)?;
+        while let Some(first) = next.filter(|held| held.epoch == epoch) {
+            let fingerprint = first.fingerprint();
+            postings.clear();
+            let same = |held: &Held| held.epoch == epoch && held.fingerprint() == fingerprint;
+            while let Some(held_by) = next.filter(same) {
+                let (page, in_force) = (held_by.page(), held_by.in_force());
+                match postings.last_mut().filter(|last: &&mut Posting| last.page == page) {
+                    Some(last) => last.in_force |= in_force,
+                    None => postings.push(Posting { page, in_force }),
+                }
+                next = held.next()?;
+            }
+            writer.push(builder, fingerprint, &postings)?;
+        }
+        fingerprints += writer.finish(builder, memory_bytes)?;
+    }
+    Ok(fingerprints)
+}
+
+/// The hash of a page's URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct HashOf {
+    hash: u64,
+    page: u32,
+}
+
+impl Packed for HashOf {
+    const BYTES: usize = 12;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.hash.to_le_bytes());
+        out.extend_from_slice(&self.page.to_le_bytes());
+    }
+
+    fn take(bytes: &[u8]) -> Option<HashOf> {
+        let mut cursor = Cursor::new(bytes);
+        Some(HashOf { hash: cursor.u64()?, page: cursor.u32()? })
+    }
+
+    fn sort(items: &mut Vec<HashOf>) {
+        items.sort_unstable();
+    }
+}
+
 /// A fingerprint that a page has or had; ordered by epoch, canonically, and by page.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     epoch: u32,
     /// From the top: the popcount, the fingerprint, the page, and a bit that says whether it is in
     /// force there. One number, so that they are quick to sort.
     packed: u128,
+}
+
+impl Packed for Held {
+    const BYTES: usize = 17;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.epoch.to_le_bytes());
+        // Its 104 bits are 13 bytes.
+        let packed = self.packed.to_le_bytes();
+        out.extend_from_slice(packed.get(..13).unwrap_or(&[]));
+    }
+
+    fn take(bytes: &[u8]) -> Option<Held> {
+        let mut cursor = Cursor::new(bytes);
+        let epoch = cursor.u32()?;
+        let (low, middle, high) = (cursor.u64()?, cursor.u32()?, cursor.u8()?);
+        let packed = u128::from(high) << 96 | u128::from(middle) << 64 | u128::from(low);
+        Some(Held { epoch, packed })
+    }
+
+    fn sort(items: &mut Vec<Held>) {
+        items.sort_unstable();
+    }
 }
 
 impl Held {
@@ -173,15 +217,6 @@ impl Held {
     fn in_force(&self) -> bool {
         self.packed & 1 == 1
     }
-}
-
-/// Writes what finds pages by hash, from hashes in ascending order.
-fn write_hashes(builder: &mut Builder, hashes: &[(u64, u32)]) -> Result<()> {
-    let mut writer = HashWriter::new(builder, hashes.len() as u64)?;
-    for &(hash, page) in hashes {
-        writer.push(builder, hash, page)?;
-    }
-    writer.finish(builder)
 }
 
 /// The four sections that find a page by its hash.

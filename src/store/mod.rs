@@ -10,6 +10,7 @@ mod answer;
 mod commit;
 mod forget;
 mod journal;
+mod load;
 mod mark;
 mod memtable;
 mod observe;
@@ -34,6 +35,7 @@ pub use answer::{
     ExactCopy, Forgotten, History, Matches, Merged, Near, Outcome, Page, Query, SegmentStats,
     Stats, Verified, Version,
 };
+pub use load::{LoadOptions, Loaded, Loading, Observed, Stage};
 pub use options::{Durability, Options};
 pub use snapshot::{Scan, Snapshot};
 
@@ -272,6 +274,52 @@ impl Store {
         self.shared().observe(observations)
     }
 
+    /// Takes many observations at once, in any order, without a search and without the journal: an
+    /// existing corpus, or what another store has. All of them are stored when this returns, or
+    /// none; the store is then what it were if each had been observed.
+    ///
+    /// Some ten times as fast as [`observe_batch`](Store::observe_batch). Each observation is
+    /// written once to a scratch file, some 70 bytes with a URL of 50, and once to a segment, some
+    /// 110 with its tables; one sync of the segment for every 64 MiB, and one commit. Memory as the
+    /// options say.
+    ///
+    /// Readers go on and see nothing of it until all is there. Observing and forgetting go on while
+    /// observations are taken ([`Stage::Gathering`]); then they wait until the load is done. One
+    /// load goes on at a time, and [`close`](Store::close) waits for it to stop.
+    ///
+    /// ```
+    /// use simkeep::{LoadOptions, Observation, Options, Store, fingerprint};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let store = Store::create(&path, Options::default())?;
+    /// let epoch = store.epoch(fingerprint::RECIPE)?;
+    /// let corpus = [("https://example.com/", 17), ("https://example.org/", 4)];
+    /// let observations = corpus.iter().map(|(url, print)| {
+    ///     Ok(Observation::content(url, 1_700_000_000_000, *print, epoch))
+    /// });
+    /// let loaded = store.load(observations, LoadOptions::default())?;
+    /// assert_eq!((loaded.pages, loaded.segments), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Load`] if an observation is an error or cannot be stored as it is (its URL, time or
+    /// epoch): it says which one. [`Error::Cancelled`] if the callback said so. [`Error::Io`] if a
+    /// file could not be written, [`Error::Corrupt`] if a page that the store had could not be read.
+    /// In all these cases nothing is stored, and the store goes on. [`Error::Io`] of the commit is
+    /// as for [`observe`](Store::observe).
+    pub fn load<O: Observed>(
+        &self,
+        observations: impl IntoIterator<Item = Result<O>>,
+        options: LoadOptions<'_>,
+    ) -> Result<Loaded> {
+        self.shared().load(observations.into_iter(), options)
+    }
+
     /// Hides everything observed so far of a page, or of all pages under a prefix, at once: in
     /// histories and in `near`. What is observed later starts anew.
     ///
@@ -482,7 +530,8 @@ impl Handle {
             // A thread that panicked has nothing more to say.
             let _ = thread.join();
         }
-        // Whoever still seals or merges by hand is waited for: until then the lock is ours.
+        // Whoever still loads, seals or merges is waited for: until then the lock is ours.
+        let _loading = shared.loading.lock();
         let _sealing = shared.sealing.lock();
         let _merging = shared.merging.lock();
         writing.catalog.close();

@@ -17,7 +17,7 @@ use super::view::{LiveSegment, View};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
-use crate::segment::{Mergeable, SealPage, Sealer, Segment, merge};
+use crate::segment::{Mergeable, SealPage, Sealer, Segment, Span, merge};
 
 /// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
@@ -38,11 +38,16 @@ impl Shared {
             || inner.operations > 0 && inner.bytes() >= self.options.memtable_bytes
     }
 
-    /// Takes the write lock once there is room for an operation.
+    /// Takes the write lock once there is room for an operation, and no load holds the writers.
     pub(super) fn room(&self) -> Result<MutexGuard<'_, Writer>> {
         loop {
             self.sound()?;
             let mut writer = self.writer.lock();
+            if self.held.load(Ordering::Acquire) {
+                drop(writer);
+                self.wait_until(|| !self.held.load(Ordering::Acquire))?;
+                continue;
+            }
             if !self.is_full(&Self::active(&self.view())?.read()) {
                 return Ok(writer);
             }
@@ -154,8 +159,8 @@ impl Shared {
         };
         self.commit(sequences.1, None)?;
         let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
-        let deltas = (inner.page_delta, inner.visit_delta);
-        let mut sealer = Sealer::new(&self.disk, id, sequences, deltas)?;
+        // As many as a memtable holds are sorted in memory.
+        let mut sealer = Sealer::new(&self.disk, id, usize::MAX)?;
         let mut visits = Vec::new();
         for page in inner.in_order() {
             let record = page.record(&mut visits);
@@ -164,7 +169,9 @@ impl Shared {
                 sealer.push(&SealPage { url, hash, record, in_force })?;
             }
         }
-        sealer.finish(&inner.tombstones, self.options.merge_memory_bytes)?;
+        let deltas = (inner.page_delta, inner.visit_delta);
+        let span = Span { sequences, deltas, tier: 0 };
+        sealer.finish(span, &inner.tombstones, self.options.merge_memory_bytes)?;
         let live = self.open_segment(id)?;
         let next = self.next_segment.load(Ordering::Acquire);
         self.catalog()?.seal(&row(&live.segment), memtable.journal, next)?;
@@ -178,7 +185,7 @@ impl Shared {
 
     /// Opens a segment that was just written, ready to be searched at full speed. One that turns out
     /// not to be sound is removed.
-    fn open_segment(&self, id: u64) -> Result<Arc<LiveSegment>> {
+    pub(super) fn open_segment(&self, id: u64) -> Result<Arc<LiveSegment>> {
         let open = || {
             let segment = Segment::open(&self.disk, id)?;
             if self.options.background && segment.file_bytes() <= WARM_BYTES_MAX {
@@ -357,7 +364,7 @@ impl Shared {
     }
 }
 
-fn row(segment: &Segment) -> SegmentRow {
+pub(super) fn row(segment: &Segment) -> SegmentRow {
     SegmentRow {
         id: segment.id(),
         first_sequence: segment.numbers().first_sequence,
