@@ -54,7 +54,7 @@ pub use page::{
 };
 pub use store::{
     Durability, ExactCopy, Forgotten, History, LoadOptions, Loaded, Loading, Matches, Merged, Near,
-    Observed, Options, Outcome, Page, Query, Scan, Scope, SegmentStats, Snapshot, Stage, Stats,
+    Observations, Observed, Options, Outcome, Page, Query, Scan, Scope, SegmentStats, Snapshot, Stage, Stats,
     Store, Verified, Version,
 };
 

@@ -13,6 +13,7 @@ mod journal;
 mod load;
 mod mark;
 mod memtable;
+mod observations;
 mod observe;
 mod open;
 mod options;
@@ -36,6 +37,7 @@ pub use answer::{
     Stats, Verified, Version,
 };
 pub use load::{LoadOptions, Loaded, Loading, Observed, Stage};
+pub use observations::Observations;
 pub use options::{Durability, Options};
 pub use snapshot::{Scan, Snapshot};
 
@@ -318,6 +320,35 @@ impl Store {
         options: LoadOptions<'_>,
     ) -> Result<Loaded> {
         self.shared().load(observations.into_iter(), options)
+    }
+
+    /// Loads everything that another store holds at this moment. Epochs are those of the same name;
+    /// the names are registered first, and stay even if the load comes to nothing.
+    ///
+    /// ```
+    /// use simkeep::{LoadOptions, Options, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let (old, new) = (dir.path().join("old.simkeep"), dir.path().join("new.simkeep"));
+    /// # drop(Store::create(&old, Options::default())?);
+    /// let old = Store::open_read_only(old)?;
+    /// let new = Store::open_or_create(new, Options::default())?;
+    /// new.copy_from(&old, LoadOptions::default())?;
+    /// assert_eq!(new.stats()?.visits, old.stats()?.visits);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Store::load) and [`epoch`](Store::epoch).
+    pub fn copy_from(&self, other: &Store, options: LoadOptions<'_>) -> Result<Loaded> {
+        let observations = other.snapshot().observations();
+        let numbers = other.epochs().into_iter().map(|name| self.epoch(&name));
+        let numbers = numbers.collect::<Result<Vec<_>>>()?;
+        let there = |(url, visit)| (url, observations::renumbered(visit, &numbers));
+        self.load(observations.map(|observation| observation.map(there)), options)
     }
 
     /// Hides everything observed so far of a page, or of all pages under a prefix, at once: in

@@ -68,7 +68,7 @@ impl Shared {
         let Some(runs) = runs else { return Ok(Loaded::default()) };
         let runs = self.lengthen(runs, memory_bytes, &mut watch)?;
 
-        watch.begin(Stage::Writing);
+        watch.begin(Stage::Writing)?;
         let _held = self.hold_writers()?;
         let (view, sequence) = (self.view(), self.writer.lock().next_sequence - 1);
         let writing = Writing {
@@ -145,7 +145,7 @@ impl Shared {
         let mut level = 0;
         while runs.len() > fan_in {
             level += 1;
-            watch.begin(Stage::Merging);
+            watch.begin(Stage::Merging)?;
             let name = self.scratch_name(level % 2);
             runs = runs.merged(&self.disk, name, fan_in, |visits| watch.tell(visits))?;
         }
@@ -248,8 +248,9 @@ impl<'s, 'w> Watch<'s, 'w> {
         }
     }
 
-    fn begin(&mut self, stage: Stage) {
+    fn begin(&mut self, stage: Stage) -> Result<()> {
         (self.stage, self.done, self.next) = (stage, 0, WATCHED);
+        self.ask()
     }
 
     /// So much more is done.
