@@ -59,8 +59,8 @@ pub use page::{
 };
 pub use store::{
     Durability, ExactCopy, Forgotten, History, LoadOptions, Loaded, Loading, Matches, Merged, Near,
-    Observations, Observed, Options, Outcome, Page, Query, Scan, Scope, SegmentStats, Snapshot, Stage, Stats,
-    Store, Verified, Version,
+    Observations, Observed, Options, Outcome, Page, Query, Scan, Scope, SegmentStats, Snapshot,
+    Stage, Stats, Store, Verified, Version,
 };
 
 #[cfg(doctest)]

@@ -218,7 +218,9 @@ fn nothing_is_stored_if_one_cannot_be() {
     // And it goes on.
     load(&store, &good).unwrap();
     store.observe(good[0]).unwrap();
-    assert!(disk.list(Dir::Segments).unwrap().iter().all(|n| n.to_str().unwrap().ends_with(".seg")));
+    assert!(
+        disk.list(Dir::Segments).unwrap().iter().all(|n| n.to_str().unwrap().ends_with(".seg"))
+    );
 }
 
 #[test]

@@ -60,12 +60,11 @@ impl Load {
         self.paths.iter().try_for_each(check)?;
         let store = Store::open_or_create(&self.common.store, Options::default())?;
         let taken = RefCell::new(Taken::new(&store, &self.epoch, self.skip_broken));
-        let observations = self.parts().into_iter().flat_map(|part| {
-            match part.open(&self.common.store, &taken) {
+        let observations =
+            self.parts().into_iter().flat_map(|part| match part.open(&self.common.store, &taken) {
                 Ok(observations) => observations,
                 Err(failure) => Box::new(std::iter::once(taken.borrow_mut().fail(failure))),
-            }
-        });
+            });
         let mut progress = Progress::new();
         let mut watch = |loading: &Loading| {
             progress.show(loading);
@@ -122,11 +121,7 @@ type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<(String, Visit)>> + 't
 
 impl Part<'_> {
     /// Its observations.
-    fn open<'t>(
-        self,
-        into: &Path,
-        taken: &'t RefCell<Taken<'_>>,
-    ) -> Result<Taking<'t>, Failure> {
+    fn open<'t>(self, into: &Path, taken: &'t RefCell<Taken<'_>>) -> Result<Taking<'t>, Failure> {
         match self {
             Part::Store(path) => {
                 let store = Store::open_read_only(path)?;
@@ -200,7 +195,7 @@ impl<'s> Taken<'s> {
                     Ok(Some(visit)) => Some(Ok((url, visit))),
                     Ok(None) => {
                         let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
-                        self.broken(Broken { at: super::escape::whole(&url).into(), why })
+                        self.broken(Broken { at: super::escape::whole(&url), why })
                     }
                     Err(e) => Some(Err(e)),
                 }

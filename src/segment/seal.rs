@@ -1,5 +1,6 @@
 //! A segment from pages that come in SURT order.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use super::build::{Builder, SectionWriter};
@@ -36,8 +37,9 @@ pub(crate) struct Span {
 
 /// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB.
 ///
-/// Hashes and fingerprints are sorted on the way: in memory while they fit, then with scratch files,
-/// two at most, that take 12 bytes for each page and 17 for each fingerprint of a page.
+/// Hashes and fingerprints are sorted on the way: in memory while they fit, then with two scratch
+/// files that take 12 bytes for each page and 17 for each fingerprint of a page. Of very many, these
+/// are sorted by a thread of their own while those are written.
 pub(crate) struct Sealer {
     builder: Builder,
     numbers: Numbers,
@@ -95,25 +97,37 @@ impl Sealer {
         (numbers.page_delta, numbers.visit_delta) = deltas;
         numbers.tier = tier;
 
-        let mut hashes = hashes.finish()?;
-        let mut writer = HashWriter::new(&mut builder, numbers.pages)?;
-        while let Some(HashOf { hash, page }) = hashes.next()? {
-            writer.push(&mut builder, hash, page)?;
-        }
-        writer.finish(&mut builder)?;
-        drop(hashes);
+        let held = if numbers.visits < SORTED_BESIDE {
+            write_hashes(&mut builder, hashes.finish()?, numbers.pages)?;
+            held.finish()?
+        } else {
+            // The ones are sorted while the others are written.
+            std::thread::scope(|scope| {
+                let sorting = scope.spawn(|| held.finish());
+                write_hashes(&mut builder, hashes.finish()?, numbers.pages)?;
+                sorting.join().unwrap_or_else(|panic| resume_unwind(panic))
+            })?
+        };
         builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(tombstones))?;
-        numbers.fingerprints = write_tables(&mut builder, held.finish()?, memory_bytes)?;
+        numbers.fingerprints = write_tables(&mut builder, held, memory_bytes)?;
         builder.finish(numbers)
     }
 }
 
+/// Visits from which on fingerprints are sorted by a thread of their own.
+const SORTED_BESIDE: u64 = 1 << 20;
+
+/// Writes what finds pages by hash.
+fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -> Result<()> {
+    let mut writer = HashWriter::new(builder, pages)?;
+    while let Some(HashOf { hash, page }) = hashes.next()? {
+        writer.push(builder, hash, page)?;
+    }
+    writer.finish(builder)
+}
+
 /// Writes the tables of each epoch. Returns how many fingerprints they have.
-fn write_tables(
-    builder: &mut Builder,
-    mut held: Sorted<Held>,
-    memory_bytes: usize,
-) -> Result<u64> {
+fn write_tables(builder: &mut Builder, mut held: Sorted<Held>, memory_bytes: usize) -> Result<u64> {
     let (mut fingerprints, mut postings) = (0, Vec::new());
     let mut next = held.next()?;
     while let Some(Held { epoch, .. }) = next {
@@ -226,7 +240,9 @@ pub(super) struct HashWriter {
     directory: SectionWriter,
     filter: SectionWriter,
     index: HashIndexWriter,
-    parts: (Vec<u8>, Vec<u8>),
+    count: u64,
+    /// What was not handed on yet, of each section.
+    parts: [Vec<u8>; 4],
 }
 
 impl HashWriter {
@@ -238,33 +254,39 @@ impl HashWriter {
         let filter = builder.place(Tag::of(Kind::Filter), super::hashes::filter_bytes(pages))?;
         let index = HashIndexWriter::new(pages);
         let parts = Default::default();
-        Ok(HashWriter { hashes, pages: of_pages, directory, filter, index, parts })
+        Ok(HashWriter { hashes, pages: of_pages, directory, filter, index, count: 0, parts })
     }
 
     /// Adds a hash; they come in ascending order, equal ones in order of pages.
     pub(super) fn push(&mut self, builder: &mut Builder, hash: u64, page: u32) -> Result<()> {
-        builder.write(&mut self.hashes, &hash.to_le_bytes())?;
-        builder.write(&mut self.pages, &page.to_le_bytes())?;
-        self.index.push(hash, &mut self.parts.0, &mut self.parts.1);
-        self.drain(builder)
+        /// Hashes that are handed on together.
+        const TOGETHER: u64 = 512;
+        let [hashes, pages, directory, filter] = &mut self.parts;
+        hashes.extend_from_slice(&hash.to_le_bytes());
+        pages.extend_from_slice(&page.to_le_bytes());
+        self.index.push(hash, directory, filter);
+        self.count += 1;
+        if self.count.is_multiple_of(TOGETHER) { self.drain(builder) } else { Ok(()) }
     }
 
     fn drain(&mut self, builder: &mut Builder) -> Result<()> {
-        builder.write(&mut self.directory, &self.parts.0)?;
-        builder.write(&mut self.filter, &self.parts.1)?;
-        self.parts.0.clear();
-        self.parts.1.clear();
+        let HashWriter { hashes, pages, directory, filter, parts, .. } = self;
+        for (section, part) in [hashes, pages, directory, filter].into_iter().zip(parts) {
+            builder.write(section, part)?;
+            part.clear();
+        }
         Ok(())
     }
 
     /// How many hashes were added.
     pub(super) fn count(&self) -> u64 {
-        self.hashes.written() / 8
+        self.count
     }
 
     pub(super) fn finish(mut self, builder: &mut Builder) -> Result<()> {
         let index = std::mem::replace(&mut self.index, HashIndexWriter::new(0));
-        index.finish(&mut self.parts.0, &mut self.parts.1);
+        let [_, _, directory, filter] = &mut self.parts;
+        index.finish(directory, filter);
         self.drain(builder)?;
         for section in [self.hashes, self.pages, self.directory, self.filter] {
             builder.end(section)?;

@@ -25,7 +25,8 @@ fn what_is_loaded_is_what_would_be_ingested() {
 #[test]
 fn other_stores_and_lines_are_loaded_together() {
     let (first, second) = (Place::with(CRAWL), Place::new());
-    let other = r#"{"url":"https://example.com/terms","t":9,"fingerprint":"0000000000000007","epoch":"x"}"#;
+    let other =
+        r#"{"url":"https://example.com/terms","t":9,"fingerprint":"0000000000000007","epoch":"x"}"#;
     load(&second, other);
     let all = Place::new();
     let lines = all.write("more.jsonl", r#"{"url":"http://a.example/","t":1,"text":"a"}"#);

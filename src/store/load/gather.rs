@@ -16,6 +16,13 @@ use crate::sort::{Keyed, sort_by_digits};
 /// Bytes that are gathered at most: places among them are 32 bits wide.
 const GATHERED_BYTES_MAX: usize = 3 << 30;
 
+/// The first runs are shorter than the longest, by so many bits, so that the writer soon has
+/// something to do and little is left when the last observation has come.
+const SHORTER: u32 = 3;
+
+/// Runs after which they become twice as long.
+const OF_A_LENGTH: u32 = 8;
+
 /// Observations in memory, as they came.
 #[derive(Debug, Default)]
 struct Gathered {
@@ -121,7 +128,11 @@ impl Gathered {
 /// Where observations are gathered. Its other half, the writer, runs on a thread of its own.
 pub(super) struct Gatherer {
     gathered: Gathered,
+    /// Bytes of this run, and of the longest.
+    bytes: usize,
     bytes_max: usize,
+    /// Runs that were passed on.
+    runs: u32,
     full: Sender<Gathered>,
     empty: Receiver<Gathered>,
 }
@@ -141,7 +152,8 @@ pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
     // There are two of them in all, so nothing piles up.
     let _ = to_gatherer.send(Gathered::default());
     let gathered = Gathered::default();
-    let gatherer = Gatherer { gathered, bytes_max, full: to_writer, empty };
+    let bytes = bytes_max >> SHORTER;
+    let gatherer = Gatherer { gathered, bytes, bytes_max, runs: 0, full: to_writer, empty };
     (gatherer, Writer { full, empty: to_gatherer })
 }
 
@@ -149,7 +161,7 @@ impl Gatherer {
     /// Takes an observation. An error means that the writer has ended, and says why.
     #[inline]
     pub(super) fn push(&mut self, observation: &Observation<'_>) -> Result<(), Ended> {
-        if self.gathered.bytes_used() >= self.bytes_max {
+        if self.gathered.bytes_used() >= self.bytes {
             self.pass_on()?;
         }
         self.gathered.push(observation);
@@ -159,6 +171,10 @@ impl Gatherer {
     fn pass_on(&mut self) -> Result<(), Ended> {
         let empty = self.empty.recv().map_err(|_| Ended)?;
         let full = std::mem::replace(&mut self.gathered, empty);
+        self.runs += 1;
+        if self.runs.is_multiple_of(OF_A_LENGTH) {
+            self.bytes = (2 * self.bytes).min(self.bytes_max);
+        }
         self.full.send(full).map_err(|_| Ended)
     }
 

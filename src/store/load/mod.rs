@@ -8,7 +8,8 @@
 //! the store as it was, or with everything.
 //!
 //! Runs of very many pages are first merged into fewer and longer ones. Memory is what the options
-//! allow, whatever comes; of files there are two scratch files at most, and the segment and its two.
+//! allow, whatever comes; of files there are two scratch files at most, and the segment and its own
+//! few.
 
 mod gather;
 mod observed;
@@ -16,6 +17,7 @@ mod options;
 mod runs;
 mod write;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -30,7 +32,6 @@ use super::view::View;
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
-use std::sync::Arc;
 
 /// Observations after which the callback is asked.
 const WATCHED: u64 = 1 << 12;
@@ -81,7 +82,7 @@ impl Shared {
         };
         let (merger, batches) = write::pair();
         let written = std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writing.run(batches));
+            let writer = named("simkeep-write", scope, || writing.run(batches))?;
             let merged = merger.run(&runs, &view, |visits| watch.tell(visits));
             let written = joined(writer.join())?;
             merged.map(|()| written)
@@ -106,7 +107,7 @@ impl Shared {
         let name = self.scratch_name(0);
         let (mut gatherer, writer) = gather::pair(memory_bytes);
         let written = std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writer.run(&self.disk, name));
+            let writer = named("simkeep-sort", scope, || writer.run(&self.disk, name))?;
             let gathered = (|| {
                 for observation in observations {
                     let nth = watch.observations + 1;
@@ -179,7 +180,8 @@ impl Shared {
     fn list(&self, written: Written, before: u64, watch: &Watch<'_, '_>) -> Result<Loaded> {
         let ids = &written.segments.ids;
         let live = ids.iter().map(|id| self.open_segment(*id)).collect::<Result<Vec<_>>>()?;
-        let rows: Vec<SegmentRow> = live.iter().map(|live| super::seal::row(&live.segment)).collect();
+        let rows: Vec<SegmentRow> =
+            live.iter().map(|live| super::seal::row(&live.segment)).collect();
         let last = written.sequence;
         let mut writer = self.writer.lock();
         self.sound()?;
@@ -212,6 +214,16 @@ impl Shared {
         writer.next_sequence = last + 1;
         Ok(loaded)
     }
+}
+
+/// Starts a thread.
+fn named<'scope, T: Send + 'scope>(
+    name: &str,
+    scope: &'scope std::thread::Scope<'scope, '_>,
+    run: impl FnOnce() -> T + Send + 'scope,
+) -> Result<std::thread::ScopedJoinHandle<'scope, T>> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
 }
 
 /// What a thread came to.
@@ -271,12 +283,8 @@ impl<'s, 'w> Watch<'s, 'w> {
     fn ask(&mut self) -> Result<()> {
         self.shared.sound()?;
         let of = (self.stage != Stage::Gathering).then_some(self.visits);
-        let loading = Loading {
-            stage: self.stage,
-            done: self.done,
-            of,
-            elapsed: self.started.elapsed(),
-        };
+        let loading =
+            Loading { stage: self.stage, done: self.done, of, elapsed: self.started.elapsed() };
         match self.callback.as_mut().map(|callback| callback(&loading)) {
             Some(std::ops::ControlFlow::Break(())) => Err(Error::Cancelled),
             _ => Ok(()),
