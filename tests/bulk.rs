@@ -191,18 +191,17 @@ fn nothing_is_stored_if_one_cannot_be() {
     let before = dump(&store.snapshot()).unwrap();
     let sound = |n: usize| good[n % good.len()];
     let long = "x".repeat(9000);
-    let bad: [(Observation<'_>, fn(&Error) -> bool); 4] = [
-        (Observation::gone("", 0), |e| matches!(e, Error::Url(_))),
-        (Observation::gone(&long, 0), |e| matches!(e, Error::Url(_))),
-        (Observation::gone(URLS[0], TIME_MAX + 1), |e| matches!(e, Error::Time(_))),
-        (Observation::content(URLS[0], 0, 0, Epoch(2)), |e| matches!(e, Error::UnknownEpoch(2))),
-    ];
-    for (bad, is_it) in bad {
+    for (bad, why) in [
+        (Observation::gone("", 0), "the URL is empty"),
+        (Observation::gone(&long, 0), "the URL has 9000 bytes"),
+        (Observation::gone(URLS[0], TIME_MAX + 1), "time 253402300800000"),
+        (Observation::content(URLS[0], 0, 0, Epoch(2)), "epoch 2 is not registered"),
+    ] {
         for place in [0, 700, 1999] {
             let all = (0..2000).map(|n| Ok(if n == place { bad } else { sound(n) }));
             let error = store.load(all, little()).unwrap_err();
             let Error::Load { nth, cause } = &error else { panic!("{error}") };
-            assert!(*nth == place as u64 + 1 && is_it(cause), "{error}");
+            assert!(*nth == place as u64 + 1 && cause.to_string().starts_with(why), "{error}");
             assert!(error.to_string().starts_with(&format!("observation {nth} ")), "{error}");
         }
     }

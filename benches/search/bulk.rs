@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Meter, RealDisk};
-use simkeep::{Content, Epoch, LoadOptions, Loading, Observation, Options, Seen, Stage, Store, Visit};
+use simkeep::{Content, Epoch, LoadOptions, Loading, Options, Seen, Stage, Store, Visit};
 
 /// What a load took.
 #[derive(Clone, Copy, Debug)]
@@ -67,13 +67,7 @@ pub(crate) fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep
     };
     let options = LoadOptions::default().memory_bytes(memory_bytes).watch(&mut watch);
     let epoch = store.newest_epoch();
-    let mut url = String::new();
-    let observations = (0..pages).map(|page| {
-        url.clear();
-        let visit = page_of(page, epoch, &mut url);
-        // The URL is taken before the next is made; that cannot be said of an iterator's items.
-        Ok(Owned(url.clone(), visit))
-    });
+    let observations = (0..pages).map(|page| Ok(page_of(page, epoch)));
     let start = Instant::now();
     let loaded = store.load(observations, options)?;
     let total = start.elapsed();
@@ -88,25 +82,18 @@ pub(crate) fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep
     })
 }
 
-struct Owned(String, Visit);
-
-impl simkeep::Observed for Owned {
-    fn observation(&self) -> Observation<'_> {
-        Observation { url: &self.0, visit: self.1 }
-    }
-}
-
 /// A page's URL and its visit, from its number.
-fn page_of(page: u64, epoch: Epoch, url: &mut String) -> Visit {
+fn page_of(page: u64, epoch: Epoch) -> (String, Visit) {
     // A bijection, so that no page comes twice.
     let name = mix(page);
     let octave = name % 18;
     let host = mix(name ^ 0x5bd1_e995) % (1 << octave);
+    let mut url = String::with_capacity(64);
     // Writing to a string cannot fail.
     let _ = write!(url, "https://www.host-{host}.example/archive/{:x}/{name:016x}", name % 97);
     let content = Content { fingerprint: mix(name), digest: None, epoch };
     let time = 1_700_000_000_000 + page.cast_signed() * 100;
-    Visit { time, seen: Seen::Content(content), status: Some(200) }
+    (url, Visit { time, seen: Seen::Content(content), status: Some(200) })
 }
 
 /// The finaliser of splitmix64, by Sebastiano Vigna.

@@ -23,8 +23,8 @@ pub(super) type Callback<'w> = &'w mut dyn FnMut(&Loading) -> ControlFlow<()>;
 /// assert_eq!(options.memory_bytes, 1 << 30);
 /// ```
 pub struct LoadOptions<'w> {
-    /// Memory that the load takes, about. Default: 512 MiB; at least 64 KiB. More makes runs longer
-    /// and saves time with very many pages. The visits of one page must fit as well.
+    /// Memory that the load takes. Default: 512 MiB; at least 64 KiB. Some ten MiB for what is on its
+    /// way into files come on top, and the visits of one page. More saves time with very many pages.
     pub memory_bytes: usize,
     /// Pages of a new segment, at most. Default: 2^29, so that nearly always one is made.
     pub segment_pages: u64,
