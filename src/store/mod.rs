@@ -455,7 +455,7 @@ impl Store {
     }
 
     /// Merges all segments into one, and returns when that is done. Reads and writes all of the
-    /// store's segments once.
+    /// store's segments once; more than 128 of them twice.
     ///
     /// # Errors
     ///

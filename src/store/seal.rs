@@ -22,6 +22,10 @@ use crate::segment::{Mergeable, SealPage, Sealer, Segment, Span, merge};
 /// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
 
+/// Segments that are merged at once, at most. Each may take a scratch file, and those of one merge
+/// have numbers of a byte.
+const MERGED_MAX: usize = 128;
+
 /// How long the background work waits before it tries again what did not go.
 const RETRY: Duration = Duration::from_secs(10);
 
@@ -204,8 +208,7 @@ impl Shared {
         let view = self.view();
         let tier = |live: &Arc<LiveSegment>| live.segment.numbers().tier;
         let runs = view.segments.chunk_by(|a, b| tier(a) == tier(b));
-        let run = runs.filter(|run| run.len() >= self.options.merge_fanout).last()?;
-        Some(run.to_vec())
+        runs.filter(|run| run.len() >= self.options.merge_fanout).last().map(<[_]>::to_vec)
     }
 
     /// Whether a seal or a merge is due.
@@ -217,7 +220,8 @@ impl Shared {
     pub(super) fn merge_due(&self) -> Result<bool> {
         let _one = self.merging.lock();
         self.sound()?;
-        let Some(inputs) = self.due() else { return Ok(false) };
+        let Some(mut inputs) = self.due() else { return Ok(false) };
+        inputs.truncate(MERGED_MAX);
         if !self.has_space(&inputs)? {
             let full = std::io::Error::from(ErrorKind::StorageFull);
             return Err(Error::io("merge the segments of", self.disk.location(), full));
@@ -229,12 +233,23 @@ impl Shared {
     /// Merges all segments into one.
     pub(super) fn merge_all(&self) -> Result<Merged> {
         let _one = self.merging.lock();
-        self.sound()?;
-        let inputs = self.view().segments.to_vec();
-        if inputs.len() < 2 {
-            return Ok(Merged::default());
+        let mut all = Merged::default();
+        loop {
+            self.sound()?;
+            let inputs = self.view().segments.to_vec();
+            if inputs.len() < 2 {
+                return Ok(all);
+            }
+            let whole = inputs.len() <= MERGED_MAX;
+            for inputs in inputs.chunks(MERGED_MAX).filter(|inputs| inputs.len() > 1) {
+                let merged = self.merge_segments(inputs, &[], &|_, _| Ok(false))?;
+                all.inputs += merged.inputs;
+                all.bytes += merged.bytes;
+            }
+            if whole {
+                return Ok(all);
+            }
         }
-        self.merge_segments(&inputs, &[], &|_, _| Ok(false))
     }
 
     /// Whether the disk has room for a merge's output beside its inputs.
