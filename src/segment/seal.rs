@@ -1,5 +1,6 @@
 //! A segment from pages that come in SURT order.
 
+use std::cmp::Ordering;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
@@ -53,8 +54,9 @@ impl Sealer {
     /// to scratch files.
     pub(crate) fn new(disk: &Arc<dyn Disk>, id: u64, memory_bytes: usize) -> Result<Sealer> {
         let mut builder = Builder::new(disk, id)?;
-        let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 3);
-        let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 3 * 2);
+        // As they are in size.
+        let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 5 * 2);
+        let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 5 * 3);
         let pages = PagesWriter::new(&mut builder)?;
         Ok(Sealer { builder, numbers: Numbers::default(), pages, hashes, held })
     }
@@ -130,12 +132,12 @@ fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -
 fn write_tables(builder: &mut Builder, mut held: Sorted<Held>, memory_bytes: usize) -> Result<u64> {
     let (mut fingerprints, mut postings) = (0, Vec::new());
     let mut next = held.next()?;
-    while let Some(Held { epoch, .. }) = next {
+    while let Some(epoch) = next.map(|held| held.epoch()) {
         let mut writer = TablesWriter::new(builder, epoch)?;
-        while let Some(first) = next.filter(|held| held.epoch == epoch) {
+        while let Some(first) = next.filter(|held| held.epoch() == epoch) {
             let fingerprint = first.fingerprint();
             postings.clear();
-            let same = |held: &Held| held.epoch == epoch && held.fingerprint() == fingerprint;
+            let same = |held: &Held| held.epoch() == epoch && held.fingerprint() == fingerprint;
             while let Some(held_by) = next.filter(same) {
                 let (page, in_force) = (held_by.page(), held_by.in_force());
                 match postings.last_mut().filter(|last: &&mut Posting| last.page == page) {
@@ -176,31 +178,50 @@ impl Packed for HashOf {
     }
 }
 
-/// A fingerprint that a page has or had; ordered by epoch, canonically, and by page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A fingerprint that a page has or had; ordered by epoch, canonically, and by page. In 24 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Held {
-    epoch: u32,
-    /// From the top: the popcount, the fingerprint, the page, and a bit that says whether it is in
-    /// force there. One number, so that they are quick to sort.
-    packed: u128,
+    /// From the top: the epoch, the popcount in 8 bits, and 24 bits of the fingerprint.
+    high: u64,
+    /// Its other 40 bits, and 24 that are zero.
+    low: u64,
+    /// The page, and a bit that says whether it is in force there.
+    page: u32,
+}
+
+/// Bits of `low` that are not used.
+const UNUSED_BITS: u32 = 24;
+
+impl Ord for Held {
+    #[inline]
+    fn cmp(&self, other: &Held) -> Ordering {
+        let key = |held: &Held| u128::from(held.high) << 64 | u128::from(held.low);
+        key(self).cmp(&key(other)).then(self.page.cmp(&other.page))
+    }
+}
+
+impl PartialOrd for Held {
+    #[inline]
+    fn partial_cmp(&self, other: &Held) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Packed for Held {
     const BYTES: usize = 17;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.epoch.to_le_bytes());
-        // Its 104 bits are 13 bytes.
-        let packed = self.packed.to_le_bytes();
-        out.extend_from_slice(packed.get(..13).unwrap_or(&[]));
+        out.extend_from_slice(&self.high.to_le_bytes());
+        out.extend_from_slice(self.low.to_le_bytes().get(3..).unwrap_or(&[]));
+        out.extend_from_slice(&self.page.to_le_bytes());
     }
 
     fn take(bytes: &[u8]) -> Option<Held> {
         let mut cursor = Cursor::new(bytes);
-        let epoch = cursor.u32()?;
-        let (low, middle, high) = (cursor.u64()?, cursor.u32()?, cursor.u8()?);
-        let packed = u128::from(high) << 96 | u128::from(middle) << 64 | u128::from(low);
-        Some(Held { epoch, packed })
+        let high = cursor.u64()?;
+        let (middle, top) = (cursor.u32()?, cursor.u8()?);
+        let low = u64::from(top) << 56 | u64::from(middle) << UNUSED_BITS;
+        Some(Held { high, low, page: cursor.u32()? })
     }
 
     fn sort(items: &mut Vec<Held>) {
@@ -211,25 +232,28 @@ impl Packed for Held {
 impl Held {
     fn new(content: &Content, page: u32, in_force: bool) -> Held {
         let (popcount, fingerprint) = canonical_key(content.fingerprint);
-        let packed = u128::from(popcount) << 97
-            | u128::from(fingerprint) << 33
-            | u128::from(page) << 1
-            | u128::from(in_force);
-        Held { epoch: content.epoch.0, packed }
+        let epoch = u64::from(content.epoch.0);
+        Held {
+            high: epoch << 32 | u64::from(popcount) << 24 | fingerprint >> 40,
+            low: fingerprint << UNUSED_BITS,
+            page: page << 1 | u32::from(in_force),
+        }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the bits that are cut are another's")]
+    fn epoch(&self) -> u32 {
+        u32::try_from(self.high >> 32).unwrap_or(0)
+    }
+
     fn fingerprint(&self) -> u64 {
-        (self.packed >> 33) as u64
+        self.high << 40 | self.low >> UNUSED_BITS
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the bits that are cut are another's")]
     fn page(&self) -> u32 {
-        (self.packed >> 1) as u32
+        self.page >> 1
     }
 
     fn in_force(&self) -> bool {
-        self.packed & 1 == 1
+        self.page & 1 == 1
     }
 }
 
@@ -292,5 +316,42 @@ impl HashWriter {
             builder.end(section)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Epoch;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_held_says_what_it_was_made_of_and_is_ordered_by_it(
+            each in prop::collection::vec(
+                (0u32..3, any::<u64>(), 0..1u32 << 30, any::<bool>()), 0..50,
+            ),
+            most in any::<bool>(),
+        ) {
+            let each = each.into_iter().map(|(epoch, fingerprint, page, in_force)| {
+                let epoch = if most { u32::MAX - epoch } else { epoch };
+                (epoch, canonical_key(fingerprint), page, in_force)
+            });
+            let mut each: Vec<_> = each.collect();
+            let mut held = Vec::new();
+            for (epoch, (_, fingerprint), page, in_force) in each.iter().copied() {
+                let content = Content { fingerprint, digest: None, epoch: Epoch(epoch) };
+                let mut packed = Vec::new();
+                Held::new(&content, page, in_force).put(&mut packed);
+                prop_assert_eq!(packed.len(), Held::BYTES);
+                held.push(Held::take(&packed).unwrap());
+            }
+            Held::sort(&mut held);
+            each.sort_unstable();
+            let read = |held: &Held| {
+                (held.epoch(), canonical_key(held.fingerprint()), held.page(), held.in_force())
+            };
+            prop_assert_eq!(held.iter().map(read).collect::<Vec<_>>(), each);
+        }
     }
 }

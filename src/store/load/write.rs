@@ -293,7 +293,7 @@ impl Writing<'_> {
 
     fn begin(&self) -> Result<Open> {
         let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
-        let sealer = Sealer::new(self.disk, id, self.memory_bytes / 4 * 3)?;
+        let sealer = Sealer::new(self.disk, id, self.memory_bytes / 16 * 15)?;
         Ok(Open { id, sealer, pages: 0, new_pages: 0, visits: 0 })
     }
 
@@ -302,6 +302,7 @@ impl Writing<'_> {
         let sequences = (written.sequence + 1, written.sequence + visits);
         let deltas = (new_pages.cast_signed(), visits.cast_signed());
         let span = Span { sequences, deltas, tier: (self.tier)(visits) };
+        // By then the memory of the hashes is free again.
         written.bytes += sealer.finish(span, &[], self.memory_bytes / 4)?;
         written.segments.ids.push(id);
         written.sequence = sequences.1;
