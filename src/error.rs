@@ -81,6 +81,17 @@ pub enum Error {
     Time(i64),
     /// An epoch that the store has not registered.
     UnknownEpoch(u32),
+    /// An observation of a load was an error, or cannot be stored as it is. Nothing was stored.
+    Load {
+        /// Which one, counted from 1.
+        nth: u64,
+        /// What is wrong with it.
+        cause: Arc<Error>,
+    },
+    /// Whatever the observations of a load were read from failed.
+    Input(Arc<dyn std::error::Error + Send + Sync>),
+    /// A load was broken off by its callback. Nothing was stored.
+    Cancelled,
     /// An option has a value that it cannot have.
     Option(String),
     /// The catalog's database refused.
@@ -88,6 +99,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// The error of whatever the observations of a [`Store::load`](crate::Store::load) are read from.
+    ///
+    /// ```
+    /// let lines = ["17", "x"].map(|line| line.parse::<u64>().map_err(simkeep::Error::input));
+    /// assert!(lines[1].as_ref().unwrap_err().to_string().contains("invalid digit"));
+    /// ```
+    pub fn input(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        Error::Input(Arc::from(error.into()))
+    }
+
     pub(crate) fn io(action: &'static str, file: impl fmt::Display, source: io::Error) -> Error {
         Error::Io { action, file: file.to_string(), source: Arc::new(source) }
     }
@@ -146,6 +167,11 @@ impl fmt::Display for Error {
             Error::UnknownEpoch(id) => {
                 write!(f, "epoch {id} is not registered in this store; register its name first")
             }
+            Error::Load { nth, cause } => {
+                write!(f, "observation {nth} of the load: {cause}; nothing was stored")
+            }
+            Error::Input(error) => error.fmt(f),
+            Error::Cancelled => f.write_str("the load was broken off; nothing was stored"),
             Error::Option(what) => f.write_str(what),
             Error::Catalog(what) => write!(f, "catalog.redb: {what}"),
         }
@@ -156,7 +182,8 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io { source, .. } => Some(source),
-            Error::Poisoned(cause) => Some(cause),
+            Error::Poisoned(cause) | Error::Load { cause, .. } => Some(cause),
+            Error::Input(error) => Some(&**error),
             Error::Url(e) => Some(e),
             Error::Prefix(e) => Some(e),
             _ => None,

@@ -18,6 +18,10 @@
 //! 5. Neighbouring segments are *merged* into larger ones in the background, with the same commit
 //!    rule. Old files go when no reader holds them.
 //!
+//! What is there already, such as an old corpus or another store, goes another way: [`Store::load`]
+//! sorts any number of observations with scratch files and writes them as a segment at once, without
+//! searches and without the journal; one commit makes all of it live.
+//!
 //! A read takes a [`Snapshot`], the list of live segments and memtables up to a sequence number, and
 //! waits for none of this. A page is found through a filter and a hash index in each segment; the
 //! newest segment that knows the page has its *head*, all that a verdict needs. A search
@@ -28,7 +32,8 @@
 //!
 //! [`disk`] is the one seam to the file system, real or simulated. `layout` has the numbers of the
 //! format, `page` the URLs, their order and the fold of visits into a history, [`fingerprint`] makes
-//! simhashes of text, [`search`] finds them by distance. On these stand `segment`, `catalog` and
+//! simhashes of text, [`search`] finds them by distance, `sort` sorts what memory does not hold. On
+//! these stand `segment`, `catalog` and
 //! `store`. The format is specified in `format/` of the repository.
 //!
 //! # Features
@@ -44,6 +49,7 @@ mod layout;
 mod page;
 pub mod search;
 mod segment;
+mod sort;
 mod store;
 
 pub use error::{Corruption, Error, Result};
@@ -52,9 +58,9 @@ pub use page::{
     TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verdict, Visit,
 };
 pub use store::{
-    Component, Durability, ExactCopy, Explanation, Forgotten, History, Matches, Merged, Near,
-    Options, Outcome, Page, Query, Scan, Scope, SegmentStats, Snapshot, Stats, Store, Verified,
-    Version, Versions,
+    Component, Durability, ExactCopy, Explanation, Forgotten, History, LoadOptions, Loaded,
+    Loading, Matches, Merged, Near, Observations, Observed, Options, Outcome, Page, Query, Scan,
+    Scope, SegmentStats, Snapshot, Stage, Stats, Store, Verified, Version, Versions,
 };
 
 #[cfg(doctest)]

@@ -46,6 +46,22 @@ fn writers_do_not_wait_for_merges_that_are_not_due() {
 }
 
 #[test]
+fn very_many_segments_become_one() {
+    let store = Store::create_on(on(&SimDisk::new()), options(1, false)).unwrap();
+    for i in 0..300 {
+        store.observe(Observation::gone(&format!("http://a.example/{}", i % 70), i)).unwrap();
+    }
+    store.seal().unwrap();
+    let segments = store.stats().unwrap().segments.len();
+    assert_eq!(segments, 300);
+    // First by 128, then what came of these.
+    assert_eq!(store.merge().unwrap().inputs, 300 + 3);
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.segments.len(), stats.pages, stats.visits), (1, 70, 300));
+    store.verify().unwrap();
+}
+
+#[test]
 fn what_a_crash_left_waiting_to_be_sealed_is_sealed_in_the_foreground() {
     in_time(|| {
         // Crash wherever the store is: with some seeds a full memtable had not been sealed yet.

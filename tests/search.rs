@@ -1,6 +1,8 @@
 //! What can be asked of a search beside a fingerprint and a distance: the nearest, a budget, many at
 //! once, an explanation; and that nothing makes one costly.
 
+#![cfg(test)]
+
 mod support;
 
 use std::time::Duration;

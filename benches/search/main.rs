@@ -12,6 +12,7 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
+mod bulk;
 mod data;
 mod fill;
 mod machine;
@@ -22,7 +23,7 @@ mod report;
 use std::path::PathBuf;
 
 use data::Kind;
-use report::Report;
+use report::{Report, Row};
 
 const USAGE: &str = "\
 cargo bench --bench search -- [OPTIONS]
@@ -32,7 +33,7 @@ cargo bench --bench search -- [OPTIONS]
   --data KIND,...  of uniform, clustered, biased (default uniform)
   --k K,K          distances (default 0 to 12)
   --queries N      queries of each kind that are timed (default 20,000)
-  --only PART,...  of near (default all)
+  --only PART,...  of load, near (default all)
   --dir PATH       where to work (default: under target/)
 ";
 
@@ -47,7 +48,7 @@ struct Arguments {
     dir: PathBuf,
 }
 
-const PARTS: [&str; 1] = ["near"];
+const PARTS: [&str; 2] = ["load", "near"];
 
 impl Arguments {
     fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
@@ -109,6 +110,22 @@ fn main() {
     let dir = tempfile::Builder::new().prefix("search-").tempdir_in(&arguments.dir).unwrap();
     let report = Report { json: arguments.json };
     machine::run(&report);
+    if arguments.wants("load") {
+        for &n in &arguments.sizes {
+            let dir = tempfile::tempdir_in(dir.path()).unwrap();
+            let figures = bulk::load(dir.path(), n as u64, 512 << 20).unwrap();
+            report.print(
+                Row::new("load")
+                    .count("pages", figures.pages)
+                    .number("seconds", figures.total.as_secs_f64())
+                    .number("seconds_gathering", figures.gathering.as_secs_f64())
+                    .number("pages_per_second", figures.pages_per_second())
+                    .number("bytes_written_per_page", figures.bytes_written_per_page())
+                    .number("bytes_per_page", figures.bytes_per_page())
+                    .known("memory_bytes", figures.memory_bytes),
+            );
+        }
+    }
     if arguments.wants("near") {
         for &kind in &arguments.kinds {
             for &n in &arguments.sizes {

@@ -22,7 +22,7 @@ pub(crate) fn run(
     queries: usize,
 ) {
     let start = Instant::now();
-    let store = fill::merged(dir, kind, n, Options::default());
+    let store = fill::loaded(dir, kind, n, Options::default());
     let made = start.elapsed().as_secs_f64();
     let stats = store.stats().unwrap();
     report.print(

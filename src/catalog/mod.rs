@@ -115,6 +115,18 @@ impl Catalog {
         })
     }
 
+    /// Adds segments, in one transaction.
+    pub(crate) fn add(&self, segments: &[SegmentRow], next: u64) -> Result<()> {
+        self.write(|transaction| {
+            let mut table = transaction.open_table(SEGMENTS)?;
+            for segment in segments {
+                table.insert(segment.id, segment.to_bytes().as_slice())?;
+            }
+            drop(table);
+            raise_next_segment(transaction, next)
+        })
+    }
+
     /// Puts a segment in the place of others, in one transaction.
     pub(crate) fn replace(&self, old: &[u64], new: &SegmentRow, next: u64) -> Result<()> {
         self.write(|transaction| {

@@ -14,7 +14,7 @@ macro_rules! help {
   0  done
   1  nothing found: near, history, scan and forget
   2  the command line is wrong
-  3  a broken record, with ingest --strict
+  3  a broken record, with ingest --strict and with load
   4  the store is damaged
   5  another failure: no store there, in use by a writer, the disk"
     };
@@ -94,7 +94,7 @@ fn code_of(error: &Error) -> u8 {
         {
             4
         }
-        Error::Poisoned(cause) => code_of(cause),
+        Error::Poisoned(cause) | Error::Load { cause, .. } => code_of(cause),
         _ => 5,
     }
 }

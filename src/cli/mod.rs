@@ -8,10 +8,12 @@ mod escape;
 mod exit;
 mod explain;
 mod export;
+mod feed;
 mod forget;
 mod history;
 mod ingest;
 mod input;
+mod load;
 mod near;
 mod output;
 mod scan;
@@ -34,7 +36,7 @@ use output::Output;
 /// near-duplicates of others.
 ///
 /// A store is a directory. `ingest` makes it and fills it from files, folders, JSON lines and web
-/// archives; the other verbs ask it. It may be killed at any moment without loss.
+/// archives, and `load` fills it with very much at once; the other verbs ask it. It may be killed at any moment without loss.
 #[derive(Parser)]
 #[command(name = "simkeep", version, max_term_width = 100, after_long_help = AFTER_HELP)]
 #[command(after_help = exit::HELP)]
@@ -56,6 +58,7 @@ const AFTER_HELP: &str = concat!(
 #[derive(Subcommand)]
 enum Verb {
     Ingest(ingest::Ingest),
+    Load(load::Load),
     Near(near::Near),
     History(history::History),
     Scan(scan::Scan),
@@ -92,6 +95,7 @@ pub(crate) fn run() -> ExitCode {
     let output = &mut Output::stdout();
     let done = match cli.verb {
         Verb::Ingest(verb) => verb.run(output),
+        Verb::Load(verb) => verb.run(output),
         Verb::Near(verb) => verb.run(output),
         Verb::History(verb) => verb.run(output),
         Verb::Scan(verb) => verb.run(output),

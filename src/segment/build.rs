@@ -129,10 +129,16 @@ impl Builder {
         self.file.read_at(offset, buffer)
     }
 
-    /// A place beside the file for what comes later in it.
-    pub(super) fn spill(&mut self) -> Spill {
+    /// A name for a scratch file.
+    pub(super) fn scratch_name(&mut self) -> Name {
         let name = Name::Scratch(self.id, self.scratches);
         self.scratches = self.scratches.saturating_add(1);
+        name
+    }
+
+    /// A place beside the file for what comes later in it.
+    pub(super) fn spill(&mut self) -> Spill {
+        let name = self.scratch_name();
         Spill { disk: Arc::clone(&self.disk), name, memory: Vec::new(), scratch: None }
     }
 

@@ -8,9 +8,10 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::build::{Builder, SectionWriter, Spill, Spilled};
+use super::build::{Builder, Spill, Spilled};
 use super::file::Segment;
-use super::pages::{GroupWriter, PageCursor};
+use super::page_writer::PagesWriter;
+use super::pages::PageCursor;
 use super::postings::{Posting, tag_of};
 use super::record::Record;
 use super::seal::HashWriter;
@@ -18,7 +19,7 @@ use super::tables::{EpochTables, Layout, TablesWriter};
 use super::tombstones::{self, Tombstone};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, PAGES_MAX, Tag};
+use crate::layout::{Kind, Numbers, Tag};
 use crate::page::Visit;
 use crate::search::canonical_key;
 
@@ -117,54 +118,6 @@ pub(crate) fn merge(
     builder.finish(numbers).map(Some)
 }
 
-/// The pages section as it is written.
-struct PagesWriter {
-    section: SectionWriter,
-    group: GroupWriter,
-    bytes: Vec<u8>,
-    index: Spill,
-    count: u32,
-}
-
-impl PagesWriter {
-    fn push(
-        &mut self,
-        builder: &mut Builder,
-        url: &str,
-        record: impl FnOnce(&mut Vec<u8>),
-    ) -> Result<u32> {
-        if self.group.is_full() {
-            self.flush(builder)?;
-        }
-        if self.group.is_empty() {
-            self.index.append(&self.section.written().to_le_bytes())?;
-        }
-        self.group.push(url, record);
-        let page = self.count;
-        self.count += 1;
-        if u64::from(self.count) >= PAGES_MAX {
-            return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
-        }
-        Ok(page)
-    }
-
-    fn flush(&mut self, builder: &mut Builder) -> Result<()> {
-        self.group.flush(&mut self.bytes);
-        builder.write(&mut self.section, &self.bytes)?;
-        self.bytes.clear();
-        Ok(())
-    }
-
-    fn finish(mut self, builder: &mut Builder) -> Result<()> {
-        if !self.group.is_empty() {
-            self.flush(builder)?;
-        }
-        self.index.append(&self.section.written().to_le_bytes())?;
-        builder.end(self.section)?;
-        builder.whole(Tag::of(Kind::PageIndex), &self.index.finish()?)
-    }
-}
-
 /// An input of the first pass, standing at a page.
 struct Input {
     number: usize,
@@ -189,10 +142,7 @@ fn merge_pages(
             finished.push((number, moves));
         }
     }
-    let section = builder.begin(Tag::of(Kind::Pages))?;
-    let index = builder.spill();
-    let mut writer =
-        PagesWriter { section, group: GroupWriter::default(), bytes: Vec::new(), index, count: 0 };
+    let mut writer = PagesWriter::new(builder)?;
     let mut steps = 0u32;
     while !inputs.is_empty() {
         steps = steps.wrapping_add(1);
@@ -234,8 +184,7 @@ fn merge_pages(
             }
         }
     }
-    numbers.pages = writer.count.into();
-    writer.finish(builder)?;
+    numbers.pages = writer.finish(builder)?;
     finished.sort_by_key(|(number, _)| *number);
     let moves = finished.into_iter().map(|(_, spill)| spill.finish().map(Moves));
     moves.collect::<Result<Vec<_>>>().map(Some)

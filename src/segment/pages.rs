@@ -123,7 +123,7 @@ impl<'a> Group<'a> {
 }
 
 /// How many bytes two strings begin with that are the same.
-fn alike(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn alike(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let mut same = 0;
     for (x, y) in words {

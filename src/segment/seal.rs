@@ -1,19 +1,22 @@
-//! A segment from pages in memory.
+//! A segment from pages that come in SURT order.
 
+use std::cmp::Ordering;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use super::build::{Builder, SectionWriter};
 use super::hashes::HashIndexWriter;
-use super::pages::GroupWriter;
+use super::page_writer::PagesWriter;
 use super::postings::{Posting, tag_of};
 use super::record::Record;
 use super::tables::{Layout, TablesWriter};
 use super::tombstones::Tombstone;
 use crate::disk::Disk;
-use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, PAGES_MAX, Tag};
+use crate::error::Result;
+use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Tag};
 use crate::page::Content;
 use crate::search::canonical_key;
+use crate::sort::{Packed, Sorted, Sorter};
 
 /// A page of a segment that is being sealed.
 pub(crate) struct SealPage<'a> {
@@ -24,169 +27,250 @@ pub(crate) struct SealPage<'a> {
     pub(crate) in_force: Option<Content>,
 }
 
-/// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB;
-/// memory for the fingerprints and hashes.
+/// What a segment is in its store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// First and last sequence number of its operations.
+    pub(crate) sequences: (u64, u64),
+    /// What it adds to the store's pages and visits.
+    pub(crate) deltas: (i64, i64),
+    pub(crate) tier: u64,
+}
+
+/// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB.
+///
+/// Hashes and fingerprints are sorted on the way: in memory while they fit, then with two scratch
+/// files that take 12 bytes for each page and 17 for each fingerprint of a page. Of very many, these
+/// are sorted by a thread of their own while those are written.
 pub(crate) struct Sealer {
     builder: Builder,
     numbers: Numbers,
-    section: SectionWriter,
-    group: GroupWriter,
-    bytes: Vec<u8>,
-    index: Vec<u8>,
-    hashes: Vec<(u64, u32)>,
-    held: Vec<Held>,
-    /// What lists say of the digest in force on each page.
-    tags: Vec<Option<u32>>,
+    pages: PagesWriter,
+    hashes: Sorter<HashOf>,
+    held: Sorter<Held>,
 }
 
 impl Sealer {
-    /// Begins segment `id`, of operations with these first and last sequence numbers, that adds so
-    /// much to the store's pages and visits.
-    pub(crate) fn new(
-        disk: &Arc<dyn Disk>,
-        id: u64,
-        sequences: (u64, u64),
-        deltas: (i64, i64),
-    ) -> Result<Sealer> {
+    /// Begins segment `id`. `memory_bytes` is what hashes and fingerprints may take before they go
+    /// to scratch files.
+    pub(crate) fn new(disk: &Arc<dyn Disk>, id: u64, memory_bytes: usize) -> Result<Sealer> {
         let mut builder = Builder::new(disk, id)?;
-        let section = builder.begin(Tag::of(Kind::Pages))?;
-        let numbers = Numbers {
-            first_sequence: sequences.0,
-            last_sequence: sequences.1,
-            page_delta: deltas.0,
-            visit_delta: deltas.1,
-            ..Numbers::default()
-        };
-        Ok(Sealer {
-            builder,
-            numbers,
-            section,
-            group: GroupWriter::default(),
-            bytes: Vec::new(),
-            index: Vec::new(),
-            hashes: Vec::new(),
-            held: Vec::new(),
-            tags: Vec::new(),
-        })
+        // As they are in size.
+        let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 5 * 2);
+        let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 5 * 3);
+        let pages = PagesWriter::new(&mut builder)?;
+        Ok(Sealer { builder, numbers: Numbers::default(), pages, hashes, held })
     }
 
     /// Adds the next page.
     pub(crate) fn push(&mut self, page: &SealPage<'_>) -> Result<()> {
         let record = &page.record;
-        let ordinal = u32::try_from(self.numbers.pages).ok().filter(|n| u64::from(*n) < PAGES_MAX);
-        let ordinal = ordinal
-            .ok_or_else(|| Error::Option("a segment holds fewer than 2^30 pages".to_owned()))?;
-        if self.group.is_empty() {
-            self.index.extend_from_slice(&self.section.written().to_le_bytes());
-        }
-        self.group.push(page.url, |out| record.put(out));
-        if self.group.is_full() {
-            self.flush()?;
-        }
-        self.hashes.push((page.hash, ordinal));
-        self.numbers.pages += 1;
+        let ordinal = self.pages.push(&mut self.builder, page.url, |out| record.put(out))?;
+        self.hashes.push(HashOf { hash: page.hash, page: ordinal })?;
         self.numbers.visits += record.visits.len() as u64;
         self.numbers.resets += u64::from(record.reset);
-        self.tags.push(page.in_force.and_then(|content| content.digest).as_ref().map(tag_of));
         // The fingerprints of its visits, and the one in force.
         let mut in_force = page.in_force;
         let mark = |content: &Content| (content.fingerprint, content.epoch);
         for content in record.visits.iter().filter_map(|v| v.seen.content()) {
-            let is_in_force = in_force.is_some_and(|other| mark(&other) == mark(content));
-            self.held.push(Held::new(content, ordinal, is_in_force));
-            if is_in_force {
-                in_force = None;
-            }
+            // Its digest may have been another one then.
+            let same = in_force.take_if(|other| mark(other) == mark(content));
+            self.held.push(Held::new(&same.unwrap_or(*content), ordinal, same.is_some()))?;
         }
-        self.held.extend(in_force.map(|content| Held::new(&content, ordinal, true)));
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.group.flush(&mut self.bytes);
-        self.builder.write(&mut self.section, &self.bytes)?;
-        self.bytes.clear();
-        Ok(())
+        match in_force {
+            Some(content) => self.held.push(Held::new(&content, ordinal, true)),
+            None => Ok(()),
+        }
     }
 
     /// Writes all the rest, and gives the file its name, durably.
-    pub(crate) fn finish(mut self, tombstones: &[Tombstone], layout: &Layout) -> Result<u64> {
-        if !self.group.is_empty() {
-            self.flush()?;
-        }
-        let Sealer { mut builder, mut numbers, section, mut index, mut hashes, .. } = self;
-        let (mut held, tags) = (self.held, self.tags);
-        index.extend_from_slice(&section.written().to_le_bytes());
-        builder.end(section)?;
-        builder.whole(Tag::of(Kind::PageIndex), &index)?;
+    pub(crate) fn finish(
+        self,
+        span: Span,
+        tombstones: &[Tombstone],
+        layout: &Layout,
+    ) -> Result<u64> {
+        let Sealer { mut builder, mut numbers, pages, hashes, held } = self;
+        numbers.pages = pages.finish(&mut builder)?;
+        let Span { sequences, deltas, tier } = span;
+        (numbers.first_sequence, numbers.last_sequence) = sequences;
+        (numbers.page_delta, numbers.visit_delta) = deltas;
+        numbers.tier = tier;
 
-        hashes.sort_unstable();
-        write_hashes(&mut builder, &hashes)?;
-        drop(hashes);
+        let held = if numbers.visits < SORTED_BESIDE {
+            write_hashes(&mut builder, hashes.finish()?, numbers.pages)?;
+            held.finish()?
+        } else {
+            // The ones are sorted while the others are written.
+            std::thread::scope(|scope| {
+                let sorting = scope.spawn(|| held.finish());
+                write_hashes(&mut builder, hashes.finish()?, numbers.pages)?;
+                sorting.join().unwrap_or_else(|panic| resume_unwind(panic))
+            })?
+        };
         builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(tombstones))?;
-
-        held.sort_unstable();
-        for tables in held.chunk_by(|a, b| a.epoch == b.epoch) {
-            let epoch = tables.first().map_or(0, |t| t.epoch);
-            let mut writer = TablesWriter::new(&mut builder, epoch)?;
-            let mut postings = Vec::new();
-            for equal in tables.chunk_by(|a, b| a.fingerprint() == b.fingerprint()) {
-                postings.clear();
-                for of_page in equal.chunk_by(|a, b| a.page() == b.page()) {
-                    let page = of_page.first().map_or(0, Held::page);
-                    postings.push(Posting { page, in_force: of_page.iter().any(Held::in_force) });
-                }
-                let fingerprint = equal.first().map_or(0, Held::fingerprint);
-                let tag = |page: u32| Ok(tags.get(page as usize).copied().flatten());
-                writer.push(&mut builder, fingerprint, &postings, tag)?;
-            }
-            numbers.fingerprints += writer.finish(&mut builder, layout)?;
-        }
+        numbers.fingerprints = write_tables(&mut builder, held, layout)?;
         builder.finish(numbers)
     }
 }
 
-/// A fingerprint that a page has or had; ordered by epoch, canonically, and by page.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Visits from which on fingerprints are sorted by a thread of their own.
+const SORTED_BESIDE: u64 = 1 << 20;
+
+/// Writes what finds pages by hash.
+fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -> Result<()> {
+    let mut writer = HashWriter::new(builder, pages)?;
+    while let Some(HashOf { hash, page }) = hashes.next()? {
+        writer.push(builder, hash, page)?;
+    }
+    writer.finish(builder)
+}
+
+/// Writes the tables of each epoch. Returns how many fingerprints they have.
+fn write_tables(builder: &mut Builder, mut held: Sorted<Held>, layout: &Layout) -> Result<u64> {
+    let (mut fingerprints, mut postings, mut tags) = (0, Vec::new(), Vec::new());
+    let mut next = held.next()?;
+    while let Some(epoch) = next.map(|held| held.epoch()) {
+        let mut writer = TablesWriter::new(builder, epoch)?;
+        while let Some(first) = next.filter(|held| held.epoch() == epoch) {
+            let fingerprint = first.fingerprint();
+            postings.clear();
+            tags.clear();
+            let same = |held: &Held| held.epoch() == epoch && held.fingerprint() == fingerprint;
+            while let Some(held_by) = next.filter(same) {
+                let (page, in_force) = (held_by.page(), held_by.in_force());
+                match postings.last_mut().filter(|last: &&mut Posting| last.page == page) {
+                    Some(last) => last.in_force |= in_force,
+                    None => postings.push(Posting { page, in_force }),
+                }
+                tags.extend(held_by.tag().map(|tag| (page, tag)));
+                next = held.next()?;
+            }
+            let tag = |page| {
+                let at = tags.binary_search_by_key(&page, |(page, _)| *page).ok();
+                Ok(at.and_then(|at| tags.get(at)).map(|(_, tag)| *tag))
+            };
+            writer.push(builder, fingerprint, &postings, tag)?;
+        }
+        fingerprints += writer.finish(builder, layout)?;
+    }
+    Ok(fingerprints)
+}
+
+/// The hash of a page's URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct HashOf {
+    hash: u64,
+    page: u32,
+}
+
+impl Packed for HashOf {
+    const BYTES: usize = 12;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.hash.to_le_bytes());
+        out.extend_from_slice(&self.page.to_le_bytes());
+    }
+
+    fn take(bytes: &[u8]) -> Option<HashOf> {
+        let mut cursor = Cursor::new(bytes);
+        Some(HashOf { hash: cursor.u64()?, page: cursor.u32()? })
+    }
+
+    fn sort(items: &mut Vec<HashOf>) {
+        items.sort_unstable();
+    }
+}
+
+/// A fingerprint that a page has or had; ordered by epoch, canonically, and by page. In 24 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Held {
-    epoch: u32,
-    /// From the top: the popcount, the fingerprint, the page, and a bit that says whether it is in
-    /// force there. One number, so that they are quick to sort.
-    packed: u128,
+    /// From the top: the epoch, the popcount in 8 bits, and 24 bits of the fingerprint.
+    high: u64,
+    /// Its other 40 bits, and 24 that are zero.
+    low: u64,
+    /// The page, a bit that says whether it is in force there, and one whether there is a tag.
+    page: u32,
+    /// What lists say of the digest, if it is in force and there is one.
+    tag: u32,
+}
+
+const _: () = assert!(size_of::<Held>() == 24);
+const _: () = assert!(PAGES_MAX <= 1 << 30, "page ordinals leave room for the two bits");
+
+/// Bits of `low` that are not used.
+const UNUSED_BITS: u32 = 24;
+
+impl Ord for Held {
+    #[inline]
+    fn cmp(&self, other: &Held) -> Ordering {
+        let key = |held: &Held| u128::from(held.high) << 64 | u128::from(held.low);
+        key(self).cmp(&key(other)).then(self.page.cmp(&other.page))
+    }
+}
+
+impl PartialOrd for Held {
+    #[inline]
+    fn partial_cmp(&self, other: &Held) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Packed for Held {
+    const BYTES: usize = 21;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.high.to_le_bytes());
+        out.extend_from_slice(self.low.to_le_bytes().get(3..).unwrap_or(&[]));
+        out.extend_from_slice(&self.page.to_le_bytes());
+        out.extend_from_slice(&self.tag.to_le_bytes());
+    }
+
+    fn take(bytes: &[u8]) -> Option<Held> {
+        let mut cursor = Cursor::new(bytes);
+        let high = cursor.u64()?;
+        let (middle, top) = (cursor.u32()?, cursor.u8()?);
+        let low = u64::from(top) << 56 | u64::from(middle) << UNUSED_BITS;
+        Some(Held { high, low, page: cursor.u32()?, tag: cursor.u32()? })
+    }
+
+    fn sort(items: &mut Vec<Held>) {
+        items.sort_unstable();
+    }
 }
 
 impl Held {
     fn new(content: &Content, page: u32, in_force: bool) -> Held {
         let (popcount, fingerprint) = canonical_key(content.fingerprint);
-        let packed = u128::from(popcount) << 97
-            | u128::from(fingerprint) << 33
-            | u128::from(page) << 1
-            | u128::from(in_force);
-        Held { epoch: content.epoch.0, packed }
+        let epoch = u64::from(content.epoch.0);
+        let tag = content.digest.as_ref().filter(|_| in_force).map(tag_of);
+        Held {
+            high: epoch << 32 | u64::from(popcount) << 24 | fingerprint >> 40,
+            low: fingerprint << UNUSED_BITS,
+            page: page << 2 | u32::from(in_force) << 1 | u32::from(tag.is_some()),
+            tag: tag.unwrap_or(0),
+        }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the bits that are cut are another's")]
+    fn epoch(&self) -> u32 {
+        u32::try_from(self.high >> 32).unwrap_or(0)
+    }
+
     fn fingerprint(&self) -> u64 {
-        (self.packed >> 33) as u64
+        self.high << 40 | self.low >> UNUSED_BITS
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the bits that are cut are another's")]
     fn page(&self) -> u32 {
-        (self.packed >> 1) as u32
+        self.page >> 2
     }
 
     fn in_force(&self) -> bool {
-        self.packed & 1 == 1
+        self.page & 2 != 0
     }
-}
 
-/// Writes what finds pages by hash, from hashes in ascending order.
-fn write_hashes(builder: &mut Builder, hashes: &[(u64, u32)]) -> Result<()> {
-    let mut writer = HashWriter::new(builder, hashes.len() as u64)?;
-    for &(hash, page) in hashes {
-        writer.push(builder, hash, page)?;
+    fn tag(&self) -> Option<u32> {
+        (self.page & 1 != 0).then_some(self.tag)
     }
-    writer.finish(builder)
 }
 
 /// The four sections that find a page by its hash.
@@ -196,7 +280,9 @@ pub(super) struct HashWriter {
     directory: SectionWriter,
     filter: SectionWriter,
     index: HashIndexWriter,
-    parts: (Vec<u8>, Vec<u8>),
+    count: u64,
+    /// What was not handed on yet, of each section.
+    parts: [Vec<u8>; 4],
 }
 
 impl HashWriter {
@@ -208,37 +294,80 @@ impl HashWriter {
         let filter = builder.place(Tag::of(Kind::Filter), super::hashes::filter_bytes(pages))?;
         let index = HashIndexWriter::new(pages);
         let parts = Default::default();
-        Ok(HashWriter { hashes, pages: of_pages, directory, filter, index, parts })
+        Ok(HashWriter { hashes, pages: of_pages, directory, filter, index, count: 0, parts })
     }
 
     /// Adds a hash; they come in ascending order, equal ones in order of pages.
     pub(super) fn push(&mut self, builder: &mut Builder, hash: u64, page: u32) -> Result<()> {
-        builder.write(&mut self.hashes, &hash.to_le_bytes())?;
-        builder.write(&mut self.pages, &page.to_le_bytes())?;
-        self.index.push(hash, &mut self.parts.0, &mut self.parts.1);
-        self.drain(builder)
+        /// Hashes that are handed on together.
+        const TOGETHER: u64 = 512;
+        let [hashes, pages, directory, filter] = &mut self.parts;
+        hashes.extend_from_slice(&hash.to_le_bytes());
+        pages.extend_from_slice(&page.to_le_bytes());
+        self.index.push(hash, directory, filter);
+        self.count += 1;
+        if self.count.is_multiple_of(TOGETHER) { self.drain(builder) } else { Ok(()) }
     }
 
     fn drain(&mut self, builder: &mut Builder) -> Result<()> {
-        builder.write(&mut self.directory, &self.parts.0)?;
-        builder.write(&mut self.filter, &self.parts.1)?;
-        self.parts.0.clear();
-        self.parts.1.clear();
+        let HashWriter { hashes, pages, directory, filter, parts, .. } = self;
+        for (section, part) in [hashes, pages, directory, filter].into_iter().zip(parts) {
+            builder.write(section, part)?;
+            part.clear();
+        }
         Ok(())
     }
 
     /// How many hashes were added.
     pub(super) fn count(&self) -> u64 {
-        self.hashes.written() / 8
+        self.count
     }
 
     pub(super) fn finish(mut self, builder: &mut Builder) -> Result<()> {
         let index = std::mem::replace(&mut self.index, HashIndexWriter::new(0));
-        index.finish(&mut self.parts.0, &mut self.parts.1);
+        let [_, _, directory, filter] = &mut self.parts;
+        index.finish(directory, filter);
         self.drain(builder)?;
         for section in [self.hashes, self.pages, self.directory, self.filter] {
             builder.end(section)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Epoch;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_held_says_what_it_was_made_of_and_is_ordered_by_it(
+            each in prop::collection::vec(
+                (0u32..3, any::<u64>(), 0..1u32 << 30, any::<bool>()), 0..50,
+            ),
+            most in any::<bool>(),
+        ) {
+            let each = each.into_iter().map(|(epoch, fingerprint, page, in_force)| {
+                let epoch = if most { u32::MAX - epoch } else { epoch };
+                (epoch, canonical_key(fingerprint), page, in_force)
+            });
+            let mut each: Vec<_> = each.collect();
+            let mut held = Vec::new();
+            for (epoch, (_, fingerprint), page, in_force) in each.iter().copied() {
+                let content = Content { fingerprint, digest: None, epoch: Epoch(epoch) };
+                let mut packed = Vec::new();
+                Held::new(&content, page, in_force).put(&mut packed);
+                prop_assert_eq!(packed.len(), Held::BYTES);
+                held.push(Held::take(&packed).unwrap());
+            }
+            Held::sort(&mut held);
+            each.sort_unstable();
+            let read = |held: &Held| {
+                (held.epoch(), canonical_key(held.fingerprint()), held.page(), held.in_force())
+            };
+            prop_assert_eq!(held.iter().map(read).collect::<Vec<_>>(), each);
+        }
     }
 }

@@ -10,8 +10,10 @@ mod answer;
 mod commit;
 mod forget;
 mod journal;
+mod load;
 mod mark;
 mod memtable;
+mod observations;
 mod observe;
 mod open;
 mod options;
@@ -34,6 +36,8 @@ use parking_lot::Mutex;
 pub use answer::{
     ExactCopy, Forgotten, History, Merged, Outcome, Page, SegmentStats, Stats, Verified, Version,
 };
+pub use load::{LoadOptions, Loaded, Loading, Observed, Stage};
+pub use observations::Observations;
 pub use options::{Durability, Options};
 pub use query::{Component, Explanation, Matches, Near, Query, Versions};
 pub use snapshot::{Scan, Snapshot};
@@ -274,6 +278,81 @@ impl Store {
         self.shared().observe(observations)
     }
 
+    /// Takes many observations at once, in any order, without a search and without the journal: an
+    /// existing corpus, or what another store has. All of them are stored when this returns, or
+    /// none; the store is then what it were if each had been observed.
+    ///
+    /// Some ten times as fast as [`observe_batch`](Store::observe_batch). Each observation is
+    /// written once to a scratch file, some 70 bytes with a URL of 50, and once to a segment, some
+    /// 110 with its tables; one sync of the segment for every 64 MiB, and one commit. Memory as the
+    /// options say.
+    ///
+    /// Readers go on and see nothing of it until all is there. Observing and forgetting go on while
+    /// observations are taken ([`Stage::Gathering`]); then they wait until the load is done. One
+    /// load goes on at a time, and [`close`](Store::close) waits for it to stop.
+    ///
+    /// ```
+    /// use simkeep::{LoadOptions, Observation, Options, Store, fingerprint};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let store = Store::create(&path, Options::default())?;
+    /// let epoch = store.epoch(fingerprint::RECIPE)?;
+    /// let corpus = [("https://example.com/", 17), ("https://example.org/", 4)];
+    /// let observations = corpus.iter().map(|(url, print)| {
+    ///     Ok(Observation::content(url, 1_700_000_000_000, *print, epoch))
+    /// });
+    /// let loaded = store.load(observations, LoadOptions::default())?;
+    /// assert_eq!((loaded.pages, loaded.segments), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Load`] if an observation is an error or cannot be stored as it is (its URL, time or
+    /// epoch): it says which one. [`Error::Cancelled`] if the callback said so. [`Error::Io`] if a
+    /// file could not be written, [`Error::Corrupt`] if a page that the store had could not be read.
+    /// In all these cases nothing is stored, and the store goes on. [`Error::Io`] of the commit is
+    /// as for [`observe`](Store::observe).
+    pub fn load<O: Observed>(
+        &self,
+        observations: impl IntoIterator<Item = Result<O>>,
+        options: LoadOptions<'_>,
+    ) -> Result<Loaded> {
+        self.shared().load(observations.into_iter(), options)
+    }
+
+    /// Loads everything that another store holds at this moment. Epochs are those of the same name;
+    /// the names are registered first, and stay even if the load comes to nothing.
+    ///
+    /// ```
+    /// use simkeep::{LoadOptions, Options, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let (old, new) = (dir.path().join("old.simkeep"), dir.path().join("new.simkeep"));
+    /// # drop(Store::create(&old, Options::default())?);
+    /// let old = Store::open_read_only(old)?;
+    /// let new = Store::open_or_create(new, Options::default())?;
+    /// new.copy_from(&old, LoadOptions::default())?;
+    /// assert_eq!(new.stats()?.visits, old.stats()?.visits);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Store::load) and [`epoch`](Store::epoch).
+    pub fn copy_from(&self, other: &Store, options: LoadOptions<'_>) -> Result<Loaded> {
+        let observations = other.snapshot().observations();
+        let numbers = other.epochs().into_iter().map(|name| self.epoch(&name));
+        let numbers = numbers.collect::<Result<Vec<_>>>()?;
+        let there = |(url, visit)| (url, observations::renumbered(visit, &numbers));
+        self.load(observations.map(|observation| observation.map(there)), options)
+    }
+
     /// Hides everything observed so far of a page, or of all pages under a prefix, at once: in
     /// histories and in `near`. What is observed later starts anew.
     ///
@@ -439,7 +518,7 @@ impl Store {
     }
 
     /// Merges all segments into one, and returns when that is done. Reads and writes all of the
-    /// store's segments once.
+    /// store's segments once; more than 128 of them twice.
     ///
     /// # Errors
     ///
@@ -545,7 +624,8 @@ impl Handle {
             // A thread that panicked has nothing more to say.
             let _ = thread.join();
         }
-        // Whoever still seals or merges by hand is waited for: until then the lock is ours.
+        // Whoever still loads, seals or merges is waited for: until then the lock is ours.
+        let _loading = shared.loading.lock();
         let _sealing = shared.sealing.lock();
         let _merging = shared.merging.lock();
         writing.catalog.close();

@@ -263,6 +263,8 @@ fn share(
         poison: OnceLock::new(),
         closed: AtomicBool::new(false),
         work: (Mutex::new(()), Condvar::new()),
+        loading: Mutex::new(()),
+        held: AtomicBool::new(false),
         sealing: Mutex::new(()),
         spare: Mutex::new(None),
         merging: Mutex::new(()),

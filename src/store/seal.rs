@@ -12,16 +12,21 @@ use parking_lot::MutexGuard;
 
 use super::answer::Merged;
 use super::memtable::{Inner, Memtable};
+use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::search::Resources;
-use crate::segment::{Layout, Mergeable, SealPage, Sealer, Segment, merge};
+use crate::segment::{Layout, Mergeable, SealPage, Sealer, Segment, Span, merge};
 
 /// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
+
+/// Segments that are merged at once, at most. Each may take a scratch file, and those of one merge
+/// have numbers of a byte.
+const MERGED_MAX: usize = 128;
 
 /// How long the background work waits before it tries again what did not go.
 const RETRY: Duration = Duration::from_secs(10);
@@ -39,11 +44,16 @@ impl Shared {
             || inner.operations > 0 && inner.bytes() >= self.options.memtable_bytes
     }
 
-    /// Takes the write lock once there is room for an operation.
+    /// Takes the write lock once there is room for an operation, and no load holds the writers.
     pub(super) fn room(&self) -> Result<MutexGuard<'_, Writer>> {
         loop {
             self.sound()?;
             let mut writer = self.writer.lock();
+            if self.held.load(Ordering::Acquire) {
+                drop(writer);
+                self.wait_until(|| !self.held.load(Ordering::Acquire))?;
+                continue;
+            }
             if !self.is_full(&Self::active(&self.view())?.read()) {
                 return Ok(writer);
             }
@@ -155,8 +165,8 @@ impl Shared {
         };
         self.commit(sequences.1, None)?;
         let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
-        let deltas = (inner.page_delta, inner.visit_delta);
-        let mut sealer = Sealer::new(&self.disk, id, sequences, deltas)?;
+        // As many as a memtable holds are sorted in memory.
+        let mut sealer = Sealer::new(&self.disk, id, usize::MAX)?;
         let mut visits = Vec::new();
         for page in inner.in_order() {
             let record = page.record(&mut visits);
@@ -165,7 +175,9 @@ impl Shared {
                 sealer.push(&SealPage { url, hash, record, in_force })?;
             }
         }
-        sealer.finish(&inner.tombstones, &self.layout())?;
+        let deltas = (inner.page_delta, inner.visit_delta);
+        let span = Span { sequences, deltas, tier: 0 };
+        sealer.finish(span, &inner.tombstones, &self.background_layout())?;
         let live = self.open_segment(id)?;
         let next = self.next_segment.load(Ordering::Acquire);
         self.catalog()?.seal(&row(&live.segment), memtable.journal, next)?;
@@ -178,17 +190,19 @@ impl Shared {
     }
 
     /// How tables of new segments are made.
-    fn layout(&self) -> Layout {
-        Layout {
-            distance: self.options.near_distance,
-            bytes_each: self.options.fingerprint_bytes,
-            resources: Resources { memory_bytes: self.options.merge_memory_bytes, threads: 1 },
-        }
+    pub(super) fn layout(&self, resources: Resources) -> Layout {
+        let Options { near_distance, fingerprint_bytes, .. } = self.options;
+        Layout { distance: near_distance, bytes_each: fingerprint_bytes, resources }
+    }
+
+    /// The same beside other work.
+    fn background_layout(&self) -> Layout {
+        self.layout(Resources { memory_bytes: self.options.merge_memory_bytes, threads: 1 })
     }
 
     /// Opens a segment that was just written, ready to be searched at full speed. One that turns out
     /// not to be sound is removed.
-    fn open_segment(&self, id: u64) -> Result<Arc<LiveSegment>> {
+    pub(super) fn open_segment(&self, id: u64) -> Result<Arc<LiveSegment>> {
         let open = || {
             let segment = Segment::open(&self.disk, id)?;
             if self.options.background && segment.file_bytes() <= WARM_BYTES_MAX {
@@ -207,8 +221,7 @@ impl Shared {
         let view = self.view();
         let tier = |live: &Arc<LiveSegment>| live.segment.numbers().tier;
         let runs = view.segments.chunk_by(|a, b| tier(a) == tier(b));
-        let run = runs.filter(|run| run.len() >= self.options.merge_fanout).last()?;
-        Some(run.to_vec())
+        runs.filter(|run| run.len() >= self.options.merge_fanout).last().map(<[_]>::to_vec)
     }
 
     /// Whether a seal or a merge is due.
@@ -220,7 +233,8 @@ impl Shared {
     pub(super) fn merge_due(&self) -> Result<bool> {
         let _one = self.merging.lock();
         self.sound()?;
-        let Some(inputs) = self.due() else { return Ok(false) };
+        let Some(mut inputs) = self.due() else { return Ok(false) };
+        inputs.truncate(MERGED_MAX);
         if !self.has_space(&inputs)? {
             let full = std::io::Error::from(ErrorKind::StorageFull);
             return Err(Error::io("merge the segments of", self.disk.location(), full));
@@ -232,12 +246,23 @@ impl Shared {
     /// Merges all segments into one.
     pub(super) fn merge_all(&self) -> Result<Merged> {
         let _one = self.merging.lock();
-        self.sound()?;
-        let inputs = self.view().segments.to_vec();
-        if inputs.len() < 2 {
-            return Ok(Merged::default());
+        let mut all = Merged::default();
+        loop {
+            self.sound()?;
+            let inputs = self.view().segments.to_vec();
+            if inputs.len() < 2 {
+                return Ok(all);
+            }
+            let whole = inputs.len() <= MERGED_MAX;
+            for inputs in inputs.chunks(MERGED_MAX).filter(|inputs| inputs.len() > 1) {
+                let merged = self.merge_segments(inputs, &[], &|_, _| Ok(false))?;
+                all.inputs += merged.inputs;
+                all.bytes += merged.bytes;
+            }
+            if whole {
+                return Ok(all);
+            }
         }
-        self.merge_segments(&inputs, &[], &|_, _| Ok(false))
     }
 
     /// Whether the disk has room for a merge's output beside its inputs.
@@ -281,7 +306,7 @@ impl Shared {
             done,
             hidden,
             cancel: &self.cancel,
-            layout: self.layout(),
+            layout: self.background_layout(),
         };
         let Some(bytes) = merge(&self.disk, id, &mergeable)? else { return Err(Error::Closed) };
         let live = self.open_segment(id)?;
@@ -367,7 +392,7 @@ impl Shared {
     }
 }
 
-fn row(segment: &Segment) -> SegmentRow {
+pub(super) fn row(segment: &Segment) -> SegmentRow {
     SegmentRow {
         id: segment.id(),
         first_sequence: segment.numbers().first_sequence,

@@ -39,6 +39,10 @@ pub(super) struct Shared {
     pub(super) closed: AtomicBool,
     /// Notified when a seal or merge ends, when there is one to do, and when the store closes.
     pub(super) work: (Mutex<()>, Condvar),
+    /// Taken by a load from beginning to end.
+    pub(super) loading: Mutex<()>,
+    /// Whether a load lets the writers wait. Set under the write lock.
+    pub(super) held: AtomicBool,
     pub(super) sealing: Mutex<()>,
     /// A memtable that was sealed.
     pub(super) spare: Mutex<Option<Memtable>>,

@@ -1,5 +1,6 @@
 //! A consistent view of the store, and everything that is read from one.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::answer::{History, Page, Version};
@@ -7,7 +8,7 @@ use super::memtable::Memtable;
 use super::view::{Lookup, Part, View, unreadable};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Head, Prefix, Seen, Verdict, Visit, check_url, surt};
-use crate::segment::PageCursor;
+use crate::segment::{PageCursor, RecordRef};
 
 /// A consistent view: every operation up to a sequence number, and none after it.
 ///
@@ -182,56 +183,47 @@ impl Scan {
         Ok(scan)
     }
 
-    /// The next page that any component has, visible or not, and its head.
-    fn step(&mut self) -> Result<Option<(String, Option<Head>)>> {
-        let mut least: Option<(Vec<u8>, String)> = None;
+    /// The next page that any component has, visible or not, and what `read` makes of it.
+    fn step<T>(&mut self, read: impl Fn(&Scan, &Standing<'_>) -> Result<T>) -> Result<Option<T>> {
+        let mut least: Option<&SegmentScan> = None;
         for scan in &self.segments {
-            let at = (scan.cursor.key().to_vec(), scan.cursor.url()?.to_owned());
-            if least.as_ref().is_none_or(|l| at < *l) {
-                least = Some(at);
+            // Of equal ones the newest, which is the last.
+            if least.is_none_or(|least| scan.cursor.compare(&least.cursor).is_le()) {
+                least = Some(scan);
             }
         }
-        for at in self.memtables.iter().filter_map(MemoryScan::next) {
-            if least.as_ref().is_none_or(|l| at < *l) {
-                least = Some(at);
+        let mut at = None;
+        let mut in_memory = false;
+        for (key, url) in self.memtables.iter().filter_map(MemoryScan::next) {
+            let order = match (&at, least) {
+                (Some((least_key, least_url)), _) => (&key, &url).cmp(&(least_key, least_url)),
+                (None, Some(least)) => {
+                    (key.as_slice(), url.as_str()).cmp(&(least.cursor.key(), least.cursor.url()?))
+                }
+                (None, None) => Ordering::Less,
+            };
+            if order.is_lt() {
+                at = Some((key, url));
+                least = None;
             }
+            in_memory |= order.is_le();
         }
-        let Some((key, url)) = least else { return Ok(None) };
+        let (key, url) = match (at, least) {
+            (Some(at), _) => at,
+            (None, Some(least)) => (least.cursor.key().to_vec(), least.cursor.url()?.to_owned()),
+            (None, None) => return Ok(None),
+        };
         if self.end.as_ref().is_some_and(|end| key >= *end) {
             return Ok(None);
         }
-        let lookup = Lookup::new(&url, self.snapshot.view.seed);
-        let (view, sequence) = (&self.snapshot.view, self.snapshot.sequence);
-        let mut in_memory = false;
+        let newest = least.filter(|_| !in_memory);
+        let standing = Standing { key: &key, url: &url, newest };
+        let found = read(self, &standing)?;
         for scan in &mut self.memtables {
             if scan.next().is_some_and(|(_, next)| next == url) {
                 scan.pages.pop();
-                in_memory = true;
             }
         }
-        let mut newest = None;
-        for scan in self.segments.iter().rev() {
-            if scan.cursor.url()? == url {
-                newest = Some(scan);
-                break;
-            }
-        }
-        let head = match newest {
-            // The newest segment that has the page says what it is, unless it is hidden since.
-            Some(scan) if !in_memory => {
-                let newer = view.segments.iter().skip(scan.number + 1);
-                let hidden =
-                    newer.flat_map(|live| &live.tombstones).any(|t| t.prefix.contains(&key))
-                        || view.forgotten_in_memory(&lookup, sequence, 0);
-                let damaged = || {
-                    view.segments
-                        .get(scan.number)
-                        .map_or(Error::Closed, |live| unreadable(&live.segment))
-                };
-                if hidden { None } else { scan.cursor.record()?.head().ok_or_else(damaged)? }
-            }
-            _ => view.head(&lookup, sequence)?.head,
-        };
         let mut failed = None;
         self.segments.retain_mut(|scan| {
             let here = scan.cursor.url().is_ok_and(|at| at == url);
@@ -245,31 +237,90 @@ impl Scan {
         });
         match failed {
             Some(e) => Err(e),
-            None => Ok(Some((url, head))),
+            None => Ok(Some(found)),
         }
     }
+
+    /// The record that says all there is to say of the head of a page; `None` if the page must be
+    /// looked up.
+    #[expect(clippy::option_option, reason = "hidden and not alone are two things")]
+    fn record<'s>(&'s self, at: &Standing<'s>) -> Result<Option<Option<RecordRef<'s>>>> {
+        // The newest segment that has the page says what it is, unless it is hidden since.
+        let Some(scan) = at.newest else { return Ok(None) };
+        let Snapshot { view, sequence, .. } = &self.snapshot;
+        let newer = view.segments.iter().skip(scan.number + 1);
+        let hidden = newer.flat_map(|live| &live.tombstones).any(|t| t.prefix.contains(at.key))
+            || view.memtables.iter().any(|memtable| memtable.read().sequences.is_some())
+                && view.forgotten_in_memory(&Lookup::new(at.url, view.seed), *sequence, 0);
+        if hidden { Ok(Some(None)) } else { scan.cursor.record().map(|record| Some(Some(record))) }
+    }
+
+    fn unreadable(&self, at: &Standing<'_>) -> Error {
+        let live = at.newest.and_then(|scan| self.snapshot.view.segments.get(scan.number));
+        live.map_or(Error::Closed, |live| unreadable(&live.segment))
+    }
+
+    fn head(&self, at: &Standing<'_>) -> Result<Option<Head>> {
+        let Snapshot { view, sequence, .. } = &self.snapshot;
+        match self.record(at)? {
+            Some(None) => Ok(None),
+            Some(Some(record)) => record.head().ok_or_else(|| self.unreadable(at)),
+            None => view.head(&Lookup::new(at.url, view.seed), *sequence).map(|known| known.head),
+        }
+    }
+
+    fn visits(&self, at: &Standing<'_>) -> Result<Vec<Visit>> {
+        match self.record(at)? {
+            Some(None) => Ok(Vec::new()),
+            Some(Some(record)) if !record.earlier() => {
+                record.visits().ok_or_else(|| self.unreadable(at))
+            }
+            _ => self.snapshot.visits(&Lookup::new(at.url, self.snapshot.view.seed)),
+        }
+    }
+
+    /// The next page that there is, and what `read` makes of it.
+    fn next_with<T>(
+        &mut self,
+        read: impl Fn(&Scan, &Standing<'_>) -> Result<Option<T>>,
+    ) -> Option<Result<T>> {
+        let failed = match self.failed.take() {
+            Some(e) => e,
+            None => loop {
+                match self.step(&read) {
+                    Ok(None) => return None,
+                    Ok(Some(None)) => {}
+                    Ok(Some(Some(found))) => return Some(Ok(found)),
+                    Err(e) => break e,
+                }
+            },
+        };
+        self.segments.clear();
+        self.memtables.clear();
+        Some(Err(failed))
+    }
+
+    /// The next page with its visits, in order.
+    pub(super) fn next_visits(&mut self) -> Option<Result<(String, Vec<Visit>)>> {
+        self.next_with(|scan, at| {
+            let visits = scan.visits(at)?;
+            Ok((!visits.is_empty()).then(|| (at.url.to_owned(), visits)))
+        })
+    }
+}
+
+/// Where a scan stands.
+struct Standing<'s> {
+    key: &'s [u8],
+    url: &'s str,
+    /// The newest segment that has the page, unless a memtable has it, too.
+    newest: Option<&'s SegmentScan>,
 }
 
 impl Iterator for Scan {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(e) = self.failed.take() {
-            self.segments.clear();
-            self.memtables.clear();
-            return Some(Err(e));
-        }
-        loop {
-            match self.step() {
-                Ok(None) => return None,
-                Ok(Some((_, None))) => {}
-                Ok(Some((url, Some(head)))) => return Some(Ok(page(&url, &head))),
-                Err(e) => {
-                    self.segments.clear();
-                    self.memtables.clear();
-                    return Some(Err(e));
-                }
-            }
-        }
+        self.next_with(|scan, at| Ok(scan.head(at)?.map(|head| page(at.url, &head))))
     }
 }

@@ -65,7 +65,12 @@ pub(crate) struct Lookup<'a> {
 
 impl<'a> Lookup<'a> {
     pub(crate) fn new(url: &'a str, seed: u64) -> Self {
-        Lookup { url, hash: url_hash(url, seed), key: std::cell::OnceCell::new() }
+        Self::of(url, url_hash(url, seed))
+    }
+
+    /// The same where the hash is known.
+    pub(crate) fn of(url: &'a str, hash: u64) -> Self {
+        Lookup { url, hash, key: std::cell::OnceCell::new() }
     }
 
     /// The SURT key, made when it is first asked for.

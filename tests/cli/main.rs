@@ -9,6 +9,7 @@ mod forget;
 mod hostile;
 mod ingest;
 mod interrupted;
+mod load;
 mod revisit;
 
 use std::ffi::OsStr;

@@ -1,10 +1,9 @@
 //! `ingest`: everything that was crawled, into the store.
 //!
-//! One thread reads and makes fingerprints ([`feed`]), the other observes in batches
+//! One thread reads and makes fingerprints ([`feed`](super::feed)), the other observes in batches
 //! ([`observer`]), so that neither waits for the other as long as there is work. The order of the
 //! records is kept: a run that was interrupted and is begun again ends with the same store.
 
-mod feed;
 mod observer;
 mod progress;
 mod summary;
@@ -20,10 +19,10 @@ use simkeep::{Options, Store};
 
 use super::Common;
 use super::exit::{Exit, Failure, say};
+use super::feed::{Fed, Feed};
 use super::input::{Broken, Source};
 use super::output::Output;
 use super::words::many;
-use feed::{Fed, Feed};
 use observer::Observer;
 use progress::Progress;
 
@@ -67,7 +66,7 @@ pub(super) struct Ingest {
     common: Common,
 }
 
-fn parse_epoch(name: &str) -> Result<String, &'static str> {
+pub(super) fn parse_epoch(name: &str) -> Result<String, &'static str> {
     if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
         return Err("an epoch's name has 1 to 256 bytes and no control characters");
     }
@@ -140,7 +139,7 @@ impl Ingest {
 }
 
 /// A file that was named and is not there is a mistake, not a broken record.
-fn check(path: &OsString) -> Result<(), Failure> {
+pub(super) fn check(path: &OsString) -> Result<(), Failure> {
     if path == "-" {
         return Ok(());
     }

@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use simkeep::{Content, Digest, Epoch, Observation, Seen, Store, Visit, fingerprint};
 
 use super::Failure;
-use super::feed::{Entry, Found};
 use super::summary::Summary;
+use crate::cli::feed::{Entry, Found};
 
 /// Observes entries in their order.
 pub(super) struct Observer<'a> {

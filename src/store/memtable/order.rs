@@ -3,22 +3,29 @@
 use super::{Inner, PageOf};
 use crate::page::{Prefix, surt};
 use crate::search::prefetch_value;
+use crate::sort::{Keyed, sort_by_digits};
 
 /// A page and where its SURT key is, to be sorted.
-struct Keyed {
-    /// Of keys that are alike up to some byte, the bytes after it, the first one on top.
+struct KeyedPage {
     digit: u64,
     start: usize,
     end: usize,
     number: u32,
 }
 
-/// Fewer keys than this are compared whole.
-const FEW: usize = 8;
+impl Keyed for KeyedPage {
+    fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
+        keys.get(self.start..self.end).unwrap_or(&[])
+    }
 
-/// How often keys are told apart by eight bytes before they are compared whole: keys of strangers
-/// decide neither the depth of a stack nor much of the time.
-const DIGITS_MAX: usize = 32;
+    fn digit(&self) -> u64 {
+        self.digit
+    }
+
+    fn set_digit(&mut self, digit: u64) {
+        self.digit = digit;
+    }
+}
 
 impl Inner {
     /// The numbers of the pages under a prefix, or of all, in SURT order. Takes the memory of their
@@ -33,46 +40,15 @@ impl Inner {
             let start = keys.len();
             surt::key(page.url(), &mut keys);
             if prefix.is_none_or(|prefix| prefix.contains(keys.get(start..).unwrap_or(&[]))) {
-                order.push(Keyed { digit: 0, start, end: keys.len(), number: page.number });
+                let (end, number) = (keys.len(), page.number);
+                order.push(KeyedPage { digit: 0, start, end, number });
             } else {
                 keys.truncate(start);
             }
         }
-        self.sort(&keys, &mut order, 0, DIGITS_MAX);
+        let url = |keyed: &KeyedPage| self.page(keyed.number).map(|page| page.url());
+        sort_by_digits(&keys, &mut order, &|a, b| url(a).cmp(&url(b)));
         order.into_iter().map(|keyed| keyed.number).collect()
-    }
-
-    /// Sorts pages whose keys are alike in their first `alike` bytes: by the eight bytes after what
-    /// they all share, then those that are the same so far in the same way, `digits` times at most.
-    fn sort(&self, keys: &[u8], order: &mut [Keyed], alike: usize, digits: usize) {
-        let key = |keyed: &Keyed| keys.get(keyed.start..keyed.end).unwrap_or(&[]);
-        let url = |keyed: &Keyed| self.page(keyed.number).map(|page| page.url());
-        let after =
-            |keyed: &Keyed, alike: usize| keys.get(keyed.start + alike..keyed.end).unwrap_or(&[]);
-        let whole = |a: &Keyed, b: &Keyed| key(a).cmp(key(b)).then_with(|| url(a).cmp(&url(b)));
-        let first = order.first().map_or(&[][..], |keyed| after(keyed, alike));
-        let shared = order.iter().skip(1).fold(first, |shared, keyed| {
-            let rest = shared.iter().zip(after(keyed, alike));
-            let same = rest.take_while(|(a, b)| a == b).count();
-            shared.get(..same).unwrap_or(&[])
-        });
-        let alike = alike + shared.len();
-        let ends = |keyed: &Keyed| keyed.end - keyed.start <= alike + size_of::<u64>();
-        for keyed in &mut *order {
-            let mut digit = [0; 8];
-            digit.iter_mut().zip(after(keyed, alike)).for_each(|(to, from)| *to = *from);
-            keyed.digit = u64::from_be_bytes(digit);
-        }
-        order.sort_unstable_by_key(|keyed| keyed.digit);
-        for same in order.chunk_by_mut(|a, b| a.digit == b.digit).filter(|same| same.len() > 1) {
-            // A key that ends is no longer told from one that goes on with zeros.
-            match digits.checked_sub(1) {
-                Some(digits) if same.len() >= FEW && !same.iter().any(ends) => {
-                    self.sort(keys, same, alike + size_of::<u64>(), digits);
-                }
-                _ => same.sort_unstable_by(whole),
-            }
-        }
     }
 
     /// All pages in SURT order, to be read one after another.

@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 
 use simkeep::{Digest, fingerprint};
 
-use super::Failure;
-use crate::cli::input::{Broken, Input, Item, Payload, Record, Source};
+use super::exit::Failure;
+use super::input::{Broken, Input, Item, Payload, Record, Source};
 
 /// Entries that may wait. They hold no texts, so this bounds the memory.
 const WAITING: usize = 2048;

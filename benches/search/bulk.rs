@@ -1,0 +1,113 @@
+//! Loading many pages at once: pages a second, bytes written, and memory.
+//!
+//! Pages come in no order, with URLs of 40 to 60 bytes on hosts of very different size, one visit
+//! each and random fingerprints. A page is a number: what comes costs no memory and little time.
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use simkeep::disk::{Disk, Meter, RealDisk};
+use simkeep::{Content, Epoch, LoadOptions, Loading, Options, Seen, Stage, Store, Visit};
+
+/// What a load took.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figures {
+    /// Pages that were loaded.
+    pub(crate) pages: u64,
+    /// From the first page to the end of the commit.
+    pub(crate) total: Duration,
+    /// Of that, until the last page was taken.
+    pub(crate) gathering: Duration,
+    /// Bytes written to all files, those that are gone again too.
+    pub(crate) bytes_written: u64,
+    /// Bytes of the segments.
+    pub(crate) bytes_kept: u64,
+    /// The most memory that the process took beyond what it had, files left out, where the system
+    /// says.
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+impl Figures {
+    /// Pages a second, all in all.
+    pub(crate) fn pages_per_second(&self) -> f64 {
+        self.pages as f64 / self.total.as_secs_f64()
+    }
+
+    /// Bytes written for a page.
+    pub(crate) fn bytes_written_per_page(&self) -> f64 {
+        self.bytes_written as f64 / self.pages as f64
+    }
+
+    /// Bytes on disk of a page.
+    pub(crate) fn bytes_per_page(&self) -> f64 {
+        self.bytes_kept as f64 / self.pages as f64
+    }
+}
+
+/// Loads pages into a new store in an empty directory.
+pub(crate) fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Figures> {
+    let meter = Meter::new(Arc::new(RealDisk::new(directory)));
+    let disk: Arc<dyn Disk> = Arc::new(meter.clone());
+    let store = Store::create_on(disk, Options { background: false, ..Options::default() })?;
+    let before = (meter.counts().bytes_written, anonymous_bytes());
+    let (mut gathering, mut most) = (Duration::ZERO, before.1);
+    let mut asked = 0u64;
+    let mut watch = |loading: &Loading| {
+        if loading.stage == Stage::Gathering {
+            gathering = loading.elapsed;
+        }
+        asked += 1;
+        if asked.is_multiple_of(64) {
+            most = most.max(anonymous_bytes());
+        }
+        ControlFlow::Continue(())
+    };
+    let options = LoadOptions::default().memory_bytes(memory_bytes).watch(&mut watch);
+    let epoch = store.newest_epoch();
+    let observations = (0..pages).map(|page| Ok(page_of(page, epoch)));
+    let start = Instant::now();
+    let loaded = store.load(observations, options)?;
+    let total = start.elapsed();
+    store.close()?;
+    Ok(Figures {
+        pages: loaded.pages,
+        total,
+        gathering,
+        bytes_written: meter.counts().bytes_written - before.0,
+        bytes_kept: loaded.bytes,
+        memory_bytes: most.zip(before.1).map(|(most, before)| most.saturating_sub(before)),
+    })
+}
+
+/// A page's URL and its visit, from its number.
+fn page_of(page: u64, epoch: Epoch) -> (String, Visit) {
+    // A bijection, so that no page comes twice.
+    let name = mix(page);
+    let octave = name % 18;
+    let host = mix(name ^ 0x5bd1_e995) % (1 << octave);
+    let mut url = String::with_capacity(64);
+    // Writing to a string cannot fail.
+    let _ = write!(url, "https://www.host-{host}.example/archive/{:x}/{name:016x}", name % 97);
+    let content = Content { fingerprint: mix(name), digest: None, epoch };
+    let time = 1_700_000_000_000 + page.cast_signed() * 100;
+    (url, Visit { time, seen: Seen::Content(content), status: Some(200) })
+}
+
+/// The finaliser of splitmix64, by Sebastiano Vigna.
+fn mix(n: u64) -> u64 {
+    let mut z = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Memory of this process that no file stands behind, where the system says.
+fn anonymous_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,376 @@
+//! `load`: very much at once, all of it or nothing.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use simkeep::{
+    Content, Epoch, Error, LoadOptions, Loaded, Loading, Options, Seen, Stage, Store, Visit,
+    fingerprint,
+};
+
+use super::Common;
+use super::exit::{Exit, Failure, say};
+use super::feed::{Entry, Fed, Feed, Found};
+use super::ingest::{check, parse_epoch};
+use super::input::{Broken, Source};
+use super::output::Output;
+use super::words::{bytes, count};
+
+/// Load other stores, JSON lines, files and web archives into a store, all of it or nothing
+///
+/// Many times as fast as `ingest`, and reads the same, and stores. It does not say what each record
+/// means. Makes the store if there is none. Whatever ends it early, the store holds what it did
+/// before; other programs may read it meanwhile.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep load old.simkeep --store new.simkeep
+  simkeep export --store old.simkeep | simkeep load - --store new.simkeep
+  simkeep load pages-*.jsonl.zst --store corpus.simkeep
+
+A broken record ends it, unless --skip-broken is given. So does a revisit in a web archive: what it
+repeats is looked up by `ingest` alone.")]
+pub(super) struct Load {
+    /// Stores, files and folders; - is standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// What made the fingerprints that come ready-made, where a record does not say it itself
+    #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
+    epoch: String,
+    /// Leave out broken records, and name them
+    #[arg(long)]
+    skip_broken: bool,
+    /// Memory to take, in MiB
+    #[arg(long, value_name = "MIB", default_value = "512")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    memory: u32,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Load {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        self.paths.iter().try_for_each(check)?;
+        let store = Store::open_or_create(&self.common.store, Options::default())?;
+        let taken = RefCell::new(Taken::new(&store, &self.epoch, self.skip_broken));
+        let observations =
+            self.parts().into_iter().flat_map(|part| match part.open(&self.common.store, &taken) {
+                Ok(observations) => observations,
+                Err(failure) => Box::new(std::iter::once(taken.borrow_mut().fail(failure))),
+            });
+        let mut progress = Progress::new();
+        let mut watch = |loading: &Loading| {
+            progress.show(loading);
+            ControlFlow::Continue(())
+        };
+        let started = Instant::now();
+        let options = LoadOptions::default()
+            .memory_bytes(usize::try_from(self.memory).unwrap_or(1) << 20)
+            .watch(&mut watch);
+        let loaded = store.load(observations, options);
+        let elapsed = started.elapsed();
+        progress.bar.finish_and_clear();
+        let mut taken = taken.into_inner();
+        // Why the stream ended says more than that it did.
+        let loaded = loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)))?;
+        taken.say_unnamed();
+        let Taken { broken, passed, .. } = taken;
+        let summary = Summary { loaded, broken, passed, elapsed };
+        store.close()?;
+        if self.common.json {
+            output.object(&summary.object())?;
+        } else {
+            summary.lines().iter().try_for_each(|line| output.line(line))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// What the arguments name: stores, and between them what `ingest` reads.
+    fn parts(&self) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        for path in &self.paths {
+            let folder = Path::new(path);
+            if path != "-" && folder.join("catalog.redb").is_file() {
+                parts.push(Part::Store(folder));
+                continue;
+            }
+            let source = Source::from_argument(path);
+            match parts.last_mut() {
+                Some(Part::Sources(sources)) => sources.push(source),
+                _ => parts.push(Part::Sources(vec![source])),
+            }
+        }
+        parts
+    }
+}
+
+/// Something to load from.
+enum Part<'p> {
+    Store(&'p Path),
+    Sources(Vec<Source>),
+}
+
+type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<(String, Visit)>> + 't>;
+
+impl Part<'_> {
+    /// Its observations.
+    fn open<'t>(self, into: &Path, taken: &'t RefCell<Taken<'_>>) -> Result<Taking<'t>, Failure> {
+        match self {
+            Part::Store(path) => {
+                let store = Store::open_read_only(path)?;
+                let observations = store.snapshot().observations();
+                let names = store.epochs();
+                Ok(Box::new(observations.map(move |observation| {
+                    let (url, visit) = observation?;
+                    Ok((url.to_string(), taken.borrow_mut().renumber(visit, &names)?))
+                })))
+            }
+            Part::Sources(sources) => {
+                let mut feed = Some(Feed::start(sources, into)?);
+                Ok(Box::new(std::iter::from_fn(move || {
+                    loop {
+                        let Ok(fed) = feed.as_ref()?.entries.recv() else {
+                            let ended = feed.take()?.finish();
+                            return ended.err().map(|failure| taken.borrow_mut().fail(failure));
+                        };
+                        if let Some(observation) = taken.borrow_mut().take(fed) {
+                            return Some(observation);
+                        }
+                    }
+                })))
+            }
+        }
+    }
+}
+
+/// Broken records that are named.
+const NAMED: u64 = 20;
+
+/// What has come so far.
+struct Taken<'s> {
+    store: &'s Store,
+    /// The epoch of ready-made fingerprints that name none.
+    ready_made: &'s str,
+    skip_broken: bool,
+    /// The numbers of the epochs that came up.
+    epochs: HashMap<String, Epoch>,
+    broken: u64,
+    passed: BTreeMap<&'static str, u64>,
+    /// Why the stream ended early.
+    failure: Option<Failure>,
+}
+
+impl<'s> Taken<'s> {
+    fn new(store: &'s Store, ready_made: &'s str, skip_broken: bool) -> Taken<'s> {
+        Taken {
+            store,
+            ready_made,
+            skip_broken,
+            epochs: HashMap::new(),
+            broken: 0,
+            passed: BTreeMap::new(),
+            failure: None,
+        }
+    }
+
+    /// Ends the stream.
+    fn fail(&mut self, failure: Failure) -> simkeep::Result<(String, Visit)> {
+        self.failure = Some(failure);
+        Err(Error::Cancelled)
+    }
+
+    /// The observation that an entry is; none if there is nothing to observe.
+    fn take(&mut self, fed: Fed) -> Option<simkeep::Result<(String, Visit)>> {
+        match fed {
+            Fed::Entry(entry) => {
+                let url = entry.url.clone();
+                match self.visit(entry) {
+                    Ok(Some(visit)) => Some(Ok((url, visit))),
+                    Ok(None) => {
+                        let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
+                        self.broken(Broken { at: super::escape::whole(&url), why })
+                    }
+                    Err(e) => Some(Err(e)),
+                }
+            }
+            Fed::Broken(broken) => self.broken(broken),
+            Fed::Passed(kind) => {
+                *self.passed.entry(kind).or_default() += 1;
+                None
+            }
+        }
+    }
+
+    fn broken(&mut self, Broken { at, why }: Broken) -> Option<simkeep::Result<(String, Visit)>> {
+        self.broken += 1;
+        if !self.skip_broken {
+            let why = format!("{at}: {why}; nothing was stored, see --skip-broken");
+            return Some(self.fail(Failure::Broken(why)));
+        }
+        if self.broken <= NAMED {
+            say(&format!("{at}: {why}; skipped"));
+        }
+        None
+    }
+
+    fn say_unnamed(&self) {
+        if let Some(more @ 1..) = self.broken.checked_sub(NAMED) {
+            say(&format!("{} more broken records were skipped", count(more)));
+        }
+    }
+
+    /// The visit of an entry; none of a revisit.
+    fn visit(&mut self, entry: Entry) -> simkeep::Result<Option<Visit>> {
+        let Entry { time, status, digest, found, .. } = entry;
+        let content = |fingerprint, epoch| Seen::Content(Content { fingerprint, digest, epoch });
+        let seen = match found {
+            Found::Text(fingerprint) => content(fingerprint, self.epoch(fingerprint::RECIPE)?),
+            Found::Ready(fingerprint, Some(name)) => content(fingerprint, self.epoch(&name)?),
+            Found::Ready(fingerprint, None) => content(fingerprint, self.epoch(self.ready_made)?),
+            Found::NotModified => Seen::NotModified { digest },
+            Found::Gone => Seen::Gone,
+            Found::Failed => Seen::Failed,
+            Found::Revisit(..) => return Ok(None),
+        };
+        Ok(Some(Visit { time, seen, status }))
+    }
+
+    fn epoch(&mut self, name: &str) -> simkeep::Result<Epoch> {
+        if let Some(&epoch) = self.epochs.get(name) {
+            return Ok(epoch);
+        }
+        let epoch = self.store.epoch(name)?;
+        self.epochs.insert(name.to_owned(), epoch);
+        Ok(epoch)
+    }
+
+    /// The same visit with the number that its epoch, one of these, has in this store.
+    fn renumber(&mut self, mut visit: Visit, names: &[String]) -> simkeep::Result<Visit> {
+        if let Seen::Content(content) = &mut visit.seen {
+            let name = usize::try_from(content.epoch.0).ok().and_then(|at| names.get(at));
+            // One without a name is refused by its number.
+            content.epoch = match name {
+                Some(name) => self.epoch(name)?,
+                None => Epoch(u32::MAX),
+            };
+        }
+        Ok(visit)
+    }
+}
+
+/// What is shown on a terminal while a load goes on.
+struct Progress {
+    bar: ProgressBar,
+    stage: Option<Stage>,
+    drawn: Instant,
+}
+
+const DRAWN_EVERY: Duration = Duration::from_millis(100);
+
+impl Progress {
+    fn new() -> Progress {
+        let shown = io::stderr().is_terminal();
+        let bar = if shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        Progress { bar, stage: None, drawn: Instant::now() }
+    }
+
+    fn show(&mut self, loading: &Loading) {
+        let begins = self.stage.replace(loading.stage) != Some(loading.stage);
+        if self.bar.is_hidden() || (!begins && self.drawn.elapsed() < DRAWN_EVERY) {
+            return;
+        }
+        self.drawn = Instant::now();
+        if begins {
+            let template = match loading.of {
+                Some(_) => "{wide_bar} {percent} %  {msg}  {elapsed}",
+                None => "{spinner} {msg}  {elapsed}",
+            };
+            let style = ProgressStyle::with_template(template);
+            self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+        if let Some(of) = loading.of {
+            self.bar.set_length(of);
+            self.bar.set_position(loading.done);
+        }
+        let done = count(loading.done);
+        self.bar.set_message(match loading.stage {
+            Stage::Gathering => format!("{done} records read"),
+            Stage::Merging => format!("{done} records sorted"),
+            Stage::Writing => format!("{done} records written"),
+        });
+        self.bar.tick();
+    }
+}
+
+/// What a load came to.
+struct Summary {
+    loaded: Loaded,
+    broken: u64,
+    passed: BTreeMap<&'static str, u64>,
+    elapsed: Duration,
+}
+
+impl Summary {
+    fn known(&self) -> u64 {
+        self.loaded.observations - self.loaded.visits
+    }
+
+    fn per_second(&self) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.loaded.observations as f64 / seconds } else { 0.0 }
+    }
+
+    /// For programs.
+    fn object(&self) -> Value {
+        json!({
+            "records": self.loaded.observations,
+            "visits": self.loaded.visits,
+            "known": self.known(),
+            "pages": self.loaded.pages,
+            "new": self.loaded.new_pages,
+            "segments": self.loaded.segments,
+            "segment_bytes": self.loaded.bytes,
+            "passed_over": self.passed,
+            "broken": self.broken,
+            "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
+            "observations_per_second": self.per_second().round(),
+        })
+    }
+
+    /// For people.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut line = |name: &str, number: u64, remark: &str| {
+            let gap = if remark.is_empty() { "" } else { "  " };
+            lines.push(format!("{name:<25}{:>13}{gap}{remark}", count(number)));
+        };
+        line("records", self.loaded.observations, "");
+        line("visits", self.loaded.visits, "that were not known");
+        line("pages", self.loaded.pages, "");
+        line("  new pages", self.loaded.new_pages, "");
+        if self.known() > 0 {
+            line("known already", self.known(), "or told twice");
+        }
+        if !self.passed.is_empty() {
+            let kinds: Vec<String> =
+                self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
+            line("passed over", self.passed.values().sum(), &kinds.join(", "));
+        }
+        if self.broken > 0 {
+            line("broken", self.broken, "skipped");
+        }
+        lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
+        let rate = count(self.per_second() as u64);
+        let time = format!("{:.1} s", self.elapsed.as_secs_f64());
+        lines.push(format!("{:<25}{time:>13}  {rate} observations a second", "time"));
+        lines
+    }
+}

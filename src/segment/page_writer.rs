@@ -1,0 +1,68 @@
+//! Writing the pages of a segment and where their groups are.
+
+use super::build::{Builder, SectionWriter, Spill};
+use super::pages::GroupWriter;
+use crate::error::{Error, Result};
+use crate::layout::{Kind, PAGES_MAX, Tag};
+
+/// The pages section as it is written. Takes the memory of a group.
+pub(super) struct PagesWriter {
+    section: SectionWriter,
+    group: GroupWriter,
+    bytes: Vec<u8>,
+    index: Spill,
+    count: u32,
+}
+
+impl PagesWriter {
+    pub(super) fn new(builder: &mut Builder) -> Result<PagesWriter> {
+        let index = builder.spill();
+        Ok(PagesWriter {
+            section: builder.begin(Tag::of(Kind::Pages))?,
+            group: GroupWriter::default(),
+            bytes: Vec::new(),
+            index,
+            count: 0,
+        })
+    }
+
+    /// Adds the next page, whose record `record` appends. Returns its ordinal.
+    pub(super) fn push(
+        &mut self,
+        builder: &mut Builder,
+        url: &str,
+        record: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<u32> {
+        if self.group.is_full() {
+            self.flush(builder)?;
+        }
+        if self.group.is_empty() {
+            self.index.append(&self.section.written().to_le_bytes())?;
+        }
+        self.group.push(url, record);
+        let page = self.count;
+        self.count += 1;
+        if u64::from(self.count) >= PAGES_MAX {
+            return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
+        }
+        Ok(page)
+    }
+
+    fn flush(&mut self, builder: &mut Builder) -> Result<()> {
+        self.group.flush(&mut self.bytes);
+        builder.write(&mut self.section, &self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Ends the section, and writes where its groups are. Returns how many pages there are.
+    pub(super) fn finish(mut self, builder: &mut Builder) -> Result<u64> {
+        if !self.group.is_empty() {
+            self.flush(builder)?;
+        }
+        self.index.append(&self.section.written().to_le_bytes())?;
+        builder.end(self.section)?;
+        builder.whole(Tag::of(Kind::PageIndex), &self.index.finish()?)?;
+        Ok(self.count.into())
+    }
+}

@@ -1,0 +1,91 @@
+//! Sorting byte strings by the eight bytes that decide.
+
+use std::cmp::Ordering;
+
+use crate::search::prefetch;
+
+/// Something that is sorted by a key among the bytes of many.
+pub(crate) trait Keyed {
+    /// Its key.
+    fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8];
+
+    /// Of keys that are alike up to some byte, the bytes after it, the first one on top.
+    fn digit(&self) -> u64;
+
+    /// Keeps that.
+    fn set_digit(&mut self, digit: u64);
+}
+
+/// Fewer keys than this are compared whole.
+const FEW: usize = 8;
+
+/// How often keys are told apart by eight bytes before they are compared whole: keys of strangers
+/// decide neither the depth of a stack nor much of the time.
+const DIGITS_MAX: usize = 32;
+
+/// How many keys ahead the processor is told what will be read.
+const AHEAD: usize = 8;
+
+/// Sorts by key; `tie` says which of two comes first whose keys are the same.
+pub(crate) fn sort_by_digits<K: Keyed>(
+    keys: &[u8],
+    order: &mut [K],
+    tie: &impl Fn(&K, &K) -> Ordering,
+) {
+    sort(keys, order, tie, 0, DIGITS_MAX);
+}
+
+/// Sorts what is alike in its first `alike` bytes: by the eight bytes after what all of them share,
+/// then those that are the same so far in the same way, `digits` times at most.
+fn sort<K: Keyed>(
+    keys: &[u8],
+    order: &mut [K],
+    tie: &impl Fn(&K, &K) -> Ordering,
+    alike: usize,
+    digits: usize,
+) {
+    let whole = |a: &K, b: &K| a.key(keys).cmp(b.key(keys)).then_with(|| tie(a, b));
+    let after = |keyed: &K, alike: usize| keyed.key(keys).get(alike..).unwrap_or(&[]);
+    let ahead = |order: &[K], at: usize| {
+        if let Some(later) = order.get(at + AHEAD) {
+            let rest = after(later, alike);
+            prefetch(rest.get(..size_of::<u64>()).unwrap_or(rest));
+        }
+    };
+    let mut shared = order.first().map_or(&[][..], |keyed| after(keyed, alike));
+    for (at, keyed) in order.iter().enumerate().skip(1) {
+        if shared.is_empty() {
+            break;
+        }
+        ahead(order, at);
+        let rest = shared.iter().zip(after(keyed, alike));
+        let same = rest.take_while(|(a, b)| a == b).count();
+        shared = shared.get(..same).unwrap_or(&[]);
+    }
+    let alike = alike + shared.len();
+    let ends = |keyed: &K| keyed.key(keys).len() <= alike + size_of::<u64>();
+    for at in 0..order.len() {
+        ahead(order, at);
+        let Some(keyed) = order.get_mut(at) else { break };
+        let rest = after(keyed, alike);
+        let digit = match rest.first_chunk() {
+            Some(digit) => u64::from_be_bytes(*digit),
+            None => {
+                let mut digit = [0; 8];
+                digit.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+                u64::from_be_bytes(digit)
+            }
+        };
+        keyed.set_digit(digit);
+    }
+    order.sort_unstable_by_key(K::digit);
+    for same in order.chunk_by_mut(|a, b| a.digit() == b.digit()).filter(|same| same.len() > 1) {
+        // A key that ends is no longer told from one that goes on with zeros.
+        match digits.checked_sub(1) {
+            Some(digits) if same.len() >= FEW && !same.iter().any(ends) => {
+                sort(keys, same, tie, alike + size_of::<u64>(), digits);
+            }
+            _ => same.sort_unstable_by(whole),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Bytes in a scratch file that are checked when they are read again.
+
+use std::ops::Range;
+
+use crate::disk::{Name, Scratch};
+use crate::error::{Error, Result};
+
+/// Bytes of a frame after which another is begun.
+const FRAME_BYTES: usize = 32 << 10;
+
+/// Length and checksum.
+const HEADER_BYTES: usize = 8;
+
+/// Writes items into frames, none across two.
+#[derive(Debug, Default)]
+pub(crate) struct FrameWriter {
+    frame: Vec<u8>,
+}
+
+impl FrameWriter {
+    /// Adds what `put` appends.
+    pub(crate) fn item(
+        &mut self,
+        scratch: &mut Scratch,
+        put: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<()> {
+        put(&mut self.frame);
+        if self.frame.len() >= FRAME_BYTES { self.flush(scratch) } else { Ok(()) }
+    }
+
+    /// Writes what is left.
+    pub(crate) fn flush(&mut self, scratch: &mut Scratch) -> Result<()> {
+        if self.frame.is_empty() {
+            return Ok(());
+        }
+        let len = u32::try_from(self.frame.len());
+        let len = len.map_err(|_| Error::Option("no page has 4 GiB of visits".to_owned()))?;
+        scratch.append(&len.to_le_bytes())?;
+        scratch.append(&crc32fast::hash(&self.frame).to_le_bytes())?;
+        scratch.append(&self.frame)?;
+        self.frame.clear();
+        Ok(())
+    }
+}
+
+/// Reads frames one after another.
+#[derive(Clone, Debug)]
+pub(crate) struct Frames {
+    name: Name,
+    rest: Range<usize>,
+}
+
+impl Frames {
+    /// Those at a place of a scratch file.
+    pub(crate) fn new(name: Name, place: Range<u64>) -> Frames {
+        let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        Frames { name, rest: at(place.start)..at(place.end) }
+    }
+
+    /// Where the next frame lies, once it is found to be what was written; `None` past the last.
+    pub(crate) fn next(&mut self, file: &[u8]) -> Result<Option<Range<usize>>> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let start = self.rest.start.saturating_add(HEADER_BYTES);
+        let word = |at: usize| {
+            let bytes = file.get(at..)?.first_chunk::<4>()?;
+            Some(u32::from_le_bytes(*bytes))
+        };
+        let end = word(self.rest.start).and_then(|len| start.checked_add(len as usize));
+        let frame = end.and_then(|end| file.get(start..end));
+        let sum = word(self.rest.start + HEADER_BYTES / 2);
+        let (Some(frame), Some(sum)) = (frame, sum) else { return Err(self.damaged("no frame")) };
+        let found = crc32fast::hash(frame);
+        if found != sum {
+            let what = format!("checksum: expected {sum:08x}, found {found:08x}");
+            return Err(self.damaged(&what));
+        }
+        self.rest.start = start + frame.len();
+        Ok(Some(start..self.rest.start))
+    }
+
+    /// What to say of a frame that cannot be.
+    pub(crate) fn damaged(&self, what: &str) -> Error {
+        Error::corrupt(self.name, self.rest.start as u64, what)
+    }
+}

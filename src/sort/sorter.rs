@@ -1,0 +1,236 @@
+//! Sorting numbers, however many, in the memory there is.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{FrameWriter, Frames, Tournament};
+use crate::disk::{Disk, Name, Scratch, ScratchMap};
+use crate::error::Result;
+
+/// Something small of a fixed length.
+pub(crate) trait Packed: Copy + Ord {
+    /// How many bytes it takes when it is packed.
+    const BYTES: usize;
+
+    /// Appends these.
+    fn put(&self, out: &mut Vec<u8>);
+
+    /// Reads them.
+    fn take(bytes: &[u8]) -> Option<Self>;
+
+    /// Sorts many.
+    fn sort(items: &mut Vec<Self>);
+}
+
+/// Takes items in any order, and hands them out sorted.
+///
+/// Few of them stay in memory. Of many, what memory holds at a time is sorted and written to a
+/// scratch file, and in the end these runs are merged.
+#[derive(Debug)]
+pub(crate) struct Sorter<T> {
+    disk: Arc<dyn Disk>,
+    name: Name,
+    items: Vec<T>,
+    items_max: usize,
+    scratch: Option<Scratch>,
+    runs: Vec<Range<u64>>,
+}
+
+impl<T: Packed> Sorter<T> {
+    /// A sorter that takes about `memory_bytes`, with this name for what does not fit.
+    pub(crate) fn new(disk: &Arc<dyn Disk>, name: Name, memory_bytes: usize) -> Self {
+        /// Items that no setting makes too many.
+        const ITEMS_MIN: usize = 64;
+        Sorter {
+            disk: Arc::clone(disk),
+            name,
+            items: Vec::new(),
+            items_max: (memory_bytes / size_of::<T>()).max(ITEMS_MIN),
+            scratch: None,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Takes an item.
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) -> Result<()> {
+        if self.items.len() >= self.items_max {
+            self.write_run()?;
+        }
+        self.items.push(item);
+        Ok(())
+    }
+
+    fn write_run(&mut self) -> Result<()> {
+        T::sort(&mut self.items);
+        let scratch = match &mut self.scratch {
+            Some(scratch) => scratch,
+            none => none.insert(Scratch::create(Arc::clone(&self.disk), self.name)?),
+        };
+        let start = scratch.position();
+        let mut frames = FrameWriter::default();
+        for item in &self.items {
+            frames.item(scratch, |out| item.put(out))?;
+        }
+        frames.flush(scratch)?;
+        self.runs.push(start..scratch.position());
+        self.items.clear();
+        Ok(())
+    }
+
+    /// Ends the taking.
+    pub(crate) fn finish(mut self) -> Result<Sorted<T>> {
+        if self.scratch.is_some() {
+            self.write_run()?;
+            self.items = Vec::new();
+        }
+        let Some(scratch) = self.scratch else {
+            T::sort(&mut self.items);
+            return Ok(Sorted::Memory(self.items.into_iter()));
+        };
+        let map = scratch.into_map()?;
+        let mut runs = Vec::with_capacity(self.runs.len());
+        for place in self.runs {
+            let mut run = Run { frames: Frames::new(self.name, place), frame: 0..0, next: None };
+            run.advance(&map)?;
+            runs.push(run);
+        }
+        let tournament = Tournament::new(runs.len(), |a, b| before(&runs, a, b));
+        Ok(Sorted::Runs(Runs { map, runs, tournament }))
+    }
+}
+
+/// Items in order.
+#[derive(Debug)]
+pub(crate) enum Sorted<T> {
+    Memory(std::vec::IntoIter<T>),
+    Runs(Runs<T>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Runs<T> {
+    map: ScratchMap,
+    runs: Vec<Run<T>>,
+    tournament: Tournament,
+}
+
+#[derive(Debug)]
+struct Run<T> {
+    frames: Frames,
+    /// The rest of the frame that is read.
+    frame: Range<usize>,
+    next: Option<T>,
+}
+
+impl<T: Packed> Run<T> {
+    #[inline]
+    fn advance(&mut self, file: &[u8]) -> Result<()> {
+        if self.frame.is_empty() {
+            let Some(frame) = self.frames.next(file)? else {
+                self.next = None;
+                return Ok(());
+            };
+            self.frame = frame;
+        }
+        let end = self.frame.start + T::BYTES;
+        let item = file.get(self.frame.start..end).and_then(T::take);
+        self.next = Some(item.ok_or_else(|| self.frames.damaged("half an item"))?);
+        self.frame.start = end;
+        Ok(())
+    }
+}
+
+fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
+    let at = |at: usize| runs.get(at).and_then(|run| run.next);
+    match (at(a), at(b)) {
+        (Some(a), Some(b)) => a < b,
+        (a, _) => a.is_some(),
+    }
+}
+
+impl<T: Packed> Sorted<T> {
+    /// The next item.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<T>> {
+        let Runs { map, runs, tournament } = match self {
+            Sorted::Memory(items) => return Ok(items.next()),
+            Sorted::Runs(runs) => runs,
+        };
+        let Some(run) = runs.get_mut(tournament.winner()) else { return Ok(None) };
+        let Some(item) = run.next else { return Ok(None) };
+        run.advance(map)?;
+        tournament.replay(|a, b| before(runs, a, b));
+        Ok(Some(item))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::SimDisk;
+    use proptest::prelude::*;
+
+    impl Packed for u64 {
+        const BYTES: usize = 8;
+
+        fn put(&self, out: &mut Vec<u8>) {
+            out.extend_from_slice(&self.to_le_bytes());
+        }
+
+        fn take(bytes: &[u8]) -> Option<u64> {
+            bytes.try_into().ok().map(u64::from_le_bytes)
+        }
+
+        fn sort(items: &mut Vec<u64>) {
+            items.sort_unstable();
+        }
+    }
+
+    const NAME: Name = Name::Scratch(1, 0);
+
+    fn sorted(disk: &Arc<dyn Disk>, items: &[u64], memory_bytes: usize) -> Result<Vec<u64>> {
+        let mut sorter = Sorter::new(disk, NAME, memory_bytes);
+        items.iter().try_for_each(|item| sorter.push(*item))?;
+        let (mut sorted, mut found) = (sorter.finish()?, Vec::new());
+        while let Some(item) = sorted.next()? {
+            found.push(item);
+        }
+        Ok(found)
+    }
+
+    proptest! {
+        #[test]
+        fn items_come_out_in_order(
+            items in prop::collection::vec(0u64..5000, 0..3000),
+            memory_bytes in 0usize..30_000,
+        ) {
+            let disk = SimDisk::new();
+            let mut expected = items.clone();
+            expected.sort_unstable();
+            let on: Arc<dyn Disk> = Arc::new(disk.clone());
+            prop_assert_eq!(sorted(&on, &items, memory_bytes).unwrap(), expected);
+            prop_assert_eq!(disk.contents().len(), 0, "a scratch file is left");
+        }
+    }
+
+    #[test]
+    fn a_byte_that_changes_while_it_waits_is_an_error() {
+        let place = 0..1000;
+        for flipped in [0, 5, 8, 500, 1007] {
+            let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+            let mut scratch = Scratch::create(Arc::clone(&disk), NAME).unwrap();
+            let mut writer = FrameWriter::default();
+            for item in place.clone().step_by(8) {
+                writer.item(&mut scratch, |out| (item as u64).put(out)).unwrap();
+            }
+            writer.flush(&mut scratch).unwrap();
+            let end = scratch.position();
+            let mut bytes = scratch.into_map().unwrap().to_vec();
+            let whole = Frames::new(NAME, 0..end).next(&bytes).unwrap();
+            assert_eq!(whole, Some(8..1008));
+            bytes[flipped] ^= 4;
+            let error = Frames::new(NAME, 0..end).next(&bytes).unwrap_err();
+            assert!(error.to_string().contains("0000000001.00.tmp"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Which of many is the least, again and again.
+
+/// A tree of losers: a contestant that has changed plays against those that lost on its way to the
+/// top, one for every doubling of their number.
+///
+/// It knows contestants by their numbers; who comes before whom it asks. Ties and contestants that
+/// have nothing more are decided there, too, so that any two have an order.
+///
+/// D. E. Knuth, "The Art of Computer Programming", volume 3, 5.4.1.
+#[derive(Debug)]
+pub(crate) struct Tournament {
+    /// The winner, then at every node of the tree the loser of the match there.
+    nodes: Vec<usize>,
+}
+
+impl Tournament {
+    /// Lets all `contestants` play.
+    pub(crate) fn new(
+        contestants: usize,
+        mut before: impl FnMut(usize, usize) -> bool,
+    ) -> Tournament {
+        // Node n has the children 2n and 2n + 1; contestant c is the leaf `contestants + c`.
+        let mut winners: Vec<usize> = (0..contestants.max(1)).collect();
+        let mut nodes = vec![0; contestants.max(1)];
+        let mut level: Vec<usize> = vec![0; nodes.len()];
+        level.append(&mut winners);
+        for node in (1..nodes.len()).rev() {
+            let child = |at: usize| level.get(at).copied().unwrap_or(0);
+            let (a, b) = (child(2 * node), child(2 * node + 1));
+            let (winner, loser) = if before(b, a) { (b, a) } else { (a, b) };
+            if let (Some(place), Some(lost)) = (level.get_mut(node), nodes.get_mut(node)) {
+                (*place, *lost) = (winner, loser);
+            }
+        }
+        if let (Some(top), Some(&winner)) = (nodes.first_mut(), level.get(1)) {
+            *top = winner;
+        }
+        Tournament { nodes }
+    }
+
+    /// The least.
+    pub(crate) fn winner(&self) -> usize {
+        self.nodes.first().copied().unwrap_or(0)
+    }
+
+    /// Plays again after the winner has changed.
+    pub(crate) fn replay(&mut self, mut before: impl FnMut(usize, usize) -> bool) {
+        let mut winner = self.winner();
+        let mut node = (self.nodes.len() + winner) / 2;
+        while node > 0 {
+            if let Some(loser) = self.nodes.get_mut(node)
+                && before(*loser, winner)
+            {
+                std::mem::swap(loser, &mut winner);
+            }
+            node /= 2;
+        }
+        if let Some(top) = self.nodes.first_mut() {
+            *top = winner;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sorted_lists_come_out_as_one(
+            mut lists in prop::collection::vec(prop::collection::vec(0u32..50, 0..20), 0..20),
+        ) {
+            let mut expected: Vec<(u32, usize)> = Vec::new();
+            for (number, list) in lists.iter_mut().enumerate() {
+                list.sort_unstable();
+                expected.extend(list.iter().map(|value| (*value, number)));
+                list.reverse();
+            }
+            expected.sort_unstable();
+            let head = |lists: &[Vec<u32>], at: usize| {
+                let last = lists.get(at).and_then(|list| list.last().copied());
+                (last.is_none(), last, at)
+            };
+            let mut tournament =
+                Tournament::new(lists.len(), |a, b| head(&lists, a) < head(&lists, b));
+            let mut found = Vec::new();
+            while let Some(value) = lists.get_mut(tournament.winner()).and_then(Vec::pop) {
+                found.push((value, tournament.winner()));
+                tournament.replay(|a, b| head(&lists, a) < head(&lists, b));
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

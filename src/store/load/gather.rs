@@ -1,0 +1,203 @@
+//! What comes is gathered; when memory is full it is sorted and written as a run, by another thread,
+//! while more is gathered.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use super::runs::{RunWriter, Runs, sort_tail};
+use crate::disk::{Disk, Name};
+use crate::error::Result;
+use crate::layout::{Cursor, put_varint};
+use crate::page::{Observation, surt};
+use crate::search::prefetch;
+use crate::segment::{Visits, put_visits};
+use crate::sort::{Keyed, sort_by_digits};
+
+/// Bytes that are gathered at most: places among them are 32 bits wide.
+const GATHERED_BYTES_MAX: usize = 3 << 30;
+
+/// The first runs are shorter than the longest, by so many bits, so that the writer soon has
+/// something to do and little is left when the last observation has come.
+const SHORTER: u32 = 3;
+
+/// Runs after which they become twice as long.
+const OF_A_LENGTH: u32 = 8;
+
+/// Observations in memory, as they came.
+#[derive(Debug, Default)]
+struct Gathered {
+    /// Of each, one behind the other: its SURT key, the length of its URL, the URL, and the visit,
+    /// packed.
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// Where an observation is, to be sorted.
+#[derive(Debug)]
+struct Place {
+    digit: u64,
+    start: u32,
+    key_len: u32,
+}
+
+impl Keyed for Place {
+    #[inline]
+    fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
+        let start = self.start as usize;
+        keys.get(start..start + self.key_len as usize).unwrap_or(&[])
+    }
+
+    #[inline]
+    fn digit(&self) -> u64 {
+        self.digit
+    }
+
+    #[inline]
+    fn set_digit(&mut self, digit: u64) {
+        self.digit = digit;
+    }
+}
+
+impl Place {
+    /// The URL and the packed visit.
+    #[inline]
+    fn parts<'b>(&self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
+        let after = bytes.get(self.start as usize + self.key_len as usize..).unwrap_or(&[]);
+        let mut cursor = Cursor::new(after);
+        let url = cursor.count().and_then(|len| cursor.take(len)).unwrap_or(&[]);
+        (url, cursor.rest())
+    }
+}
+
+impl Gathered {
+    fn bytes_used(&self) -> usize {
+        self.bytes.len() + size_of_val(self.places.as_slice())
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
+
+    fn push(&mut self, observation: &Observation<'_>) {
+        let start = self.bytes.len();
+        surt::key(observation.url, &mut self.bytes);
+        let key_len = self.bytes.len() - start;
+        put_varint(&mut self.bytes, observation.url.len() as u64);
+        self.bytes.extend_from_slice(observation.url.as_bytes());
+        put_visits(&mut self.bytes, &[observation.visit]);
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        self.places.push(Place { digit: 0, start: narrow(start), key_len: narrow(key_len) });
+    }
+
+    /// Writes all of it as a run. Returns how many visits that has: equal ones are one.
+    fn write_run(&mut self, runs: &mut RunWriter) -> Result<u64> {
+        /// How many places ahead the processor is told what will be read.
+        const AHEAD: usize = 8;
+        let Gathered { bytes, places } = self;
+        sort_by_digits(bytes, places, &|a, b| a.parts(bytes).0.cmp(b.parts(bytes).0));
+        let (mut visits, mut packed) = (Vec::new(), Vec::new());
+        let (mut at, mut written) = (0, 0);
+        while let Some(first) = places.get(at) {
+            if let Some(later) = places.get(at + AHEAD) {
+                let from = later.start as usize;
+                prefetch(bytes.get(from..from + 128).unwrap_or(&[]));
+            }
+            let (url, _) = first.parts(bytes);
+            visits.clear();
+            while let Some(place) = places.get(at) {
+                let (other, visit) = place.parts(bytes);
+                if other != url {
+                    break;
+                }
+                let visit = Visits::new(Cursor::new(visit), 1).next().flatten();
+                visits.extend(visit);
+                at += 1;
+            }
+            sort_tail(&mut visits, 0);
+            packed.clear();
+            put_visits(&mut packed, &visits);
+            runs.push(first.key(bytes), url, visits.len(), &packed)?;
+            written += visits.len() as u64;
+        }
+        runs.end_run()?;
+        Ok(written)
+    }
+}
+
+/// Where observations are gathered. Its other half, the writer, runs on a thread of its own.
+pub(super) struct Gatherer {
+    gathered: Gathered,
+    /// Bytes of this run, and of the longest.
+    bytes: usize,
+    bytes_max: usize,
+    /// Runs that were passed on.
+    runs: u32,
+    full: Sender<Gathered>,
+    empty: Receiver<Gathered>,
+}
+
+/// Writes runs.
+pub(super) struct Writer {
+    full: Receiver<Gathered>,
+    empty: Sender<Gathered>,
+}
+
+/// Both halves, that take `memory_bytes` together.
+pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
+    let (to_writer, full) = channel();
+    let (to_gatherer, empty) = channel();
+    // What is gathered, what is written, and a little for the writing itself.
+    let bytes_max = (memory_bytes / 32 * 15).min(GATHERED_BYTES_MAX);
+    // There are two of them in all, so nothing piles up.
+    let _ = to_gatherer.send(Gathered::default());
+    let gathered = Gathered::default();
+    let bytes = bytes_max >> SHORTER;
+    let gatherer = Gatherer { gathered, bytes, bytes_max, runs: 0, full: to_writer, empty };
+    (gatherer, Writer { full, empty: to_gatherer })
+}
+
+impl Gatherer {
+    /// Takes an observation. An error means that the writer has ended, and says why.
+    #[inline]
+    pub(super) fn push(&mut self, observation: &Observation<'_>) -> Result<(), Ended> {
+        if self.gathered.bytes_used() >= self.bytes {
+            self.pass_on()?;
+        }
+        self.gathered.push(observation);
+        Ok(())
+    }
+
+    fn pass_on(&mut self) -> Result<(), Ended> {
+        let empty = self.empty.recv().map_err(|_| Ended)?;
+        let full = std::mem::replace(&mut self.gathered, empty);
+        self.runs += 1;
+        if self.runs.is_multiple_of(OF_A_LENGTH) {
+            self.bytes = (2 * self.bytes).min(self.bytes_max);
+        }
+        self.full.send(full).map_err(|_| Ended)
+    }
+
+    /// Passes on what is left.
+    pub(super) fn finish(mut self) -> Result<(), Ended> {
+        if self.gathered.places.is_empty() { Ok(()) } else { self.pass_on() }
+    }
+}
+
+/// The other half has ended.
+#[derive(Debug)]
+pub(super) struct Ended;
+
+impl Writer {
+    /// Writes runs until there is nothing more. Returns them, and how many visits they have.
+    pub(super) fn run(self, disk: &Arc<dyn Disk>, name: Name) -> Result<(Runs, u64)> {
+        let (mut runs, mut visits) = (RunWriter::new(disk, name)?, 0);
+        for mut gathered in self.full {
+            visits += gathered.write_run(&mut runs)?;
+            gathered.clear();
+            // Nobody is there to take it once all has been gathered.
+            let _ = self.empty.send(gathered);
+        }
+        Ok((runs.finish()?, visits))
+    }
+}

@@ -1,0 +1,296 @@
+//! The bulk path: many observations become segments without the journal, all or nothing.
+//!
+//! What comes is gathered in memory, sorted in SURT order and written as *runs* to a scratch file,
+//! by one thread while another gathers ([`gather`]). Then the store's writers wait, what they left
+//! unsealed is sealed, and the runs are merged into new segments: one thread joins the visits of
+//! each page and asks the segments what they know of it, another writes ([`write`]). No list names
+//! these files until one transaction of the catalog names them all. So a crash at any moment leaves
+//! the store as it was, or with everything.
+//!
+//! Runs of very many pages are first merged into fewer and longer ones. Memory is what the options
+//! allow, whatever comes; of files there are two scratch files at most, and the segment and its own
+//! few.
+
+mod gather;
+mod observed;
+mod options;
+mod runs;
+mod write;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+pub use observed::Observed;
+pub use options::{LoadOptions, Loaded, Loading, Stage};
+
+use self::runs::Runs;
+use self::write::{Writing, Written};
+use super::memtable::Memtable;
+use super::shared::Shared;
+use super::view::View;
+use crate::catalog::SegmentRow;
+use crate::disk::Name;
+use crate::error::{Error, Result};
+use crate::search::Resources;
+
+/// Observations after which the callback is asked.
+const WATCHED: u64 = 1 << 12;
+
+/// Memory that a run takes while it is merged with others, about: its place in the scratch file as
+/// the system reads it ahead.
+const RUN_BYTES: usize = 64 << 10;
+
+/// Runs that are merged at once.
+const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
+
+/// The writers of a store wait while this is held.
+struct Held<'s>(&'s Shared);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.held.store(false, Ordering::Release);
+        self.0.wake();
+    }
+}
+
+impl Shared {
+    /// Loads observations: all of them, or none.
+    pub(super) fn load<O: Observed>(
+        &self,
+        observations: impl Iterator<Item = Result<O>>,
+        options: LoadOptions<'_>,
+    ) -> Result<Loaded> {
+        let LoadOptions { memory_bytes, segment_pages, watch } = options;
+        options::check(memory_bytes, segment_pages)?;
+        let _one = self.loading.lock();
+        let mut watch = Watch::new(self, watch);
+        watch.ask()?;
+        let runs = self.gather(observations, memory_bytes, &mut watch)?;
+        let Some(runs) = runs else { return Ok(Loaded::default()) };
+        let runs = self.lengthen(runs, memory_bytes, &mut watch)?;
+
+        watch.begin(Stage::Writing)?;
+        let _held = self.hold_writers()?;
+        let (view, sequence) = (self.view(), self.writer.lock().next_sequence - 1);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let writing = Writing {
+            disk: &self.disk,
+            next_segment: &self.next_segment,
+            sequence,
+            segment_pages,
+            memory_bytes,
+            layout: self.layout(Resources { memory_bytes: memory_bytes / 4, threads }),
+            tier: &|visits| self.tier(visits),
+        };
+        let (merger, batches) = write::pair();
+        let written = std::thread::scope(|scope| {
+            let writer = named("simkeep-write", scope, || writing.run(batches))?;
+            let merged = merger.run(&runs, &view, |visits| watch.tell(visits));
+            let written = joined(writer.join())?;
+            merged.map(|()| written)
+        })?;
+        drop(runs);
+        watch.ask()?;
+        match written {
+            Some(written) if written.sequence > sequence => self.list(written, sequence, &watch),
+            // All of it was known already.
+            Some(_) => Ok(Loaded { observations: watch.observations, ..Loaded::default() }),
+            None => Err(Error::Closed),
+        }
+    }
+
+    /// Gathers, sorts and writes runs. None if nothing came.
+    fn gather<O: Observed>(
+        &self,
+        observations: impl Iterator<Item = Result<O>>,
+        memory_bytes: usize,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Option<Runs>> {
+        let name = self.scratch_name(0);
+        let (mut gatherer, writer) = gather::pair(memory_bytes);
+        let written = std::thread::scope(|scope| {
+            let writer = named("simkeep-sort", scope, || writer.run(&self.disk, name))?;
+            let gathered = (|| {
+                for observation in observations {
+                    let nth = watch.observations + 1;
+                    let observed = observation.and_then(|observed| {
+                        let observation = observed.observation();
+                        self.check(&observation)?;
+                        Ok(gatherer.push(&observation))
+                    });
+                    match observed {
+                        Ok(Ok(())) => watch.tell(1)?,
+                        // The writer says why.
+                        Ok(Err(gather::Ended)) => return Ok(()),
+                        Err(e) => return Err(Error::Load { nth, cause: Arc::new(e) }),
+                    }
+                }
+                // If that fails, the writer says why.
+                let _ = gatherer.finish();
+                Ok(())
+            })();
+            let written = joined(writer.join());
+            gathered.and(written)
+        });
+        let (runs, visits) = written?;
+        watch.visits = visits;
+        Ok((visits > 0).then_some(runs))
+    }
+
+    /// Merges runs until there are few enough to be merged at once.
+    fn lengthen(
+        &self,
+        mut runs: Runs,
+        memory_bytes: usize,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Runs> {
+        let fan_in = (memory_bytes / RUN_BYTES).clamp(*FAN_IN.start(), *FAN_IN.end());
+        let mut level = 0;
+        while runs.len() > fan_in {
+            level += 1;
+            watch.begin(Stage::Merging)?;
+            let name = self.scratch_name(level % 2);
+            runs = runs.merged(&self.disk, name, fan_in, |visits| watch.tell(visits))?;
+        }
+        Ok(runs)
+    }
+
+    fn scratch_name(&self, part: u8) -> Name {
+        Name::Scratch(self.next_segment.fetch_add(1, Ordering::AcqRel), part)
+    }
+
+    /// Lets the writers wait, and seals what they wrote.
+    fn hold_writers(&self) -> Result<Held<'_>> {
+        let held = {
+            // Whoever has the lock has a place in the memtable, and is waited for.
+            let _writer = self.writer.lock();
+            self.sound()?;
+            self.held.store(true, Ordering::Release);
+            Held(self)
+        };
+        self.seal_all()?;
+        Ok(held)
+    }
+
+    /// How often sealed memtables would have been merged to become a segment of so many visits.
+    fn tier(&self, visits: u64) -> u64 {
+        let memtables = visits / self.options.memtable_observations.max(1) as u64;
+        memtables.checked_ilog(self.options.merge_fanout as u64).unwrap_or(0).into()
+    }
+
+    /// The change: makes what was written live, in one transaction.
+    fn list(&self, written: Written, before: u64, watch: &Watch<'_, '_>) -> Result<Loaded> {
+        let ids = &written.segments.ids;
+        let live = ids.iter().map(|id| self.open_segment(*id)).collect::<Result<Vec<_>>>()?;
+        let rows: Vec<SegmentRow> =
+            live.iter().map(|live| super::seal::row(&live.segment)).collect();
+        let last = written.sequence;
+        let mut writer = self.writer.lock();
+        self.sound()?;
+        let next = self.next_segment.load(Ordering::Acquire);
+        let loaded = Loaded {
+            observations: watch.observations,
+            pages: written.pages,
+            new_pages: written.new_pages,
+            visits: last - before,
+            segments: ids.len(),
+            bytes: written.bytes,
+        };
+        // From here on a list may name them, whatever becomes of the commit.
+        written.segments.listed();
+        self.catalog()?.add(&rows, next).map_err(|e| self.poison(e))?;
+        self.note(last).map_err(|e| self.poison(e))?;
+        self.change_view(|view| {
+            // What was looked up in the view before says nothing of these segments: another memtable
+            // tells whoever waits with it.
+            let journal = view.memtables.last().map(|memtable| memtable.journal);
+            let fresh = journal.map(|journal| Arc::new(Memtable::new(journal)));
+            // No snapshot is between the two: what it shows, its sequence number says.
+            self.publish(last);
+            View {
+                segments: view.segments.iter().cloned().chain(live).collect(),
+                memtables: fresh.into_iter().collect(),
+                ..view.clone()
+            }
+        });
+        writer.next_sequence = last + 1;
+        Ok(loaded)
+    }
+}
+
+/// Starts a thread.
+fn named<'scope, T: Send + 'scope>(
+    name: &str,
+    scope: &'scope std::thread::Scope<'scope, '_>,
+    run: impl FnOnce() -> T + Send + 'scope,
+) -> Result<std::thread::ScopedJoinHandle<'scope, T>> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
+}
+
+/// What a thread came to.
+fn joined<T>(thread: std::thread::Result<Result<T>>) -> Result<T> {
+    thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Tells how far a load has come, and hears whether it is to go on.
+struct Watch<'s, 'w> {
+    shared: &'s Shared,
+    callback: Option<options::Callback<'w>>,
+    stage: Stage,
+    /// What came in, so far.
+    observations: u64,
+    /// Visits in the runs.
+    visits: u64,
+    /// How far this stage has come, and when the callback is asked again.
+    done: u64,
+    next: u64,
+    started: Instant,
+}
+
+impl<'s, 'w> Watch<'s, 'w> {
+    fn new(shared: &'s Shared, callback: Option<options::Callback<'w>>) -> Self {
+        Watch {
+            shared,
+            callback,
+            stage: Stage::Gathering,
+            observations: 0,
+            visits: 0,
+            done: 0,
+            next: WATCHED,
+            started: Instant::now(),
+        }
+    }
+
+    fn begin(&mut self, stage: Stage) -> Result<()> {
+        (self.stage, self.done, self.next) = (stage, 0, WATCHED);
+        self.ask()
+    }
+
+    /// So much more is done.
+    #[inline]
+    fn tell(&mut self, more: u64) -> Result<()> {
+        self.done += more;
+        if self.stage == Stage::Gathering {
+            self.observations += more;
+        }
+        if self.done < self.next {
+            return Ok(());
+        }
+        self.next = self.done + WATCHED;
+        self.ask()
+    }
+
+    /// Whether to go on.
+    fn ask(&mut self) -> Result<()> {
+        self.shared.sound()?;
+        let of = (self.stage != Stage::Gathering).then_some(self.visits);
+        let loading =
+            Loading { stage: self.stage, done: self.done, of, elapsed: self.started.elapsed() };
+        match self.callback.as_mut().map(|callback| callback(&loading)) {
+            Some(std::ops::ControlFlow::Break(())) => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! How a load goes on, what is heard of it, and what it came to.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// What is asked now and then whether to go on.
+pub(super) type Callback<'w> = &'w mut dyn FnMut(&Loading) -> ControlFlow<()>;
+
+/// Settings of a [`Store::load`](crate::Store::load).
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use simkeep::LoadOptions;
+///
+/// let mut watch = |loading: &simkeep::Loading| {
+///     eprintln!("{:?}: {}", loading.stage, loading.done);
+///     ControlFlow::Continue(())
+/// };
+/// let options = LoadOptions::default().memory_bytes(1 << 30).watch(&mut watch);
+/// assert_eq!(options.memory_bytes, 1 << 30);
+/// ```
+pub struct LoadOptions<'w> {
+    /// Memory that the load takes. Default: 512 MiB; at least 64 KiB. Some ten MiB for what is on its
+    /// way into files come on top, and the visits of one page. More saves time with very many pages.
+    pub memory_bytes: usize,
+    /// Pages of a new segment, at most. Default: 2^29, so that nearly always one is made.
+    pub segment_pages: u64,
+    /// Asked every few thousand observations, in the calling thread, and once before all is made
+    /// live: what it breaks off comes to nothing.
+    pub watch: Option<Callback<'w>>,
+}
+
+impl Default for LoadOptions<'_> {
+    fn default() -> Self {
+        LoadOptions { memory_bytes: 512 << 20, segment_pages: 1 << 29, watch: None }
+    }
+}
+
+impl fmt::Debug for LoadOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadOptions")
+            .field("memory_bytes", &self.memory_bytes)
+            .field("segment_pages", &self.segment_pages)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'w> LoadOptions<'w> {
+    /// The same with another bound of memory.
+    #[must_use]
+    pub fn memory_bytes(mut self, memory_bytes: usize) -> Self {
+        self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// The same with a callback that hears how far the load has come, and says whether to go on.
+    #[must_use]
+    pub fn watch(mut self, watch: &'w mut dyn FnMut(&Loading) -> ControlFlow<()>) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+}
+
+pub(super) fn check(memory_bytes: usize, segment_pages: u64) -> Result<()> {
+    let wrong = |what: &str| Err(Error::Option(what.to_owned()));
+    if memory_bytes < 1 << 16 {
+        return wrong("memory_bytes of a load must be at least 65,536");
+    }
+    if !(1..=1 << 29).contains(&segment_pages) {
+        return wrong("segment_pages must be between 1 and 2^29");
+    }
+    Ok(())
+}
+
+/// What a load does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Observations are taken, sorted and written to a scratch file. The store goes on.
+    Gathering,
+    /// Very many sorted runs are merged into fewer. The store goes on.
+    Merging,
+    /// The segments are written. Whoever observes or forgets waits; readers do not.
+    Writing,
+}
+
+/// How far a load has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loading {
+    /// What is being done.
+    pub stage: Stage,
+    /// Observations for which that is done.
+    pub done: u64,
+    /// Of how many, if that is known: those that equal another may be left out here.
+    pub of: Option<u64>,
+    /// Time since the load began.
+    pub elapsed: Duration,
+}
+
+/// What a [`Store::load`](crate::Store::load) came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Observations that were taken.
+    pub observations: u64,
+    /// Visits that the store did not have.
+    pub visits: u64,
+    /// Pages with such visits.
+    pub pages: u64,
+    /// Those of them that the store did not know.
+    pub new_pages: u64,
+    /// Segments that were made.
+    pub segments: usize,
+    /// Bytes of these segments.
+    pub bytes: u64,
+}

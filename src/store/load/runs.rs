@@ -1,0 +1,303 @@
+//! Pages and their visits in SURT order, run behind run in a scratch file.
+//!
+//! Each page is told by what its SURT key and its URL do not share with those before it, and by its
+//! visits, packed as in a record.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::disk::{Disk, Name, Scratch, ScratchMap};
+use crate::error::Result;
+use crate::layout::{Cursor, put_varint};
+use crate::page::Visit;
+use crate::segment::{Visits, alike, put_visits};
+use crate::sort::{FrameWriter, Frames, Tournament};
+
+/// Runs that are being written.
+pub(super) struct RunWriter {
+    name: Name,
+    scratch: Scratch,
+    frames: FrameWriter,
+    key: Vec<u8>,
+    url: Vec<u8>,
+    start: u64,
+    places: Vec<Range<u64>>,
+}
+
+impl RunWriter {
+    pub(super) fn new(disk: &Arc<dyn Disk>, name: Name) -> Result<RunWriter> {
+        Ok(RunWriter {
+            name,
+            scratch: Scratch::create(Arc::clone(disk), name)?,
+            frames: FrameWriter::default(),
+            key: Vec::new(),
+            url: Vec::new(),
+            start: 0,
+            places: Vec::new(),
+        })
+    }
+
+    /// Adds the next page of this run: how many visits it has, and these, packed.
+    pub(super) fn push(
+        &mut self,
+        key: &[u8],
+        url: &[u8],
+        count: usize,
+        visits: &[u8],
+    ) -> Result<()> {
+        let RunWriter { scratch, frames, key: last_key, url: last_url, .. } = self;
+        frames.item(scratch, |out| {
+            put_after(out, last_key, key);
+            put_after(out, last_url, url);
+            put_varint(out, count as u64);
+            put_varint(out, visits.len() as u64);
+            out.extend_from_slice(visits);
+        })
+    }
+
+    /// Ends a run.
+    pub(super) fn end_run(&mut self) -> Result<()> {
+        self.frames.flush(&mut self.scratch)?;
+        let end = self.scratch.position();
+        self.places.push(self.start..end);
+        self.start = end;
+        self.key.clear();
+        self.url.clear();
+        Ok(())
+    }
+
+    /// The runs, to be read.
+    pub(super) fn finish(self) -> Result<Runs> {
+        Ok(Runs { name: self.name, map: self.scratch.into_map()?, places: self.places })
+    }
+}
+
+/// Appends what `bytes` do not share with those before, and keeps them.
+fn put_after(out: &mut Vec<u8>, last: &mut Vec<u8>, bytes: &[u8]) {
+    let shared = alike(bytes, last);
+    let rest = bytes.get(shared..).unwrap_or(&[]);
+    put_varint(out, shared as u64);
+    put_varint(out, rest.len() as u64);
+    out.extend_from_slice(rest);
+    last.truncate(shared);
+    last.extend_from_slice(rest);
+}
+
+/// Reads that again.
+fn take_after(cursor: &mut Cursor<'_>, last: &mut Vec<u8>) -> Option<()> {
+    let shared = usize::try_from(cursor.varint()?).ok().filter(|shared| *shared <= last.len())?;
+    let len = cursor.count()?;
+    let rest = cursor.take(len)?;
+    last.truncate(shared);
+    last.extend_from_slice(rest);
+    Some(())
+}
+
+/// Runs that can be read.
+pub(super) struct Runs {
+    name: Name,
+    map: ScratchMap,
+    places: Vec<Range<u64>>,
+}
+
+impl Runs {
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The same in fewer and longer runs, of `fan_in` each, in another scratch file. `watch` is told
+    /// of visits as they are merged.
+    pub(super) fn merged(
+        self,
+        disk: &Arc<dyn Disk>,
+        name: Name,
+        fan_in: usize,
+        mut watch: impl FnMut(u64) -> Result<()>,
+    ) -> Result<Runs> {
+        let mut writer = RunWriter::new(disk, name)?;
+        let (mut page, mut packed) = (Joined::default(), Vec::new());
+        for places in self.places.chunks(fan_in.max(2)) {
+            let mut merge = Merge::new(&self, places)?;
+            while merge.next(&mut page)? {
+                packed.clear();
+                put_visits(&mut packed, &page.visits);
+                writer.push(&page.key, &page.urls, page.visits.len(), &packed)?;
+                watch(page.taken)?;
+                page.clear();
+            }
+            writer.end_run()?;
+        }
+        writer.finish()
+    }
+
+    /// All pages, in order.
+    pub(super) fn merge(&self) -> Result<Merge<'_>> {
+        Merge::new(self, &self.places)
+    }
+}
+
+/// A page from all runs that have it, or many.
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    /// The key of the last.
+    pub(super) key: Vec<u8>,
+    /// Their URLs, one behind the other.
+    pub(super) urls: Vec<u8>,
+    /// Their visits, each once; those of a page in order.
+    pub(super) visits: Vec<Visit>,
+    /// Visits that were read, equal ones too.
+    pub(super) taken: u64,
+}
+
+impl Joined {
+    pub(super) fn clear(&mut self) {
+        let Joined { key, urls, visits, taken } = self;
+        key.clear();
+        urls.clear();
+        visits.clear();
+        *taken = 0;
+    }
+}
+
+/// Some runs as one.
+pub(super) struct Merge<'r> {
+    file: &'r [u8],
+    runs: Vec<Run>,
+    tournament: Tournament,
+}
+
+impl<'r> Merge<'r> {
+    fn new(all: &'r Runs, places: &[Range<u64>]) -> Result<Merge<'r>> {
+        let mut runs = Vec::with_capacity(places.len());
+        for place in places {
+            let mut run = Run::new(Frames::new(all.name, place.clone()));
+            run.advance(&all.map)?;
+            runs.push(run);
+        }
+        let tournament = Tournament::new(runs.len(), |a, b| before(&runs, a, b));
+        Ok(Merge { file: &all.map, runs, tournament })
+    }
+
+    /// Adds the next page to `out`; false past the last.
+    pub(super) fn next(&mut self, out: &mut Joined) -> Result<bool> {
+        let Merge { file, runs, tournament } = self;
+        let (url_start, visits_start) = (out.urls.len(), out.visits.len());
+        let mut joined = 0;
+        while let Some(run) = runs.get_mut(tournament.winner()).filter(|run| !run.ended) {
+            if joined == 0 {
+                out.key.clone_from(&run.key);
+                out.urls.extend_from_slice(&run.url);
+            } else if out.urls.get(url_start..) != Some(run.url.as_slice()) {
+                break;
+            }
+            joined += 1;
+            out.taken += run.count as u64;
+            run.append_visits(file, &mut out.visits)?;
+            run.advance(file)?;
+            tournament.replay(|a, b| before(runs, a, b));
+        }
+        if joined > 1 {
+            sort_tail(&mut out.visits, visits_start);
+        }
+        Ok(joined > 0)
+    }
+}
+
+/// Puts the visits from a place on in order, each once.
+pub(super) fn sort_tail(visits: &mut Vec<Visit>, start: usize) {
+    let Some(tail) = visits.get_mut(start..) else { return };
+    tail.sort_unstable();
+    let mut kept = start;
+    for at in start..visits.len() {
+        if at == start || visits.get(at) != visits.get(kept - 1) {
+            visits.swap(kept, at);
+            kept += 1;
+        }
+    }
+    visits.truncate(kept);
+}
+
+/// A run that stands at a page.
+struct Run {
+    frames: Frames,
+    /// The rest of the frame that is read.
+    frame: Range<usize>,
+    key: Vec<u8>,
+    url: Vec<u8>,
+    count: usize,
+    visits: Range<usize>,
+    ended: bool,
+}
+
+impl Run {
+    fn new(frames: Frames) -> Run {
+        Run {
+            frames,
+            frame: 0..0,
+            key: Vec::new(),
+            url: Vec::new(),
+            count: 0,
+            visits: 0..0,
+            ended: false,
+        }
+    }
+
+    fn advance(&mut self, file: &[u8]) -> Result<()> {
+        if self.frame.is_empty() {
+            let Some(frame) = self.frames.next(file)? else {
+                self.ended = true;
+                return Ok(());
+            };
+            self.frame = frame;
+        }
+        let mut cursor = Cursor::new(file.get(self.frame.clone()).unwrap_or(&[]));
+        let visits = (|| {
+            take_after(&mut cursor, &mut self.key)?;
+            take_after(&mut cursor, &mut self.url)?;
+            self.count = cursor.count()?;
+            let len = cursor.count()?;
+            cursor.take(len)
+        })();
+        let visits = visits.ok_or_else(|| self.frames.damaged("half a page"))?;
+        self.frame.start = self.frame.end - cursor.rest().len();
+        self.visits = self.frame.start - visits.len()..self.frame.start;
+        Ok(())
+    }
+
+    fn append_visits(&self, file: &[u8], out: &mut Vec<Visit>) -> Result<()> {
+        let packed = file.get(self.visits.clone()).unwrap_or(&[]);
+        for visit in Visits::new(Cursor::new(packed), self.count) {
+            out.push(visit.ok_or_else(|| self.frames.damaged("half a visit"))?);
+        }
+        Ok(())
+    }
+}
+
+fn before(runs: &[Run], a: usize, b: usize) -> bool {
+    let (Some(first), Some(second)) = (runs.get(a), runs.get(b)) else { return a < b };
+    let place = |run: &Run, number| (run.ended, number);
+    if first.ended || second.ended {
+        return place(first, a) < place(second, b);
+    }
+    let order = first.key.cmp(&second.key).then_with(|| first.url.cmp(&second.url));
+    order.then(a.cmp(&b)).is_lt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Seen;
+
+    #[test]
+    fn equal_visits_of_a_tail_become_one_and_the_rest_stays() {
+        let visit = |time| Visit { time, seen: Seen::Failed, status: None };
+        let times = |visits: &[Visit]| visits.iter().map(|v| v.time).collect::<Vec<_>>();
+        let mut visits: Vec<Visit> = [9, 3, 9, 2, 3, 3, 2].map(visit).to_vec();
+        sort_tail(&mut visits, 2);
+        assert_eq!(times(&visits), [9, 3, 2, 3, 9]);
+        sort_tail(&mut visits, 5);
+        assert_eq!(times(&visits), [9, 3, 2, 3, 9]);
+        sort_tail(&mut visits, 0);
+        assert_eq!(times(&visits), [2, 3, 9]);
+    }
+}

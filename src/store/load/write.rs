@@ -1,0 +1,338 @@
+//! Runs become segments: one thread merges them and asks what the store knows of each page, another
+//! writes.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use super::runs::{Joined, Runs};
+use crate::disk::{Disk, Name};
+use crate::error::{Error, Result};
+use crate::page::{Content, Head, Visit};
+use crate::segment::{Layout, Record, SealPage, Sealer, Span, put_carried, unpack_head, url_hash};
+use crate::store::view::{Known, Lookup, Part, View};
+
+/// Pages that are passed on together.
+const BATCH_PAGES: usize = 2048;
+
+/// Bytes of URLs, and visits, after which fewer are.
+const BATCH_URL_BYTES: usize = 512 << 10;
+const BATCH_VISITS: usize = 8 << 10;
+
+/// Batches on their way from one thread to the other.
+const BATCHES: usize = 4;
+
+/// Pages that are ready to be written.
+#[derive(Debug, Default)]
+struct Batch {
+    pages: Vec<Ready>,
+    joined: Joined,
+    heads: Vec<u8>,
+}
+
+/// A page of a batch.
+#[derive(Debug)]
+struct Ready {
+    url: Range<usize>,
+    hash: u64,
+    /// Its visits that the store does not have.
+    visits: Range<usize>,
+    /// The head that the store has of it, packed.
+    head: Range<usize>,
+    /// Whether any segment has it.
+    earlier: bool,
+    /// Whether the store does not know it.
+    new: bool,
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        self.pages.clear();
+        self.joined.clear();
+        self.heads.clear();
+    }
+
+    fn is_full(&self) -> bool {
+        self.pages.len() >= BATCH_PAGES
+            || self.joined.urls.len() >= BATCH_URL_BYTES
+            || self.joined.visits.len() >= BATCH_VISITS
+    }
+
+    fn url(&self, page: &Ready) -> Result<&str> {
+        let bytes = self.joined.urls.get(page.url.clone()).unwrap_or(&[]);
+        // They were text when they came.
+        std::str::from_utf8(bytes).map_err(|_| Error::Option("a URL is UTF-8".to_owned()))
+    }
+
+    /// Finds out what the segments of a view know of these pages, and leaves out what they have.
+    fn compare(&mut self, view: &View) -> Result<()> {
+        if view.segments.is_empty() {
+            return Ok(());
+        }
+        let mut known: Vec<Known> = Vec::new();
+        known.resize_with(self.pages.len(), Known::default);
+        let mut kept: Vec<(usize, Vec<Visit>)> = Vec::new();
+        {
+            let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
+            let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>>>()?;
+            view.heads_in_segments(&lookups, |place, found, _| {
+                if let Some(known) = known.get_mut(place) {
+                    *known = found;
+                }
+            })?;
+            let each = self.pages.iter().zip(&lookups).zip(&known).enumerate();
+            for (at, ((page, lookup), known)) in each {
+                let Some(head) = &known.head else { continue };
+                let visits = self.joined.visits.get(page.visits.clone()).unwrap_or(&[]);
+                let is_new = |visit: &Visit| *visit > head.last || visit.time < head.first;
+                if !visits.iter().all(is_new) {
+                    let old = visits_of(view, lookup)?;
+                    let new = |visit: &&Visit| old.binary_search(visit).is_err();
+                    kept.push((at, visits.iter().filter(new).copied().collect()));
+                }
+            }
+        }
+        for (at, visits) in kept {
+            let Some(page) = self.pages.get_mut(at) else { continue };
+            page.visits.end = page.visits.start + visits.len();
+            if let Some(place) = self.joined.visits.get_mut(page.visits.clone()) {
+                place.copy_from_slice(&visits);
+            }
+        }
+        for (page, known) in self.pages.iter_mut().zip(&known) {
+            page.earlier = known.earlier;
+            page.new = known.head.is_none();
+            if let Some(head) = &known.head {
+                let start = self.heads.len();
+                put_carried(&mut self.heads, head, &[]);
+                page.head = start..self.heads.len();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All visits of a page in the segments of a view, in order.
+fn visits_of(view: &View, lookup: &Lookup<'_>) -> Result<Vec<Visit>> {
+    let mut all = Vec::new();
+    view.visits(lookup, u64::MAX, |part| {
+        all.extend(match part {
+            Part::Memory(visits) => visits,
+            Part::Segment(record) => record.visits()?,
+        });
+        Some(true)
+    })?;
+    all.sort_unstable();
+    Ok(all)
+}
+
+/// What goes from the merging thread to the writing one. If the end does not come, nothing is to be
+/// finished.
+enum Message {
+    Batch(Batch),
+    End,
+}
+
+/// The merging half.
+pub(super) struct Merger {
+    batches: SyncSender<Message>,
+    done: Receiver<Batch>,
+}
+
+/// The writing half's ends.
+pub(super) struct Batches {
+    batches: Receiver<Message>,
+    done: SyncSender<Batch>,
+}
+
+/// What the two halves talk through.
+pub(super) fn pair() -> (Merger, Batches) {
+    let (batches, to_write) = sync_channel(BATCHES);
+    let (written, done) = sync_channel(BATCHES + 2);
+    (Merger { batches, done }, Batches { batches: to_write, done: written })
+}
+
+impl Merger {
+    /// Passes all pages on, with what the segments of `view` know of them. `watch` is told of visits
+    /// as they are merged. An error of the writing half is told there: here nothing more is done.
+    pub(super) fn run(
+        self,
+        runs: &Runs,
+        view: &View,
+        mut watch: impl FnMut(u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut merge = runs.merge()?;
+        loop {
+            // Those that were written are filled again.
+            let mut batch = self.done.try_recv().unwrap_or_default();
+            batch.clear();
+            let mut more = true;
+            while more && !batch.is_full() {
+                let (url, visits) = (batch.joined.urls.len(), batch.joined.visits.len());
+                more = merge.next(&mut batch.joined)?;
+                if more {
+                    let url = url..batch.joined.urls.len();
+                    let visits = visits..batch.joined.visits.len();
+                    let (head, earlier, new) = (0..0, false, true);
+                    batch.pages.push(Ready { url, hash: 0, visits, head, earlier, new });
+                }
+            }
+            for at in 0..batch.pages.len() {
+                let url = batch.pages.get(at).map(|page| batch.url(page)).transpose()?;
+                let hash = url_hash(url.unwrap_or(""), view.seed);
+                batch.pages.iter_mut().skip(at).take(1).for_each(|page| page.hash = hash);
+            }
+            batch.compare(view)?;
+            let taken = batch.joined.taken;
+            if self.batches.send(Message::Batch(batch)).is_err() {
+                return Ok(());
+            }
+            watch(taken)?;
+            if !more {
+                // If nobody hears it, the writing half has failed.
+                let _ = self.batches.send(Message::End);
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Segments that are whole files and in no list yet. Dropped, they are removed.
+#[derive(Debug)]
+pub(super) struct Unlisted {
+    disk: Arc<dyn Disk>,
+    pub(super) ids: Vec<u64>,
+}
+
+impl Unlisted {
+    /// They are in the list now.
+    pub(super) fn listed(mut self) {
+        self.ids.clear();
+    }
+}
+
+impl Drop for Unlisted {
+    fn drop(&mut self) {
+        for id in self.ids.drain(..) {
+            // If this fails, the next open finds the file and removes it.
+            let _ = self.disk.remove(Name::Segment(id));
+        }
+    }
+}
+
+/// What was written.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) segments: Unlisted,
+    /// The last operation of the last of them.
+    pub(super) sequence: u64,
+    /// Pages with visits that the store did not have.
+    pub(super) pages: u64,
+    /// Those of them that it did not know.
+    pub(super) new_pages: u64,
+    /// Bytes of the segments.
+    pub(super) bytes: u64,
+}
+
+/// How segments are written.
+pub(super) struct Writing<'d> {
+    pub(super) disk: &'d Arc<dyn Disk>,
+    /// The number of the next segment.
+    pub(super) next_segment: &'d AtomicU64,
+    /// The last operation before the load.
+    pub(super) sequence: u64,
+    /// Pages of a segment, at most.
+    pub(super) segment_pages: u64,
+    pub(super) memory_bytes: usize,
+    /// How the tables are made, in memory that is free again by then.
+    pub(super) layout: Layout,
+    /// The tier of a segment of so many visits.
+    pub(super) tier: &'d (dyn Fn(u64) -> u64 + Sync),
+}
+
+/// A segment that is being written.
+struct Open {
+    id: u64,
+    sealer: Sealer,
+    pages: u64,
+    new_pages: u64,
+    visits: u64,
+}
+
+impl Writing<'_> {
+    /// Writes all that comes. `None` if the end of it did not come.
+    pub(super) fn run(&self, batches: Batches) -> Result<Option<Written>> {
+        let mut open: Option<Open> = None;
+        let mut written = Written {
+            segments: Unlisted { disk: Arc::clone(self.disk), ids: Vec::new() },
+            sequence: self.sequence,
+            pages: 0,
+            new_pages: 0,
+            bytes: 0,
+        };
+        for message in batches.batches {
+            let Message::Batch(batch) = message else {
+                if let Some(open) = open {
+                    self.finish(open, &mut written)?;
+                }
+                return Ok(Some(written));
+            };
+            for page in batch.pages.iter().filter(|page| !page.visits.is_empty()) {
+                let full = open.take_if(|open| open.pages >= self.segment_pages);
+                full.map_or(Ok(()), |full| self.finish(full, &mut written))?;
+                let open = match &mut open {
+                    Some(open) => open,
+                    none => none.insert(self.begin()?),
+                };
+                open.push(&batch, page)?;
+            }
+            // Nobody is there to take it once all has been merged.
+            let _ = batches.done.try_send(batch);
+        }
+        Ok(None)
+    }
+
+    fn begin(&self) -> Result<Open> {
+        let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
+        let sealer = Sealer::new(self.disk, id, self.memory_bytes / 16 * 15)?;
+        Ok(Open { id, sealer, pages: 0, new_pages: 0, visits: 0 })
+    }
+
+    fn finish(&self, open: Open, written: &mut Written) -> Result<()> {
+        let Open { id, sealer, pages, new_pages, visits } = open;
+        let sequences = (written.sequence + 1, written.sequence + visits);
+        let deltas = (new_pages.cast_signed(), visits.cast_signed());
+        let span = Span { sequences, deltas, tier: (self.tier)(visits) };
+        written.bytes += sealer.finish(span, &[], &self.layout)?;
+        written.segments.ids.push(id);
+        written.sequence = sequences.1;
+        written.pages += pages;
+        written.new_pages += new_pages;
+        Ok(())
+    }
+}
+
+impl Open {
+    fn push(&mut self, batch: &Batch, page: &Ready) -> Result<()> {
+        let visits = batch.joined.visits.get(page.visits.clone()).unwrap_or(&[]);
+        let before = batch.heads.get(page.head.clone()).unwrap_or(&[]);
+        let record = Record { reset: false, earlier: page.earlier, before, visits };
+        let in_force = in_force(before, visits);
+        self.sealer.push(&SealPage { url: batch.url(page)?, hash: page.hash, record, in_force })?;
+        self.pages += 1;
+        self.new_pages += u64::from(page.new);
+        self.visits += visits.len() as u64;
+        Ok(())
+    }
+}
+
+/// What is in force after these visits, of a page that had this head.
+fn in_force(before: &[u8], visits: &[Visit]) -> Option<Content> {
+    if let ([], [only]) = (before, visits) {
+        return only.seen.content().copied();
+    }
+    let mut head = unpack_head(before);
+    visits.iter().for_each(|visit| Head::absorb_into(&mut head, *visit));
+    head.as_ref().and_then(Head::in_force).map(|version| version.content)
+}

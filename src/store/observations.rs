@@ -1,0 +1,75 @@
+//! Everything that was observed, as a stream.
+
+use std::sync::Arc;
+
+use super::snapshot::{Scan, Snapshot};
+use crate::error::Result;
+use crate::page::{Epoch, Prefix, Seen, Visit};
+
+impl Snapshot {
+    /// Every observation: pages in SURT order, their visits in order of time. What
+    /// [`Store::load`](super::Store::load) takes.
+    ///
+    /// Reads as it goes, most of it from front to end; memory as for [`scan`](Snapshot::scan), and
+    /// the visits of one page.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::failed("https://example.com/", 1))?;
+    /// for observation in store.snapshot().observations() {
+    ///     let (url, visit) = observation?;
+    ///     println!("{} {url} {:?}", visit.time, visit.seen);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn observations(&self) -> Observations {
+        self.observations_under(None)
+    }
+
+    /// The same of the pages under a prefix.
+    pub fn observations_under(&self, prefix: Option<&Prefix>) -> Observations {
+        Observations { scan: self.scan(prefix), url: Arc::from(""), visits: Vec::new().into_iter() }
+    }
+}
+
+/// Every observation, from [`Snapshot::observations`]. After an error there is nothing more.
+#[derive(Debug)]
+pub struct Observations {
+    scan: Scan,
+    /// The page, and the rest of its visits.
+    url: Arc<str>,
+    visits: std::vec::IntoIter<Visit>,
+}
+
+impl Iterator for Observations {
+    type Item = Result<(Arc<str>, Visit)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(visit) = self.visits.next() {
+                return Some(Ok((Arc::clone(&self.url), visit)));
+            }
+            match self.scan.next_visits()? {
+                Ok((url, visits)) => {
+                    self.url = Arc::from(url);
+                    self.visits = visits.into_iter();
+                }
+                Err(e) => return Some(Err(e)),
+            }
+        }
+    }
+}
+
+/// The same visit with the number that its epoch has elsewhere.
+pub(super) fn renumbered(mut visit: Visit, numbers: &[Epoch]) -> Visit {
+    if let Seen::Content(content) = &mut visit.seen {
+        let there = usize::try_from(content.epoch.0).ok().and_then(|at| numbers.get(at));
+        // One that has no name here has none there either.
+        content.epoch = there.copied().unwrap_or(Epoch(u32::MAX));
+    }
+    visit
+}
