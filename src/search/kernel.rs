@@ -283,3 +283,307 @@ mod x86 {
         }
     }
 }
+
+type Within = unsafe fn(&[u64], &[u32], u32, &mut Vec<[u32; 2]>);
+type BetweenU32 = unsafe fn(&[u32], &[u32], u32, &mut Vec<[u32; 2]>);
+type BetweenU64 = unsafe fn(&[u64], &[u64], u32, &mut Vec<[u32; 2]>);
+
+/// The comparisons of many words with many, for joins: one version of three functions.
+///
+/// Up to a distance of 4 a version without a vector popcount clears the lowest bit of a difference
+/// k times and looks whether anything is left: two instructions for each k, where counting takes
+/// about ten.
+///
+/// Invariant: as for [`Kernel`]; [`PairKernel::available`] is the only place that makes one.
+#[derive(Clone, Copy)]
+pub(super) struct PairKernel {
+    name: &'static str,
+    within: Within,
+    between_u32: BetweenU32,
+    between_u64: BetweenU64,
+}
+
+impl PairKernel {
+    /// The longest run that [`PairKernel::within`] compares.
+    pub(super) const RUN_MAX: usize = 32;
+
+    /// The fastest version for this processor.
+    pub(super) fn fastest() -> Self {
+        static FASTEST: OnceLock<PairKernel> = OnceLock::new();
+        *FASTEST.get_or_init(|| Self::available().next().unwrap_or(Self::PORTABLE))
+    }
+
+    /// Every version that this processor can run, the fastest first.
+    pub(super) fn available() -> impl Iterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let special = [
+            (std::is_x86_feature_detected!("avx512f")
+                && std::is_x86_feature_detected!("avx512bw")
+                && std::is_x86_feature_detected!("avx512vl")
+                && std::is_x86_feature_detected!("avx512vpopcntdq")
+                && std::is_x86_feature_detected!("popcnt"))
+            .then_some(Self {
+                name: "avx512",
+                within: x86_pairs::within_avx512,
+                between_u32: x86_pairs::between_u32_avx512,
+                between_u64: x86_pairs::between_u64_avx512,
+            }),
+            (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt"))
+                .then_some(Self {
+                    name: "avx2",
+                    within: x86_pairs::within_avx2,
+                    between_u32: x86_pairs::between_u32_avx2,
+                    between_u64: x86_pairs::between_u64_avx2,
+                }),
+            std::is_x86_feature_detected!("popcnt").then_some(Self {
+                name: "popcnt",
+                within: x86_pairs::within_popcnt,
+                between_u32: x86_pairs::between_u32_popcnt,
+                between_u64: x86_pairs::between_u64_popcnt,
+            }),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let special = [None];
+        special.into_iter().flatten().chain([Self::PORTABLE])
+    }
+
+    /// The version for every processor.
+    const PORTABLE: Self = Self {
+        name: "portable",
+        within,
+        between_u32: between_few_or_many,
+        between_u64: between_few_or_many,
+    };
+
+    /// The name of the instruction set.
+    #[cfg(test)]
+    pub(super) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Appends to `out` the indices of all two words within distance `k` of each other that are in
+    /// the same run, the lower index first. Run r is `words[starts[r]..starts[r + 1]]`. Runs longer
+    /// than [`PairKernel::RUN_MAX`] are left out, and so is what does not lie in `words`.
+    pub(super) fn within(self, words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: a `PairKernel` exists only where the processor has the features its functions
+        // need, and they ask for nothing else.
+        unsafe {
+            (self.within)(words, starts, k, out);
+        }
+    }
+
+    /// Appends to `out` the indices of every word of `left` and every word of `right` within
+    /// distance `k` of it, in no certain order. Both have fewer than 2^32 words.
+    pub(super) fn between_u32(
+        self,
+        left: &[u32],
+        right: &[u32],
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as above.
+        unsafe {
+            (self.between_u32)(left, right, k, out);
+        }
+    }
+
+    /// The same for words of 64 bits.
+    pub(super) fn between_u64(
+        self,
+        left: &[u64],
+        right: &[u64],
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as above.
+        unsafe {
+            (self.between_u64)(left, right, k, out);
+        }
+    }
+}
+
+#[inline(always)]
+fn within(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
+    let mut start = starts.first().copied().unwrap_or(0);
+    for &end in starts.get(1..).unwrap_or_default() {
+        let run = words.get(start as usize..end as usize).unwrap_or_default();
+        if run.len() <= PairKernel::RUN_MAX {
+            let mut rest = run;
+            let mut left = start;
+            while let Some((&word, after)) = rest.split_first() {
+                for (right, other) in (left + 1..).zip(after) {
+                    if (word ^ other).count_ones() <= k {
+                        out.push([left, right]);
+                    }
+                }
+                rest = after;
+                left += 1;
+            }
+        }
+        start = end;
+    }
+}
+
+/// What [`between`] compares.
+trait Word: Copy {
+    fn distance(self, other: Self) -> u32;
+    /// Whether the two differ in more than `K` bits, if a 1.
+    fn beyond<const K: u32>(self, other: Self) -> bool;
+}
+
+macro_rules! word {
+    ($word:ty) => {
+        impl Word for $word {
+            #[inline(always)]
+            fn distance(self, other: Self) -> u32 {
+                (self ^ other).count_ones()
+            }
+
+            #[inline(always)]
+            fn beyond<const K: u32>(self, other: Self) -> bool {
+                let mut difference = self ^ other;
+                for _ in 0..K {
+                    difference &= difference.wrapping_sub(1);
+                }
+                difference != 0
+            }
+        }
+    };
+}
+
+word!(u32);
+word!(u64);
+
+/// Compares many with many by tiles: most of them hold nothing near, and are known by one test.
+///
+/// `beyond` says the same as `distance > k` does.
+#[inline(always)]
+fn between<W: Word>(
+    left: &[W],
+    right: &[W],
+    k: u32,
+    out: &mut Vec<[u32; 2]>,
+    beyond: impl Fn(W, W) -> bool + Copy,
+) {
+    const ROWS: usize = 4;
+    const COLUMNS: usize = 32;
+    let (tiles, odd_columns) = right.as_chunks::<COLUMNS>();
+    let (rows, odd_rows) = left.as_chunks::<ROWS>();
+    let mut top = 0;
+    for rows in rows {
+        let mut first = 0;
+        for tile in tiles {
+            let mut all_beyond = true;
+            for &other in tile {
+                for &word in rows {
+                    all_beyond &= beyond(word, other);
+                }
+            }
+            if !all_beyond {
+                push_near(rows, tile, top, first, k, out);
+            }
+            first += COLUMNS as u32;
+        }
+        push_near(rows, odd_columns, top, first, k, out);
+        top += ROWS as u32;
+    }
+    push_near(odd_rows, right, top, 0, k, out);
+}
+
+/// Word by word, where there is little to compare or something is known to be near.
+#[inline(always)]
+fn push_near<W: Word>(
+    left: &[W],
+    right: &[W],
+    top: u32,
+    first: u32,
+    k: u32,
+    out: &mut Vec<[u32; 2]>,
+) {
+    for (row, &word) in (top..).zip(left) {
+        for (column, &other) in (first..).zip(right) {
+            if word.distance(other) <= k {
+                out.push([row, column]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn between_counting<W: Word>(left: &[W], right: &[W], k: u32, out: &mut Vec<[u32; 2]>) {
+    between(left, right, k, out, |word, other| word.distance(other) > k);
+}
+
+#[inline(always)]
+fn between_few_or_many<W: Word>(left: &[W], right: &[W], k: u32, out: &mut Vec<[u32; 2]>) {
+    match k {
+        0 => between(left, right, k, out, W::beyond::<0>),
+        1 => between(left, right, k, out, W::beyond::<1>),
+        2 => between(left, right, k, out, W::beyond::<2>),
+        3 => between(left, right, k, out, W::beyond::<3>),
+        4 => between(left, right, k, out, W::beyond::<4>),
+        _ => between_counting(left, right, k, out),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_pairs {
+    #[target_feature(enable = "popcnt")]
+    pub(super) fn within_popcnt(
+        words: &[u64],
+        starts: &[u32],
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        super::within(words, starts, k, out);
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn within_avx2(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
+        super::within(words, starts, k, out);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")]
+    pub(super) fn within_avx512(
+        words: &[u64],
+        starts: &[u32],
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        super::within(words, starts, k, out);
+    }
+
+    macro_rules! between {
+        ($name:ident, $word:ty, $features:literal, $by:ident) => {
+            #[target_feature(enable = $features)]
+            pub(super) fn $name(
+                left: &[$word],
+                right: &[$word],
+                k: u32,
+                out: &mut Vec<[u32; 2]>,
+            ) {
+                super::$by(left, right, k, out);
+            }
+        };
+    }
+
+    between!(between_u32_popcnt, u32, "popcnt", between_few_or_many);
+    between!(between_u64_popcnt, u64, "popcnt", between_few_or_many);
+    between!(between_u32_avx2, u32, "avx2,popcnt", between_few_or_many);
+    between!(between_u64_avx2, u64, "avx2,popcnt", between_few_or_many);
+    between!(
+        between_u32_avx512,
+        u32,
+        "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt",
+        between_counting
+    );
+    between!(
+        between_u64_avx512,
+        u64,
+        "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt",
+        between_counting
+    );
+}

@@ -52,6 +52,7 @@
 mod batch;
 mod build;
 mod column;
+mod join;
 mod kernel;
 mod memory;
 mod plan;
@@ -65,6 +66,7 @@ mod tests;
 pub use batch::Batch;
 pub use build::{Sink, build_rotations};
 pub use column::Column;
+pub use join::{Join, Pair, Progress, Source};
 pub(crate) use kernel::{prefetch, prefetch_value};
 pub use memory::Chains;
 pub use plan::{Plan, Way, plan};

@@ -4,6 +4,7 @@
 
 mod chains;
 mod damage;
+mod join;
 mod kernels;
 mod probes;
 mod tables;
