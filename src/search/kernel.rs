@@ -285,22 +285,22 @@ mod x86 {
 }
 
 type Within = unsafe fn(&[u64], &[u32], u32, &mut Vec<[u32; 2]>);
-type BetweenU32 = unsafe fn(&[u32], &[u32], u32, &mut Vec<[u32; 2]>);
-type BetweenU64 = unsafe fn(&[u64], &[u64], u32, &mut Vec<[u32; 2]>);
+type PairsU32 = unsafe fn(&[u32], &[u32], bool, u32, &mut Vec<[u32; 2]>);
+type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 
 /// The comparisons of many words with many, for joins: one version of three functions.
 ///
-/// Up to a distance of 4 a version without a vector popcount clears the lowest bit of a difference
-/// k times and looks whether anything is left: two instructions for each k, where counting takes
-/// about ten.
+/// AVX2 has no vector popcount. Up to a distance of 4 its version clears the lowest bit of a
+/// difference k times and looks whether anything is left, which takes two instructions for each k,
+/// where counting takes about ten.
 ///
 /// Invariant: as for [`Kernel`]; [`PairKernel::available`] is the only place that makes one.
 #[derive(Clone, Copy)]
 pub(super) struct PairKernel {
     name: &'static str,
     within: Within,
-    between_u32: BetweenU32,
-    between_u64: BetweenU64,
+    pairs_u32: PairsU32,
+    pairs_u64: PairsU64,
 }
 
 impl PairKernel {
@@ -325,21 +325,21 @@ impl PairKernel {
             .then_some(Self {
                 name: "avx512",
                 within: x86_pairs::within_avx512,
-                between_u32: x86_pairs::between_u32_avx512,
-                between_u64: x86_pairs::between_u64_avx512,
+                pairs_u32: x86_pairs::pairs_u32_avx512,
+                pairs_u64: x86_pairs::pairs_u64_avx512,
             }),
             (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt"))
                 .then_some(Self {
                     name: "avx2",
                     within: x86_pairs::within_avx2,
-                    between_u32: x86_pairs::between_u32_avx2,
-                    between_u64: x86_pairs::between_u64_avx2,
+                    pairs_u32: x86_pairs::pairs_u32_avx2,
+                    pairs_u64: x86_pairs::pairs_u64_avx2,
                 }),
             std::is_x86_feature_detected!("popcnt").then_some(Self {
                 name: "popcnt",
                 within: x86_pairs::within_popcnt,
-                between_u32: x86_pairs::between_u32_popcnt,
-                between_u64: x86_pairs::between_u64_popcnt,
+                pairs_u32: x86_pairs::pairs_u32_popcnt,
+                pairs_u64: x86_pairs::pairs_u64_popcnt,
             }),
         ];
         #[cfg(not(target_arch = "x86_64"))]
@@ -351,8 +351,8 @@ impl PairKernel {
     const PORTABLE: Self = Self {
         name: "portable",
         within,
-        between_u32: between_few_or_many,
-        between_u64: between_few_or_many,
+        pairs_u32: pairs_counting,
+        pairs_u64: pairs_counting,
     };
 
     /// The name of the instruction set.
@@ -374,33 +374,37 @@ impl PairKernel {
     }
 
     /// Appends to `out` the indices of every word of `left` and every word of `right` within
-    /// distance `k` of it, in no certain order. Both have fewer than 2^32 words.
-    pub(super) fn between_u32(
+    /// distance `k` of it, in no certain order. If this is a `triangle`, then `right` begins with
+    /// the words of `left`, and each is compared only with those after it. Both have fewer than
+    /// 2^32 words.
+    pub(super) fn pairs_u32(
         self,
         left: &[u32],
         right: &[u32],
+        triangle: bool,
         k: u32,
         out: &mut Vec<[u32; 2]>,
     ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
         // SAFETY: as above.
         unsafe {
-            (self.between_u32)(left, right, k, out);
+            (self.pairs_u32)(left, right, triangle, k, out);
         }
     }
 
     /// The same for words of 64 bits.
-    pub(super) fn between_u64(
+    pub(super) fn pairs_u64(
         self,
         left: &[u64],
         right: &[u64],
+        triangle: bool,
         k: u32,
         out: &mut Vec<[u32; 2]>,
     ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
         // SAFETY: as above.
         unsafe {
-            (self.between_u64)(left, right, k, out);
+            (self.pairs_u64)(left, right, triangle, k, out);
         }
     }
 }
@@ -411,86 +415,75 @@ fn within(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
     for &end in starts.get(1..).unwrap_or_default() {
         let run = words.get(start as usize..end as usize).unwrap_or_default();
         if run.len() <= PairKernel::RUN_MAX {
-            let mut rest = run;
-            let mut left = start;
-            while let Some((&word, after)) = rest.split_first() {
-                for (right, other) in (left + 1..).zip(after) {
-                    if (word ^ other).count_ones() <= k {
-                        out.push([left, right]);
-                    }
-                }
-                rest = after;
-                left += 1;
-            }
+            push_triangle(run, start, k, out);
         }
         start = end;
     }
 }
 
-/// What [`between`] compares.
+/// What [`pairs`] compares.
 trait Word: Copy {
     fn distance(self, other: Self) -> u32;
-    /// Whether the two differ in more than `K` bits, if a 1.
-    fn beyond<const K: u32>(self, other: Self) -> bool;
 }
 
-macro_rules! word {
-    ($word:ty) => {
-        impl Word for $word {
-            #[inline(always)]
-            fn distance(self, other: Self) -> u32 {
-                (self ^ other).count_ones()
-            }
-
-            #[inline(always)]
-            fn beyond<const K: u32>(self, other: Self) -> bool {
-                let mut difference = self ^ other;
-                for _ in 0..K {
-                    difference &= difference.wrapping_sub(1);
-                }
-                difference != 0
-            }
-        }
-    };
+impl Word for u32 {
+    #[inline(always)]
+    fn distance(self, other: Self) -> u32 {
+        (self ^ other).count_ones()
+    }
 }
 
-word!(u32);
-word!(u64);
+impl Word for u64 {
+    #[inline(always)]
+    fn distance(self, other: Self) -> u32 {
+        (self ^ other).count_ones()
+    }
+}
 
-/// Compares many with many by tiles: most of them hold nothing near, and are known by one test.
+/// Rows of a tile, and its columns.
+const TILE: usize = 8;
+
+/// Compares each of `left` with all words of `right` from `from` on; if `right` begins with
+/// `left`, only with those that come after it.
 ///
-/// `beyond` says the same as `distance > k` does.
+/// Tile by tile: nearly all of them hold nothing near. `any_near` says whether one holds two words
+/// within distance k; it may say so of others, too.
 #[inline(always)]
-fn between<W: Word>(
+fn pairs<W: Word>(
     left: &[W],
     right: &[W],
+    triangle: bool,
     k: u32,
     out: &mut Vec<[u32; 2]>,
-    beyond: impl Fn(W, W) -> bool + Copy,
+    any_near: impl Fn(&[W; TILE], &[W; TILE]) -> bool,
 ) {
-    const ROWS: usize = 4;
-    const COLUMNS: usize = 32;
-    let (tiles, odd_columns) = right.as_chunks::<COLUMNS>();
-    let (rows, odd_rows) = left.as_chunks::<ROWS>();
+    let (blocks, odd_rows) = left.as_chunks::<TILE>();
     let mut top = 0;
-    for rows in rows {
-        let mut first = 0;
-        for tile in tiles {
-            let mut all_beyond = true;
-            for &other in tile {
-                for &word in rows {
-                    all_beyond &= beyond(word, other);
-                }
-            }
-            if !all_beyond {
-                push_near(rows, tile, top, first, k, out);
-            }
-            first += COLUMNS as u32;
+    let mut rest = right;
+    let mut first = 0;
+    for rows in blocks {
+        if triangle {
+            push_triangle(rows, top, k, out);
+            rest = rest.get(TILE..).unwrap_or_default();
+            first += TILE as u32;
         }
-        push_near(rows, odd_columns, top, first, k, out);
-        top += ROWS as u32;
+        let (tiles, odd_columns) = rest.as_chunks::<TILE>();
+        let mut column = first;
+        for tile in tiles {
+            if any_near(rows, tile) {
+                push_near(rows, tile, top, column, k, out);
+            }
+            column += TILE as u32;
+        }
+        push_near(rows, odd_columns, top, column, k, out);
+        top += TILE as u32;
     }
-    push_near(odd_rows, right, top, 0, k, out);
+    if triangle {
+        push_triangle(odd_rows, top, k, out);
+        rest = rest.get(odd_rows.len()..).unwrap_or_default();
+        first += odd_rows.len() as u32;
+    }
+    push_near(odd_rows, rest, top, first, k, out);
 }
 
 /// Word by word, where there is little to compare or something is known to be near.
@@ -503,8 +496,8 @@ fn push_near<W: Word>(
     k: u32,
     out: &mut Vec<[u32; 2]>,
 ) {
-    for (row, &word) in (top..).zip(left) {
-        for (column, &other) in (first..).zip(right) {
+    for (column, &other) in (first..).zip(right) {
+        for (row, &word) in (top..).zip(left) {
             if word.distance(other) <= k {
                 out.push([row, column]);
             }
@@ -512,25 +505,54 @@ fn push_near<W: Word>(
     }
 }
 
+/// Each word with those after it.
 #[inline(always)]
-fn between_counting<W: Word>(left: &[W], right: &[W], k: u32, out: &mut Vec<[u32; 2]>) {
-    between(left, right, k, out, |word, other| word.distance(other) > k);
+fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2]>) {
+    let mut rest = words;
+    let mut row = first;
+    while let Some((&word, after)) = rest.split_first() {
+        for (column, &other) in (row + 1..).zip(after) {
+            if word.distance(other) <= k {
+                out.push([row, column]);
+            }
+        }
+        rest = after;
+        row += 1;
+    }
 }
 
+/// The source of all versions but that for AVX2: as many vectors of distances as a tile takes.
 #[inline(always)]
-fn between_few_or_many<W: Word>(left: &[W], right: &[W], k: u32, out: &mut Vec<[u32; 2]>) {
-    match k {
-        0 => between(left, right, k, out, W::beyond::<0>),
-        1 => between(left, right, k, out, W::beyond::<1>),
-        2 => between(left, right, k, out, W::beyond::<2>),
-        3 => between(left, right, k, out, W::beyond::<3>),
-        4 => between(left, right, k, out, W::beyond::<4>),
-        _ => between_counting(left, right, k, out),
-    }
+fn pairs_counting<W: Word>(
+    left: &[W],
+    right: &[W],
+    triangle: bool,
+    k: u32,
+    out: &mut Vec<[u32; 2]>,
+) {
+    pairs(left, right, triangle, k, out, |rows, columns| {
+        let mut nearest = u32::MAX;
+        for &other in columns {
+            for &word in rows {
+                nearest = nearest.min(word.distance(other));
+            }
+        }
+        nearest <= k
+    });
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86_pairs {
+    use std::arch::x86_64::{
+        _mm256_add_epi8, _mm256_add_epi32, _mm256_and_si256, _mm256_cmpeq_epi32,
+        _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_min_epu32, _mm256_or_si256,
+        _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
+        _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+        _mm256_testz_si256, _mm256_xor_si256,
+    };
+
+    use super::TILE;
+
     #[target_feature(enable = "popcnt")]
     pub(super) fn within_popcnt(
         words: &[u64],
@@ -556,34 +578,108 @@ mod x86_pairs {
         super::within(words, starts, k, out);
     }
 
-    macro_rules! between {
+    macro_rules! pairs {
         ($name:ident, $word:ty, $features:literal, $by:ident) => {
             #[target_feature(enable = $features)]
             pub(super) fn $name(
                 left: &[$word],
                 right: &[$word],
+                triangle: bool,
                 k: u32,
                 out: &mut Vec<[u32; 2]>,
             ) {
-                super::$by(left, right, k, out);
+                super::$by(left, right, triangle, k, out);
             }
         };
     }
 
-    between!(between_u32_popcnt, u32, "popcnt", between_few_or_many);
-    between!(between_u64_popcnt, u64, "popcnt", between_few_or_many);
-    between!(between_u32_avx2, u32, "avx2,popcnt", between_few_or_many);
-    between!(between_u64_avx2, u64, "avx2,popcnt", between_few_or_many);
-    between!(
-        between_u32_avx512,
-        u32,
-        "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt",
-        between_counting
-    );
-    between!(
-        between_u64_avx512,
-        u64,
-        "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt",
-        between_counting
-    );
+    pairs!(pairs_u32_popcnt, u32, "popcnt", pairs_counting);
+    pairs!(pairs_u64_popcnt, u64, "popcnt", pairs_counting);
+    pairs!(pairs_u32_avx512, u32, "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt", pairs_counting);
+    pairs!(pairs_u64_avx512, u64, "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt", pairs_counting);
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn pairs_u32_avx2(
+        left: &[u32],
+        right: &[u32],
+        triangle: bool,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        match k {
+            0 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<0>(a, b)),
+            1 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<1>(a, b)),
+            2 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<2>(a, b)),
+            3 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<3>(a, b)),
+            4 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<4>(a, b)),
+            _ => super::pairs_counting(left, right, triangle, k, out),
+        }
+    }
+
+    /// Whether clearing `K` bits of a difference leaves nothing.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn any_clears<const K: u32>(rows: &[u32; TILE], columns: &[u32; TILE]) -> bool {
+        let ones = _mm256_set1_epi32(-1);
+        let zero = _mm256_setzero_si256();
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: a tile has 32 bytes that may be read; the load asks for no alignment.
+        let columns = unsafe { _mm256_loadu_si256(columns.as_ptr().cast()) };
+        let mut near = zero;
+        for &row in rows {
+            let mut difference = _mm256_xor_si256(columns, _mm256_set1_epi32(row.cast_signed()));
+            for _ in 0..K {
+                let less = _mm256_add_epi32(difference, ones);
+                difference = _mm256_and_si256(difference, less);
+            }
+            near = _mm256_or_si256(near, _mm256_cmpeq_epi32(difference, zero));
+        }
+        _mm256_testz_si256(near, near) == 0
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn pairs_u64_avx2(
+        left: &[u64],
+        right: &[u64],
+        triangle: bool,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        super::pairs(left, right, triangle, k, out, |rows, columns| any_near(rows, columns, k));
+    }
+
+    /// Whether two words of a tile are within distance `k`.
+    ///
+    /// Counts by a table of 16 counts, looked up for both halves of all bytes at once: W. Mula, N.
+    /// Kurz, D. Lemire, "Faster population counts using AVX2 instructions", 2018.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn any_near(rows: &[u64; TILE], columns: &[u64; TILE], k: u32) -> bool {
+        let counts = _mm256_setr_epi8(
+            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, //
+            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+        );
+        let nibble = _mm256_set1_epi8(15);
+        let mut nearest = _mm256_set1_epi64x(i64::MAX);
+        let (halves, _) = columns.as_chunks::<4>();
+        for half in halves {
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: half a tile has 32 bytes that may be read; the load asks for no alignment.
+            let columns = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+            for &row in rows {
+                let difference = _mm256_xor_si256(columns, _mm256_set1_epi64x(row.cast_signed()));
+                let low = _mm256_and_si256(difference, nibble);
+                let high = _mm256_and_si256(_mm256_srli_epi16::<4>(difference), nibble);
+                let bytes = _mm256_add_epi8(
+                    _mm256_shuffle_epi8(counts, low),
+                    _mm256_shuffle_epi8(counts, high),
+                );
+                let distances = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
+                // The high half of a distance is 0, and that of the smallest one stays so.
+                nearest = _mm256_min_epu32(nearest, distances);
+            }
+        }
+        let near = _mm256_cmpgt_epi64(_mm256_set1_epi64x(i64::from(k) + 1), nearest);
+        _mm256_testz_si256(near, near) == 0
+    }
 }

@@ -361,25 +361,23 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         while top < rows {
             let bottom = rows.min(top.saturating_add(ROWS as u32));
             self.stop.check()?;
-            if first.is_none() {
-                self.near.clear();
-                self.kernel.within(run.words, &[top, bottom], self.k, &mut self.near);
-                self.report_near(run, run, context)?;
-            }
-            let mut left = first.unwrap_or(bottom);
             let above = run.part(top, bottom);
+            let mut triangle = first.is_none();
+            let mut left = first.unwrap_or(top);
             while left < len {
                 let right = len.min(left.saturating_add(COLUMNS as u32));
                 let beside = run.part(left, right);
                 self.near.clear();
+                let near = &mut self.near;
                 if halves.is_empty() {
-                    self.kernel.between_u64(above.words, beside.words, self.k, &mut self.near);
+                    self.kernel.pairs_u64(above.words, beside.words, triangle, self.k, near);
                 } else {
                     let above = halves.get(top as usize..bottom as usize).unwrap_or_default();
                     let beside = halves.get(left as usize..right as usize).unwrap_or_default();
-                    self.kernel.between_u32(above, beside, self.k, &mut self.near);
+                    self.kernel.pairs_u32(above, beside, triangle, self.k, near);
                 }
                 self.report_near(above, beside, context)?;
+                triangle = false;
                 left = right;
             }
             top = bottom;

@@ -330,12 +330,21 @@ proptest! {
             .collect();
         for kernel in PairKernel::available() {
             let (mut u64s, mut u32s, mut within) = (Vec::new(), Vec::new(), Vec::new());
-            kernel.between_u64(left, right, k, &mut u64s);
-            kernel.between_u32(left_halves, right_halves, k, &mut u32s);
+            kernel.pairs_u64(left, right, false, k, &mut u64s);
+            kernel.pairs_u32(left_halves, right_halves, false, k, &mut u32s);
             kernel.within(&words, &starts, k, &mut within);
             prop_assert_eq!(sorted_near(u64s), truth.clone(), "{}", kernel.name());
             prop_assert_eq!(sorted_near(u32s), truth_u32.clone(), "{}", kernel.name());
             prop_assert_eq!(sorted_near(within), truth_within.clone(), "{}", kernel.name());
+            let (mut u64s, mut u32s) = (Vec::new(), Vec::new());
+            kernel.pairs_u64(left, &words, true, k, &mut u64s);
+            kernel.pairs_u32(left_halves, &halves, true, k, &mut u32s);
+            let mut after = near_between(left, &words, k, |a, b| (a ^ b).count_ones());
+            after.retain(|[row, column]| row < column);
+            prop_assert_eq!(sorted_near(u64s), after, "{}", kernel.name());
+            let mut after = near_between(left_halves, &halves, k, |a, b| (a ^ b).count_ones());
+            after.retain(|[row, column]| row < column);
+            prop_assert_eq!(sorted_near(u32s), after, "{}", kernel.name());
         }
     }
 }
