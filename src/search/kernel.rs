@@ -285,6 +285,7 @@ mod x86 {
 }
 
 type Within = unsafe fn(&[u64], &[u32], u32, &mut Vec<[u32; 2]>);
+type Ahead = unsafe fn(&[u64], usize, usize, u32, &mut Vec<[u32; 2]>);
 type PairsU32 = unsafe fn(&[u32], &[u32], bool, u32, &mut Vec<[u32; 2]>);
 type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 
@@ -299,6 +300,7 @@ type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 pub(super) struct PairKernel {
     name: &'static str,
     within: Within,
+    ahead: Ahead,
     pairs_u32: PairsU32,
     pairs_u64: PairsU64,
 }
@@ -325,6 +327,7 @@ impl PairKernel {
             .then_some(Self {
                 name: "avx512",
                 within: x86_pairs::within_avx512,
+                ahead: x86_pairs::ahead_avx512,
                 pairs_u32: x86_pairs::pairs_u32_avx512,
                 pairs_u64: x86_pairs::pairs_u64_avx512,
             }),
@@ -332,12 +335,14 @@ impl PairKernel {
                 .then_some(Self {
                     name: "avx2",
                     within: x86_pairs::within_avx2,
+                ahead: x86_pairs::ahead_avx2,
                     pairs_u32: x86_pairs::pairs_u32_avx2,
                     pairs_u64: x86_pairs::pairs_u64_avx2,
                 }),
             std::is_x86_feature_detected!("popcnt").then_some(Self {
                 name: "popcnt",
                 within: x86_pairs::within_popcnt,
+                ahead: x86_pairs::ahead_popcnt,
                 pairs_u32: x86_pairs::pairs_u32_popcnt,
                 pairs_u64: x86_pairs::pairs_u64_popcnt,
             }),
@@ -351,6 +356,7 @@ impl PairKernel {
     const PORTABLE: Self = Self {
         name: "portable",
         within,
+        ahead,
         pairs_u32: pairs_counting,
         pairs_u64: pairs_counting,
     };
@@ -370,6 +376,27 @@ impl PairKernel {
         // need, and they ask for nothing else.
         unsafe {
             (self.within)(words, starts, k, out);
+        }
+    }
+
+    /// Appends to `out` the indices of each of the first `rows` words and each of the `reach` words
+    /// after it that is within distance `k` of it, ascending by the first. There are fewer than
+    /// 2^32 words.
+    ///
+    /// For runs of a word or two this is faster than [`PairKernel::within`], since nothing depends
+    /// on where a run ends.
+    pub(super) fn ahead(
+        self,
+        words: &[u64],
+        rows: usize,
+        reach: usize,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as above.
+        unsafe {
+            (self.ahead)(words, rows, reach, k, out);
         }
     }
 
@@ -418,6 +445,35 @@ fn within(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
             push_triangle(run, start, k, out);
         }
         start = end;
+    }
+}
+
+#[inline(always)]
+fn ahead(words: &[u64], rows: usize, reach: usize, k: u32, out: &mut Vec<[u32; 2]>) {
+    push_ahead(words, 0, rows, reach, k, out);
+}
+
+/// The rows from `row` to before `rows`.
+#[inline(always)]
+fn push_ahead(
+    words: &[u64],
+    row: usize,
+    rows: usize,
+    reach: usize,
+    k: u32,
+    out: &mut Vec<[u32; 2]>,
+) {
+    let mut rest = words.get(row..).unwrap_or_default();
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 words")]
+    let rows = row as u32..rows.min(words.len()) as u32;
+    for row in rows {
+        let Some((word, after)) = rest.split_first() else { break };
+        for (column, other) in (row + 1..).zip(after.iter().take(reach)) {
+            if (word ^ other).count_ones() <= k {
+                out.push([row, column]);
+            }
+        }
+        rest = after;
     }
 }
 
@@ -544,11 +600,12 @@ fn pairs_counting<W: Word>(
 #[cfg(target_arch = "x86_64")]
 mod x86_pairs {
     use std::arch::x86_64::{
-        _mm256_add_epi8, _mm256_add_epi32, _mm256_and_si256, _mm256_cmpeq_epi32,
-        _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_min_epu32, _mm256_or_si256,
-        _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
-        _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
-        _mm256_testz_si256, _mm256_xor_si256,
+        __m256i, _mm256_add_epi8, _mm256_add_epi32, _mm256_add_epi64, _mm256_and_si256,
+        _mm256_cmpeq_epi32, _mm256_cmpeq_epi64, _mm256_cmpgt_epi64, _mm256_loadu_si256,
+        _mm256_min_epu32, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi32,
+        _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+        _mm256_srli_epi16, _mm256_testz_si256, _mm256_xor_si256, _mm512_cmple_epu64_mask,
+        _mm512_loadu_si512, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_xor_si512,
     };
 
     use super::TILE;
@@ -576,6 +633,127 @@ mod x86_pairs {
         out: &mut Vec<[u32; 2]>,
     ) {
         super::within(words, starts, k, out);
+    }
+
+    #[target_feature(enable = "popcnt")]
+    pub(super) fn ahead_popcnt(
+        words: &[u64],
+        rows: usize,
+        reach: usize,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        super::ahead(words, rows, reach, k, out);
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn ahead_avx2(
+        words: &[u64],
+        rows: usize,
+        reach: usize,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        match k {
+            0 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<0>(word)),
+            1 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<1>(word)),
+            2 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<2>(word)),
+            3 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<3>(word)),
+            4 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<4>(word)),
+            _ => {
+                let limit = _mm256_set1_epi64x(i64::from(k) + 1);
+                ahead_by_fours(words, rows, reach, k, out, |word| {
+                    _mm256_cmpgt_epi64(limit, distances(word))
+                });
+            }
+        }
+    }
+
+    /// Four rows at a time, `near` of whose differences sets all bits of the near ones.
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    fn ahead_by_fours(
+        words: &[u64],
+        rows: usize,
+        reach: usize,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+        near: impl Fn(__m256i) -> __m256i,
+    ) {
+        let rows = rows.min(words.len());
+        let mut row = 0;
+        // All that four rows are compared with, and one more for the first of them.
+        while let Some(window) = words.get(row..).and_then(|from| from.get(..reach + 4))
+            && row + 4 <= rows
+        {
+            let start = window.as_ptr();
+            let load = |at: usize| {
+                #[expect(unsafe_code, reason = "a load through a pointer")]
+                // SAFETY: `at` is `reach` at most and the window has four more words than that, so
+                // these 32 bytes lie inside it; the load asks for no alignment.
+                unsafe {
+                    _mm256_loadu_si256(start.wrapping_add(at).cast())
+                }
+            };
+            let four = load(0);
+            let mut found = _mm256_setzero_si256();
+            for at in 1..=reach {
+                found = _mm256_or_si256(found, near(_mm256_xor_si256(four, load(at))));
+            }
+            if _mm256_testz_si256(found, found) == 0 {
+                super::push_ahead(words, row, row + 4, reach, k, out);
+            }
+            row += 4;
+        }
+        super::push_ahead(words, row, rows, reach, k, out);
+    }
+
+    /// Sets all bits of words in which no more than `K` bits are set, and none of others.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn clears<const K: u32>(mut words: __m256i) -> __m256i {
+        for _ in 0..K {
+            let less = _mm256_add_epi64(words, _mm256_set1_epi64x(-1));
+            words = _mm256_and_si256(words, less);
+        }
+        _mm256_cmpeq_epi64(words, _mm256_setzero_si256())
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")]
+    pub(super) fn ahead_avx512(
+        words: &[u64],
+        rows: usize,
+        reach: usize,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        let limit = _mm512_set1_epi64(k.min(u64::BITS).into());
+        let rows = rows.min(words.len());
+        let mut row = 0;
+        while let Some(window) = words.get(row..).and_then(|from| from.get(..reach + 8))
+            && row + 8 <= rows
+        {
+            let start = window.as_ptr();
+            let load = |at: usize| {
+                #[expect(unsafe_code, reason = "a load through a pointer")]
+                // SAFETY: `at` is `reach` at most and the window has eight more words than that, so
+                // these 64 bytes lie inside it; the load asks for no alignment.
+                unsafe {
+                    _mm512_loadu_si512(start.wrapping_add(at).cast())
+                }
+            };
+            let eight = load(0);
+            let mut found = 0;
+            for at in 1..=reach {
+                let distances = _mm512_popcnt_epi64(_mm512_xor_si512(eight, load(at)));
+                found |= _mm512_cmple_epu64_mask(distances, limit);
+            }
+            if found != 0 {
+                super::push_ahead(words, row, row + 8, reach, k, out);
+            }
+            row += 8;
+        }
+        super::push_ahead(words, row, rows, reach, k, out);
     }
 
     macro_rules! pairs {
@@ -648,18 +826,29 @@ mod x86_pairs {
         super::pairs(left, right, triangle, k, out, |rows, columns| any_near(rows, columns, k));
     }
 
-    /// Whether two words of a tile are within distance `k`.
+    /// How many bits of each word are set.
     ///
-    /// Counts by a table of 16 counts, looked up for both halves of all bytes at once: W. Mula, N.
-    /// Kurz, D. Lemire, "Faster population counts using AVX2 instructions", 2018.
+    /// By a table of 16 counts, looked up for both halves of all bytes at once: W. Mula, N. Kurz, D.
+    /// Lemire, "Faster population counts using AVX2 instructions", 2018.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn any_near(rows: &[u64; TILE], columns: &[u64; TILE], k: u32) -> bool {
+    fn distances(words: __m256i) -> __m256i {
         let counts = _mm256_setr_epi8(
             0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, //
             0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
         );
         let nibble = _mm256_set1_epi8(15);
+        let low = _mm256_and_si256(words, nibble);
+        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(words), nibble);
+        let bytes =
+            _mm256_add_epi8(_mm256_shuffle_epi8(counts, low), _mm256_shuffle_epi8(counts, high));
+        _mm256_sad_epu8(bytes, _mm256_setzero_si256())
+    }
+
+    /// Whether two words of a tile are within distance `k`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn any_near(rows: &[u64; TILE], columns: &[u64; TILE], k: u32) -> bool {
         let mut nearest = _mm256_set1_epi64x(i64::MAX);
         let (halves, _) = columns.as_chunks::<4>();
         for half in halves {
@@ -668,15 +857,8 @@ mod x86_pairs {
             let columns = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
             for &row in rows {
                 let difference = _mm256_xor_si256(columns, _mm256_set1_epi64x(row.cast_signed()));
-                let low = _mm256_and_si256(difference, nibble);
-                let high = _mm256_and_si256(_mm256_srli_epi16::<4>(difference), nibble);
-                let bytes = _mm256_add_epi8(
-                    _mm256_shuffle_epi8(counts, low),
-                    _mm256_shuffle_epi8(counts, high),
-                );
-                let distances = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
                 // The high half of a distance is 0, and that of the smallest one stays so.
-                nearest = _mm256_min_epu32(nearest, distances);
+                nearest = _mm256_min_epu32(nearest, distances(difference));
             }
         }
         let near = _mm256_cmpgt_epi64(_mm256_set1_epi64x(i64::from(k) + 1), nearest);

@@ -1,6 +1,6 @@
 //! Joining entries that are in memory: splitting large buckets again, and comparing small ones.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::cut::{Cut, HALVES_K_MAX, Part, Split};
@@ -16,6 +16,9 @@ const ROWS: usize = 32;
 const COLUMNS: usize = 1024;
 /// Runs compared by one call.
 const RUNS: usize = 1024;
+/// The longest run for which entries are compared with those after them, without regard to where
+/// runs end.
+const SHORT_RUN_MAX: usize = 8;
 /// The smallest bucket that is searched for equal fingerprints.
 const EQUALS_MIN: usize = 256;
 
@@ -58,7 +61,10 @@ impl<'r> Run<'r> {
     }
 
     fn part(self, start: u32, end: u32) -> Self {
-        let range = start as usize..end as usize;
+        self.range(start as usize..end as usize)
+    }
+
+    fn range(self, range: Range<usize>) -> Self {
         Self {
             words: self.words.get(range.clone()).unwrap_or_default(),
             ordinals: self.ordinals.get(range).unwrap_or_default(),
@@ -161,23 +167,22 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         middle: Option<usize>,
         mut room: Room<'_>,
     ) -> ControlFlow<()> {
-        let mut starts = Counts::new(key.width);
+        let mut counts = Counts::new(key.width);
         for piece in pieces.clone() {
-            piece.iter().for_each(|entry| starts.count(key.key(entry.fingerprint())));
+            piece.iter().for_each(|entry| counts.count(key.key(entry.fingerprint())));
         }
-        starts.turn_into_starts();
+        let mut starts = counts.into_starts();
         let entries = pieces.clone().map(<[Entry]>::len).sum();
         let Some((words, ordinals, room)) = room.take(entries) else {
             return ControlFlow::Continue(());
         };
-        let mut next = starts.next();
         for entry in pieces.flatten() {
             let fingerprint = entry.fingerprint();
-            next.place(key.key(fingerprint), fingerprint, entry.ordinal, words, ordinals);
+            starts.place(key.key(fingerprint), fingerprint, entry.ordinal, words, ordinals);
         }
         let cross = middle.filter(|_| key.width == 0);
         let context = Context { cut, equals: None, cross };
-        self.join_runs(Run { words, ordinals }, &starts, context, room)
+        self.join_runs(Run { words, ordinals }, &starts, key, context, room)
     }
 
     /// Hands over what is left.
@@ -198,25 +203,36 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     fn join_runs(
         &mut self,
         all: Run<'_>,
-        starts: &Counts,
+        starts: &Starts,
+        key: Part,
         context: Context<'_>,
         mut room: Room<'_>,
     ) -> ControlFlow<()> {
-        let starts = &starts.0;
-        // Each piece of the starts begins with the last one of that before it.
-        let mut from = 0;
-        while let Some(starts) = starts.get(from..).filter(|starts| starts.len() > 1) {
-            let starts = starts.get(..=RUNS).unwrap_or(starts);
-            self.near.clear();
-            self.kernel.within(all.words, starts, self.k, &mut self.near);
-            self.report_near(all, all, context)?;
-            from += RUNS;
+        let run_max = if all.len() <= 2 * starts.starts.len() {
+            self.join_short_runs(all, starts, key, context)?;
+            SHORT_RUN_MAX
+        } else {
+            let starts = &starts.starts;
+            // Each piece of the starts begins with the last one of that before it.
+            let mut from = 0;
+            while let Some(starts) = starts.get(from..).filter(|starts| starts.len() > 1) {
+                let starts = starts.get(..=RUNS).unwrap_or(starts);
+                self.near.clear();
+                self.kernel.within(all.words, starts, self.k, &mut self.near);
+                self.report_near(all, all, context)?;
+                from += RUNS;
+            }
+            PairKernel::RUN_MAX
+        };
+        if starts.largest <= run_max {
+            return ControlFlow::Continue(());
         }
-        let splits_from = context.cut.entries_to_split().max(PairKernel::RUN_MAX + 1);
+        let starts = &starts.starts;
+        let splits_from = context.cut.entries_to_split().max(run_max + 1);
         for window in starts.windows(2) {
             let &[start, end] = window else { continue };
             let entries = end.saturating_sub(start) as usize;
-            if entries > PairKernel::RUN_MAX {
+            if entries > run_max {
                 let run = all.part(start, end);
                 let room = room.reborrow();
                 if entries >= splits_from {
@@ -225,6 +241,37 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
                     self.compare(run, context)?;
                 }
             }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Joins the short ones of runs that are short as a rule.
+    fn join_short_runs(
+        &mut self,
+        all: Run<'_>,
+        starts: &Starts,
+        key: Part,
+        context: Context<'_>,
+    ) -> ControlFlow<()> {
+        let reach = starts.largest.min(SHORT_RUN_MAX).saturating_sub(1);
+        let mut from = 0;
+        while reach > 0 && from < all.len() {
+            let end = all.len().min(from + COLUMNS + reach);
+            let run = all.range(from..end);
+            self.near.clear();
+            self.kernel.ahead(run.words, COLUMNS, reach, self.k, &mut self.near);
+            // What is near in another run is for another part to find, and long runs come later.
+            let mut near = std::mem::take(&mut self.near);
+            near.retain(|&[row, column]| {
+                let pair = run.words.get(row as usize).zip(run.words.get(column as usize));
+                pair.is_some_and(|(&word, &other)| {
+                    let bucket = key.key(word);
+                    bucket == key.key(other) && starts.count(bucket) <= SHORT_RUN_MAX
+                })
+            });
+            self.near = near;
+            self.report_near(run, run, context)?;
+            from += COLUMNS;
         }
         ControlFlow::Continue(())
     }
@@ -240,7 +287,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let Some(split) = context.cut.split(run.len()) else {
             return self.compare_distinct(run, context, room);
         };
-        let starts: Vec<Counts> = split
+        let counts: Vec<Counts> = split
             .parts
             .iter()
             .map(|part| {
@@ -251,11 +298,11 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             .collect();
         if context.equals.is_none() && run.len() >= EQUALS_MIN {
             let hot = run.len() / 4;
-            if starts.iter().any(|counts| counts.largest() > hot) {
+            if counts.iter().any(|counts| counts.largest() > hot) {
                 return self.compare_distinct(run, context, room);
             }
         }
-        self.join_parts(run, &split, starts, context, &mut room)
+        self.join_parts(run, &split, counts, context, &mut room)
     }
 
     /// Joins the buckets of each part.
@@ -263,29 +310,28 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         &mut self,
         run: Run<'_>,
         split: &Split,
-        starts: Vec<Counts>,
+        counts: Vec<Counts>,
         context: Context<'_>,
         room: &mut Room<'_>,
     ) -> ControlFlow<()> {
-        let compares: f64 = starts.iter().map(Counts::compares).sum();
-        let entries = run.len() as f64;
+        let compares: u64 = counts.iter().map(Counts::compares).sum();
+        let entries = run.len() as u64;
         let Some((words, ordinals, mut room)) = room.take(run.len()) else {
             return self.compare(run, context);
         };
         // Splitting is no gain if most entries stay together; further splits would find no more.
-        if compares > entries * entries / 2.0 * 0.8 {
+        if compares > entries * entries / 2 / 5 * 4 {
             return self.compare(run, context);
         }
-        for (index, (part, mut starts)) in split.parts.iter().zip(starts).enumerate() {
-            starts.turn_into_starts();
-            let mut next = starts.next();
+        for (index, (part, counts)) in split.parts.iter().zip(counts).enumerate() {
+            let mut starts = counts.into_starts();
             for (&word, &ordinal) in run.words.iter().zip(run.ordinals) {
-                next.place(part.key(word), word, ordinal, words, ordinals);
+                starts.place(part.key(word), word, ordinal, words, ordinals);
             }
             let cut = context.cut.inside(split, index);
             let context = Context { cut: &cut, cross: None, ..context };
             let room = room.reborrow();
-            self.join_runs(Run { words, ordinals }, &starts, context, room)?;
+            self.join_runs(Run { words, ordinals }, &starts, *part, context, room)?;
         }
         ControlFlow::Continue(())
     }
@@ -471,16 +517,17 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     }
 }
 
-/// How many entries each bucket has, or where it starts; one more than there are buckets.
-pub(super) struct Counts(Vec<u32>);
+/// How many entries each bucket has.
+struct Counts(Vec<u32>);
 
 impl Counts {
-    pub(super) fn new(width: u32) -> Self {
+    fn new(width: u32) -> Self {
+        // One more, which becomes the end of the last bucket.
         Self(vec![0; (1 << width) + 1])
     }
 
     #[inline]
-    pub(super) fn count(&mut self, bucket: u32) {
+    fn count(&mut self, bucket: u32) {
         if let Some(count) = self.0.get_mut(bucket as usize) {
             *count += 1;
         }
@@ -491,29 +538,41 @@ impl Counts {
     }
 
     /// How many compares it takes to compare each entry with all of its bucket.
-    fn compares(&self) -> f64 {
-        self.0.iter().map(|&count| f64::from(count) * f64::from(count) / 2.0).sum()
+    fn compares(&self) -> u64 {
+        self.0.iter().map(|&count| u64::from(count) * u64::from(count)).sum::<u64>() / 2
     }
 
-    /// Replaces each count by the sum of those before it.
-    fn turn_into_starts(&mut self) {
+    fn into_starts(self) -> Starts {
+        let largest = self.largest();
+        let mut starts = self.0;
         let mut sum = 0;
-        for count in &mut self.0 {
+        for count in &mut starts {
             let start = sum;
             sum += *count;
             *count = start;
         }
-    }
-
-    fn next(&self) -> Next {
-        Next(self.0.clone())
+        Starts { next: starts.clone(), starts, largest }
     }
 }
 
-/// Where the next entry of each bucket goes.
-struct Next(Vec<u32>);
+/// Where each bucket starts, and where the last one ends.
+struct Starts {
+    starts: Vec<u32>,
+    /// Where the next entry of each bucket goes.
+    next: Vec<u32>,
+    /// The entries of the largest bucket.
+    largest: usize,
+}
 
-impl Next {
+impl Starts {
+    /// How many entries a bucket has.
+    fn count(&self, bucket: u32) -> usize {
+        match self.starts.get(bucket as usize..) {
+            Some(&[start, end, ..]) => (end - start) as usize,
+            _ => 0,
+        }
+    }
+
     #[inline]
     fn place(
         &mut self,
@@ -523,7 +582,7 @@ impl Next {
         words: &mut [u64],
         ordinals: &mut [u32],
     ) {
-        let Some(place) = self.0.get_mut(bucket as usize) else { return };
+        let Some(place) = self.next.get_mut(bucket as usize) else { return };
         if let Some((to, ordinal_to)) =
             words.get_mut(*place as usize).zip(ordinals.get_mut(*place as usize))
         {
