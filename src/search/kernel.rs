@@ -298,6 +298,7 @@ type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 /// Invariant: as for [`Kernel`]; [`PairKernel::available`] is the only place that makes one.
 #[derive(Clone, Copy)]
 pub(super) struct PairKernel {
+    #[cfg_attr(not(test), expect(dead_code, reason = "tells versions apart in tests"))]
     name: &'static str,
     within: Within,
     ahead: Ahead,
@@ -335,7 +336,7 @@ impl PairKernel {
                 .then_some(Self {
                     name: "avx2",
                     within: x86_pairs::within_avx2,
-                ahead: x86_pairs::ahead_avx2,
+                    ahead: x86_pairs::ahead_avx2,
                     pairs_u32: x86_pairs::pairs_u32_avx2,
                     pairs_u64: x86_pairs::pairs_u64_avx2,
                 }),
@@ -498,6 +499,8 @@ impl Word for u64 {
 
 /// Rows of a tile, and its columns.
 const TILE: usize = 8;
+const TILE_WORDS: u32 = 8;
+const _: () = assert!(TILE_WORDS as usize == TILE);
 
 /// Compares each of `left` with all words of `right` from `from` on; if `right` begins with
 /// `left`, only with those that come after it.
@@ -521,7 +524,7 @@ fn pairs<W: Word>(
         if triangle {
             push_triangle(rows, top, k, out);
             rest = rest.get(TILE..).unwrap_or_default();
-            first += TILE as u32;
+            first += TILE_WORDS;
         }
         let (tiles, odd_columns) = rest.as_chunks::<TILE>();
         let mut column = first;
@@ -529,15 +532,17 @@ fn pairs<W: Word>(
             if any_near(rows, tile) {
                 push_near(rows, tile, top, column, k, out);
             }
-            column += TILE as u32;
+            column += TILE_WORDS;
         }
         push_near(rows, odd_columns, top, column, k, out);
-        top += TILE as u32;
+        top += TILE_WORDS;
     }
     if triangle {
         push_triangle(odd_rows, top, k, out);
         rest = rest.get(odd_rows.len()..).unwrap_or_default();
-        first += odd_rows.len() as u32;
+        #[expect(clippy::cast_possible_truncation, reason = "fewer than a tile has")]
+        let odd = odd_rows.len() as u32;
+        first = top + odd;
     }
     push_near(odd_rows, rest, top, first, k, out);
 }
@@ -611,12 +616,7 @@ mod x86_pairs {
     use super::TILE;
 
     #[target_feature(enable = "popcnt")]
-    pub(super) fn within_popcnt(
-        words: &[u64],
-        starts: &[u32],
-        k: u32,
-        out: &mut Vec<[u32; 2]>,
-    ) {
+    pub(super) fn within_popcnt(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
         super::within(words, starts, k, out);
     }
 
@@ -626,12 +626,7 @@ mod x86_pairs {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")]
-    pub(super) fn within_avx512(
-        words: &[u64],
-        starts: &[u32],
-        k: u32,
-        out: &mut Vec<[u32; 2]>,
-    ) {
+    pub(super) fn within_avx512(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
         super::within(words, starts, k, out);
     }
 
@@ -773,8 +768,18 @@ mod x86_pairs {
 
     pairs!(pairs_u32_popcnt, u32, "popcnt", pairs_counting);
     pairs!(pairs_u64_popcnt, u64, "popcnt", pairs_counting);
-    pairs!(pairs_u32_avx512, u32, "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt", pairs_counting);
-    pairs!(pairs_u64_avx512, u64, "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt", pairs_counting);
+    pairs!(
+        pairs_u32_avx512,
+        u32,
+        "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt",
+        pairs_counting
+    );
+    pairs!(
+        pairs_u64_avx512,
+        u64,
+        "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt",
+        pairs_counting
+    );
 
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn pairs_u32_avx2(

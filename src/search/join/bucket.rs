@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::cut::{Cut, HALVES_K_MAX, Part, Split};
+use super::cut::{Cut, HALF_K_MAX, Part, Split};
 use super::pair::Pair;
 use super::progress::Progress;
 use crate::search::kernel::PairKernel;
@@ -11,9 +11,9 @@ use crate::search::kernel::PairKernel;
 /// Pairs handed over at a time, at most.
 const CHUNK_PAIRS: usize = 1024;
 /// Rows that are compared with a whole bucket before what they found is looked at.
-const ROWS: usize = 32;
+const ROWS: u32 = 32;
 /// Columns of a bucket compared at a time, which bounds what is found at once.
-const COLUMNS: usize = 1024;
+const COLUMNS: u32 = 1024;
 /// Runs compared by one call.
 const RUNS: usize = 1024;
 /// The longest run for which entries are compared with those after them, without regard to where
@@ -254,12 +254,13 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         context: Context<'_>,
     ) -> ControlFlow<()> {
         let reach = starts.largest.min(SHORT_RUN_MAX).saturating_sub(1);
+        let rows = COLUMNS as usize;
         let mut from = 0;
         while reach > 0 && from < all.len() {
-            let end = all.len().min(from + COLUMNS + reach);
+            let end = all.len().min(from + rows + reach);
             let run = all.range(from..end);
             self.near.clear();
-            self.kernel.ahead(run.words, COLUMNS, reach, self.k, &mut self.near);
+            self.kernel.ahead(run.words, rows, reach, self.k, &mut self.near);
             // What is near in another run is for another part to find, and long runs come later.
             let mut near = std::mem::take(&mut self.near);
             near.retain(|&[row, column]| {
@@ -271,18 +272,13 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             });
             self.near = near;
             self.report_near(run, run, context)?;
-            from += COLUMNS;
+            from += rows;
         }
         ControlFlow::Continue(())
     }
 
     /// Splits a run again where that is cheaper than comparing all with all.
-    fn split(
-        &mut self,
-        run: Run<'_>,
-        context: Context<'_>,
-        mut room: Room<'_>,
-    ) -> ControlFlow<()> {
+    fn split(&mut self, run: Run<'_>, context: Context<'_>, mut room: Room<'_>) -> ControlFlow<()> {
         self.stop.check()?;
         let Some(split) = context.cut.split(run.len()) else {
             return self.compare_distinct(run, context, room);
@@ -379,15 +375,13 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
 
     /// Compares all entries of a run with each other.
     fn compare(&mut self, run: Run<'_>, context: Context<'_>) -> ControlFlow<()> {
-        let by_halves = self.k <= HALVES_K_MAX;
-        let shift = context.cut.half();
+        let (half, half_k) = context.cut.half();
         let mut halves = std::mem::take(&mut self.halves);
         halves.clear();
-        if by_halves {
-            #[expect(clippy::cast_possible_truncation, reason = "a half is what is wanted")]
-            halves.extend(run.words.iter().map(|word| (word >> shift) as u32));
+        if half_k <= HALF_K_MAX {
+            halves.extend(run.words.iter().map(|&word| half.of(word)));
         }
-        let flow = self.compare_rows(run, &halves, context);
+        let flow = self.compare_rows(run, &halves, half_k, context);
         self.halves = halves;
         flow
     }
@@ -396,6 +390,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         &mut self,
         run: Run<'_>,
         halves: &[u32],
+        half_k: u32,
         context: Context<'_>,
     ) -> ControlFlow<()> {
         let len = u32::try_from(run.len()).unwrap_or(u32::MAX);
@@ -405,13 +400,13 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         };
         let mut top = 0;
         while top < rows {
-            let bottom = rows.min(top.saturating_add(ROWS as u32));
+            let bottom = rows.min(top.saturating_add(ROWS));
             self.stop.check()?;
             let above = run.part(top, bottom);
             let mut triangle = first.is_none();
             let mut left = first.unwrap_or(top);
             while left < len {
-                let right = len.min(left.saturating_add(COLUMNS as u32));
+                let right = len.min(left.saturating_add(COLUMNS));
                 let beside = run.part(left, right);
                 self.near.clear();
                 let near = &mut self.near;
@@ -420,7 +415,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
                 } else {
                     let above = halves.get(top as usize..bottom as usize).unwrap_or_default();
                     let beside = halves.get(left as usize..right as usize).unwrap_or_default();
-                    self.kernel.pairs_u32(above, beside, triangle, self.k, near);
+                    self.kernel.pairs_u32(above, beside, triangle, half_k, near);
                 }
                 self.report_near(above, beside, context)?;
                 triangle = false;

@@ -7,8 +7,10 @@ const BITS: u32 = u64::BITS;
 const PLACE_NS: f64 = 5.0;
 /// Nanoseconds to compare two entries of a bucket while k is small, and while it is not.
 const COMPARE_NS: [f64; 2] = [0.1, 0.25];
-/// The largest k for which two halves of fingerprints are compared before the fingerprints.
-pub(super) const HALVES_K_MAX: u32 = 4;
+/// Bits of half a fingerprint.
+const HALF_BITS: u32 = 32;
+/// In how many bits two halves may differ for it to be cheaper to compare them before the whole.
+pub(super) const HALF_K_MAX: u32 = 4;
 /// The widest part that is made inside a bucket: its counts stay in a core's own cache.
 const WIDTH_MAX: u32 = 14;
 
@@ -71,8 +73,6 @@ pub(super) struct Cut {
     elsewhere: u32,
     /// All parts in which a pair must differ.
     differ: Vec<u64>,
-    /// The bits in which the entries agree.
-    agreed: u64,
 }
 
 /// How to cut the bits that follow: each pair agrees in at least one of the parts.
@@ -86,15 +86,7 @@ pub(super) struct Split {
 impl Cut {
     /// Nothing is known.
     pub(super) fn whole(k: u32) -> Self {
-        Self {
-            k,
-            start: 0,
-            free: BITS,
-            following: Vec::new(),
-            elsewhere: 0,
-            differ: Vec::new(),
-            agreed: 0,
-        }
+        Self { k, start: 0, free: BITS, following: Vec::new(), elsewhere: 0, differ: Vec::new() }
     }
 
     /// The way to find all pairs among `entries` entries that is expected to be the cheapest, in
@@ -105,7 +97,7 @@ impl Cut {
     fn split_within(&self, entries: usize, width_max: u32) -> Option<Split> {
         let entries = entries as f64;
         let [few_ns, many_ns] = COMPARE_NS;
-        let compare_ns = if self.k <= HALVES_K_MAX { few_ns } else { many_ns };
+        let compare_ns = if self.k <= HALF_K_MAX { few_ns } else { many_ns };
         let compares_ns = entries * entries / 2.0 * compare_ns;
         let mut least_ns = compares_ns;
         let mut least = None;
@@ -153,7 +145,10 @@ impl Cut {
 
     /// The fewest entries that [`split`](Self::split) splits.
     pub(super) fn entries_to_split(&self) -> usize {
-        (5..31).map(|bits| 1_usize << bits).find(|&entries| self.split(entries).is_some()).unwrap_or(usize::MAX)
+        (5..31)
+            .map(|bits| 1_usize << bits)
+            .find(|&entries| self.split(entries).is_some())
+            .unwrap_or(usize::MAX)
     }
 
     /// What is known inside a bucket of this part of the split.
@@ -168,9 +163,7 @@ impl Cut {
             }
             bits -= part.width;
             cut.start = (part.start + part.width) % BITS;
-            if at == index {
-                cut.agreed |= part.mask();
-            } else {
+            if at < index {
                 cut.differ.push(part.mask());
                 if whole {
                     // The parts begin at the top bit, which follows the last one.
@@ -196,9 +189,31 @@ impl Cut {
         self.differ.is_empty()
     }
 
-    /// How many bits to shift a fingerprint to the right by, so that its low 32 bits are the half
-    /// that tells more of the entries apart.
-    pub(super) fn half(&self) -> u32 {
-        if self.agreed.count_ones() > 2 * (self.agreed >> 32).count_ones() { 32 } else { 0 }
+    /// Half of a fingerprint's bits, of which those that tell entries apart come first, and in how
+    /// many of them a pair to be reported differs at most.
+    pub(super) fn half(&self) -> (Half, u32) {
+        let half = Half { start: self.start };
+        let taken = (0..=self.following.len()).find(|&taken| self.free_with(taken) >= HALF_BITS);
+        // Each part that differs outside of this half takes one bit.
+        let outside = taken.map_or(0, |taken| {
+            let kept = self.following.len().saturating_sub(taken);
+            self.elsewhere + u32::try_from(kept).unwrap_or(u32::MAX)
+        });
+        (half, self.k.saturating_sub(outside))
+    }
+}
+
+/// 32 bits side by side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Half {
+    start: u32,
+}
+
+impl Half {
+    #[inline]
+    pub(super) fn of(self, fingerprint: u64) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "the 32 bits are what is wanted")]
+        let half = (fingerprint.rotate_left(self.start) >> HALF_BITS) as u32;
+        half
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::bucket::{Entry, Joiner, ROOM_ENTRY_BYTES, Room, Stop};
@@ -19,8 +18,11 @@ const MEMORY_BYTES_MIN: usize = 64 << 10;
 const THREAD_ENTRIES_MIN: usize = 4096;
 /// Entries that a bucket of a pass is meant to have: about what a core's own cache holds.
 const BUCKET_ENTRIES: u32 = 1 << 13;
-/// The most bits that tell the buckets of a pass apart: each is written to at the same time.
-const DIGIT_BITS_MAX: u32 = 11;
+/// The most bits that tell the buckets of a pass apart, if that leaves them small enough to be
+/// joined: all buckets are written to at the same time, and 2,048 of them take twice as long.
+const DIGIT_BITS: u32 = 9;
+/// The most bits that tell the buckets of a pass apart, whatever their size.
+const DIGIT_BITS_MAX: u32 = 16;
 /// Times the entries of a bucket that there is room for, to split it again.
 const ROOM_BUCKETS: usize = 4;
 
@@ -160,7 +162,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         }
         let whole = Cut::whole(self.join.k);
         let split = whole.split_first(self.n as usize);
-        let digit_bits = (self.n / BUCKET_ENTRIES).max(1).ilog2().min(DIGIT_BITS_MAX);
+        let digit_bits = self.digit_bits();
         let parts: Vec<(Part, Part)> = match &split {
             Some(split) => split.parts.iter().map(|part| part.split_at(digit_bits)).collect(),
             None => vec![Part::default().split_at(0)],
@@ -174,7 +176,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let digits: Vec<Part> = parts.iter().map(|&(digit, _)| digit).collect();
         let counts = self.count(&digits)?;
         for (index, &(digit, rest)) in parts.iter().enumerate() {
-            let cut = split.as_ref().map_or_else(|| whole.clone(), |split| whole.inside(split, index));
+            let cut =
+                split.as_ref().map_or_else(|| whole.clone(), |split| whole.inside(split, index));
             let counts: Vec<&[u32]> = counts
                 .iter()
                 .map(|counts| counts.get(index).map(Vec::as_slice).unwrap_or_default())
@@ -190,6 +193,19 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             }
         }
         Ok(self.stop.check())
+    }
+
+    /// How many bits tell the buckets of a pass apart.
+    fn digit_bits(&self) -> u32 {
+        let wanted = (self.n / BUCKET_ENTRIES).max(1).ilog2().min(DIGIT_BITS);
+        // Twice as many buckets as would do if they were equal.
+        let needed = (2 * self.n as usize / self.bucket_max()).max(1).ilog2() + 1;
+        if needed > wanted { needed.min(DIGIT_BITS_MAX) } else { wanted }
+    }
+
+    /// The most entries of a bucket that are joined at once.
+    fn bucket_max(&self) -> usize {
+        (self.budget.room / ROOM_BUCKETS).max(2)
     }
 
     /// The ordinals that a thread reads.
@@ -214,11 +230,18 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let mut loads: Vec<Load> = Vec::new();
         let mut entries = 0;
         for (digit, index) in (0_u32..).zip(0..digits) {
-            let count: u64 = counts.iter().filter_map(|counts| counts.get(index)).map(|&count| u64::from(count)).sum();
+            let count: u64 = counts
+                .iter()
+                .filter_map(|counts| counts.get(index))
+                .map(|&count| u64::from(count))
+                .sum();
             let capacity = self.budget.load as u64;
             if count > capacity {
                 let half = (capacity / 2).max(1);
-                loads.extend(ranges_in_pairs(count, half).map(|ranges| Load { digits: digit..digit + 1, ranks: Some(ranges) }));
+                loads.extend(
+                    ranges_in_pairs(count, half)
+                        .map(|ranges| Load { digits: digit..digit + 1, ranks: Some(ranges) }),
+                );
                 entries = 0;
                 continue;
             }
@@ -254,7 +277,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
 
     /// Joins what has been loaded.
     fn join_load(&self, load: &Load, rest: Part, cut: &Cut) -> ControlFlow<()> {
-        let bucket_max = (self.budget.room / ROOM_BUCKETS).max(2);
+        let bucket_max = self.bucket_max();
         let buckets = load.digits.len();
         let mut items = Vec::new();
         let mut largest = 0;
@@ -266,7 +289,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                 continue;
             }
             items.extend(ranges_in_pairs(entries as u64, (bucket_max / 2) as u64).map(|ranges| {
-                let ranges = ranges.map(|range| range.start as usize..range.end as usize);
+                let place = |rank| usize::try_from(rank).unwrap_or(usize::MAX);
+                let ranges = ranges.map(|range| place(range.start)..place(range.end));
                 Item { bucket, ranges }
             }));
         }
@@ -353,20 +377,13 @@ fn in_threads<J: Send, T: Send, E: Send>(
     if jobs.len() < 2 {
         return jobs.map(run).collect();
     }
-    let results: Vec<Mutex<Option<Result<T, E>>>> = jobs.len().checked_add(0).map_or_else(Vec::new, |len| {
-        (0..len).map(|_| Mutex::new(None)).collect()
-    });
     thread::scope(|scope| {
-        for (job, result) in jobs.zip(&results) {
-            let run = &run;
-            scope.spawn(move || {
-                let value = run(job);
-                *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
-            });
-        }
-    });
-    results
-        .into_iter()
-        .filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
-        .collect()
+        let run = &run;
+        let threads: Vec<_> = jobs.map(|job| scope.spawn(move || run(job))).collect();
+        let ends = threads.into_iter().map(|thread| {
+            // A panic goes on in the thread that waits.
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        ends.collect()
+    })
 }
