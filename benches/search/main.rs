@@ -6,6 +6,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
@@ -13,7 +14,7 @@ mod pairs;
 
 use pairs::{Data, Figures};
 
-pub fn main() {
+fn main() {
     let given: Vec<String> = std::env::args().skip(1).filter(|given| given != "--bench").collect();
     let mut numbers = given.iter().map(|given| given.replace('_', "").parse::<usize>());
     let data = match given.first().map(String::as_str) {

@@ -5,8 +5,8 @@ const BITS: u32 = u64::BITS;
 
 /// Nanoseconds for an entry to be counted and put into a bucket, with its share of the buckets.
 const PLACE_NS: f64 = 5.0;
-/// Nanoseconds to compare two entries of a bucket while k is small, and while it is not.
-const COMPARE_NS: [f64; 2] = [0.1, 0.25];
+/// Nanoseconds to compare halves of two entries of a bucket, and the whole of them.
+const COMPARE_NS: [f64; 2] = [0.12, 0.3];
 /// Bits of half a fingerprint.
 const HALF_BITS: u32 = 32;
 /// In how many bits two halves may differ for it to be cheaper to compare them before the whole.
@@ -96,8 +96,8 @@ impl Cut {
     /// `COMPARE_NS`), for evenly spread bits.
     fn split_within(&self, entries: usize, width_max: u32) -> Option<Split> {
         let entries = entries as f64;
-        let [few_ns, many_ns] = COMPARE_NS;
-        let compare_ns = if self.k <= HALF_K_MAX { few_ns } else { many_ns };
+        let [half_ns, whole_ns] = COMPARE_NS;
+        let compare_ns = if self.half().1 <= HALF_K_MAX { half_ns } else { whole_ns };
         let compares_ns = entries * entries / 2.0 * compare_ns;
         let mut least_ns = compares_ns;
         let mut least = None;
@@ -212,8 +212,6 @@ pub(super) struct Half {
 impl Half {
     #[inline]
     pub(super) fn of(self, fingerprint: u64) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "the 32 bits are what is wanted")]
-        let half = (fingerprint.rotate_left(self.start) >> HALF_BITS) as u32;
-        half
+        (fingerprint.rotate_left(self.start) >> HALF_BITS) as u32
     }
 }

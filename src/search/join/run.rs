@@ -28,6 +28,8 @@ const ROOM_BUCKETS: usize = 4;
 
 /// A join: finds all pairs of fingerprints within a distance of each other.
 ///
+/// Equal fingerprints with different ordinals are a pair of distance 0.
+///
 /// ```
 /// use std::ops::ControlFlow;
 /// use std::sync::Mutex;
@@ -70,7 +72,13 @@ impl Join {
         Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads }
     }
 
-    /// Bounds the memory for entries, in bytes; 64 KiB at least.
+    /// Bounds the memory for entries, in bytes; 64 KiB at least. It does not grow with the number of
+    /// fingerprints. Beside it, each thread takes about 8 MiB at most, for counts and for pairs.
+    ///
+    /// Three quarters hold the entries of a load, 12 bytes each, and the rest is where threads split
+    /// buckets. With less memory there are more loads, each of which reads the whole source; only
+    /// where it would take more than 65,536 buckets to make them small enough, or where one value
+    /// is too frequent, are pieces of a bucket joined with each other, which takes more work.
     #[must_use]
     pub fn memory_bytes(mut self, memory_bytes: usize) -> Self {
         self.memory_bytes = memory_bytes.max(MEMORY_BYTES_MIN);
@@ -87,6 +95,18 @@ impl Join {
     /// Finds all pairs and hands them to `sink`, each once, in no certain order, as they are found:
     /// up to 1,024 at a time, from several threads at once. When `sink` breaks, the join ends; other
     /// threads may still call it once or twice.
+    ///
+    /// A slow sink slows the join down, so it bounds what is in between.
+    ///
+    /// The source is read once from start to end, each thread its share, and for each pass once for
+    /// every `3 / 4 * memory_bytes` of the 12 bytes an entry takes: `1 + (k + 1) * ceil(16 * n /
+    /// memory_bytes)` times, or a little more. From k = 16 or so there is one pass, in which all are
+    /// compared with all.
+    ///
+    /// Time, for evenly spread fingerprints: about 25 ns of one processor for each entry and pass
+    /// while n is below 10^7, and 55 ns at 10^8, for k = 3, where there are four passes. It grows
+    /// with k as the number of passes and the entries of a bucket do. All pairs within a wide
+    /// distance take about 0.3 ns for each two fingerprints.
     ///
     /// Returns `Break` if the sink broke or the join was cancelled through `progress`, and
     /// `Continue` if all pairs have been handed over.
