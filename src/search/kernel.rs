@@ -582,7 +582,7 @@ fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2
     }
 }
 
-/// The source of all versions but that for AVX2: as many vectors of distances as a tile takes.
+/// The source of the plainer versions: as many vectors of distances as a tile takes.
 #[inline(always)]
 fn pairs_counting<W: Word>(
     left: &[W],
@@ -606,11 +606,12 @@ fn pairs_counting<W: Word>(
 mod x86_pairs {
     use std::arch::x86_64::{
         __m256i, _mm256_add_epi8, _mm256_add_epi32, _mm256_add_epi64, _mm256_and_si256,
-        _mm256_cmpeq_epi32, _mm256_cmpeq_epi64, _mm256_cmpgt_epi64, _mm256_loadu_si256,
-        _mm256_min_epu32, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi32,
-        _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
-        _mm256_srli_epi16, _mm256_testz_si256, _mm256_xor_si256, _mm512_cmple_epu64_mask,
-        _mm512_loadu_si512, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_xor_si512,
+        _mm256_cmpeq_epi32, _mm256_cmpeq_epi64, _mm256_cmpgt_epi64, _mm256_cmple_epu32_mask,
+        _mm256_loadu_si256, _mm256_min_epu32, _mm256_or_si256, _mm256_popcnt_epi32,
+        _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi8,
+        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_testz_si256,
+        _mm256_xor_si256, _mm512_cmple_epu64_mask, _mm512_loadu_si512, _mm512_min_epu64,
+        _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_xor_si512,
     };
 
     use super::TILE;
@@ -752,7 +753,7 @@ mod x86_pairs {
     }
 
     macro_rules! pairs {
-        ($name:ident, $word:ty, $features:literal, $by:ident) => {
+        ($name:ident, $word:ty, $features:literal) => {
             #[target_feature(enable = $features)]
             pub(super) fn $name(
                 left: &[$word],
@@ -761,25 +762,59 @@ mod x86_pairs {
                 k: u32,
                 out: &mut Vec<[u32; 2]>,
             ) {
-                super::$by(left, right, triangle, k, out);
+                super::pairs_counting(left, right, triangle, k, out);
             }
         };
     }
 
-    pairs!(pairs_u32_popcnt, u32, "popcnt", pairs_counting);
-    pairs!(pairs_u64_popcnt, u64, "popcnt", pairs_counting);
-    pairs!(
-        pairs_u32_avx512,
-        u32,
-        "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt",
-        pairs_counting
-    );
-    pairs!(
-        pairs_u64_avx512,
-        u64,
-        "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt",
-        pairs_counting
-    );
+    pairs!(pairs_u32_popcnt, u32, "popcnt");
+    pairs!(pairs_u64_popcnt, u64, "popcnt");
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")]
+    pub(super) fn pairs_u32_avx512(
+        left: &[u32],
+        right: &[u32],
+        triangle: bool,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed());
+        super::pairs(left, right, triangle, k, out, |rows, columns| {
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: a tile has 32 bytes that may be read; the load asks for no alignment.
+            let columns = unsafe { _mm256_loadu_si256(columns.as_ptr().cast()) };
+            let mut nearest = _mm256_set1_epi32(-1);
+            for &row in rows {
+                let row = _mm256_set1_epi32(row.cast_signed());
+                let distances = _mm256_popcnt_epi32(_mm256_xor_si256(columns, row));
+                nearest = _mm256_min_epu32(nearest, distances);
+            }
+            _mm256_cmple_epu32_mask(nearest, limit) != 0
+        });
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")]
+    pub(super) fn pairs_u64_avx512(
+        left: &[u64],
+        right: &[u64],
+        triangle: bool,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        let limit = _mm512_set1_epi64(k.min(u64::BITS).into());
+        super::pairs(left, right, triangle, k, out, |rows, columns| {
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: a tile has 64 bytes that may be read; the load asks for no alignment.
+            let columns = unsafe { _mm512_loadu_si512(columns.as_ptr().cast()) };
+            let mut nearest = _mm512_set1_epi64(-1);
+            for &row in rows {
+                let row = _mm512_set1_epi64(row.cast_signed());
+                let distances = _mm512_popcnt_epi64(_mm512_xor_si512(columns, row));
+                nearest = _mm512_min_epu64(nearest, distances);
+            }
+            _mm512_cmple_epu64_mask(nearest, limit) != 0
+        });
+    }
 
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn pairs_u32_avx2(

@@ -100,8 +100,8 @@ impl<'r> Room<'r> {
 #[derive(Clone, Copy)]
 struct Context<'c> {
     cut: &'c Cut,
-    /// If set, an entry stands for all entries with its fingerprint: they lie side by side here,
-    /// from the place on that the entry has for an ordinal.
+    /// If set, an entry stands for all with its fingerprint. They lie side by side here, and the
+    /// entry has the place of the first of them for an ordinal.
     equals: Option<&'c [(u64, u32)]>,
     /// Entries from this one on are not compared with each other.
     cross: Option<usize>,
@@ -154,11 +154,11 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         }
     }
 
-    /// Joins the entries of some pieces, which agree in the bits that `cut` says they do after they
-    /// are told apart by `key`. Entries from `middle` on, if there is one, are not wanted with each
+    /// Joins the entries of some pieces, of which `cut` tells what is known once they are told apart
+    /// by `key`. Entries from `middle` on, if there is one, are not wanted with each
     /// other, nor are those before it.
     ///
-    /// `room` has twice as many entries at least.
+    /// `room` has room for as many at least; what is more of it is for splitting buckets.
     pub(super) fn join<'e>(
         &mut self,
         pieces: impl Iterator<Item = &'e [Entry]> + Clone,
@@ -174,6 +174,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let mut starts = counts.into_starts();
         let entries = pieces.clone().map(<[Entry]>::len).sum();
         let Some((words, ordinals, room)) = room.take(entries) else {
+            debug_assert!(false, "a room for {entries} entries is too small for them");
             return ControlFlow::Continue(());
         };
         for entry in pieces.flatten() {

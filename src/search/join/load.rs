@@ -29,11 +29,26 @@ pub(super) struct Piece {
 }
 
 impl Piece {
+    /// How many entries have been read.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The entries of a bucket, counted from the first one of the load.
     pub(super) fn bucket(&self, index: usize) -> &[Entry] {
         match self.starts.get(index..) {
             Some(&[start, end, ..]) => self.entries.get(start..end).unwrap_or_default(),
             _ => &[],
+        }
+    }
+
+    /// Makes room for so many entries, and not for many more: what one thread does not need, another
+    /// may have.
+    fn make_room(&mut self, entries: usize) {
+        let capacity = self.entries.capacity();
+        if capacity < entries || capacity > entries + entries / 8 + STRIDE as usize {
+            self.entries = Vec::new();
+            self.entries.reserve_exact(entries);
         }
     }
 
@@ -50,7 +65,11 @@ impl Piece {
     ) -> Result<(), S::Error> {
         self.starts.clear();
         let Load { digits, ranks } = load;
+        let counts = counts.get(digits.start as usize..digits.end as usize).unwrap_or_default();
+        let entries = counts.iter().map(|&count| count as usize).sum();
         if let Some(ranks) = ranks {
+            let wanted = ranks.iter().map(|ranks| ranks.end - ranks.start).sum::<u64>();
+            self.make_room(usize::try_from(wanted).unwrap_or(usize::MAX).min(entries));
             self.entries.clear();
             let mut rank = rank;
             each(source, ordinals, |ordinal, fingerprint| {
@@ -64,14 +83,14 @@ impl Piece {
             self.starts.extend([0, self.entries.len()]);
             return Ok(());
         }
-        let counts = counts.get(digits.start as usize..digits.end as usize).unwrap_or_default();
         let mut sum = 0;
         self.starts.push(0);
         for &count in counts {
             sum += count as usize;
             self.starts.push(sum);
         }
-        self.entries.resize(sum, Entry::default());
+        self.make_room(entries);
+        self.entries.resize(entries, Entry::default());
         let mut next = self.starts.clone();
         let entries = self.entries.as_mut_slice();
         each(source, ordinals, |ordinal, fingerprint| {

@@ -1,5 +1,6 @@
 //! The join from outside: what it may use, and its passes over the source.
 
+use std::cmp::Reverse;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -73,7 +74,7 @@ impl Join {
     }
 
     /// Bounds the memory for entries, in bytes; 64 KiB at least. It does not grow with the number of
-    /// fingerprints. Beside it, each thread takes about 8 MiB at most, for counts and for pairs.
+    /// fingerprints. Beside it, each thread takes some 8 MiB for counts and for pairs.
     ///
     /// Three quarters hold the entries of a load, 12 bytes each, and the rest is where threads split
     /// buckets. With less memory there are more loads, each of which reads the whole source; only
@@ -288,9 +289,13 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             jobs.push((piece, ordinals, *counts, rank));
             rank += u64::from(counts.get(load.digits.start as usize).copied().unwrap_or(0));
         }
-        let source = self.source;
+        let (source, stop) = (self.source, self.stop);
         in_threads(jobs.into_iter(), |(piece, ordinals, counts, rank)| {
-            piece.load(source, ordinals, digit, load, counts, rank)
+            piece.load(source, ordinals, digit, load, counts, rank)?;
+            if load.ranks.is_none() {
+                stop.progress.add(piece.len() as u64);
+            }
+            Ok(())
         })?;
         Ok(())
     }
@@ -314,6 +319,11 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                 Item { bucket, ranges }
             }));
         }
+        // The large ones first, so that no thread is left alone with one at the end.
+        items.sort_by_key(|item| {
+            let [first, second] = &item.ranges;
+            Reverse(first.len() + second.len())
+        });
         let border = load.ranks.as_ref().and_then(|[first, second]| {
             let place = usize::try_from(first.end - first.start).ok()?;
             (!second.is_empty()).then(|| self.entry(0, place).map(|entry| entry.ordinal))?
@@ -339,7 +349,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                 let room = Room::new(&mut words, &mut ordinals);
                 joiner.join(pieces, rest, cut, middle, room)?;
                 if middle.is_none() {
-                    self.stop.progress.add(2 * first.len() as u64);
+                    self.stop.progress.add(first.len() as u64);
                 }
             }
             joiner.finish()
