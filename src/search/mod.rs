@@ -40,6 +40,8 @@
 //! [`build_rotations`] writes the rotations of a canonical column in bounded memory. [`Chains`] is
 //! the same structure for fingerprints that are still arriving: each bucket is a chain in memory.
 //!
+//! [`Join`] finds all pairs that are near each other in any [`Source`], without an index.
+//!
 //! # Sources
 //!
 //! - G. S. Manku, A. Jain, A. Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007:
