@@ -17,12 +17,14 @@ mod data;
 mod fill;
 mod machine;
 mod near;
+mod pairs;
 #[path = "../observe/report.rs"]
 mod report;
 
 use std::path::PathBuf;
 
 use data::Kind;
+use pairs::Data;
 use report::{Report, Row};
 
 const USAGE: &str = "\
@@ -33,7 +35,7 @@ cargo bench --bench search -- [OPTIONS]
   --data KIND,...  of uniform, clustered, biased (default uniform)
   --k K,K          distances (default 0 to 12)
   --queries N      queries of each kind that are timed (default 20,000)
-  --only PART,...  of load, near (default all)
+  --only PART,...  of load, pairs, near (default all)
   --dir PATH       where to work (default: under target/)
 ";
 
@@ -48,7 +50,7 @@ struct Arguments {
     dir: PathBuf,
 }
 
-const PARTS: [&str; 2] = ["load", "near"];
+const PARTS: [&str; 3] = ["load", "pairs", "near"];
 
 impl Arguments {
     fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
@@ -124,6 +126,15 @@ fn main() {
                     .number("bytes_per_page", figures.bytes_per_page())
                     .known("memory_bytes", figures.memory_bytes),
             );
+        }
+    }
+    if arguments.wants("pairs") {
+        for n in [730_000].into_iter().chain(arguments.sizes.iter().copied()) {
+            for data in [Data::Even, Data::Biased, Data::Copied] {
+                if data == Data::Even || n <= 1_000_000 {
+                    pairs::run(&report, data, n, 256 << 20, 3);
+                }
+            }
         }
     }
     if arguments.wants("near") {

@@ -60,6 +60,8 @@
 //! rotations for fingerprints that are still arriving: each bucket is a chain in memory.
 //! [`Batch`] answers many queries at once.
 //!
+//! [`Join`] finds all pairs that are near each other in any [`Source`], without an index.
+//!
 //! # Sources
 //!
 //! - G. S. Manku, A. Jain, A. Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007:
@@ -80,6 +82,7 @@ mod cells;
 mod column;
 mod cost;
 mod hamming;
+mod join;
 mod kernel;
 mod memory;
 mod plan;
@@ -96,6 +99,7 @@ pub use build::{Part, Resources, Sink, build_index};
 pub use cells::{CellTable, Cells, HALVES, cell_count};
 pub use column::{Column, LINE_BYTES, Line};
 pub use cost::Cost;
+pub use join::{Join, Pair, Progress, Source};
 pub(crate) use kernel::{prefetch, prefetch_value};
 pub use memory::Chains;
 pub use plan::{Plan, Way};

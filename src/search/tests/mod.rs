@@ -5,6 +5,7 @@
 mod chains;
 mod codewords;
 mod damage;
+mod join;
 mod kernels;
 mod probes;
 mod tables;

@@ -1,0 +1,589 @@
+//! Joining entries that are in memory: splitting large buckets again, and comparing small ones.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::cut::{Cut, HALF_K_MAX, Part, Split};
+use super::pair::Pair;
+use super::progress::Progress;
+use crate::search::kernel::PairKernel;
+
+/// Pairs handed over at a time, at most.
+const CHUNK_PAIRS: usize = 1024;
+/// Rows that are compared with a whole bucket before what they found is looked at.
+const ROWS: u32 = 32;
+/// Columns of a bucket compared at a time, which bounds what is found at once.
+const COLUMNS: u32 = 1024;
+/// Runs compared by one call.
+const RUNS: usize = 1024;
+/// The longest run for which entries are compared with those after them, without regard to where
+/// runs end.
+const SHORT_RUN_MAX: usize = 8;
+/// The smallest bucket that is searched for equal fingerprints.
+const EQUALS_MIN: usize = 256;
+
+/// Bytes of working memory for an entry of the [`Room`], and what goes with it: the halves of
+/// fingerprints, and equal ones side by side.
+pub(super) const ROOM_ENTRY_BYTES: usize = 32;
+
+/// A fingerprint and its ordinal on the way into a bucket. 12 bytes, for there are many.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry {
+    halves: [u32; 2],
+    pub(super) ordinal: u32,
+}
+
+impl Entry {
+    #[inline]
+    pub(super) fn new(fingerprint: u64, ordinal: u32) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+        let halves = [(fingerprint >> 32) as u32, fingerprint as u32];
+        Self { halves, ordinal }
+    }
+
+    #[inline]
+    pub(super) fn fingerprint(self) -> u64 {
+        let [high, low] = self.halves;
+        u64::from(high) << 32 | u64::from(low)
+    }
+}
+
+/// Entries, one of each slice at the same place.
+#[derive(Clone, Copy)]
+struct Run<'r> {
+    words: &'r [u64],
+    ordinals: &'r [u32],
+}
+
+impl<'r> Run<'r> {
+    fn len(self) -> usize {
+        self.words.len()
+    }
+
+    fn part(self, start: u32, end: u32) -> Self {
+        self.range(start as usize..end as usize)
+    }
+
+    fn range(self, range: Range<usize>) -> Self {
+        Self {
+            words: self.words.get(range.clone()).unwrap_or_default(),
+            ordinals: self.ordinals.get(range).unwrap_or_default(),
+        }
+    }
+}
+
+/// Memory into which entries are put bucket by bucket. What is split inside a bucket goes to what
+/// is left of it, so that its size bounds all that is in use at once.
+pub(super) struct Room<'r> {
+    words: &'r mut [u64],
+    ordinals: &'r mut [u32],
+}
+
+impl<'r> Room<'r> {
+    pub(super) fn new(words: &'r mut [u64], ordinals: &'r mut [u32]) -> Self {
+        Self { words, ordinals }
+    }
+
+    fn reborrow(&mut self) -> Room<'_> {
+        Room { words: self.words, ordinals: self.ordinals }
+    }
+
+    /// The first entries, if there are so many, and what is left.
+    fn take(&mut self, entries: usize) -> Option<(&mut [u64], &mut [u32], Room<'_>)> {
+        let (words, more_words) = self.words.split_at_mut_checked(entries)?;
+        let (ordinals, more_ordinals) = self.ordinals.split_at_mut_checked(entries)?;
+        Some((words, ordinals, Room { words: more_words, ordinals: more_ordinals }))
+    }
+}
+
+/// What the entries at hand are.
+#[derive(Clone, Copy)]
+struct Context<'c> {
+    cut: &'c Cut,
+    /// If set, an entry stands for all with its fingerprint. They lie side by side here, and the
+    /// entry has the place of the first of them for an ordinal.
+    equals: Option<&'c [(u64, u32)]>,
+    /// Entries from this one on are not compared with each other.
+    cross: Option<usize>,
+}
+
+/// What ends a join early, and is seen by all its threads.
+pub(super) struct Stop<'s> {
+    pub(super) progress: &'s Progress,
+    pub(super) stopped: AtomicBool,
+}
+
+impl Stop<'_> {
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn check(&self) -> ControlFlow<()> {
+        if self.stopped.load(Ordering::Relaxed) || self.progress.is_cancelled() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// One thread's way of joining buckets, with the buffers it uses again and again.
+pub(super) struct Joiner<'j, F> {
+    k: u32,
+    sink: &'j F,
+    stop: &'j Stop<'j>,
+    kernel: PairKernel,
+    /// Only pairs with one ordinal below each of these, and the other not, are wanted.
+    pub(super) borders: [Option<u32>; 2],
+    near: Vec<[u32; 2]>,
+    halves: Vec<u32>,
+    chunk: Vec<Pair>,
+}
+
+impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
+    pub(super) fn new(k: u32, sink: &'j F, stop: &'j Stop<'j>) -> Self {
+        Self {
+            k,
+            sink,
+            stop,
+            kernel: PairKernel::fastest(),
+            borders: [None; 2],
+            near: Vec::new(),
+            halves: Vec::new(),
+            chunk: Vec::with_capacity(CHUNK_PAIRS),
+        }
+    }
+
+    /// Joins the entries of some pieces, of which `cut` tells what is known once they are told apart
+    /// by `key`. Entries from `middle` on, if there is one, are not wanted with each
+    /// other, nor are those before it.
+    ///
+    /// `room` has room for as many at least; what is more of it is for splitting buckets.
+    pub(super) fn join<'e>(
+        &mut self,
+        pieces: impl Iterator<Item = &'e [Entry]> + Clone,
+        key: Part,
+        cut: &Cut,
+        middle: Option<usize>,
+        mut room: Room<'_>,
+    ) -> ControlFlow<()> {
+        let mut counts = Counts::new(key.width);
+        for piece in pieces.clone() {
+            piece.iter().for_each(|entry| counts.count(key.key(entry.fingerprint())));
+        }
+        let mut starts = counts.into_starts();
+        let entries = pieces.clone().map(<[Entry]>::len).sum();
+        let Some((words, ordinals, room)) = room.take(entries) else {
+            debug_assert!(false, "a room for {entries} entries is too small for them");
+            return ControlFlow::Continue(());
+        };
+        for entry in pieces.flatten() {
+            let fingerprint = entry.fingerprint();
+            starts.place(key.key(fingerprint), fingerprint, entry.ordinal, words, ordinals);
+        }
+        let cross = middle.filter(|_| key.width == 0);
+        let context = Context { cut, equals: None, cross };
+        self.join_runs(Run { words, ordinals }, &starts, key, context, room)
+    }
+
+    /// Hands over what is left.
+    pub(super) fn finish(&mut self) -> ControlFlow<()> {
+        let flow = if self.chunk.is_empty() {
+            ControlFlow::Continue(())
+        } else {
+            (self.sink)(&self.chunk)
+        };
+        self.chunk.clear();
+        if flow.is_break() {
+            self.stop.stop();
+        }
+        flow
+    }
+
+    /// Joins each of some runs.
+    fn join_runs(
+        &mut self,
+        all: Run<'_>,
+        starts: &Starts,
+        key: Part,
+        context: Context<'_>,
+        mut room: Room<'_>,
+    ) -> ControlFlow<()> {
+        let run_max = if all.len() <= 2 * starts.starts.len() {
+            self.join_short_runs(all, starts, key, context)?;
+            SHORT_RUN_MAX
+        } else {
+            let starts = &starts.starts;
+            // Each piece of the starts begins with the last one of that before it.
+            let mut from = 0;
+            while let Some(starts) = starts.get(from..).filter(|starts| starts.len() > 1) {
+                let starts = starts.get(..=RUNS).unwrap_or(starts);
+                self.near.clear();
+                self.kernel.within(all.words, starts, self.k, &mut self.near);
+                self.report_near(all, all, context)?;
+                from += RUNS;
+            }
+            PairKernel::RUN_MAX
+        };
+        if starts.largest <= run_max {
+            return ControlFlow::Continue(());
+        }
+        let starts = &starts.starts;
+        let splits_from = context.cut.entries_to_split().max(run_max + 1);
+        for window in starts.windows(2) {
+            let &[start, end] = window else { continue };
+            let entries = end.saturating_sub(start) as usize;
+            if entries > run_max {
+                let run = all.part(start, end);
+                let room = room.reborrow();
+                if entries >= splits_from {
+                    self.split(run, context, room)?;
+                } else {
+                    self.compare(run, context)?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Joins the short ones of runs that are short as a rule.
+    fn join_short_runs(
+        &mut self,
+        all: Run<'_>,
+        starts: &Starts,
+        key: Part,
+        context: Context<'_>,
+    ) -> ControlFlow<()> {
+        let reach = starts.largest.min(SHORT_RUN_MAX).saturating_sub(1);
+        let rows = COLUMNS as usize;
+        let mut from = 0;
+        while reach > 0 && from < all.len() {
+            let end = all.len().min(from + rows + reach);
+            let run = all.range(from..end);
+            self.near.clear();
+            self.kernel.ahead(run.words, rows, reach, self.k, &mut self.near);
+            // What is near in another run is for another part to find, and long runs come later.
+            let mut near = std::mem::take(&mut self.near);
+            near.retain(|&[row, column]| {
+                let pair = run.words.get(row as usize).zip(run.words.get(column as usize));
+                pair.is_some_and(|(&word, &other)| {
+                    let bucket = key.key(word);
+                    bucket == key.key(other) && starts.count(bucket) <= SHORT_RUN_MAX
+                })
+            });
+            self.near = near;
+            self.report_near(run, run, context)?;
+            from += rows;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Splits a run again where that is cheaper than comparing all with all.
+    fn split(&mut self, run: Run<'_>, context: Context<'_>, mut room: Room<'_>) -> ControlFlow<()> {
+        self.stop.check()?;
+        let Some(split) = context.cut.split(run.len()) else {
+            return self.compare_distinct(run, context, room);
+        };
+        let counts: Vec<Counts> = split
+            .parts
+            .iter()
+            .map(|part| {
+                let mut counts = Counts::new(part.width);
+                run.words.iter().for_each(|&word| counts.count(part.key(word)));
+                counts
+            })
+            .collect();
+        if context.equals.is_none() && run.len() >= EQUALS_MIN {
+            let hot = run.len() / 4;
+            if counts.iter().any(|counts| counts.largest() > hot) {
+                return self.compare_distinct(run, context, room);
+            }
+        }
+        self.join_parts(run, &split, counts, context, &mut room)
+    }
+
+    /// Joins the buckets of each part.
+    fn join_parts(
+        &mut self,
+        run: Run<'_>,
+        split: &Split,
+        counts: Vec<Counts>,
+        context: Context<'_>,
+        room: &mut Room<'_>,
+    ) -> ControlFlow<()> {
+        let compares: u64 = counts.iter().map(Counts::compares).sum();
+        let entries = run.len() as u64;
+        let Some((words, ordinals, mut room)) = room.take(run.len()) else {
+            return self.compare(run, context);
+        };
+        // Splitting is no gain if most entries stay together; further splits would find no more.
+        if compares > entries * entries / 2 / 5 * 4 {
+            return self.compare(run, context);
+        }
+        for (index, (part, counts)) in split.parts.iter().zip(counts).enumerate() {
+            let mut starts = counts.into_starts();
+            for (&word, &ordinal) in run.words.iter().zip(run.ordinals) {
+                starts.place(part.key(word), word, ordinal, words, ordinals);
+            }
+            let cut = context.cut.inside(split, index);
+            let context = Context { cut: &cut, cross: None, ..context };
+            let room = room.reborrow();
+            self.join_runs(Run { words, ordinals }, &starts, *part, context, room)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Joins a run that may hold many equal fingerprints: each of them is compared once.
+    fn compare_distinct(
+        &mut self,
+        run: Run<'_>,
+        context: Context<'_>,
+        mut room: Room<'_>,
+    ) -> ControlFlow<()> {
+        if context.equals.is_some() || context.cross.is_some() || run.len() < EQUALS_MIN {
+            return self.compare(run, context);
+        }
+        let Some((words, ordinals, rest)) = room.take(run.len()) else {
+            return self.compare(run, context);
+        };
+        let mut equals: Vec<(u64, u32)> =
+            run.words.iter().copied().zip(run.ordinals.iter().copied()).collect();
+        equals.sort_unstable();
+        let mut distinct = 0;
+        let mut place = 0_u32;
+        for same in equals.chunk_by(|(word, _), (other, _)| word == other) {
+            if let Some((&(word, _), to)) = same.first().zip(words.get_mut(distinct)) {
+                *to = word;
+            }
+            if let Some(to) = ordinals.get_mut(distinct) {
+                *to = place;
+            }
+            distinct += 1;
+            place += u32::try_from(same.len()).unwrap_or(u32::MAX);
+            if context.cut.reports_equal() {
+                self.report_equal(same)?;
+            }
+        }
+        let words = words.get(..distinct).unwrap_or_default();
+        let ordinals = ordinals.get(..distinct).unwrap_or_default();
+        let context = Context { equals: Some(&equals), ..context };
+        let run = Run { words, ordinals };
+        match context.cut.split(distinct) {
+            Some(_) => self.split(run, context, rest),
+            None => self.compare(run, context),
+        }
+    }
+
+    /// Compares all entries of a run with each other.
+    fn compare(&mut self, run: Run<'_>, context: Context<'_>) -> ControlFlow<()> {
+        let (half, half_k) = context.cut.half();
+        let mut halves = std::mem::take(&mut self.halves);
+        halves.clear();
+        if half_k <= HALF_K_MAX {
+            halves.extend(run.words.iter().map(|&word| half.of(word)));
+        }
+        let flow = self.compare_rows(run, &halves, half_k, context);
+        self.halves = halves;
+        flow
+    }
+
+    fn compare_rows(
+        &mut self,
+        run: Run<'_>,
+        halves: &[u32],
+        half_k: u32,
+        context: Context<'_>,
+    ) -> ControlFlow<()> {
+        let len = u32::try_from(run.len()).unwrap_or(u32::MAX);
+        let (rows, first) = match context.cross.and_then(|cross| u32::try_from(cross).ok()) {
+            Some(cross) => (cross.min(len), Some(cross)),
+            None => (len, None),
+        };
+        let mut top = 0;
+        while top < rows {
+            let bottom = rows.min(top.saturating_add(ROWS));
+            self.stop.check()?;
+            let above = run.part(top, bottom);
+            let mut triangle = first.is_none();
+            let mut left = first.unwrap_or(top);
+            while left < len {
+                let right = len.min(left.saturating_add(COLUMNS));
+                let beside = run.part(left, right);
+                self.near.clear();
+                let near = &mut self.near;
+                if halves.is_empty() {
+                    self.kernel.pairs_u64(above.words, beside.words, triangle, self.k, near);
+                } else {
+                    let above = halves.get(top as usize..bottom as usize).unwrap_or_default();
+                    let beside = halves.get(left as usize..right as usize).unwrap_or_default();
+                    self.kernel.pairs_u32(above, beside, triangle, half_k, near);
+                }
+                self.report_near(above, beside, context)?;
+                triangle = false;
+                left = right;
+            }
+            top = bottom;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Reports what comparing found near, by its places in the two runs.
+    fn report_near(
+        &mut self,
+        left: Run<'_>,
+        right: Run<'_>,
+        context: Context<'_>,
+    ) -> ControlFlow<()> {
+        if self.near.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let near = std::mem::take(&mut self.near);
+        let mut flow = ControlFlow::Continue(());
+        for &[row, column] in &near {
+            let (row, column) = (row as usize, column as usize);
+            let (Some(word), Some(other)) = (left.words.get(row), right.words.get(column)) else {
+                continue;
+            };
+            let difference = word ^ other;
+            let distance = difference.count_ones();
+            if distance > self.k || !context.cut.reports(difference) {
+                continue;
+            }
+            let (Some(&one), Some(&other)) = (left.ordinals.get(row), right.ordinals.get(column))
+            else {
+                continue;
+            };
+            flow = match context.equals {
+                None => self.report(one, other, distance),
+                Some(equals) => self.report_all(equals, one, other, distance),
+            };
+            if flow.is_break() {
+                break;
+            }
+        }
+        self.near = near;
+        flow
+    }
+
+    /// Reports each entry with the one fingerprint together with each with the other.
+    fn report_all(
+        &mut self,
+        equals: &[(u64, u32)],
+        one: u32,
+        other: u32,
+        distance: u32,
+    ) -> ControlFlow<()> {
+        let same = |place: u32| {
+            let from = equals.get(place as usize..).unwrap_or_default();
+            from.chunk_by(|(word, _), (other, _)| word == other).next().unwrap_or_default()
+        };
+        let others = same(other);
+        for &(_, left) in same(one) {
+            for &(_, right) in others {
+                self.report(left, right, distance)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Reports all pairs of entries with the same fingerprint.
+    fn report_equal(&mut self, mut same: &[(u64, u32)]) -> ControlFlow<()> {
+        while let Some((&(_, left), others)) = same.split_first() {
+            for &(_, right) in others {
+                self.report(left, right, 0)?;
+            }
+            same = others;
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn report(&mut self, one: u32, other: u32, distance: u32) -> ControlFlow<()> {
+        let (left, right) = (one.min(other), one.max(other));
+        let crosses = |border: &u32| left < *border && *border <= right;
+        if !self.borders.iter().flatten().all(crosses) {
+            return ControlFlow::Continue(());
+        }
+        self.chunk.push(Pair { left, right, distance });
+        if self.chunk.len() < CHUNK_PAIRS {
+            return ControlFlow::Continue(());
+        }
+        self.stop.check()?;
+        self.finish()
+    }
+}
+
+/// How many entries each bucket has.
+struct Counts(Vec<u32>);
+
+impl Counts {
+    fn new(width: u32) -> Self {
+        // One more, which becomes the end of the last bucket.
+        Self(vec![0; (1 << width) + 1])
+    }
+
+    #[inline]
+    fn count(&mut self, bucket: u32) {
+        if let Some(count) = self.0.get_mut(bucket as usize) {
+            *count += 1;
+        }
+    }
+
+    fn largest(&self) -> usize {
+        self.0.iter().copied().max().unwrap_or(0) as usize
+    }
+
+    /// How many compares it takes to compare each entry with all of its bucket.
+    fn compares(&self) -> u64 {
+        self.0.iter().map(|&count| u64::from(count) * u64::from(count)).sum::<u64>() / 2
+    }
+
+    fn into_starts(self) -> Starts {
+        let largest = self.largest();
+        let mut starts = self.0;
+        let mut sum = 0;
+        for count in &mut starts {
+            let start = sum;
+            sum += *count;
+            *count = start;
+        }
+        Starts { next: starts.clone(), starts, largest }
+    }
+}
+
+/// Where each bucket starts, and where the last one ends.
+struct Starts {
+    starts: Vec<u32>,
+    /// Where the next entry of each bucket goes.
+    next: Vec<u32>,
+    /// The entries of the largest bucket.
+    largest: usize,
+}
+
+impl Starts {
+    /// How many entries a bucket has.
+    fn count(&self, bucket: u32) -> usize {
+        match self.starts.get(bucket as usize..) {
+            Some(&[start, end, ..]) => (end - start) as usize,
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn place(
+        &mut self,
+        bucket: u32,
+        word: u64,
+        ordinal: u32,
+        words: &mut [u64],
+        ordinals: &mut [u32],
+    ) {
+        let Some(place) = self.next.get_mut(bucket as usize) else { return };
+        if let Some((to, ordinal_to)) =
+            words.get_mut(*place as usize).zip(ordinals.get_mut(*place as usize))
+        {
+            (*to, *ordinal_to) = (word, ordinal);
+        }
+        *place += 1;
+    }
+}

@@ -1,0 +1,217 @@
+//! Which bits are compared exactly, one part after the other: the pigeonhole principle, repeated.
+
+/// Bits of a fingerprint.
+const BITS: u32 = u64::BITS;
+
+/// Nanoseconds for an entry to be counted and put into a bucket, with its share of the buckets.
+const PLACE_NS: f64 = 5.0;
+/// Nanoseconds to compare halves of two entries of a bucket, and the whole of them.
+const COMPARE_NS: [f64; 2] = [0.12, 0.3];
+/// Bits of half a fingerprint.
+const HALF_BITS: u32 = 32;
+/// In how many bits two halves may differ for it to be cheaper to compare them before the whole.
+pub(super) const HALF_K_MAX: u32 = 4;
+/// The widest part that is made inside a bucket: its counts stay in a core's own cache.
+const WIDTH_MAX: u32 = 14;
+
+/// Bits that lie side by side, if the last bit of a fingerprint is followed by its first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The first bit, counted from the top one.
+    start: u32,
+    /// How many bits, 0 to 32.
+    pub(super) width: u32,
+}
+
+impl Part {
+    /// These bits as a number.
+    #[inline]
+    pub(super) fn key(self, fingerprint: u64) -> u32 {
+        // In two steps, since a shift by all bits is none.
+        let key = (fingerprint.rotate_left(self.start) >> 1) >> (BITS - 1 - self.width);
+        #[expect(clippy::cast_possible_truncation, reason = "a part has 32 bits at most")]
+        let key = key as u32;
+        key
+    }
+
+    /// A fingerprint in which these bits are set and no others.
+    fn mask(self) -> u64 {
+        match self.width {
+            0 => 0,
+            width => (u64::MAX << (BITS - width)).rotate_right(self.start),
+        }
+    }
+
+    /// The first bits of this part, and the others.
+    pub(super) fn split_at(self, width: u32) -> (Self, Self) {
+        let width = width.min(self.width);
+        let rest = Self { start: (self.start + width) % BITS, width: self.width - width };
+        (Self { start: self.start, width }, rest)
+    }
+}
+
+/// What is known of all pairs that are still to be found among some entries.
+///
+/// The bits fall into three kinds. In some, the entries agree. Some form *parts that differ*: only
+/// pairs that differ in at least one bit of each are wanted, since an earlier bucket finds the
+/// others. And of the rest, the *free* bits, nothing is known. Each part that differs takes one of
+/// the k bits, so at most `k - parts` of the free bits differ, and if the free bits are cut into one
+/// part more than that, then each pair agrees in at least one of them.
+///
+/// When there are not enough free bits left, a part that differs is looked at as free bits again,
+/// which takes back the bit it took.
+#[derive(Clone, Debug)]
+pub(super) struct Cut {
+    k: u32,
+    /// Where the free bits begin.
+    start: u32,
+    /// How many there are.
+    free: u32,
+    /// The widths of the parts that differ and follow the free bits.
+    following: Vec<u32>,
+    /// How many parts that differ lie elsewhere.
+    elsewhere: u32,
+    /// All parts in which a pair must differ.
+    differ: Vec<u64>,
+}
+
+/// How to cut the bits that follow: each pair agrees in at least one of the parts.
+#[derive(Clone, Debug)]
+pub(super) struct Split {
+    pub(super) parts: Vec<Part>,
+    /// How many of the following parts that differ were taken as free bits.
+    taken: usize,
+}
+
+impl Cut {
+    /// Nothing is known.
+    pub(super) fn whole(k: u32) -> Self {
+        Self { k, start: 0, free: BITS, following: Vec::new(), elsewhere: 0, differ: Vec::new() }
+    }
+
+    /// The way to find all pairs among `entries` entries that is expected to be the cheapest, in
+    /// parts of at most `width_max` bits, or `None` if that is to compare all with all.
+    ///
+    /// The cost of p parts of w bits is p times (entries * `PLACE_NS` + entries^2 / 2^(w + 1) *
+    /// `COMPARE_NS`), for evenly spread bits.
+    fn split_within(&self, entries: usize, width_max: u32) -> Option<Split> {
+        let entries = entries as f64;
+        let [half_ns, whole_ns] = COMPARE_NS;
+        let compare_ns = if self.half().1 <= HALF_K_MAX { half_ns } else { whole_ns };
+        let compares_ns = entries * entries / 2.0 * compare_ns;
+        let mut least_ns = compares_ns;
+        let mut least = None;
+        for (taken, kept) in (0..=self.following.len()).zip((0..=self.following.len()).rev()) {
+            let bits = self.free_with(taken);
+            let Ok(kept) = u32::try_from(kept) else { break };
+            let parts = (self.k + 1).saturating_sub(self.elsewhere + kept);
+            if parts == 0 || parts > bits {
+                continue;
+            }
+            let narrowest = (bits / parts).min(width_max);
+            let ns = f64::from(parts)
+                * (entries * PLACE_NS + compares_ns / 2_f64.powi(narrowest.cast_signed()));
+            if ns < least_ns {
+                least_ns = ns;
+                least = Some((taken, parts, bits));
+            }
+        }
+        let (taken, count, bits) = least?;
+        let mut parts = Vec::with_capacity(count as usize);
+        let mut start = self.start;
+        for index in 0..count {
+            // What is left over goes to the first parts, one bit each.
+            let width = ((bits + count - 1 - index) / count).min(width_max);
+            parts.push(Part { start, width });
+            start = (start + width) % BITS;
+        }
+        Some(Split { parts, taken })
+    }
+
+    /// The free bits and those of so many of the parts that follow.
+    fn free_with(&self, taken: usize) -> u32 {
+        self.free + self.following.iter().take(taken).sum::<u32>()
+    }
+
+    /// How a bucket of so many entries is split, if it is.
+    pub(super) fn split(&self, entries: usize) -> Option<Split> {
+        self.split_within(entries, (entries.max(2).ilog2() + 1).min(WIDTH_MAX))
+    }
+
+    /// How all entries are split, if they are: into parts as wide as buckets can be told apart.
+    pub(super) fn split_first(&self, entries: usize) -> Option<Split> {
+        self.split_within(entries, (entries.max(2).ilog2() + 1).min(32))
+    }
+
+    /// The fewest entries that [`split`](Self::split) splits.
+    pub(super) fn entries_to_split(&self) -> usize {
+        (5..31)
+            .map(|bits| 1_usize << bits)
+            .find(|&entries| self.split(entries).is_some())
+            .unwrap_or(usize::MAX)
+    }
+
+    /// What is known inside a bucket of this part of the split.
+    pub(super) fn inside(&self, split: &Split, index: usize) -> Self {
+        let mut cut = self.clone();
+        cut.following.drain(..split.taken.min(cut.following.len()));
+        let mut bits = self.free_with(split.taken);
+        let whole = self.free == BITS;
+        for (at, part) in split.parts.iter().enumerate() {
+            if at > index {
+                break;
+            }
+            bits -= part.width;
+            cut.start = (part.start + part.width) % BITS;
+            if at < index {
+                cut.differ.push(part.mask());
+                if whole {
+                    // The parts begin at the top bit, which follows the last one.
+                    cut.following.push(part.width);
+                } else {
+                    cut.elsewhere += 1;
+                }
+            }
+        }
+        cut.free = bits;
+        cut
+    }
+
+    /// Whether a pair with this difference (their exclusive or) is to be reported here rather than
+    /// by an earlier bucket.
+    #[inline]
+    pub(super) fn reports(&self, difference: u64) -> bool {
+        self.differ.iter().all(|part| difference & part != 0)
+    }
+
+    /// Whether equal fingerprints are to be reported here.
+    pub(super) fn reports_equal(&self) -> bool {
+        self.differ.is_empty()
+    }
+
+    /// Half of a fingerprint's bits, of which those that tell entries apart come first, and in how
+    /// many of them a pair to be reported differs at most.
+    pub(super) fn half(&self) -> (Half, u32) {
+        let half = Half { start: self.start };
+        let taken = (0..=self.following.len()).find(|&taken| self.free_with(taken) >= HALF_BITS);
+        // Each part that differs outside of this half takes one bit.
+        let outside = taken.map_or(0, |taken| {
+            let kept = self.following.len().saturating_sub(taken);
+            self.elsewhere + u32::try_from(kept).unwrap_or(u32::MAX)
+        });
+        (half, self.k.saturating_sub(outside))
+    }
+}
+
+/// 32 bits side by side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Half {
+    start: u32,
+}
+
+impl Half {
+    #[inline]
+    pub(super) fn of(self, fingerprint: u64) -> u32 {
+        (fingerprint.rotate_left(self.start) >> HALF_BITS) as u32
+    }
+}

@@ -1,0 +1,143 @@
+//! Reading entries from the source into buckets by the first bits of a part.
+
+use std::ops::Range;
+
+use super::bucket::Entry;
+use super::cut::Part;
+use super::source::Source;
+
+/// Fingerprints read at a time.
+const STRIDE: u32 = 8192;
+
+/// What is read in one pass: all entries whose digit lies in a range, or some of those with one
+/// digit that is too frequent for a pass.
+#[derive(Clone, Debug)]
+pub(super) struct Load {
+    /// The digits.
+    pub(super) digits: Range<u32>,
+    /// If set, of the entries with that digit only those whose rank among them lies in one of the
+    /// ranges.
+    pub(super) ranks: Option<[Range<u64>; 2]>,
+}
+
+/// The entries that one thread has read, bucket by bucket, and in each by ordinal.
+#[derive(Debug, Default)]
+pub(super) struct Piece {
+    entries: Vec<Entry>,
+    /// Where each bucket of the load starts, and where the last one ends.
+    starts: Vec<usize>,
+}
+
+impl Piece {
+    /// How many entries have been read.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The entries of a bucket, counted from the first one of the load.
+    pub(super) fn bucket(&self, index: usize) -> &[Entry] {
+        match self.starts.get(index..) {
+            Some(&[start, end, ..]) => self.entries.get(start..end).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Makes room for so many entries, and not for many more: what one thread does not need, another
+    /// may have.
+    fn make_room(&mut self, entries: usize) {
+        let capacity = self.entries.capacity();
+        if capacity < entries || capacity > entries + entries / 8 + STRIDE as usize {
+            self.entries = Vec::new();
+            self.entries.reserve_exact(entries);
+        }
+    }
+
+    /// Reads a load's entries with these ordinals, of which `counts` tells how many have each
+    /// digit. `rank` is that of the first entry with the load's digit, if it has only one.
+    pub(super) fn load<S: Source + ?Sized>(
+        &mut self,
+        source: &S,
+        ordinals: Range<u32>,
+        part: Part,
+        load: &Load,
+        counts: &[u32],
+        rank: u64,
+    ) -> Result<(), S::Error> {
+        self.starts.clear();
+        let Load { digits, ranks } = load;
+        let counts = counts.get(digits.start as usize..digits.end as usize).unwrap_or_default();
+        let entries = counts.iter().map(|&count| count as usize).sum();
+        if let Some(ranks) = ranks {
+            let wanted = ranks.iter().map(|ranks| ranks.end - ranks.start).sum::<u64>();
+            self.make_room(usize::try_from(wanted).unwrap_or(usize::MAX).min(entries));
+            self.entries.clear();
+            let mut rank = rank;
+            each(source, ordinals, |ordinal, fingerprint| {
+                if digits.contains(&part.key(fingerprint)) {
+                    if ranks.iter().any(|ranks| ranks.contains(&rank)) {
+                        self.entries.push(Entry::new(fingerprint, ordinal));
+                    }
+                    rank += 1;
+                }
+            })?;
+            self.starts.extend([0, self.entries.len()]);
+            return Ok(());
+        }
+        let mut sum = 0;
+        self.starts.push(0);
+        for &count in counts {
+            sum += count as usize;
+            self.starts.push(sum);
+        }
+        self.make_room(entries);
+        self.entries.resize(entries, Entry::default());
+        let mut next = self.starts.clone();
+        let entries = self.entries.as_mut_slice();
+        each(source, ordinals, |ordinal, fingerprint| {
+            // Entries of other loads have no place here.
+            let digit = part.key(fingerprint).wrapping_sub(digits.start);
+            let Some(place) = next.get_mut(digit as usize) else { return };
+            if let Some(entry) = entries.get_mut(*place) {
+                *entry = Entry::new(fingerprint, ordinal);
+            }
+            *place += 1;
+        })
+    }
+}
+
+/// Counts how many fingerprints have each digit of each part.
+pub(super) fn count<S: Source + ?Sized>(
+    source: &S,
+    ordinals: Range<u32>,
+    parts: &[Part],
+) -> Result<Vec<Vec<u32>>, S::Error> {
+    let mut counts: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; 1 << part.width]).collect();
+    each(source, ordinals, |_, fingerprint| {
+        for (counts, part) in counts.iter_mut().zip(parts) {
+            if let Some(count) = counts.get_mut(part.key(fingerprint) as usize) {
+                *count += 1;
+            }
+        }
+    })?;
+    Ok(counts)
+}
+
+/// Calls `visit` with each of these ordinals and its fingerprint.
+fn each<S: Source + ?Sized>(
+    source: &S,
+    ordinals: Range<u32>,
+    mut visit: impl FnMut(u32, u64),
+) -> Result<(), S::Error> {
+    let mut buffer = vec![0; STRIDE.min(ordinals.end.saturating_sub(ordinals.start)) as usize];
+    let mut start = ordinals.start;
+    while start < ordinals.end {
+        let length = STRIDE.min(ordinals.end - start);
+        let buffer = buffer.get_mut(..length as usize).unwrap_or_default();
+        let fingerprints = source.read(start..start + length, buffer)?;
+        for (ordinal, &fingerprint) in (start..start + length).zip(fingerprints) {
+            visit(ordinal, fingerprint);
+        }
+        start += length;
+    }
+    Ok(())
+}

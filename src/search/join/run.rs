@@ -1,0 +1,419 @@
+//! The join from outside: what it may use, and its passes over the source.
+
+use std::cmp::Reverse;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use super::bucket::{Entry, Joiner, ROOM_ENTRY_BYTES, Room, Stop};
+use super::cut::{Cut, Part};
+use super::load::{Load, Piece, count};
+use super::pair::Pair;
+use super::progress::Progress;
+use super::source::Source;
+use crate::search::DISTANCE_MAX;
+
+/// Memory a join has at least.
+const MEMORY_BYTES_MIN: usize = 64 << 10;
+/// Entries that are worth a thread.
+const THREAD_ENTRIES_MIN: usize = 4096;
+/// Entries that a bucket of a pass is meant to have: about what a core's own cache holds.
+const BUCKET_ENTRIES: u32 = 1 << 13;
+/// The most bits that tell the buckets of a pass apart, if that leaves them small enough to be
+/// joined: all buckets are written to at the same time, and 2,048 of them take twice as long.
+const DIGIT_BITS: u32 = 9;
+/// The most bits that tell the buckets of a pass apart, whatever their size.
+const DIGIT_BITS_MAX: u32 = 16;
+/// Times the entries of a bucket that there is room for, to split it again.
+const ROOM_BUCKETS: usize = 4;
+
+/// A join: finds all pairs of fingerprints within a distance of each other.
+///
+/// Equal fingerprints with different ordinals are a pair of distance 0.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::Mutex;
+///
+/// use simkeep::search::{Join, Pair, Progress};
+///
+/// let fingerprints = [0b0000, 0xffff, 0b0111, 0b0000, 0xfff0];
+/// let found = Mutex::new(Vec::new());
+/// let sink = |pairs: &[Pair]| {
+///     found.lock().unwrap().extend_from_slice(pairs);
+///     ControlFlow::Continue(())
+/// };
+/// let end = Join::within(3).run(&fingerprints[..], &Progress::default(), sink)?;
+/// assert!(end.is_continue());
+/// let mut found = found.into_inner().unwrap();
+/// found.sort();
+/// assert_eq!(
+///     found,
+///     [
+///         Pair { left: 0, right: 2, distance: 3 },
+///         Pair { left: 0, right: 3, distance: 0 },
+///         Pair { left: 2, right: 3, distance: 3 },
+///     ]
+/// );
+/// # Ok::<(), std::convert::Infallible>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Join {
+    k: u32,
+    memory_bytes: usize,
+    threads: usize,
+}
+
+impl Join {
+    /// A join within a distance of `k` bits, with 256 MiB of memory and as many threads as the
+    /// processor runs at once. A `k` above 64 is taken for 64, which finds all pairs.
+    #[must_use]
+    pub fn within(k: u32) -> Self {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads }
+    }
+
+    /// Bounds the memory for entries, in bytes; 64 KiB at least. It does not grow with the number of
+    /// fingerprints. Beside it, each thread takes some 8 MiB for counts and for pairs.
+    ///
+    /// Three quarters hold the entries of a load, 12 bytes each, and the rest is where threads split
+    /// buckets. With less memory there are more loads, each of which reads the whole source; only
+    /// where it would take more than 65,536 buckets to make them small enough, or where one value
+    /// is too frequent, are pieces of a bucket joined with each other, which takes more work.
+    #[must_use]
+    pub fn memory_bytes(mut self, memory_bytes: usize) -> Self {
+        self.memory_bytes = memory_bytes.max(MEMORY_BYTES_MIN);
+        self
+    }
+
+    /// Sets the number of threads, 1 at least. Little work is done by fewer.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Finds all pairs and hands them to `sink`, each once, in no certain order, as they are found:
+    /// up to 1,024 at a time, from several threads at once. When `sink` breaks, the join ends; other
+    /// threads may still call it once or twice.
+    ///
+    /// A slow sink slows the join down, so it bounds what is in between.
+    ///
+    /// The source is read once from start to end, each thread its share, and for each pass once for
+    /// every `3 / 4 * memory_bytes` of the 12 bytes an entry takes: `1 + (k + 1) * ceil(16 * n /
+    /// memory_bytes)` times, or a little more. From k = 16 or so there is one pass, in which all are
+    /// compared with all.
+    ///
+    /// Time, for evenly spread fingerprints: about 25 to 40 ns of one processor for each entry and
+    /// pass up to 10^7, and 60 ns at 10^8, for k = 3, where there are four passes. It grows
+    /// with k as the number of passes and the entries of a bucket do. All pairs within a wide
+    /// distance take about 0.4 ns for each two fingerprints, and 10 ns for each pair found.
+    ///
+    /// Returns `Break` if the sink broke or the join was cancelled through `progress`, and
+    /// `Continue` if all pairs have been handed over.
+    ///
+    /// # Errors
+    ///
+    /// The first error of the source. Pairs that were handed over before are right, but not all.
+    pub fn run<S: Source + ?Sized>(
+        &self,
+        source: &S,
+        progress: &Progress,
+        sink: impl Fn(&[Pair]) -> ControlFlow<()> + Sync,
+    ) -> Result<ControlFlow<()>, S::Error> {
+        let stop = Stop { progress, stopped: AtomicBool::new(false) };
+        let flow = Passes::new(*self, source, &sink, &stop).run()?;
+        if flow.is_continue() {
+            progress.finish();
+        }
+        Ok(flow)
+    }
+}
+
+/// How memory is divided, in entries.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    /// What is loaded in a pass.
+    load: usize,
+    /// The room of each thread.
+    room: usize,
+}
+
+impl Budget {
+    fn new(memory_bytes: usize, threads: usize) -> Self {
+        let room = memory_bytes / 4 / ROOM_ENTRY_BYTES / threads;
+        Self { load: memory_bytes / 4 * 3 / size_of::<Entry>(), room }
+    }
+}
+
+/// A bucket to join, or two pieces of one that is too large.
+#[derive(Clone, Debug)]
+struct Item {
+    /// The bucket, counted from the load's first.
+    bucket: usize,
+    /// Which of its entries, in order of their ordinals.
+    ranges: [Range<usize>; 2],
+}
+
+struct Passes<'p, S: ?Sized, F> {
+    join: Join,
+    source: &'p S,
+    sink: &'p F,
+    stop: &'p Stop<'p>,
+    n: u32,
+    budget: Budget,
+    pieces: Vec<Piece>,
+}
+
+impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p, S, F> {
+    fn new(join: Join, source: &'p S, sink: &'p F, stop: &'p Stop<'p>) -> Self {
+        let n = source.len();
+        let useful = (n as usize / THREAD_ENTRIES_MIN).max(1);
+        let affordable = (join.memory_bytes / MEMORY_BYTES_MIN).max(1);
+        let threads = join.threads.min(useful).min(affordable);
+        let budget = Budget::new(join.memory_bytes, threads);
+        let mut pieces = Vec::new();
+        pieces.resize_with(threads, Piece::default);
+        Self { join, source, sink, stop, n, budget, pieces }
+    }
+
+    fn run(mut self) -> Result<ControlFlow<()>, S::Error> {
+        if self.n < 2 {
+            return Ok(self.stop.check());
+        }
+        let whole = Cut::whole(self.join.k);
+        let split = whole.split_first(self.n as usize);
+        let digit_bits = self.digit_bits();
+        let parts: Vec<(Part, Part)> = match &split {
+            Some(split) => split.parts.iter().map(|part| part.split_at(digit_bits)).collect(),
+            None => vec![Part::default().split_at(0)],
+        };
+        if split.is_none() {
+            // All are compared with all: pieces of which each thread gets several.
+            let piece = self.n as usize / (4 * self.pieces.len());
+            self.budget.room = self.budget.room.min(2 * ROOM_BUCKETS * piece.max(1024));
+        }
+        self.stop.progress.begin(2 * u64::from(self.n) * parts.len() as u64);
+        let digits: Vec<Part> = parts.iter().map(|&(digit, _)| digit).collect();
+        let counts = self.count(&digits)?;
+        for (index, &(digit, rest)) in parts.iter().enumerate() {
+            let cut =
+                split.as_ref().map_or_else(|| whole.clone(), |split| whole.inside(split, index));
+            let counts: Vec<&[u32]> = counts
+                .iter()
+                .map(|counts| counts.get(index).map(Vec::as_slice).unwrap_or_default())
+                .collect();
+            for load in self.loads(&counts) {
+                if self.stop.check().is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                self.load(digit, &load, &counts)?;
+                if self.join_load(&load, rest, &cut).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(self.stop.check())
+    }
+
+    /// How many bits tell the buckets of a pass apart.
+    fn digit_bits(&self) -> u32 {
+        let wanted = (self.n / BUCKET_ENTRIES).max(1).ilog2().min(DIGIT_BITS);
+        // Twice as many buckets as would do if they were equal.
+        let needed = (2 * self.n as usize / self.bucket_max()).max(1).ilog2() + 1;
+        if needed > wanted { needed.min(DIGIT_BITS_MAX) } else { wanted }
+    }
+
+    /// The most entries of a bucket that are joined at once.
+    fn bucket_max(&self) -> usize {
+        (self.budget.room / ROOM_BUCKETS).max(2)
+    }
+
+    /// The ordinals that a thread reads.
+    fn ordinals(&self, thread: usize) -> Range<u32> {
+        let at = |thread: usize| {
+            let ordinal = u64::from(self.n) * thread as u64 / self.pieces.len().max(1) as u64;
+            u32::try_from(ordinal).unwrap_or(self.n)
+        };
+        at(thread)..at(thread + 1)
+    }
+
+    /// For each thread and part, how many of its fingerprints have each digit.
+    fn count(&self, digits: &[Part]) -> Result<Vec<Vec<Vec<u32>>>, S::Error> {
+        let source = self.source;
+        let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
+        in_threads(threads, |ordinals| count(source, ordinals, digits))
+    }
+
+    /// The passes for a part.
+    fn loads(&self, counts: &[&[u32]]) -> Vec<Load> {
+        let digits = counts.first().map_or(0, |counts| counts.len());
+        let mut loads: Vec<Load> = Vec::new();
+        let mut entries = 0;
+        for (digit, index) in (0_u32..).zip(0..digits) {
+            let count: u64 = counts
+                .iter()
+                .filter_map(|counts| counts.get(index))
+                .map(|&count| u64::from(count))
+                .sum();
+            let capacity = self.budget.load as u64;
+            if count > capacity {
+                let half = (capacity / 2).max(1);
+                loads.extend(
+                    ranges_in_pairs(count, half)
+                        .map(|ranges| Load { digits: digit..digit + 1, ranks: Some(ranges) }),
+                );
+                entries = 0;
+                continue;
+            }
+            match loads.last_mut() {
+                Some(load) if load.ranks.is_none() && entries + count <= capacity => {
+                    load.digits.end = digit + 1;
+                    entries += count;
+                }
+                _ => {
+                    loads.push(Load { digits: digit..digit + 1, ranks: None });
+                    entries = count;
+                }
+            }
+        }
+        loads
+    }
+
+    fn load(&mut self, digit: Part, load: &Load, counts: &[&[u32]]) -> Result<(), S::Error> {
+        let mut rank = 0;
+        let ordinals: Vec<Range<u32>> =
+            (0..self.pieces.len()).map(|thread| self.ordinals(thread)).collect();
+        let mut jobs = Vec::new();
+        for ((piece, ordinals), counts) in self.pieces.iter_mut().zip(ordinals).zip(counts) {
+            jobs.push((piece, ordinals, *counts, rank));
+            rank += u64::from(counts.get(load.digits.start as usize).copied().unwrap_or(0));
+        }
+        let (source, stop) = (self.source, self.stop);
+        in_threads(jobs.into_iter(), |(piece, ordinals, counts, rank)| {
+            piece.load(source, ordinals, digit, load, counts, rank)?;
+            if load.ranks.is_none() {
+                stop.progress.add(piece.len() as u64);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Joins what has been loaded.
+    fn join_load(&self, load: &Load, rest: Part, cut: &Cut) -> ControlFlow<()> {
+        let bucket_max = self.bucket_max();
+        let buckets = load.digits.len();
+        let mut items = Vec::new();
+        let mut largest = 0;
+        for bucket in 0..buckets {
+            let entries: usize = self.pieces.iter().map(|piece| piece.bucket(bucket).len()).sum();
+            largest = largest.max(entries.min(bucket_max));
+            if entries <= bucket_max {
+                items.push(Item { bucket, ranges: [0..entries, 0..0] });
+                continue;
+            }
+            items.extend(ranges_in_pairs(entries as u64, (bucket_max / 2) as u64).map(|ranges| {
+                let place = |rank| usize::try_from(rank).unwrap_or(usize::MAX);
+                let ranges = ranges.map(|range| place(range.start)..place(range.end));
+                Item { bucket, ranges }
+            }));
+        }
+        // The large ones first, so that no thread is left alone with one at the end.
+        items.sort_by_key(|item| {
+            let [first, second] = &item.ranges;
+            Reverse(first.len() + second.len())
+        });
+        let border = load.ranks.as_ref().and_then(|[first, second]| {
+            let place = usize::try_from(first.end - first.start).ok()?;
+            (!second.is_empty()).then(|| self.entry(0, place).map(|entry| entry.ordinal))?
+        });
+        let next = AtomicUsize::new(0);
+        let room = self.budget.room.min(largest * ROOM_BUCKETS);
+        let work = |_: usize| {
+            let mut joiner = Joiner::new(self.join.k, self.sink, self.stop);
+            let (mut words, mut ordinals) = (vec![0; room], vec![0; room]);
+            while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.stop.check()?;
+                let [first, second] = &item.ranges;
+                joiner.borders = [border, None];
+                let mut middle = None;
+                if !second.is_empty() {
+                    middle = Some(first.len());
+                    joiner.borders =
+                        [border, self.entry(item.bucket, second.start).map(|entry| entry.ordinal)];
+                }
+                let pieces = self
+                    .bucket_range(item.bucket, first.clone())
+                    .chain(self.bucket_range(item.bucket, second.clone()));
+                let room = Room::new(&mut words, &mut ordinals);
+                joiner.join(pieces, rest, cut, middle, room)?;
+                if middle.is_none() {
+                    self.stop.progress.add(first.len() as u64);
+                }
+            }
+            joiner.finish()
+        };
+        let threads = self.pieces.len().min(items.len()).max(1);
+        let ends = in_threads(0..threads, |thread| Ok::<_, ()>(work(thread)));
+        if ends.is_ok_and(|ends| ends.iter().all(|end| end.is_continue())) {
+            self.stop.check()
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// An entry of a bucket, by its place in order of ordinals.
+    fn entry(&self, bucket: usize, place: usize) -> Option<&Entry> {
+        self.bucket_range(bucket, place..place + 1).flatten().next()
+    }
+
+    /// Some entries of a bucket, by their places in order of ordinals.
+    fn bucket_range(
+        &self,
+        bucket: usize,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = &[Entry]> + Clone {
+        let mut before = 0;
+        self.pieces.iter().filter_map(move |piece| {
+            let entries = piece.bucket(bucket);
+            let start = range.start.saturating_sub(before).min(entries.len());
+            let end = range.end.saturating_sub(before).min(entries.len());
+            before += entries.len();
+            entries.get(start..end).filter(|entries| !entries.is_empty())
+        })
+    }
+}
+
+/// The ranges of so many things in pieces of equal length, each alone, and each with each later one.
+fn ranges_in_pairs(count: u64, length: u64) -> impl Iterator<Item = [Range<u64>; 2]> {
+    let length = length.max(1);
+    let pieces = count.div_ceil(length);
+    let range = move |piece: u64| piece * length..count.min((piece + 1) * length);
+    (0..pieces).flat_map(move |first| {
+        (first..pieces).map(move |second| {
+            let second = if first == second { 0..0 } else { range(second) };
+            [range(first), second]
+        })
+    })
+}
+
+/// Does the jobs, each in a thread of its own, and returns what they return, in order; one job
+/// alone is done by this thread. The first error, in the order of jobs, is returned.
+fn in_threads<J: Send, T: Send, E: Send>(
+    jobs: impl ExactSizeIterator<Item = J>,
+    run: impl Fn(J) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    if jobs.len() < 2 {
+        return jobs.map(run).collect();
+    }
+    thread::scope(|scope| {
+        let run = &run;
+        let threads: Vec<_> = jobs.map(|job| scope.spawn(move || run(job))).collect();
+        let ends = threads.into_iter().map(|thread| {
+            // A panic goes on in the thread that waits.
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        ends.collect()
+    })
+}

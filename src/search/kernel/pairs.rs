@@ -1,0 +1,330 @@
+//! Comparing many words with many, for joins.
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::sync::OnceLock;
+
+type Within = unsafe fn(&[u64], &[u32], u32, &mut Vec<[u32; 2]>);
+type Ahead = unsafe fn(&[u64], usize, usize, u32, &mut Vec<[u32; 2]>);
+type PairsU32 = unsafe fn(&[u32], &[u32], bool, u32, &mut Vec<[u32; 2]>);
+type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
+
+/// The comparisons of many words with many, for joins: one version of three functions.
+///
+/// AVX2 has no vector popcount. Up to a distance of 4 its version clears the lowest bit of a
+/// difference k times and looks whether anything is left, which takes two instructions for each k,
+/// where counting takes about ten.
+///
+/// Invariant: as for [`Kernel`]; [`PairKernel::available`] is the only place that makes one.
+#[derive(Clone, Copy)]
+pub(in super::super) struct PairKernel {
+    #[cfg_attr(not(test), expect(dead_code, reason = "tells versions apart in tests"))]
+    name: &'static str,
+    within: Within,
+    ahead: Ahead,
+    pairs_u32: PairsU32,
+    pairs_u64: PairsU64,
+}
+
+impl PairKernel {
+    /// The longest run that [`PairKernel::within`] compares.
+    pub(in super::super) const RUN_MAX: usize = 32;
+
+    /// The fastest version for this processor.
+    pub(in super::super) fn fastest() -> Self {
+        static FASTEST: OnceLock<PairKernel> = OnceLock::new();
+        *FASTEST.get_or_init(|| Self::available().next().unwrap_or(Self::PORTABLE))
+    }
+
+    /// Every version that this processor can run, the fastest first.
+    pub(in super::super) fn available() -> impl Iterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let special = [
+            (std::is_x86_feature_detected!("avx512f")
+                && std::is_x86_feature_detected!("avx512bw")
+                && std::is_x86_feature_detected!("avx512vl")
+                && std::is_x86_feature_detected!("avx512vpopcntdq")
+                && std::is_x86_feature_detected!("popcnt"))
+            .then_some(Self {
+                name: "avx512",
+                within: x86::within_avx512,
+                ahead: x86::ahead_avx512,
+                pairs_u32: x86::pairs_u32_avx512,
+                pairs_u64: x86::pairs_u64_avx512,
+            }),
+            (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt"))
+                .then_some(Self {
+                    name: "avx2",
+                    within: x86::within_avx2,
+                    ahead: x86::ahead_avx2,
+                    pairs_u32: x86::pairs_u32_avx2,
+                    pairs_u64: x86::pairs_u64_avx2,
+                }),
+            std::is_x86_feature_detected!("popcnt").then_some(Self {
+                name: "popcnt",
+                within: x86::within_popcnt,
+                ahead: x86::ahead_popcnt,
+                pairs_u32: x86::pairs_u32_popcnt,
+                pairs_u64: x86::pairs_u64_popcnt,
+            }),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let special = [None];
+        special.into_iter().flatten().chain([Self::PORTABLE])
+    }
+
+    /// The version for every processor.
+    const PORTABLE: Self = Self {
+        name: "portable",
+        within,
+        ahead,
+        pairs_u32: pairs_counting,
+        pairs_u64: pairs_counting,
+    };
+
+    /// The name of the instruction set.
+    #[cfg(test)]
+    pub(in super::super) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Appends to `out` the indices of all two words within distance `k` of each other that are in
+    /// the same run, the lower index first. Run r is `words[starts[r]..starts[r + 1]]`. Runs longer
+    /// than [`PairKernel::RUN_MAX`] are left out, and so is what does not lie in `words`.
+    pub(in super::super) fn within(
+        self,
+        words: &[u64],
+        starts: &[u32],
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: a `PairKernel` exists only where the processor has the features its functions
+        // need, and they ask for nothing else.
+        unsafe {
+            (self.within)(words, starts, k, out);
+        }
+    }
+
+    /// Appends to `out` the indices of each of the first `rows` words and each of the `reach` words
+    /// after it that is within distance `k` of it, ascending by the first. There are fewer than
+    /// 2^32 words.
+    ///
+    /// For runs of a word or two this is faster than [`PairKernel::within`], since nothing depends
+    /// on where a run ends.
+    pub(in super::super) fn ahead(
+        self,
+        words: &[u64],
+        rows: usize,
+        reach: usize,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as above.
+        unsafe {
+            (self.ahead)(words, rows, reach, k, out);
+        }
+    }
+
+    /// Appends to `out` the indices of every word of `left` and every word of `right` within
+    /// distance `k` of it, in no certain order. If this is a `triangle`, then `right` begins with
+    /// the words of `left`, and each is compared only with those after it. Both have fewer than
+    /// 2^32 words.
+    pub(in super::super) fn pairs_u32(
+        self,
+        left: &[u32],
+        right: &[u32],
+        triangle: bool,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as above.
+        unsafe {
+            (self.pairs_u32)(left, right, triangle, k, out);
+        }
+    }
+
+    /// The same for words of 64 bits.
+    pub(in super::super) fn pairs_u64(
+        self,
+        left: &[u64],
+        right: &[u64],
+        triangle: bool,
+        k: u32,
+        out: &mut Vec<[u32; 2]>,
+    ) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as above.
+        unsafe {
+            (self.pairs_u64)(left, right, triangle, k, out);
+        }
+    }
+}
+
+#[inline(always)]
+fn within(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
+    let mut start = starts.first().copied().unwrap_or(0);
+    for &end in starts.get(1..).unwrap_or_default() {
+        let run = words.get(start as usize..end as usize).unwrap_or_default();
+        if run.len() <= PairKernel::RUN_MAX {
+            push_triangle(run, start, k, out);
+        }
+        start = end;
+    }
+}
+
+#[inline(always)]
+fn ahead(words: &[u64], rows: usize, reach: usize, k: u32, out: &mut Vec<[u32; 2]>) {
+    push_ahead(words, 0, rows, reach, k, out);
+}
+
+/// The rows from `row` to before `rows`.
+#[inline(always)]
+fn push_ahead(
+    words: &[u64],
+    row: usize,
+    rows: usize,
+    reach: usize,
+    k: u32,
+    out: &mut Vec<[u32; 2]>,
+) {
+    let mut rest = words.get(row..).unwrap_or_default();
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 words")]
+    let rows = row as u32..rows.min(words.len()) as u32;
+    for row in rows {
+        let Some((word, after)) = rest.split_first() else { break };
+        for (column, other) in (row + 1..).zip(after.iter().take(reach)) {
+            if (word ^ other).count_ones() <= k {
+                out.push([row, column]);
+            }
+        }
+        rest = after;
+    }
+}
+
+/// What [`pairs`] compares.
+trait Word: Copy {
+    fn distance(self, other: Self) -> u32;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn distance(self, other: Self) -> u32 {
+        (self ^ other).count_ones()
+    }
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn distance(self, other: Self) -> u32 {
+        (self ^ other).count_ones()
+    }
+}
+
+/// Rows of a tile, and its columns.
+const TILE: usize = 8;
+const TILE_WORDS: u32 = 8;
+const _: () = assert!(TILE_WORDS as usize == TILE);
+
+/// Compares each of `left` with all words of `right` from `from` on; if `right` begins with
+/// `left`, only with those that come after it.
+///
+/// Tile by tile: nearly all of them hold nothing near. `any_near` says whether one holds two words
+/// within distance k; it may say so of others, too.
+#[inline(always)]
+fn pairs<W: Word>(
+    left: &[W],
+    right: &[W],
+    triangle: bool,
+    k: u32,
+    out: &mut Vec<[u32; 2]>,
+    any_near: impl Fn(&[W; TILE], &[W; TILE]) -> bool,
+) {
+    let (blocks, odd_rows) = left.as_chunks::<TILE>();
+    let mut top = 0;
+    let mut rest = right;
+    let mut first = 0;
+    for rows in blocks {
+        if triangle {
+            push_triangle(rows, top, k, out);
+            rest = rest.get(TILE..).unwrap_or_default();
+            first += TILE_WORDS;
+        }
+        let (tiles, odd_columns) = rest.as_chunks::<TILE>();
+        let mut column = first;
+        for tile in tiles {
+            if any_near(rows, tile) {
+                push_near(rows, tile, top, column, k, out);
+            }
+            column += TILE_WORDS;
+        }
+        push_near(rows, odd_columns, top, column, k, out);
+        top += TILE_WORDS;
+    }
+    if triangle {
+        push_triangle(odd_rows, top, k, out);
+        rest = rest.get(odd_rows.len()..).unwrap_or_default();
+        #[expect(clippy::cast_possible_truncation, reason = "fewer than a tile has")]
+        let odd = odd_rows.len() as u32;
+        first = top + odd;
+    }
+    push_near(odd_rows, rest, top, first, k, out);
+}
+
+/// Word by word, where there is little to compare or something is known to be near.
+#[inline(always)]
+fn push_near<W: Word>(
+    left: &[W],
+    right: &[W],
+    top: u32,
+    first: u32,
+    k: u32,
+    out: &mut Vec<[u32; 2]>,
+) {
+    for (column, &other) in (first..).zip(right) {
+        for (row, &word) in (top..).zip(left) {
+            if word.distance(other) <= k {
+                out.push([row, column]);
+            }
+        }
+    }
+}
+
+/// Each word with those after it.
+#[inline(always)]
+fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2]>) {
+    let mut rest = words;
+    let mut row = first;
+    while let Some((&word, after)) = rest.split_first() {
+        for (column, &other) in (row + 1..).zip(after) {
+            if word.distance(other) <= k {
+                out.push([row, column]);
+            }
+        }
+        rest = after;
+        row += 1;
+    }
+}
+
+/// The source of the plainer versions: as many vectors of distances as a tile takes.
+#[inline(always)]
+fn pairs_counting<W: Word>(
+    left: &[W],
+    right: &[W],
+    triangle: bool,
+    k: u32,
+    out: &mut Vec<[u32; 2]>,
+) {
+    pairs(left, right, triangle, k, out, |rows, columns| {
+        let mut nearest = u32::MAX;
+        for &other in columns {
+            for &word in rows {
+                nearest = nearest.min(word.distance(other));
+            }
+        }
+        nearest <= k
+    });
+}

@@ -1,0 +1,222 @@
+//! The versions for x86-64.
+
+use std::arch::x86_64::{
+    __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_castsi256_pd, _mm256_castsi256_ps,
+    _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256,
+    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_maskload_epi32, _mm256_min_epu32,
+    _mm256_movemask_pd, _mm256_movemask_ps, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setr_epi32,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_sub_epi32,
+    _mm256_xor_si256, _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
+    _mm512_mask_cmple_epu32_mask, _mm512_mask_cmple_epu64_mask, _mm512_maskz_loadu_epi32,
+    _mm512_maskz_loadu_epi64, _mm512_popcnt_epi32, _mm512_popcnt_epi64, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_sub_epi32, _mm512_xor_si512,
+};
+
+use zerocopy::little_endian::{U32, U64};
+
+use super::cells::{self, Found, Lines};
+
+#[target_feature(enable = "popcnt")]
+pub(super) fn near_u32_popcnt(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
+    super::near_u32(plane, query, k, out);
+}
+
+#[target_feature(enable = "popcnt")]
+pub(super) fn near_u64_popcnt(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+    super::near_u64(column, query, k, out);
+}
+
+#[target_feature(enable = "popcnt")]
+pub(super) fn near_in_lines_popcnt(lines: Lines<'_>, found: &mut Found) {
+    super::near_in_lines(lines, found);
+}
+
+/// How many bits of each byte are set: W. Mula, N. Kurz, D. Lemire, "Faster population counts
+/// using AVX2 instructions", 2018.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn counts_of_bytes(words: __m256i) -> __m256i {
+    let of_nibble = _mm256_setr_epi8(
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, //
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+    );
+    let nibble = _mm256_set1_epi8(0x0f);
+    let low = _mm256_and_si256(words, nibble);
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(words), nibble);
+    let low = _mm256_shuffle_epi8(of_nibble, low);
+    _mm256_add_epi8(low, _mm256_shuffle_epi8(of_nibble, high))
+}
+
+/// How many bits of each of eight words are set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn counts_u32(words: __m256i) -> __m256i {
+    let of_pairs = _mm256_maddubs_epi16(counts_of_bytes(words), _mm256_set1_epi8(1));
+    _mm256_madd_epi16(of_pairs, _mm256_set1_epi16(1))
+}
+
+/// One bit for each of eight lanes that is all ones.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lanes_u32(mask: __m256i) -> u32 {
+    _mm256_movemask_ps(_mm256_castsi256_ps(mask)).cast_unsigned()
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn near_u32_avx2(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
+    let query = _mm256_set1_epi32(query.cast_signed());
+    let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed() + 1);
+    let (blocks, rest) = plane.as_chunks::<8>();
+    let mut base = 0;
+    for block in blocks {
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: the block is 32 bytes that may be read; the load asks for no alignment.
+        let words = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
+        let counts = counts_u32(_mm256_xor_si256(words, query));
+        let near = lanes_u32(_mm256_cmpgt_epi32(limit, counts));
+        if near != 0 {
+            push_mask(base, near, out);
+        }
+        base += 8;
+    }
+    if !rest.is_empty() {
+        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        #[expect(clippy::cast_possible_truncation, reason = "fewer than eight")]
+        let there = _mm256_cmpgt_epi32(_mm256_set1_epi32(rest.len() as i32), lanes);
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: `there` is set in one lane for each word of `rest`, from the first on, and lanes
+        // that are not set are not read; the load asks for no alignment.
+        let words = unsafe { _mm256_maskload_epi32(rest.as_ptr().cast(), there) };
+        let counts = counts_u32(_mm256_xor_si256(words, query));
+        let near = _mm256_and_si256(there, _mm256_cmpgt_epi32(limit, counts));
+        push_mask(base, lanes_u32(near), out);
+    }
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+    let wide = _mm256_set1_epi64x(query.cast_signed());
+    let limit = _mm256_set1_epi64x(i64::from(k.min(u64::BITS)) + 1);
+    let (blocks, rest) = column.as_chunks::<4>();
+    let mut base = 0;
+    for block in blocks {
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: the block is 32 bytes that may be read; the load asks for no alignment.
+        let words = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
+        let of_bytes = counts_of_bytes(_mm256_xor_si256(words, wide));
+        let counts = _mm256_sad_epu8(of_bytes, _mm256_setzero_si256());
+        let near = _mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, counts));
+        let near = _mm256_movemask_pd(near).cast_unsigned();
+        if near != 0 {
+            push_mask(base, near, out);
+        }
+        base += 4;
+    }
+    for (index, word) in (base..).zip(rest) {
+        if (word.get() ^ query).count_ones() <= k {
+            out.push(index);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn near_in_lines_avx2(lines: Lines<'_>, found: &mut Found) {
+    cells::near_in_lines(lines, found, |line, query, least, span| {
+        let query = _mm256_set1_epi32(query.cast_signed());
+        let least = _mm256_set1_epi32(least.cast_signed());
+        let span = _mm256_set1_epi32(span.cast_signed());
+        let (halves, _) = line.as_chunks::<8>();
+        let [near, near_behind] = [0, 1].map(|half: usize| {
+            let Some(half) = halves.get(half) else { return 0 };
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: half a line is 32 bytes that may be read; the load asks for no alignment.
+            let words = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+            let counts = counts_u32(_mm256_xor_si256(words, query));
+            let beyond = _mm256_sub_epi32(counts, least);
+            // As numbers without a sign, what is less than the least is beyond all.
+            lanes_u32(_mm256_cmpeq_epi32(beyond, _mm256_min_epu32(beyond, span)))
+        });
+        near | near_behind << 8
+    });
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+pub(super) fn near_in_lines_avx512(lines: Lines<'_>, found: &mut Found) {
+    cells::near_in_lines(lines, found, |line, query, least, span| {
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: the line is 64 bytes that may be read; the load asks for no alignment.
+        let words = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
+        let query = _mm512_set1_epi32(query.cast_signed());
+        let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+        let beyond = _mm512_sub_epi32(distances, _mm512_set1_epi32(least.cast_signed()));
+        _mm512_cmple_epu32_mask(beyond, _mm512_set1_epi32(span.cast_signed())).into()
+    });
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+pub(super) fn near_u32_avx512(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
+    let query = _mm512_set1_epi32(query.cast_signed());
+    let limit = _mm512_set1_epi32(k.min(u32::BITS).cast_signed());
+    let (blocks, rest) = plane.as_chunks::<16>();
+    let mut base = 0;
+    for block in blocks {
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
+        let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+        let near = _mm512_cmple_epu32_mask(distances, limit);
+        if near != 0 {
+            push_mask(base, near.into(), out);
+        }
+        base += 16;
+    }
+    if !rest.is_empty() {
+        let lanes = u16::MAX >> (16 - rest.len());
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: `lanes` has one bit for each word of `rest`, from the lowest on, and lanes
+        // that are masked out are not read; the load asks for no alignment.
+        let words = unsafe { _mm512_maskz_loadu_epi32(lanes, rest.as_ptr().cast()) };
+        let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+        let near = _mm512_mask_cmple_epu32_mask(lanes, distances, limit);
+        push_mask(base, near.into(), out);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+pub(super) fn near_u64_avx512(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+    let query = _mm512_set1_epi64(query.cast_signed());
+    let limit = _mm512_set1_epi64(k.min(u64::BITS).into());
+    let (blocks, rest) = column.as_chunks::<8>();
+    let mut base = 0;
+    for block in blocks {
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
+        let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        let distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, query));
+        let near = _mm512_cmple_epu64_mask(distances, limit);
+        if near != 0 {
+            push_mask(base, near.into(), out);
+        }
+        base += 8;
+    }
+    if !rest.is_empty() {
+        let lanes = u8::MAX >> (8 - rest.len());
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: `lanes` has one bit for each word of `rest`, from the lowest on, and lanes
+        // that are masked out are not read; the load asks for no alignment.
+        let words = unsafe { _mm512_maskz_loadu_epi64(lanes, rest.as_ptr().cast()) };
+        let distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, query));
+        let near = _mm512_mask_cmple_epu64_mask(lanes, distances, limit);
+        push_mask(base, near.into(), out);
+    }
+}
+
+/// Appends `base` plus the place of each bit that is set.
+#[inline]
+fn push_mask(base: u32, mut mask: u32, out: &mut Vec<u32>) {
+    while mask != 0 {
+        out.push(base + mask.trailing_zeros());
+        mask &= mask - 1;
+    }
+}
