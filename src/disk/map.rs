@@ -85,3 +85,49 @@ impl fmt::Debug for Map {
         write!(f, "Map({} bytes)", self.len())
     }
 }
+
+/// A part of a map, which keeps the whole map alive: reading it takes no way round over that.
+#[derive(Clone)]
+pub(crate) struct MapPart {
+    start: *const u8,
+    len: usize,
+    /// What `start` points into; it is never changed or moved while this lives.
+    _map: Arc<Map>,
+}
+
+#[expect(unsafe_code, reason = "a pointer into bytes that nobody changes")]
+// SAFETY: it is a shared slice of the map that it owns a share of, and both can be sent and shared.
+unsafe impl Send for MapPart {}
+#[expect(unsafe_code, reason = "a pointer into bytes that nobody changes")]
+// SAFETY: as above.
+unsafe impl Sync for MapPart {}
+
+impl MapPart {
+    /// The bytes of a range; none of a range that is not there.
+    pub(crate) fn new(map: &Arc<Map>, range: std::ops::Range<usize>) -> MapPart {
+        let bytes = map.get(range).unwrap_or(&[]);
+        MapPart { start: bytes.as_ptr(), len: bytes.len(), _map: Arc::clone(map) }
+    }
+}
+
+impl Deref for MapPart {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        #[expect(unsafe_code, reason = "a slice of a map, without the way over the map")]
+        // SAFETY: `start` and `len` are those of a slice of the map (or an empty one). The map's
+        // bytes stay where they are and as they are as long as it lives: they are behind a pointer
+        // that it does not give away mutably, whichever of its kinds it is; and `_map` keeps it
+        // alive at least as long as the slice that is returned.
+        unsafe {
+            std::slice::from_raw_parts(self.start, self.len)
+        }
+    }
+}
+
+impl fmt::Debug for MapPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MapPart({} bytes)", self.len)
+    }
+}

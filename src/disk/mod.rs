@@ -20,6 +20,7 @@ mod sim;
 pub use faults::page_faults;
 pub use file::{NewFile, Scratch, ScratchMap};
 pub use map::Map;
+pub(crate) use map::MapPart;
 pub use meter::{Counts, Meter};
 pub use name::{Dir, Name};
 pub use real::RealDisk;

@@ -52,6 +52,7 @@ pub(super) const U64_BYTES: u64 = 8;
 const WRONG_LENGTH: &str = "another number of bytes than the range has";
 
 /// The entries `range` of a column of little-endian `u32`.
+#[inline]
 pub(super) fn u32s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U32], C::Error> {
     let start = u64::from(range.start) * U32_BYTES;
     let end = u64::from(range.end) * U32_BYTES;
@@ -63,6 +64,7 @@ pub(super) fn u32s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U32], C
 }
 
 /// The entries `range` of a column of little-endian `u64`.
+#[inline]
 pub(super) fn u64s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U64], C::Error> {
     let start = u64::from(range.start) * U64_BYTES;
     let end = u64::from(range.end) * U64_BYTES;
@@ -74,6 +76,7 @@ pub(super) fn u64s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U64], C
 }
 
 /// The entry at `index` of a column of little-endian `u32`.
+#[inline]
 pub(super) fn u32_at<C: Column>(column: &C, index: u32) -> Result<u32, C::Error> {
     let start = u64::from(index) * U32_BYTES;
     let bytes = column.bytes(start..start + U32_BYTES)?;
@@ -84,6 +87,7 @@ pub(super) fn u32_at<C: Column>(column: &C, index: u32) -> Result<u32, C::Error>
 }
 
 /// The entry at `index` of a column of little-endian `u64`.
+#[inline]
 pub(super) fn u64_at<C: Column>(column: &C, index: u32) -> Result<u64, C::Error> {
     let start = u64::from(index) * U64_BYTES;
     let bytes = column.bytes(start..start + U64_BYTES)?;

@@ -121,8 +121,11 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     const LINES_MAX: usize = 12;
     // One more than there are chunks: bytes seldom begin where a line does, and a vector that is
     // read with its last lanes masked out waits for their line, too.
-    for at in (0..=bytes.len().div_ceil(LINE)).take(LINES_MAX) {
-        prefetch_line(bytes.as_ptr().wrapping_add(at * LINE));
+    let lines = (bytes.len().div_ceil(LINE) + 1).min(LINES_MAX);
+    let mut line = bytes.as_ptr();
+    for _ in 0..lines {
+        prefetch_line(line);
+        line = line.wrapping_add(LINE);
     }
 }
 

@@ -62,12 +62,9 @@ impl Address {
         bucket << STEP_BITS | popcount.min(STEP_MAX)
     }
 
-    /// The steps of a bucket in which something lies whose next block differs from that with
+    /// The steps of a stepped bucket in which something lies whose next block differs from that with
     /// `popcount` bits set in no more than `slack` bits.
     pub(super) fn steps_of(self, bucket: u32, popcount: u32, slack: u32) -> Range<u32> {
-        if !self.stepped {
-            return bucket..bucket + 1;
-        }
         let first = popcount.saturating_sub(slack).min(STEP_MAX);
         let last = popcount.saturating_add(slack).min(STEP_MAX);
         let own = bucket << STEP_BITS;

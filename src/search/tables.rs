@@ -287,9 +287,13 @@ impl<C: Column> Tables<C> {
         reach: Reach,
     ) -> Result<Run<'c>, C::Error> {
         let Probe { block, bucket, distance } = probe;
-        let popcount = block.next().bucket(fingerprint, BLOCK_BITS).count_ones();
-        let slack = reach.slack(block, distance).unwrap_or(0);
-        let steps = rotations.address.steps_of(bucket, popcount, slack);
+        let steps = if rotations.address.stepped {
+            let popcount = block.next().bucket(fingerprint, BLOCK_BITS).count_ones();
+            let slack = reach.slack(block, distance).unwrap_or(0);
+            rotations.address.steps_of(bucket, popcount, slack)
+        } else {
+            bucket..bucket + 1
+        };
         let rotation = rotations.of(block);
         let entries = rotation.entries(steps, self.len())?;
         let start = entries.start;
@@ -307,7 +311,6 @@ impl<C: Column> Tables<C> {
         reach: Reach,
         out: &mut Vec<Candidate>,
     ) -> Result<(), C::Error> {
-        self.prefetch(fingerprint)?;
         let bits = rotations.address.bits;
         let mut runs = [const { None }; BLOCKS];
         for (run, block) in runs.iter_mut().zip(Block::ALL) {

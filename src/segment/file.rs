@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use zerocopy::FromBytes;
 
-use crate::disk::{Disk, Map, Name};
+use crate::disk::{Disk, Map, MapPart, Name};
 use crate::error::{Error, Result};
 use crate::layout::{
     BLOCK_BYTES, Flaw, Kind, Numbers, Table, Tag, VERSION, block_count, block_sum, parse_head,
@@ -23,7 +23,7 @@ pub(crate) struct Segment {
     pub(super) id: u64,
     name: Name,
     disk: Arc<dyn Disk>,
-    map: Map,
+    map: Arc<Map>,
     table: Table,
     sections: Vec<Section>,
     /// Those that there are once, by kind.
@@ -31,7 +31,7 @@ pub(crate) struct Segment {
     /// A bit for each block of each section.
     checked: Box<[AtomicU64]>,
     /// For each section, whether all of them are set.
-    whole: Box<[AtomicBool]>,
+    whole: Box<[Arc<AtomicBool>]>,
     retired: AtomicBool,
 }
 
@@ -65,7 +65,7 @@ impl Segment {
     /// Maps segment `id`. Costs a few page faults, whatever its size.
     pub(crate) fn open(disk: &Arc<dyn Disk>, id: u64) -> Result<Segment> {
         let name = Name::Segment(id);
-        let map = disk.map(name).map_err(|e| Error::io("map", name, e))?;
+        let map = Arc::new(disk.map(name).map_err(|e| Error::io("map", name, e))?);
         let flaw = |flaw| match flaw {
             Flaw::Version(found) => {
                 Error::Version { file: name.to_string(), found, newest: VERSION }
@@ -109,7 +109,7 @@ impl Segment {
         }
         let words = usize::try_from(blocks.div_ceil(64)).unwrap_or(usize::MAX);
         let checked = (0..words).map(|_| AtomicU64::new(0)).collect();
-        let whole = sections.iter().map(|_| AtomicBool::new(false)).collect();
+        let whole = sections.iter().map(|_| Arc::default()).collect();
         let disk = Arc::clone(disk);
         let segment = Segment {
             id,
@@ -383,16 +383,27 @@ impl<'a> SectionRef<'a> {
 pub(crate) struct SectionColumn {
     segment: Arc<Segment>,
     section: Section,
+    bytes: MapPart,
+    /// Whether all blocks have been checked.
+    whole: Arc<AtomicBool>,
 }
 
 impl SectionColumn {
     pub(crate) fn new(segment: &Arc<Segment>, tag: Tag) -> Self {
-        SectionColumn { section: segment.place(tag), segment: Arc::clone(segment) }
+        let section = segment.place(tag);
+        let at = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
+        let range = at(section.offset)..at(section.offset + section.len);
+        SectionColumn {
+            section,
+            bytes: MapPart::new(&segment.map, range),
+            whole: segment.whole.get(section.number).cloned().unwrap_or_default(),
+            segment: Arc::clone(segment),
+        }
     }
 
     #[inline]
     pub(crate) fn section(&self) -> SectionRef<'_> {
-        self.segment.section_at(self.section)
+        SectionRef { segment: &self.segment, section: self.section, bytes: &self.bytes }
     }
 }
 
@@ -419,6 +430,12 @@ impl Column for SectionColumn {
 
     #[inline]
     fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
+        if self.whole.load(Ordering::Relaxed)
+            && let (Ok(start), Ok(end)) = (usize::try_from(range.start), usize::try_from(range.end))
+            && let Some(bytes) = self.bytes.get(start..end)
+        {
+            return Ok(bytes);
+        }
         self.section().get(range)
     }
 
