@@ -57,7 +57,9 @@ impl EpochTables {
         let (postings, entries) = (column(Kind::Postings, 0), u64::from(n) * 4);
         has(&fingerprints, u64::from(n) * 8)?;
         has(&postings, entries)?;
-        let index = match read_shape(&column(Kind::Shape, 0).section())? {
+        let shape = column(Kind::Shape, 0);
+        has(&shape, 16)?;
+        let index = match read_shape(&shape.section())? {
             Shape::Column => Index::None,
             Shape::Rotations(address) => {
                 let tables = std::array::from_fn(|table| Rotation {
