@@ -87,7 +87,7 @@ pub(super) fn cell_of(message: u32, cells: u32) -> u32 {
     const FACTOR: u32 = 41_475_557;
     let shuffled = message.wrapping_mul(FACTOR) & ((1 << MESSAGE_BITS) - 1);
     #[expect(clippy::cast_possible_truncation, reason = "less than `cells`")]
-    let cell = (u64::from(shuffled) * u64::from(cells) >> MESSAGE_BITS) as u32;
+    let cell = ((u64::from(shuffled) * u64::from(cells)) >> MESSAGE_BITS) as u32;
     cell
 }
 

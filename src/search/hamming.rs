@@ -67,7 +67,9 @@ pub(super) fn message(word: u32) -> u32 {
 /// The message of the codeword that is nearest to the low 31 bits of a word.
 pub(super) fn nearest(word: u32) -> u32 {
     // A codeword has syndrome 0: the bit that this shifts out.
-    message(word ^ (1_u64 << syndrome(word) >> 1) as u32)
+    #[expect(clippy::cast_possible_truncation, reason = "bit 30 at most")]
+    let wrong = (1_u64 << syndrome(word) >> 1) as u32;
+    message(word ^ wrong)
 }
 
 /// What to change in a word to reach the codewords at a distance from it.

@@ -6,7 +6,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::cells::{CELLS_MAX, Cells, Gathered};
-use super::column::{Column, LINE_BYTES, u32s, u64_at, u64s};
+use super::column::{Column, Line, u32s, u64_at, u64s};
 use super::cost::Cost;
 use super::kernel::{Kernel, prefetch};
 use super::plan::{Plan, Planner, Way};
@@ -393,8 +393,8 @@ impl<C: Column> Tables<C> {
 
 /// How many memory lines bytes lie in.
 fn lines_of(bytes: &[u8]) -> usize {
-    let start = bytes.as_ptr().addr() % LINE_BYTES as usize;
-    (start + bytes.len()).div_ceil(LINE_BYTES as usize)
+    let start = bytes.as_ptr().addr() % size_of::<Line>();
+    (start + bytes.len()).div_ceil(size_of::<Line>())
 }
 
 /// A run of entries to be compared.

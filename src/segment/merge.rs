@@ -4,6 +4,7 @@
 //! fingerprints in canonical order. The first tells for every page of every input where it went;
 //! that is kept in scratch files and read by the other two. Memory does not grow with the pages.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -420,7 +421,7 @@ fn merge_tables(
             stream.postings(&mut postings)?;
         }
         // Of one page the posting that is in force sorts last: keep that.
-        postings.sort_unstable_by(|a, b| b.moved.cmp(&a.moved));
+        postings.sort_unstable_by_key(|p| Reverse(p.moved));
         postings.dedup_by_key(|p| p.moved.page);
         postings.reverse();
         merged.clear();

@@ -90,7 +90,7 @@ fn message(half: u32) -> u32 {
 
 pub(crate) fn cell(half: u32, count: u32) -> usize {
     let shuffled = u64::from(message(half)) * 41_475_557 % (1 << 26);
-    (shuffled * u64::from(count) >> 26) as usize
+    ((shuffled * u64::from(count)) >> 26) as usize
 }
 
 impl Tables {

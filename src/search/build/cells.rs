@@ -44,6 +44,7 @@ fn count<E>(
 }
 
 /// The entries that the next line of a cell with `left` more takes.
+#[expect(clippy::cast_possible_truncation, reason = "it is 14")]
 fn taken(left: u32) -> u32 {
     if left as usize <= LINE_ENTRIES { left } else { FULL_ENTRIES as u32 }
 }

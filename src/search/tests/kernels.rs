@@ -39,10 +39,11 @@ fn near_in_lines(lines: Lines<'_>) -> Found {
         if goes_on {
             found.onward.push(Sought { line: words[14].get(), message });
         }
-        for lane in 0..if goes_on { 14 } else { 15 } {
-            let distance = (words[lane].get() ^ lines.query).count_ones();
+        let entries = if goes_on { 14 } else { 15 };
+        for (lane, word) in (0..).zip(&words[..entries]) {
+            let distance = (word.get() ^ lines.query).count_ones();
             if (lines.least..=lines.most).contains(&distance) {
-                found.entries.push(NearEntry { entry: first + lane as u32, message });
+                found.entries.push(NearEntry { entry: first + lane, message });
             }
         }
     }

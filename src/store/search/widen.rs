@@ -92,6 +92,7 @@ impl Snapshot {
                 }
                 next = wider;
             }
+            #[expect(clippy::cast_possible_truncation, reason = "no search takes centuries")]
             let expected = Duration::from_nanos(self.expected_ns(&next) as u64);
             if budget.is_some_and(|budget| start.elapsed() + expected > budget) {
                 return Ok(Matches { complete: false, ..matches });
