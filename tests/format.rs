@@ -24,13 +24,19 @@ mod segment;
 mod store;
 #[path = "format/surt.rs"]
 mod surt;
+#[path = "format/tables.rs"]
+mod tables;
 #[path = "format/visits.rs"]
 mod visits;
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use golden::Expected;
-use simkeep::{Query, Versions};
+use simkeep::search::{self, Address, Part, Resources, canonical_order};
+use simkeep::{Digest, Epoch, Observation, Options, Query, Versions};
+use tables::{Shape, Tables};
 use visits::{Head, Seen, Visit};
 
 fn golden_store() -> PathBuf {
@@ -181,7 +187,10 @@ fn the_golden_store_shows_every_feature() {
     assert_eq!(segments.iter().map(|s| s.id).collect::<Vec<_>>(), [3, 7, 8]);
     assert_eq!(segments.iter().map(|s| s.tier).collect::<Vec<_>>(), [1, 1, 0]);
     let [oldest, middle, newest] = &segments[..] else { panic!("three segments") };
-    assert!(oldest.rotated >= 1024 && oldest.buckets > 1 && oldest.filter_blocks > 1);
+    let of_oldest = oldest.epochs.values().next().unwrap();
+    assert!(matches!(of_oldest.shape, Shape::Rotations { bits: 8, stepped: false }));
+    check_finds(of_oldest);
+    assert!(oldest.buckets > 1 && oldest.filter_blocks > 1);
     assert!(oldest.section_bytes_max > 2 * 4096 && oldest.pages.len() > 32);
     assert!(oldest.pages.iter().any(|p| p.chunks == 3 && p.carried && !p.earlier));
     assert!(oldest.tombstones.is_empty() && oldest.pages.iter().all(|p| !p.reset));
@@ -190,7 +199,8 @@ fn the_golden_store_shows_every_feature() {
         assert_eq!(segment.tombstones.len(), 1);
         assert!(segment.pages.iter().any(|p| p.earlier && p.carried));
         assert!(segment.pages.iter().any(|p| p.reset));
-        assert!(segment.lists > 0);
+        assert!(segment.lists > 0 && segment.tags > 0);
+        assert!(segment.epochs.values().all(|tables| tables.shape == Shape::Column));
     }
     assert!(middle.pages.iter().any(|p| p.reset && !p.visits.is_empty()));
     assert!(newest.pages.iter().any(|p| p.reset && p.visits.is_empty()));
@@ -207,6 +217,154 @@ fn the_golden_store_shows_every_feature() {
     assert!(census.frames > 1 && census.forgotten_urls > 1 && census.forgotten_prefixes > 0);
     assert!(census.visits > 1 && census.known_pages > 0);
     assert!(census.settled > 0 && census.heads > 1 && census.new_pages > census.heads);
+}
+
+/// Numbers that look random, the same everywhere: SplitMix64.
+fn random(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+/// Distinct fingerprints, and crowds among them: in a cell, in a bucket, around each other.
+fn crowded(n: usize) -> Vec<u64> {
+    let crowd = |i: u64| match i % 64 {
+        0 => random(1) & !0xffff_ffff | random(i) >> 32,
+        1 => random(2) & 0xffff_ffff | random(i) << 32,
+        2 => random(3) ^ 1 << (random(i) % 64) ^ 1 << (random(i) / 64 % 64),
+        3 => random(4) & 0xffff << 32 | random(i) & !(0xffff << 32),
+        _ => random(i),
+    };
+    let mut all: Vec<u64> = (0..)
+        .map(crowd)
+        .scan(BTreeSet::new(), |seen, fingerprint| Some((seen.insert(fingerprint), fingerprint)))
+        .filter_map(|(new, fingerprint)| new.then_some(fingerprint))
+        .take(n)
+        .collect();
+    all.sort_unstable_by(|a, b| canonical_order(*a, *b));
+    all
+}
+
+/// Searching the tables finds what comparing with everything does.
+fn check_finds(tables: &Tables) {
+    let mut found = 0;
+    let every = (tables.column.len() / 150).max(1);
+    for (i, fingerprint) in (0..).zip(tables.column.iter().step_by(every)) {
+        let bits = [random(i), random(i + 1), random(i + 2)].map(|bit| bit % 64);
+        let query = bits.iter().take(i as usize % 4).fold(*fingerprint, |q, bit| q ^ 1 << bit);
+        for k in 0..=3 {
+            let near = |f: &u64| (f ^ query).count_ones() <= k;
+            let all = tables.column.iter().zip(0u32..).filter(|(f, _)| near(f)).map(|(_, o)| o);
+            let all: BTreeSet<u32> = all.collect();
+            assert_eq!(tables.find(query, k), all, "{query:016x} within {k}");
+            found += all.len();
+        }
+    }
+    assert!(found >= tables.column.len().min(150));
+}
+
+/// Tables as they are built, by kind and part of their sections.
+#[derive(Default)]
+struct Built(Mutex<HashMap<(u16, u16), Vec<u8>>>);
+
+fn kind_and_part(part: Part) -> (u16, u16) {
+    let (kind, table) = match part {
+        Part::Directory(table) => (13, table),
+        Part::Planes(table) => (14, table),
+        Part::Cells(table) => (15, table),
+        Part::Further(table) => (16, table),
+        Part::Ordinals(table) => (17, table),
+    };
+    (kind, table as u16)
+}
+
+impl search::Sink for Built {
+    type Error = ();
+
+    fn place(&self, part: Part, _: u64) -> Result<(), ()> {
+        self.0.lock().unwrap().insert(kind_and_part(part), Vec::new());
+        Ok(())
+    }
+
+    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), ()> {
+        self.0.lock().unwrap().get_mut(&kind_and_part(part)).unwrap().extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// The tables of a shape, as the crate builds them and the stranger reads them.
+fn built(shape: search::Shape, column: &[u64]) -> Tables {
+    let sink = Built::default();
+    let resources = Resources { memory_bytes: 1 << 20, threads: 1 };
+    let read = |start: u32, out: &mut [u64]| {
+        let start = start as usize;
+        out.copy_from_slice(&column[start..start + out.len()]);
+        Ok(())
+    };
+    search::build_index(shape, column.len() as u32, resources, &read, &sink).unwrap();
+    let sections = sink.0.into_inner().unwrap();
+    let shape = match shape {
+        search::Shape::Column => Shape::Column,
+        search::Shape::Rotations(Address { bits, stepped }) => Shape::Rotations { bits, stepped },
+        search::Shape::Cells { count } => Shape::Cells { count },
+    };
+    Tables::read(column.to_vec(), shape, |kind, part| &sections[&(kind, part)])
+}
+
+#[test]
+fn a_stranger_finds_what_is_near_in_tables_of_every_shape() {
+    for n in [0, 1, 20, 3_000] {
+        let column = crowded(n);
+        let plain = [0, 4, 9, 16].map(|bits| Address { bits, stepped: false });
+        for address in plain.into_iter().chain([Address::stepped()]) {
+            check_finds(&built(search::Shape::Rotations(address), &column));
+        }
+        for count in [1, 2, 285, 9_001] {
+            let tables = built(search::Shape::Cells { count }, &column);
+            check_finds(&tables);
+            // Long rows of lines, and cells with nothing.
+            assert!(n < 3_000 || tables.census.lines_max > 3);
+            assert!(count < 9_001 || tables.census.empty_cells > 2 * 5_000);
+        }
+        check_finds(&built(search::Shape::Column, &column));
+    }
+}
+
+#[test]
+fn a_stranger_finds_what_is_near_in_the_cells_of_a_segment() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    // Room for cells, and not for rotations.
+    let options = Options { fingerprint_bytes: 40, background: false, ..Options::default() };
+    let store = simkeep::Store::create(&path, options).unwrap();
+    let column = crowded(70_000);
+    let urls: Vec<String> =
+        (0..column.len()).map(|i| format!("https://site.example/{i}")).collect();
+    // Every hundredth page has what the one before it has, half of them with another digest.
+    let observations = urls.iter().zip(&column).enumerate().map(|(i, (url, fingerprint))| {
+        let fingerprint = if i % 100 == 99 { column[i - 1] } else { *fingerprint };
+        let digest = i / 200 + if i % 200 == 199 { 1_000_000 } else { 0 };
+        let digest = Digest(u128::from(random(digest as u64)).to_le_bytes());
+        Observation::content(url, 1_000, fingerprint, Epoch(0)).digest(digest)
+    });
+    let observations: Vec<Observation<'_>> = observations.collect();
+    for batch in observations.chunks(10_000) {
+        store.observe_batch(batch).unwrap();
+    }
+    store.seal().unwrap();
+    store.verify().unwrap();
+    store.close().unwrap();
+
+    let segments = store::Store::open(&path).segments();
+    let [segment] = &segments[..] else { panic!("one segment") };
+    assert_eq!((segment.lists, segment.tags), (700, 1_400));
+    let tables = &segment.epochs[&0];
+    assert_eq!(tables.column.len(), 69_300);
+    assert_eq!(tables.shape, Shape::Cells { count: 6_600 });
+    let census = &tables.census;
+    assert!(census.full_cells > 0 && census.overfull_cells > 0 && census.lines_max > 3);
+    check_finds(tables);
 }
 
 #[test]
@@ -231,6 +389,16 @@ fn the_keys_in_the_pages_follow_from_their_rules() {
         keys += 1;
     }
     assert!(keys > 10);
+}
+
+#[test]
+fn the_example_of_a_cell_follows_from_its_rules() {
+    let text = std::fs::read_to_string(dumps::page("segment.md")).unwrap();
+    assert!(text.contains("c3a5c85c97cb3127"));
+    for (half, cell, shown) in [(0xc3a5_c85c, 981, "| 981 |"), (0x97cb_3127, 6_299, "| 6,299 |")] {
+        assert_eq!(tables::cell(half, 6_600), cell);
+        assert!(text.contains(shown));
+    }
 }
 
 /// Writes `format/golden` anew. Only for a format version that no release has written yet; the

@@ -8,6 +8,7 @@
 //! | 1 and 2 | which segment of the golden store; 3 is the last one again |
 //! | 4 and 8 | 0 bytes are changed, 4 the file is cut, 8 sections are changed and checksums are made, 12 the same with the table |
 //! | 16 | hostile: the segment alone, without its neighbours and the journal |
+//! | 32 | hostile: so many more fingerprints that cells are worth it, and cells |
 
 #![no_main]
 
@@ -35,12 +36,12 @@ fuzz_target!(|data: &[u8]| {
             damaged(id, file);
         }
         2 => {
-            let mut segment = Segment::read(&file);
+            let mut segment = segment(&file, mode & 32 != 0);
             splice(&mut segment, &mut input);
             hostile(id, segment.write(), mode & 16 != 0);
         }
         _ => {
-            let mut segment = Segment::read(&file);
+            let mut segment = segment(&file, mode & 32 != 0);
             let mut first = Input(input.string());
             splice(&mut segment, &mut first);
             let file = segment.write_with(|table| patch(table, &mut input));
@@ -48,6 +49,12 @@ fuzz_target!(|data: &[u8]| {
         }
     }
 });
+
+/// A segment to be changed, with cells if so asked.
+fn segment(file: &[u8], cells: bool) -> Segment {
+    let segment = Segment::read(file);
+    if cells { segment.with_cells(8_000) } else { segment }
+}
 
 fn damaged(id: u64, file: Vec<u8>) {
     let files = golden().into_iter().map(|(name, bytes)| match name {

@@ -1,10 +1,24 @@
 //! A segment taken apart and put together again with checksums that hold: see `format/segment.md`.
 
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Mutex;
+
+use simkeep::search::{Census, Part, Resources, Shape, Sink, build_index, canonical_order};
+
 const HEAD_BYTES: usize = 64;
 const TRAILER_BYTES: usize = 64;
 const NUMBERS: usize = 10;
 const BLOCK_BYTES: usize = 4096;
-const SUMS: u16 = 15;
+const FINGERPRINTS: u16 = 8;
+const SHARDS: u16 = 9;
+const SHAPE: u16 = 10;
+const POSTINGS: u16 = 11;
+const LISTS: u16 = 12;
+const CELLS: u16 = 15;
+const FURTHER: u16 = 16;
+const ORDINALS: u16 = 17;
+const SUMS: u16 = 18;
 
 /// A section: the first eight bytes of its entry, and what it holds.
 #[derive(Clone, Debug)]
@@ -65,6 +79,57 @@ impl Segment {
         }
     }
 
+    /// Gives the first epoch `more` fingerprints, which were once on page 0, and cells in the place of
+    /// what found them. No golden segment is so large that it would have any.
+    pub fn with_cells(mut self, more: u64) -> Segment {
+        let kind = |section: &Section| u16::from_le_bytes(word(&section.tag, 0));
+        let Some(column) = self.sections.iter().find(|s| kind(s) == FINGERPRINTS) else {
+            return self;
+        };
+        let epoch: [u8; 4] = word(&column.tag, 4);
+        let of_epoch = |s: &Section, of: u16| kind(s) == of && s.tag[4..] == epoch;
+        let postings = self.sections.iter().find(|s| of_epoch(s, POSTINGS));
+        let words = postings.into_iter().flat_map(|s| s.bytes.chunks_exact(4));
+        let known = column.bytes.chunks_exact(8).map(|f| u64::from_le_bytes(word(f, 0)));
+        let mut all: Vec<(u64, [u8; 4])> = known.zip(words.map(|w| word(w, 0))).collect();
+        all.extend((1..=more).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15), [0; 4])));
+        all.sort_by(|a, b| canonical_order(a.0, b.0));
+        all.dedup_by_key(|(fingerprint, _)| *fingerprint);
+        let mut census = Census::default();
+        all.iter().for_each(|(fingerprint, _)| census.add(*fingerprint));
+        self.numbers[4] += more;
+
+        let read = |start: u32, out: &mut [u64]| {
+            for (out, (fingerprint, _)) in out.iter_mut().zip(&all[start as usize..]) {
+                *out = *fingerprint;
+            }
+            Ok(())
+        };
+        let resources = Resources { memory_bytes: 1 << 20, threads: 1 };
+        // Few enough that many go on in further lines.
+        let count = all.len() as u32 / 14 + 1;
+        let made = Made::default();
+        let Ok(()) = build_index(Shape::Cells { count }, all.len() as u32, resources, &read, &made);
+        self.sections.retain(|s| kind(s) <= LISTS || s.tag[4..] != epoch);
+        for section in &mut self.sections {
+            let new: Vec<u8> = match kind(section) {
+                _ if section.tag[4..] != epoch => continue,
+                FINGERPRINTS => all.iter().flat_map(|(f, _)| f.to_le_bytes()).collect(),
+                SHARDS => census.shards().to_bytes().to_vec(),
+                SHAPE => [2, 0, 0, count].map(u32::to_le_bytes).concat(),
+                POSTINGS => all.iter().flat_map(|(_, word)| *word).collect(),
+                _ => continue,
+            };
+            section.bytes = new;
+        }
+        for ((part, kind), bytes) in made.0.into_inner().unwrap() {
+            let [[k0, k1], [p0, p1]] = [kind, part].map(u16::to_le_bytes);
+            let [e0, e1, e2, e3] = epoch;
+            self.sections.push(Section { tag: [k0, k1, p0, p1, e0, e1, e2, e3], bytes });
+        }
+        self
+    }
+
     /// As a file whose checksums hold, whatever it says.
     pub fn write(&self) -> Vec<u8> {
         self.write_with(|_| {})
@@ -108,6 +173,34 @@ impl Section {
         let mut tag = [0; 8];
         tag[..2].copy_from_slice(&SUMS.to_le_bytes());
         Section { tag, bytes }
+    }
+}
+
+/// Tables as they are built, by part and kind.
+#[derive(Default)]
+struct Made(Mutex<BTreeMap<(u16, u16), Vec<u8>>>);
+
+fn part_and_kind(part: Part) -> (u16, u16) {
+    match part {
+        Part::Cells(table) => (table as u16, CELLS),
+        Part::Further(table) => (table as u16, FURTHER),
+        Part::Ordinals(table) => (table as u16, ORDINALS),
+        Part::Directory(_) | Part::Planes(_) => unreachable!("no parts of cells"),
+    }
+}
+
+impl Sink for Made {
+    type Error = Infallible;
+
+    fn place(&self, part: Part, _: u64) -> Result<(), Infallible> {
+        self.0.lock().unwrap().insert(part_and_kind(part), Vec::new());
+        Ok(())
+    }
+
+    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Infallible> {
+        let mut made = self.0.lock().unwrap();
+        made.entry(part_and_kind(part)).or_default().extend_from_slice(bytes);
+        Ok(())
     }
 }
 

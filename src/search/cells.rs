@@ -34,6 +34,9 @@ pub(super) const GOING_ON: f64 = 0.07;
 /// Sets with fewer fingerprints are better served by rotations, whatever is asked.
 pub(super) const CELLS_MIN: u32 = 1 << 16;
 
+/// Sets with more fingerprints cannot have cells: the last word of a line has 31 bits for an entry.
+pub(super) const CELLS_MAX: u32 = GOES_ON - 1;
+
 /// The number of halves, and so of tables.
 pub const HALVES: usize = 2;
 
@@ -237,7 +240,7 @@ impl<C: Column> Cells<C> {
             let table = self.of(half);
             for &Sought { line, .. } in gathered.sought.get(start..end).unwrap_or(&[]) {
                 cost.probes += 1.0;
-                let (mut column, mut line) = (&table.cells, line);
+                let (mut column, mut line, mut are_further) = (&table.cells, line, false);
                 while let Some([.., next, last]) =
                     column.lines(std::iter::once(line))?.get(line as usize)
                 {
@@ -245,10 +248,10 @@ impl<C: Column> Cells<C> {
                     let entries = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
                     cost.lines += 1.0;
                     cost.candidates += f64::from(entries);
-                    if !goes_on || cost.lines > f64::from(u32::MAX) {
+                    if !goes_on || are_further && next.get() <= line {
                         break;
                     }
-                    (column, line) = (&table.further, next.get());
+                    (column, line, are_further) = (&table.further, next.get(), true);
                 }
             }
             start = end;
@@ -274,13 +277,11 @@ impl<C: Column> Cells<C> {
             let least = if half == Half::Lower { Half::Upper.reach(*k) } else { 0 };
             let mut sought = sought.get(start..end).unwrap_or(&[]);
             start = end;
-            let (mut column, mut steps) = (&table.cells, 0);
+            let (mut column, mut are_further) = (&table.cells, false);
+            let further = table.further.lines(std::iter::empty())?;
             loop {
                 let all = column.lines(sought.iter().map(|s| s.line))?;
-                let further_lines = table.further.lines(std::iter::empty())?;
-                let query_half = other;
-                let lines =
-                    Lines { all, further: further_lines, sought, query: query_half, least, most };
+                let lines = Lines { all, further, are_further, sought, query: other, least, most };
                 kernel.near_in_lines(lines, found);
                 for &NearEntry { entry, message } in &found.entries {
                     // The line does not say how many of its entries there are; what stands in the
@@ -303,13 +304,9 @@ impl<C: Column> Cells<C> {
                 if found.onward.is_empty() {
                     break;
                 }
-                steps += 1;
-                if steps > further_lines.len() {
-                    return Err(table.further.damaged(0, "a cell that has no end"));
-                }
                 buffer.clear();
                 buffer.extend(found.onward.iter().copied());
-                (sought, column) = (&*buffer, &table.further);
+                (sought, column, are_further) = (&*buffer, &table.further, true);
             }
         }
         Ok(())
@@ -364,6 +361,9 @@ impl<C: Column> Cells<C> {
                     (column, line) = (&table.further, further);
                     further += 1;
                 }
+            }
+            if further as usize != table.further.lines(std::iter::empty())?.len() {
+                return Err(table.further.damaged(0, "lines in which no cell goes on"));
             }
             if entries != n {
                 return Err(table.ordinals.damaged(0, "cells without all fingerprints"));

@@ -1,6 +1,6 @@
 //! The shapes that the tables of a set can have, and what each takes.
 
-use super::cells::{CELLS_MIN, HALVES, cell_count};
+use super::cells::{CELLS_MAX, CELLS_MIN, HALVES, cell_count};
 use super::cost::Cost;
 use super::probe::BLOCKS;
 use super::rotation::Address;
@@ -64,7 +64,7 @@ impl Shape {
             Some(Self::Column),
             (n >= INDEXED_MIN).then_some(Self::Rotations(Address::plain(n))),
             (n >= INDEXED_MIN).then_some(Self::Rotations(Address::stepped())),
-            (n >= CELLS_MIN).then_some(cells),
+            (CELLS_MIN..=CELLS_MAX).contains(&n).then_some(cells),
         ]
     }
 

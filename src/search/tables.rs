@@ -5,7 +5,7 @@ use std::ops::Range;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use super::cells::{Cells, Gathered};
+use super::cells::{CELLS_MAX, Cells, Gathered};
 use super::column::{Column, Line, u32s, u64_at, u64s};
 use super::cost::Cost;
 use super::kernel::{Kernel, prefetch};
@@ -93,12 +93,18 @@ impl<C: Column> Tables<C> {
     ///
     /// # Errors
     ///
-    /// The rotations are addressed by more than the 16 bits of a block, or by steps of less.
+    /// The rotations are addressed by more than the 16 bits of a block, or by steps of less; or there
+    /// are more fingerprints than cells can have, 2^31 - 1.
     pub fn new(fingerprints: C, shards: Shards, index: Index<C>) -> Result<Self, C::Error> {
         if let Index::Rotations(Rotations { address, tables: [first, ..] }) = &index
             && (address.bits > BLOCK_BITS || address.stepped && address.bits < BLOCK_BITS)
         {
             return Err(first.directory.damaged(0, "an address that there cannot be"));
+        }
+        if let Index::Cells(Cells { tables: [first, ..], .. }) = &index
+            && shards.fingerprints() > CELLS_MAX
+        {
+            return Err(first.cells.damaged(0, "more fingerprints than cells can have"));
         }
         let planner = Planner::new(index.shape(), shards.fingerprints());
         Ok(Self { fingerprints, shards, index, planner })

@@ -349,7 +349,7 @@ fn merge_tables(
         if segment.epochs().any(|e| e == epoch) {
             let tables = EpochTables::open(segment, epoch)?;
             let number = streams.len();
-            let (ordinal, current, tags) = (0, None, Vec::new());
+            let (ordinal, current, tags) = (0, None, None);
             let mut stream = TableStream { number, segment, tables, moves, ordinal, current, tags };
             stream.advance()?;
             streams.push(stream);
@@ -409,8 +409,8 @@ struct TableStream<'a> {
     /// The place after the current one.
     ordinal: u32,
     current: Option<(u32, u64)>,
-    /// The tags of the current one, by page of the input.
-    tags: Vec<(u32, u32)>,
+    /// The tags of the current one, by page of the input, if it has a list.
+    tags: Option<Vec<(u32, u32)>>,
 }
 
 impl TableStream<'_> {
@@ -435,18 +435,18 @@ impl TableStream<'_> {
             out.extend(moved.map(|moved| MovedPosting { moved, stream, page: posting.page }));
         }
         self.tags = self.tables.tags(ordinal)?;
-        self.tags.sort_unstable_by_key(|(_, page)| *page);
+        if let Some(tags) = &mut self.tags {
+            tags.sort_unstable_by_key(|(_, page)| *page);
+        }
         Ok(())
     }
 
     /// What a list says of the digest in force on a page of this input.
     fn tag(&self, page: u32) -> Result<Option<u32>> {
-        if let Ok(at) = self.tags.binary_search_by_key(&page, |(_, page)| *page) {
-            return Ok(self.tags.get(at).map(|(tag, _)| *tag));
-        }
-        if !self.tags.is_empty() {
-            // It stands in the list here, and without a digest.
-            return Ok(None);
+        if let Some(tags) = &self.tags {
+            // Without one it has no digest.
+            let at = tags.binary_search_by_key(&page, |(_, page)| *page).ok();
+            return Ok(at.and_then(|at| tags.get(at)).map(|(tag, _)| *tag));
         }
         let mut url = Vec::new();
         let head = self.segment.page(page, &mut url)?.record.head();

@@ -144,11 +144,11 @@ impl<'a> PostingsRef<'a> {
         })))
     }
 
-    /// The tags of a list, each with its page; none if it is no list.
-    pub(super) fn tags(self, ordinal: u32) -> Result<Vec<(u32, u32)>> {
-        let Place::List(_, words) = self.place(ordinal)? else { return Ok(Vec::new()) };
+    /// The tags of a list, each with its page; `None` if it is no list.
+    pub(super) fn tags(self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
+        let Place::List(_, words) = self.place(ordinal)? else { return Ok(None) };
         let pair = |at| Ok((self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?));
-        words.step_by(2).map(pair).collect()
+        words.step_by(2).map(pair).collect::<Result<_>>().map(Some)
     }
 
     /// The first of ascending records of some `words` each of which the first word is not `before`.
@@ -217,5 +217,8 @@ impl PostingsWriter {
 }
 
 pub(super) fn too_many() -> Error {
-    Error::Option("a segment holds fewer than 2^30 pages and 2^31 words of lists".to_owned())
+    Error::Option(
+        "a segment holds fewer than 2^30 pages, 2^32 fingerprints and 2^31 words of lists"
+            .to_owned(),
+    )
 }

@@ -57,7 +57,9 @@ impl EpochTables {
         let (postings, entries) = (column(Kind::Postings, 0), u64::from(n) * 4);
         has(&fingerprints, u64::from(n) * 8)?;
         has(&postings, entries)?;
-        let index = match read_shape(&column(Kind::Shape, 0).section())? {
+        let shape = column(Kind::Shape, 0);
+        has(&shape, 16)?;
+        let index = match read_shape(&shape.section())? {
             Shape::Column => Index::None,
             Shape::Rotations(address) => {
                 let tables = std::array::from_fn(|table| Rotation {
@@ -135,8 +137,8 @@ impl EpochTables {
         self.postings_ref().copies(ordinal, digest)
     }
 
-    /// The tags of a fingerprint's list, each with its page.
-    pub(super) fn tags(&self, ordinal: u32) -> Result<Vec<(u32, u32)>> {
+    /// The tags of a fingerprint's list, each with its page; `None` if only one page has it.
+    pub(super) fn tags(&self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
         self.postings_ref().tags(ordinal)
     }
 }

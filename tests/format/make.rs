@@ -168,11 +168,11 @@ const MIRRORED: u64 = 0x00ff_00ff_1234_5678;
 /// The fingerprint that two pages come to share under the second epoch.
 const SHARED: u64 = 0xfedc_ba98_7654_3210;
 
-/// Sixty-four pages of eight sites, with eight versions each, from version `from` on: 1,024
-/// fingerprints in two calls.
+/// Sixty-four pages of eight sites, with ten versions each, from version `from` on: 1,280
+/// fingerprints in two calls, enough for rotations.
 fn many_versions(maker: &mut Maker, from: u64) {
     let url = |page: u64| format!("https://site{}.example/page/{}", page / 8, page % 8);
-    for version in from..from + 8 {
+    for version in from..from + 10 {
         let urls: Vec<String> = (0..64).map(url).collect();
         let visits = urls.iter().zip(0..64).map(|(url, page)| {
             let time = START + version.cast_signed() * DAY;
@@ -245,7 +245,7 @@ fn oldest_segment(maker: &mut Maker) {
     }
     maker.observe(&long_history(0, 90, 0));
     maker.store.seal().unwrap();
-    many_versions(maker, 8);
+    many_versions(maker, 10);
     maker.observe(&long_history(90, 150, 0));
     // Late: between visits that are sealed.
     maker.observe(&[(home, with_digest(content(START + DAY + 1, other, 0), 11))]);
@@ -293,7 +293,7 @@ fn newest_segment(maker: &mut Maker) {
     maker.observe(&[
         ("http://old.example/b", visit(START + 60 * DAY, Seen::NotModified, 304)),
         ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
-        ("https://example.com/new", content(START + 60 * DAY + 1_500, SHARED, 1)),
+        ("https://example.com/new", with_digest(content(START + 60 * DAY + 1_500, SHARED, 1), 18)),
     ]);
     maker.store.seal().unwrap();
 }

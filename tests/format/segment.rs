@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bytes::{Bytes, crc32};
 use super::surt;
+use super::tables::{self, Shape, Tables};
 use super::visits::{Carried, Head, Version, Visit, visits};
 
 /// A page of a segment.
@@ -73,7 +74,6 @@ fn page(url: &str, record: &[u8]) -> Page {
 pub(crate) type Tag = (u16, u16, u32);
 
 /// A whole segment.
-#[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) id: u64,
     pub(crate) first_sequence: u64,
@@ -84,18 +84,18 @@ pub(crate) struct Segment {
     pub(crate) pages: Vec<Page>,
     /// Sequence number and the key that the prefix begins with.
     pub(crate) tombstones: Vec<(u64, Vec<u8>)>,
-    pub(crate) epochs: BTreeSet<u32>,
-    /// Fingerprints that have rotations.
-    pub(crate) rotated: usize,
-    /// Postings that are lists.
+    /// The fingerprints of each epoch, and what finds them.
+    pub(crate) epochs: BTreeMap<u32, Tables>,
+    /// Postings that are lists, and tags in them.
     pub(crate) lists: usize,
+    pub(crate) tags: usize,
     /// Buckets of the hash directory, blocks of the filter, bytes of the longest section.
     pub(crate) buckets: usize,
     pub(crate) filter_blocks: usize,
     pub(crate) section_bytes_max: usize,
 }
 
-fn words(bytes: &[u8]) -> Vec<u32> {
+pub(crate) fn words(bytes: &[u8]) -> Vec<u32> {
     assert!(bytes.len().is_multiple_of(4));
     bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
 }
@@ -172,7 +172,7 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
     table.end();
 
     let ((last, sums), covered) = sections.split_last().unwrap();
-    assert_eq!(*last, (15, 0, 0), "the last section is that of the checksums");
+    assert_eq!(*last, (18, 0, 0), "the last section is that of the checksums");
     let mut roots = roots.into_iter();
     check_blocks(id, *last, sums, &mut roots);
     assert_eq!(roots.next(), None);
@@ -202,22 +202,20 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
     }
     assert!(tombstones.is_sorted_by(|a, b| a.0 < b.0));
 
-    let epochs: BTreeSet<u32> =
+    let of_epochs: BTreeSet<u32> =
         covered.iter().filter(|(tag, _)| tag.0 == 8).map(|(tag, _)| tag.2).collect();
-    let (mut fingerprints, mut rotated, mut lists) = (0, 0, 0);
-    for &epoch in &epochs {
+    let mut epochs = BTreeMap::new();
+    let (mut fingerprints, mut lists, mut tags) = (0, 0, 0);
+    for epoch in of_epochs {
         let column = long_words(section((8, 0, epoch)));
-        check_shards(&column, section((9, 0, epoch)));
-        let (postings, list_words) = (section((10, 0, epoch)), section((11, 0, epoch)));
-        lists += check_postings(epoch, &column, postings, list_words, &pages);
-        if column.len() >= 1024 {
-            rotated += column.len();
-            for part in 0..4 {
-                let tables = [12, 13, 14].map(|kind| section((kind, part, epoch)));
-                check_rotation(part.into(), &column, tables);
-            }
-        }
         fingerprints += column.len() as u64;
+        check_shards(&column, section((9, 0, epoch)));
+        let shape = Shape::read(section((10, 0, epoch)));
+        let (postings, list_words) = (section((11, 0, epoch)), section((12, 0, epoch)));
+        let found = check_postings(epoch, &column, postings, list_words, &pages);
+        (lists, tags) = (lists + found.0, tags + found.1);
+        let tables = Tables::read(column, shape, |kind, part| section((kind, part, epoch)));
+        epochs.insert(epoch, tables);
     }
     assert!(by_tag.is_empty(), "sections that nothing explains: {:?}", by_tag.keys());
 
@@ -237,8 +235,8 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
         pages,
         tombstones,
         epochs,
-        rotated,
         lists,
+        tags,
         buckets,
         filter_blocks,
         section_bytes_max,
@@ -292,7 +290,7 @@ fn check_hashes(
         bits += 1;
     }
     let top = |hash: u64| u128::from(hash) << bits >> 64;
-    let below = |bucket: u128| expected.iter().filter(|(h, _)| top(*h) < bucket).count() as u32;
+    let below = |bucket: u128| expected.partition_point(|(h, _)| top(*h) < bucket) as u32;
     let made: Vec<u32> = (0..=1 << bits).map(below).collect();
     assert_eq!(words(directory), made, "hash directory");
 
@@ -317,43 +315,44 @@ fn check_shards(column: &[u64], shards: &[u8]) {
     assert_eq!(words(shards), (0..=65).map(below).collect::<Vec<_>>(), "shards");
 }
 
-/// Checks the postings of an epoch against the pages. Returns the number of lists.
+/// Checks the postings of an epoch against the pages. Returns the numbers of lists and tags.
 fn check_postings(
     epoch: u32,
     column: &[u64],
     postings: &[u8],
     lists: &[u8],
     pages: &[Page],
-) -> usize {
+) -> (usize, usize) {
     let (postings, lists) = (words(postings), words(lists));
     assert_eq!(postings.len(), column.len());
+    let of_epoch = |v: Version| (v.2 == epoch).then_some(v);
+    let in_force = |page: &Page| page.head.as_ref().and_then(Head::in_force).and_then(of_epoch);
     let mut found: BTreeMap<(u32, u64), bool> = BTreeMap::new();
-    let (mut next_list, mut list_count) = (0, 0);
-    for (&word, &fingerprint) in postings.iter().zip(column) {
-        let of_fingerprint = if word >> 31 == 0 {
-            vec![word]
-        } else {
-            let at = (word & 0x7fff_ffff) as usize;
-            assert_eq!(at, next_list, "lists have gaps or overlap");
-            let count = lists[at] as usize;
-            assert!(count > 1);
-            next_list = at + 1 + count;
-            list_count += 1;
-            lists[at + 1..next_list].to_vec()
-        };
+    let (mut list_count, mut tag_count) = (0, 0);
+    for (ordinal, list) in tables::postings(&postings, &lists) {
         let page = |word: &u32| word & 0x3fff_ffff;
-        assert!(of_fingerprint.is_sorted_by(|a, b| page(a) < page(b)));
-        for word in &of_fingerprint {
-            assert!(word >> 31 == 0);
-            found.insert((page(word), fingerprint), word >> 30 & 1 == 1);
+        assert!(list.postings.is_sorted_by(|a, b| page(a) < page(b)));
+        for word in &list.postings {
+            assert!(word >> 31 == 0 && page(word) < pages.len() as u32);
+            found.insert((page(word), column[ordinal]), word >> 30 & 1 == 1);
+        }
+        if list.postings.len() > 1 {
+            let current = list.postings.iter().filter(|word| *word >> 30 & 1 == 1).map(page);
+            let digests = current.filter_map(|page| {
+                let (digest, _, _) = in_force(&pages[page as usize])?;
+                Some((u32::from_le_bytes(digest?[..4].try_into().unwrap()), page))
+            });
+            let mut made: Vec<(u32, u32)> = digests.collect();
+            made.sort_unstable();
+            assert_eq!(list.tags, made, "tags of {:016x}", column[ordinal]);
+            list_count += 1;
+            tag_count += made.len();
         }
     }
-    assert_eq!(next_list, lists.len());
     for (number, page) in (0u32..).zip(pages) {
-        let of_epoch = |v: Version| (v.2 == epoch).then_some(v.1);
-        let in_force = page.head.as_ref().and_then(Head::in_force).and_then(of_epoch);
+        let in_force = in_force(page).map(|v| v.1);
         let seen = page.visits.iter().filter_map(Visit::content).filter_map(of_epoch);
-        for fingerprint in seen.chain(in_force).collect::<BTreeSet<_>>() {
+        for fingerprint in seen.map(|v| v.1).chain(in_force).collect::<BTreeSet<_>>() {
             let posting = found.remove(&(number, fingerprint));
             assert_eq!(posting, Some(in_force == Some(fingerprint)), "{} {epoch}", page.url);
         }
@@ -363,25 +362,5 @@ fn check_postings(
         let earlier = pages[page as usize].earlier;
         assert!(earlier && !in_force, "{fingerprint:016x} on page {page} of epoch {epoch}");
     }
-    list_count
-}
-
-fn check_rotation(part: u32, column: &[u64], tables: [&[u8]; 3]) {
-    let n = column.len();
-    let mut log2 = 0;
-    while 1 << log2 < n {
-        log2 += 1;
-    }
-    let bits = (log2 - 3u32).clamp(4, 16);
-    let turned = |f: u64| f.rotate_left(16 * part);
-    let bucket = |f: u64| (turned(f) >> (64 - bits)) as usize;
-    let mut entries: Vec<(usize, u32)> =
-        column.iter().zip(0..).map(|(f, ordinal)| (bucket(*f), ordinal)).collect();
-    entries.sort_unstable();
-    let below = |bucket: usize| entries.iter().filter(|e| e.0 < bucket).count() as u32;
-    let [directory, planes, ordinals] = tables.map(words);
-    assert_eq!(directory, (0..=1 << bits).map(below).collect::<Vec<_>>(), "directory {part}");
-    assert_eq!(ordinals, entries.iter().map(|e| e.1).collect::<Vec<_>>(), "ordinals {part}");
-    let plane = |ordinal: &u32| (turned(column[*ordinal as usize]) >> 16 & 0xffff_ffff) as u32;
-    assert_eq!(planes, ordinals.iter().map(plane).collect::<Vec<_>>(), "planes {part}");
+    (list_count, tag_count)
 }

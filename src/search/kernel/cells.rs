@@ -40,6 +40,9 @@ pub(in super::super) struct Lines<'l> {
     pub(in super::super) all: &'l [Line],
     /// The lines in which they go on.
     pub(in super::super) further: &'l [Line],
+    /// Whether `all` are those further lines themselves: then each goes on behind itself, so that
+    /// even a damaged cell ends.
+    pub(in super::super) are_further: bool,
     /// Which of `all` to look into; those that there are not are passed over.
     pub(in super::super) sought: &'l [Sought],
     /// What entries are compared with.
@@ -64,7 +67,7 @@ impl Kernel {
     /// and the lines in which cells go on, which are asked for ahead.
     ///
     /// Entries that a line does not have may be among them, since it does not say how many it has.
-    /// There is room for `GATHERED` of those: no more lines are looked into at once.
+    /// A cell that does not go on where it should goes on in the line `u32::MAX`. There is room for `GATHERED` of those: no more lines are looked into at once.
     pub(in super::super) fn near_in_lines(self, lines: Lines<'_>, found: &mut Found) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
         // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
@@ -91,7 +94,7 @@ pub(super) fn near_in_lines(
     found: &mut Found,
     near: impl Fn(&Line, u32, u32, u32) -> u32,
 ) {
-    let Lines { all, further, sought, query, least, most } = lines;
+    let Lines { all, further, are_further, sought, query, least, most } = lines;
     let span = most.saturating_sub(least);
     found.entries.clear();
     // Cells go on so often that a branch would be mispredicted: there is room for all, and what is
@@ -102,6 +105,7 @@ pub(super) fn near_in_lines(
         let [.., before_last, last] = line;
         let goes_on = last.get() >> 31;
         let next = before_last.get();
+        let next = if are_further && next <= number { u32::MAX } else { next };
         // A line that is there already costs nothing.
         let ahead = further.as_ptr().wrapping_add(next as usize);
         prefetch_line(if goes_on == 1 { ahead } else { std::ptr::from_ref(line) }.cast());

@@ -55,7 +55,8 @@ fn check_lines(words: &[u64], query: u32, least: u32, most: u32) {
     let (all, _) = words.as_chunks::<16>();
     let sought: Vec<Sought> =
         (0..all.len() as u32 + 1).map(|line| Sought { line, message: line * 7 }).collect();
-    let lines = Lines { all, further: &[], sought: &sought, query, least, most };
+    let lines =
+        Lines { all, further: &[], are_further: false, sought: &sought, query, least, most };
     let truth = near_in_lines(lines);
     for kernel in Kernel::available() {
         let mut found = Found::default();

@@ -164,15 +164,16 @@ impl Search<'_, '_> {
         let mut copies = match copies {
             None => None,
             Some((all, again)) => {
+                // As many as can be had, since the first capture may come last; and however many
+                // there are, others are looked for as well.
+                let effort = std::mem::replace(&mut self.effort, Effort::of(self.wanted.limit));
                 for page in all {
-                    if self.findings.copies.len() > self.wanted.limit {
-                        // One more than may be named, to know that there are more.
+                    if !self.page(number, live, page?, candidate)? {
+                        self.findings.complete = false;
                         break;
                     }
-                    if !self.page(number, live, page?, candidate)? {
-                        return Ok(false);
-                    }
                 }
+                self.effort = effort;
                 Some(again.peekable())
             }
         };
