@@ -135,6 +135,12 @@ impl Model {
         (copies.into_iter().map(copy).collect(), near)
     }
 
+    /// How many visits saw a content within the distance of a query.
+    pub(crate) fn visits_within(&self, query: &Query) -> usize {
+        let contents = self.pages.values().flatten().filter_map(|visit| visit.seen.content());
+        contents.filter(|c| (c.fingerprint ^ query.fingerprint).count_ones() <= query.k).count()
+    }
+
     /// All answers to a query of a given epoch, its limit disregarded.
     pub(crate) fn search(&self, query: &Query) -> Vec<Near> {
         let epoch = query.epoch.expect("the model knows no newest epoch");
