@@ -5,11 +5,15 @@
 
 mod support;
 
+use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
-use simkeep::search::{Shape, Way};
-use simkeep::{Epoch, Matches, Observation, Options, Prefix, Query, Scope, Store, Versions};
+use simkeep::search::{Progress, Shape, Way};
+use simkeep::{
+    Epoch, Matches, NearPair, Observation, Options, Prefix, Query, Scope, Store, Versions,
+};
 
 use support::{digest, on};
 
@@ -290,4 +294,66 @@ fn copies_are_found_in_a_long_list_of_others() {
     let copies: Vec<&str> = outcome.copies.iter().map(|copy| &*copy.url).collect();
     assert_eq!(copies, [url(15, 1500), url(34, 3499)]);
     assert_eq!(outcome.near.len(), 3);
+}
+
+#[test]
+fn all_pairs_are_found_across_segments_and_memory_each_once() {
+    let near: Vec<u64> = random(11)
+        .zip(random(12))
+        .take(4000)
+        .map(|(fingerprint, moved)| match moved % 3 {
+            0 => fingerprint,
+            1 => 0xffff ^ 1 << (fingerprint % 16) ^ 1 << (moved >> 60),
+            _ => fingerprint & 0x8000_0000_0700_0003,
+        })
+        .collect();
+    let store = create(Options::default());
+    fill(&store, &near);
+    store.seal().unwrap();
+    // Every other page changes, back to what another page had.
+    let later: Vec<u64> =
+        (0..4000).map(|i| if i % 2 == 0 { near[i] } else { near[(i * 7) % 4000] }).collect();
+    fill_later(&store, &later[..2500]);
+    store.seal().unwrap();
+    fill_later(&store, &later);
+    for merged in [false, true] {
+        if merged {
+            store.seal().unwrap();
+            store.merge().unwrap();
+        }
+        let prefix = Prefix::parse("host-007.example").unwrap();
+        for (k, under) in [(1, None), (3, None), (8, None), (3, Some(prefix))] {
+            let pages = if under.is_some() { 700..800 } else { 0..4000 };
+            let mut distinct = later[pages].to_vec();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let mut expected = Vec::new();
+            for (i, &left) in distinct.iter().enumerate() {
+                let near = distinct[i + 1..].iter().map(|&right| NearPair {
+                    left,
+                    right,
+                    distance: (left ^ right).count_ones(),
+                });
+                expected.extend(near.filter(|pair| pair.distance <= k));
+            }
+            let found = Mutex::new(Vec::new());
+            let like = Query { under, ..Query::new(0, k) };
+            let progress = Progress::default();
+            let end = store.all_pairs(&like, &progress, |pairs| {
+                found.lock().unwrap().extend_from_slice(pairs);
+                ControlFlow::Continue(())
+            });
+            assert_eq!(end.unwrap(), ControlFlow::Continue(()));
+            assert_eq!(progress.fraction(), 1.0);
+            let mut found = found.into_inner().unwrap();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert!(!expected.is_empty());
+            assert_eq!(found.len(), expected.len(), "k = {k}, merged: {merged}");
+            assert_eq!(found, expected);
+        }
+    }
+    let broken =
+        store.all_pairs(&Query::new(0, 3), &Progress::default(), |_| ControlFlow::Break(()));
+    assert_eq!(broken.unwrap(), ControlFlow::Break(()));
 }

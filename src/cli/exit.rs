@@ -12,7 +12,7 @@ macro_rules! help {
     () => {
         "Exit codes:
   0  done
-  1  nothing found: near, history, scan and forget
+  1  nothing found: near, pairs, history, scan and forget
   2  the command line is wrong
   3  a broken record, with ingest --strict and with load
   4  the store is damaged

@@ -16,6 +16,7 @@ mod input;
 mod load;
 mod near;
 mod output;
+mod pairs;
 mod scan;
 mod stats;
 mod time;
@@ -60,6 +61,7 @@ enum Verb {
     Ingest(ingest::Ingest),
     Load(load::Load),
     Near(near::Near),
+    Pairs(pairs::Pairs),
     History(history::History),
     Scan(scan::Scan),
     Stats(stats::Stats),
@@ -97,6 +99,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Ingest(verb) => verb.run(output),
         Verb::Load(verb) => verb.run(output),
         Verb::Near(verb) => verb.run(output),
+        Verb::Pairs(verb) => verb.run(output),
         Verb::History(verb) => verb.run(output),
         Verb::Scan(verb) => verb.run(output),
         Verb::Stats(verb) => verb.run(output),

@@ -240,7 +240,7 @@ impl Near {
     }
 }
 
-fn named(epochs: &[String], name: &str) -> Result<Epoch, Failure> {
+pub(super) fn named(epochs: &[String], name: &str) -> Result<Epoch, Failure> {
     let number = epochs.iter().position(|known| known == name);
     let number = number.and_then(|number| u32::try_from(number).ok());
     number.map(Epoch).ok_or_else(|| {

@@ -109,6 +109,11 @@ impl Chains {
         self.fingerprints.is_empty()
     }
 
+    /// All fingerprints pushed, by number.
+    pub fn fingerprints(&self) -> impl Iterator<Item = u64> + '_ {
+        self.fingerprints.iter().map(|fingerprint| fingerprint.get())
+    }
+
     /// Bytes of memory taken, including room for more.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {

@@ -108,6 +108,26 @@ impl EpochTables {
         self.fingerprints.section().u64_at(ordinal.into())
     }
 
+    /// Fills `out` with the fingerprints from an ordinal on.
+    pub(crate) fn fingerprints(&self, from: u32, out: &mut [u64]) -> Result<()> {
+        let (start, len) = (u64::from(from) * 8, out.len() as u64 * 8);
+        let bytes = self.fingerprints.section().get(start..start + len)?;
+        for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+            *out = u64::from_le_bytes(*bytes);
+        }
+        Ok(())
+    }
+
+    /// Whether a fingerprint is in force on some page, as of the segment's end.
+    pub(crate) fn is_in_force(&self, ordinal: u32) -> Result<bool> {
+        for posting in self.postings(ordinal, 0)? {
+            if posting?.in_force {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn postings_ref(&self) -> PostingsRef<'_> {
         let (words, lists) = (self.postings.section(), self.lists.section());
         PostingsRef { words, lists, pages: self.pages }

@@ -137,6 +137,18 @@ pub struct Matches {
     pub within: u32,
 }
 
+/// Two different fingerprints that are near each other, and that pages have; from
+/// [`Store::all_pairs`](super::Store::all_pairs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NearPair {
+    /// The smaller one.
+    pub left: u64,
+    /// The larger one.
+    pub right: u64,
+    /// In how many bits they differ: 1 to 64.
+    pub distance: u32,
+}
+
 /// What a search does and costs, from [`Store::explain`](super::Store::explain).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {

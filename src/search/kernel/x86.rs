@@ -3,9 +3,9 @@
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_castsi256_pd, _mm256_castsi256_ps,
     _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256,
-    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_maskload_epi32, _mm256_min_epu32,
-    _mm256_movemask_pd, _mm256_movemask_ps, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16,
-    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setr_epi32,
+    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_maskload_epi32, _mm256_min_epu8,
+    _mm256_min_epu32, _mm256_movemask_pd, _mm256_movemask_ps, _mm256_sad_epu8, _mm256_set1_epi8,
+    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setr_epi32,
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_sub_epi32,
     _mm256_xor_si256, _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
     _mm512_mask_cmple_epu32_mask, _mm512_mask_cmple_epu64_mask, _mm512_maskz_loadu_epi32,
@@ -63,21 +63,54 @@ fn lanes_u32(mask: __m256i) -> u32 {
     _mm256_movemask_ps(_mm256_castsi256_ps(mask)).cast_unsigned()
 }
 
+/// How many bits of each of four words of 64 bits are set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn counts_u64(words: __m256i) -> __m256i {
+    _mm256_sad_epu8(counts_of_bytes(words), _mm256_setzero_si256())
+}
+
+/// One bit for each of four lanes that is all ones.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lanes_u64(mask: __m256i) -> u32 {
+    _mm256_movemask_pd(_mm256_castsi256_pd(mask)).cast_unsigned()
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load<T>(words: &T) -> __m256i {
+    const { assert!(size_of::<T>() == size_of::<__m256i>()) };
+    #[expect(unsafe_code, reason = "a load through a pointer")]
+    // SAFETY: the words are 32 bytes that may be read; the load asks for no alignment.
+    unsafe {
+        _mm256_loadu_si256(std::ptr::from_ref(words).cast())
+    }
+}
+
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn near_u32_avx2(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
     let query = _mm256_set1_epi32(query.cast_signed());
     let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed() + 1);
+    let near_of = |counts| lanes_u32(_mm256_cmpgt_epi32(limit, counts));
     let (blocks, rest) = plane.as_chunks::<8>();
+    let (groups, blocks) = blocks.as_chunks::<4>();
     let mut base = 0;
-    for block in blocks {
-        #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: the block is 32 bytes that may be read; the load asks for no alignment.
-        let words = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
-        let counts = counts_u32(_mm256_xor_si256(words, query));
-        let near = lanes_u32(_mm256_cmpgt_epi32(limit, counts));
-        if near != 0 {
-            push_mask(base, near, out);
+    for group in groups {
+        let counts = group.each_ref().map(|block| counts_u32(_mm256_xor_si256(load(block), query)));
+        let [first, second, third, fourth] = counts;
+        // Nearly always nothing is near in any of them. Counts fit a byte each.
+        let nearest =
+            _mm256_min_epu8(_mm256_min_epu8(first, second), _mm256_min_epu8(third, fourth));
+        if near_of(nearest) != 0 {
+            for (counts, base) in counts.into_iter().zip((base..).step_by(8)) {
+                push_mask(base, near_of(counts), out);
+            }
         }
+        base += 8 * 4;
+    }
+    for block in blocks {
+        push_mask(base, near_of(counts_u32(_mm256_xor_si256(load(block), query))), out);
         base += 8;
     }
     if !rest.is_empty() {
@@ -98,19 +131,24 @@ pub(super) fn near_u32_avx2(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32
 pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
     let wide = _mm256_set1_epi64x(query.cast_signed());
     let limit = _mm256_set1_epi64x(i64::from(k.min(u64::BITS)) + 1);
+    let near_of = |counts| lanes_u64(_mm256_cmpgt_epi64(limit, counts));
     let (blocks, rest) = column.as_chunks::<4>();
+    let (groups, blocks) = blocks.as_chunks::<4>();
     let mut base = 0;
-    for block in blocks {
-        #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: the block is 32 bytes that may be read; the load asks for no alignment.
-        let words = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
-        let of_bytes = counts_of_bytes(_mm256_xor_si256(words, wide));
-        let counts = _mm256_sad_epu8(of_bytes, _mm256_setzero_si256());
-        let near = _mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, counts));
-        let near = _mm256_movemask_pd(near).cast_unsigned();
-        if near != 0 {
-            push_mask(base, near, out);
+    for group in groups {
+        let counts = group.each_ref().map(|block| counts_u64(_mm256_xor_si256(load(block), wide)));
+        let [first, second, third, fourth] = counts;
+        let nearest =
+            _mm256_min_epu8(_mm256_min_epu8(first, second), _mm256_min_epu8(third, fourth));
+        if near_of(nearest) != 0 {
+            for (counts, base) in counts.into_iter().zip((base..).step_by(4)) {
+                push_mask(base, near_of(counts), out);
+            }
         }
+        base += 4 * 4;
+    }
+    for block in blocks {
+        push_mask(base, near_of(counts_u64(_mm256_xor_si256(load(block), wide))), out);
         base += 4;
     }
     for (index, word) in (base..).zip(rest) {
@@ -129,10 +167,7 @@ pub(super) fn near_in_lines_avx2(lines: Lines<'_>, found: &mut Found) {
         let (halves, _) = line.as_chunks::<8>();
         let [near, near_behind] = [0, 1].map(|half: usize| {
             let Some(half) = halves.get(half) else { return 0 };
-            #[expect(unsafe_code, reason = "a load through a pointer")]
-            // SAFETY: half a line is 32 bytes that may be read; the load asks for no alignment.
-            let words = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
-            let counts = counts_u32(_mm256_xor_si256(words, query));
+            let counts = counts_u32(_mm256_xor_si256(load(half), query));
             let beyond = _mm256_sub_epi32(counts, least);
             // As numbers without a sign, what is less than the least is beyond all.
             lanes_u32(_mm256_cmpeq_epi32(beyond, _mm256_min_epu32(beyond, span)))

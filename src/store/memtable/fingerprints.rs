@@ -66,6 +66,11 @@ impl Fingerprints {
         self.of(epoch).filter(|e| !e.chains.is_empty()).map(|e| e.chains.plan(k))
     }
 
+    /// All distinct fingerprints of an epoch, in order of arrival.
+    pub(super) fn all(&self, epoch: u32) -> Vec<u64> {
+        self.of(epoch).map_or_else(Vec::new, |e| e.chains.fingerprints().collect())
+    }
+
     /// How many distinct fingerprints of an epoch there are.
     pub(super) fn count(&self, epoch: u32) -> u32 {
         self.of(epoch).map_or(0, |e| u32::try_from(e.chains.len()).unwrap_or(u32::MAX))

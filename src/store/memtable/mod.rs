@@ -311,6 +311,11 @@ impl Inner {
         self.fingerprints.plan(epoch, k)
     }
 
+    /// All distinct fingerprints of an epoch, in order of arrival: a copy.
+    pub(crate) fn all_fingerprints(&self, epoch: u32) -> Vec<u64> {
+        self.fingerprints.all(epoch)
+    }
+
     /// How many distinct fingerprints of an epoch there are.
     pub(crate) fn fingerprints(&self, epoch: u32) -> u32 {
         self.fingerprints.count(epoch)

@@ -3,6 +3,7 @@
 
 mod explain;
 mod many;
+mod pairs;
 mod resolve;
 mod widen;
 
@@ -29,6 +30,13 @@ pub(crate) struct Wanted<'a> {
     pub(crate) except: Option<&'a str>,
     /// Pages with this digest are told apart.
     pub(crate) digest: Option<Digest>,
+}
+
+impl Wanted<'_> {
+    /// Whether it is for whatever is in force now.
+    fn is_of_all_in_force(&self) -> bool {
+        self.versions == Versions::InForce && self.under.is_none() && self.except.is_none()
+    }
 }
 
 /// A fingerprint that is near, and where it stands: in the segment of this number, or, counted on,

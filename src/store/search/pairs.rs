@@ -1,0 +1,179 @@
+//! All pairs of fingerprints that are near each other, across the components.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{Hit, Wanted, segment_hits};
+use crate::error::{Error, Result};
+use crate::search::{Candidate, Join, Pair, Progress, Source};
+use crate::store::query::{NearPair, Query};
+use crate::store::snapshot::Snapshot;
+use crate::store::view::LiveSegment;
+
+/// The fingerprints of all components, one behind the other: segments, oldest first, then memtables.
+/// A fingerprint may stand in several.
+struct Columns {
+    epoch: u32,
+    segments: Arc<[Arc<LiveSegment>]>,
+    memory: Vec<Vec<u64>>,
+    /// Where each component begins, and then the end.
+    starts: Vec<u32>,
+}
+
+impl Columns {
+    fn new(snapshot: &Snapshot, epoch: u32) -> Result<Columns> {
+        let segments = Arc::clone(&snapshot.view.segments);
+        let memory: Vec<Vec<u64>> =
+            snapshot.view.memtables.iter().map(|m| m.read().all_fingerprints(epoch)).collect();
+        let of_segments =
+            segments.iter().map(|live| live.tables(epoch).map_or(0, |t| t.tables.len()));
+        let of_memory = memory.iter().map(|column| u32::try_from(column.len()).unwrap_or(u32::MAX));
+        let (mut starts, mut end) = (vec![0], 0_u32);
+        for len in of_segments.chain(of_memory) {
+            end = end.checked_add(len).ok_or_else(|| {
+                Error::Option("pairs are found among fewer than 2^32 fingerprints".to_owned())
+            })?;
+            starts.push(end);
+        }
+        Ok(Columns { epoch, segments, memory, starts })
+    }
+
+    /// The component that an ordinal lies in, and its ordinal there.
+    fn place(&self, ordinal: u32) -> (usize, u32) {
+        let component = self.starts.partition_point(|start| *start <= ordinal).saturating_sub(1);
+        (component, ordinal - self.starts.get(component).copied().unwrap_or(0))
+    }
+
+    /// Fills `out` with fingerprints of one component.
+    fn fill(&self, component: usize, from: u32, out: &mut [u64]) -> Result<()> {
+        if let Some(live) = self.segments.get(component) {
+            if let Some(tables) = live.tables(self.epoch) {
+                tables.fingerprints(from, out)?;
+            }
+        } else if let Some(column) = self.memory.get(component - self.segments.len()) {
+            let there = column.get(from as usize..).unwrap_or(&[]);
+            out.iter_mut().zip(there).for_each(|(out, fingerprint)| *out = *fingerprint);
+        }
+        Ok(())
+    }
+
+    fn fingerprint(&self, ordinal: u32) -> Result<u64> {
+        let (component, from) = self.place(ordinal);
+        let mut one = [0];
+        self.fill(component, from, &mut one)?;
+        let [fingerprint] = one;
+        Ok(fingerprint)
+    }
+}
+
+impl Source for Columns {
+    type Error = Error;
+
+    fn len(&self) -> u32 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    fn read<'a>(&'a self, ordinals: Range<u32>, buffer: &'a mut [u64]) -> Result<&'a [u64]> {
+        let mut rest = &mut *buffer;
+        let mut at = ordinals.start;
+        while at < ordinals.end && !rest.is_empty() {
+            let (component, from) = self.place(at);
+            let end = self.starts.get(component + 1).copied().unwrap_or(ordinals.end);
+            let count = (end.min(ordinals.end) - at).max(1);
+            let (now, later) = rest.split_at_mut((count as usize).min(rest.len()));
+            self.fill(component, from, now)?;
+            (rest, at) = (later, at + count);
+        }
+        Ok(buffer)
+    }
+}
+
+impl Snapshot {
+    /// All pairs of near fingerprints; see [`Store::all_pairs`](super::super::Store::all_pairs).
+    pub fn all_pairs(
+        &self,
+        like: &Query,
+        progress: &Progress,
+        sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
+    ) -> Result<ControlFlow<()>> {
+        let wanted = self.wanted(like);
+        let columns = Columns::new(self, wanted.epoch)?;
+        let failed: Mutex<Option<Error>> = Mutex::new(None);
+        let pairs = |pairs: &[Pair]| {
+            let mut near = Vec::with_capacity(pairs.len());
+            for pair in pairs {
+                match self.near_pair(&columns, &wanted, pair) {
+                    Ok(found) => near.extend(found),
+                    Err(error) => {
+                        *failed.lock() = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                }
+            }
+            if near.is_empty() { ControlFlow::Continue(()) } else { sink(&near) }
+        };
+        let flow = Join::within(wanted.k).run(&columns, progress, pairs)?;
+        match failed.into_inner() {
+            Some(error) => Err(error),
+            None => Ok(flow),
+        }
+    }
+
+    /// The pair as it is handed over: once, and only if some page has each of both.
+    fn near_pair(
+        &self,
+        columns: &Columns,
+        wanted: &Wanted<'_>,
+        pair: &Pair,
+    ) -> Result<Option<NearPair>> {
+        if pair.distance == 0 {
+            // One fingerprint in two components.
+            return Ok(None);
+        }
+        let mut fingerprints = [0; 2];
+        for (fingerprint, ordinal) in fingerprints.iter_mut().zip([pair.left, pair.right]) {
+            *fingerprint = columns.fingerprint(ordinal)?;
+            let wanted = Wanted { fingerprint: *fingerprint, k: 0, limit: 1, ..*wanted };
+            if !self.is_first_and_shown(columns, &wanted, ordinal)? {
+                return Ok(None);
+            }
+        }
+        let [one, other] = fingerprints;
+        let (left, right) = (one.min(other), one.max(other));
+        Ok(Some(NearPair { left, right, distance: pair.distance }))
+    }
+
+    /// Whether no earlier component has the fingerprint, and some page has it as is wanted.
+    fn is_first_and_shown(
+        &self,
+        columns: &Columns,
+        wanted: &Wanted<'_>,
+        ordinal: u32,
+    ) -> Result<bool> {
+        let (component, own) = columns.place(ordinal);
+        let quiet = self.view.memtables.iter().all(|m| m.read().sequences.is_none());
+        if let ([live], true) = (&*self.view.segments, quiet && wanted.is_of_all_in_force()) {
+            // The only component says by itself what is in force.
+            let tables = live.tables(wanted.epoch);
+            return tables.map_or(Ok(false), |tables| tables.is_in_force(own));
+        }
+        let hits = segment_hits(&self.view.segments, wanted)?;
+        if hits.iter().any(|hit| hit.component < component) {
+            return Ok(false);
+        }
+        let (segments, mut in_memory) = (self.view.segments.len(), Vec::<Candidate>::new());
+        let memtables = self.view.memtables.iter();
+        for memtable in memtables.take(component.saturating_sub(segments)) {
+            memtable.read().near(wanted.epoch, wanted.fingerprint, 0, &mut in_memory);
+        }
+        if !in_memory.is_empty() {
+            return Ok(false);
+        }
+        let hits: Vec<Hit> = hits;
+        let findings = self.view.near(wanted, self.sequence, hits)?;
+        // Where too many pages had it to be looked at, some page may have it still.
+        Ok(!findings.near.is_empty() || !findings.complete)
+    }
+}
