@@ -317,6 +317,12 @@ impl<C: Column> Tables<C> {
         reach: Reach,
         out: &mut Vec<Candidate>,
     ) -> Result<(), C::Error> {
+        for block in Block::ALL {
+            if reach.of(block) > 0 {
+                let step = rotations.address.step(block, fingerprint);
+                prefetch(u32s(&rotations.of(block).directory, step..step + 1)?.as_bytes());
+            }
+        }
         let bits = rotations.address.bits;
         let mut runs = [const { None }; BLOCKS];
         for (run, block) in runs.iter_mut().zip(Block::ALL) {

@@ -241,6 +241,20 @@ impl Segment {
         Ok(found)
     }
 
+    /// Asks for where a page's group is.
+    pub(crate) fn prefetch_place(&self, page: u32) {
+        self.prefetch_group_bounds(u64::from(page) / GROUP_PAGES);
+    }
+
+    /// Asks for a page's group, whose place has come.
+    pub(crate) fn prefetch_page(&self, page: u32) {
+        /// Bytes of a group that are read to find one of its pages, about.
+        const HEADS_BYTES: usize = 448;
+        if let Ok((_, bytes)) = self.group_bytes(u64::from(page) / GROUP_PAGES) {
+            prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
+        }
+    }
+
     /// Asks for the place of a group.
     fn prefetch_group_bounds(&self, group: u64) {
         let index = self.section(Tag::of(Kind::PageIndex));

@@ -12,7 +12,7 @@ use crate::layout::{Kind, Tag};
 use crate::page::Digest;
 use crate::search::{
     Address, CellTable, Cells, Census, HALVES, Index, LINE_BYTES, Part, Resources, Rotation,
-    Rotations, Shape, Shards, Sink, Tables, build_index,
+    Rotations, Shape, Shards, Sink, Tables, build_index, prefetch,
 };
 
 /// How the tables of new segments are made.
@@ -131,6 +131,14 @@ impl EpochTables {
     fn postings_ref(&self) -> PostingsRef<'_> {
         let (words, lists) = (self.postings.section(), self.lists.section());
         PostingsRef { words, lists, pages: self.pages }
+    }
+
+    /// Asks for the posting of a fingerprint.
+    pub(crate) fn prefetch_posting(&self, ordinal: u32) {
+        let at = u64::from(ordinal) * 4;
+        if let Ok(word) = self.postings.section().get(at..at + 4) {
+            prefetch(word);
+        }
     }
 
     /// The posting of a fingerprint that one page has; none if several do.

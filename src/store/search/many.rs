@@ -14,6 +14,9 @@ use crate::store::view::LiveSegment;
 /// enough that what they find is soon let go.
 const TOGETHER: usize = 1 << 17;
 
+/// Hits whose pages are asked for together.
+const AHEAD: usize = 32;
+
 /// Fewer than this are not worth a second thread.
 const TOGETHER_MIN: usize = 256;
 
@@ -90,6 +93,10 @@ impl Snapshot {
             })?;
         }
         hits.sort_unstable_by_key(|(place, _)| *place);
+        let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
+        let mut ahead = in_order.chunks(AHEAD);
+        let mut asked_for = 0;
+        let mut taken = 0;
         let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
         let in_memory = self.view.memtables.iter().any(|m| m.read().sequences.is_some());
         for (place, (&fingerprint, matches)) in fingerprints.iter().zip(&mut matches).enumerate() {
@@ -97,7 +104,14 @@ impl Snapshot {
             if own.is_none() && !in_memory {
                 continue;
             }
-            let own = own.unwrap_or(&[]).iter().map(|(_, hit)| *hit).collect();
+            let own: Vec<Hit> = own.unwrap_or(&[]).iter().map(|(_, hit)| *hit).collect();
+            taken += own.len();
+            while asked_for < taken
+                && let Some(next) = ahead.next()
+            {
+                self.view.prefetch_pages(next, wanted.epoch)?;
+                asked_for += next.len();
+            }
             let wanted = Wanted { fingerprint, ..wanted };
             *matches = self.matches(&wanted, own)?;
         }

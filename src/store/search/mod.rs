@@ -81,6 +81,31 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
 }
 
 impl View {
+    /// Asks for the pages that some hits name, step by step, so that what they wait for comes at the
+    /// same time.
+    pub(crate) fn prefetch_pages(&self, hits: &[Hit], epoch: u32) -> Result<()> {
+        let of_segments = || {
+            let places =
+                hits.iter().filter_map(|hit| Some((hit, self.segments.get(hit.component)?)));
+            places
+                .filter_map(|(hit, live)| Some((hit.candidate.ordinal, live, live.tables(epoch)?)))
+        };
+        for (ordinal, _, tables) in of_segments() {
+            tables.prefetch_posting(ordinal);
+        }
+        for (ordinal, live, tables) in of_segments() {
+            if let Some(posting) = tables.single(ordinal)? {
+                live.segment.prefetch_place(posting.page);
+            }
+        }
+        for (ordinal, live, tables) in of_segments() {
+            if let Some(posting) = tables.single(ordinal)? {
+                live.segment.prefetch_page(posting.page);
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a hit may name a page: not if only the page itself has that fingerprint, or a page
     /// that had it and changed. `own` is where the page itself is known to stand. Costs a page's
     /// group, if it stands in another segment.

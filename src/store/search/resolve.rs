@@ -22,6 +22,9 @@ const PAGES_EACH: usize = 2;
 /// Postings that are no longer in force that count as much as a page that is looked at.
 const POSTINGS: usize = 64;
 
+/// Hits whose pages are asked for before any is looked at.
+const AHEAD: usize = 32;
+
 /// How much more a search may look at.
 struct Effort {
     left: usize,
@@ -79,6 +82,7 @@ impl View {
         }
         if hits.len() > 1 {
             hits.sort_unstable_by_key(|hit| (hit.candidate.distance, hit.candidate.fingerprint));
+            self.prefetch_pages(hits.get(..AHEAD).unwrap_or(&hits), wanted.epoch)?;
         }
         let effort = Effort::of(wanted.limit);
         let (under, url) = (Vec::new(), Vec::new());
