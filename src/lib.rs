@@ -25,8 +25,8 @@
 //! A read takes a [`Snapshot`], the list of live segments and memtables up to a sequence number, and
 //! waits for none of this. A page is found through a filter and a hash index in each segment; the
 //! newest segment that knows the page has its *head*, all that a verdict needs. A search
-//! ([`Store::search`]) asks each segment's rotated sorted tables, or scans its popcount shards, and
-//! then drops what newer segments supersede.
+//! ([`Store::search`]) asks each segment's tables, whatever their shape, or scans its popcount shards,
+//! and then drops what newer segments supersede.
 //!
 //! # The rooms
 //!

@@ -20,6 +20,8 @@ pub struct Cost {
     pub ns: f64,
 }
 
+/// The figures are those of a processor with AVX2; with AVX-512 all are smaller alike.
+///
 /// Bytes of tables that the processor's own cache holds, and those that the shared one does.
 const CACHES: [f64; 2] = [768e3, 24e6];
 
@@ -33,14 +35,14 @@ const WAIT_NS: [f64; 3] = [12.0, 35.0, 110.0];
 const NEXT_LINE_NS: [f64; 3] = [1.5, 3.0, 6.0];
 
 /// Nanoseconds for setting out on a probe of a rotation, and of a cell.
-const PROBE_NS: [f64; 2] = [6.0, 3.0];
+const PROBE_NS: [f64; 2] = [26.0, 11.0];
 
 /// Nanoseconds for an entry whose stored 32 bits are near enough: a line of ordinals, and then one
 /// of the canonical column; those of its neighbours come at the same time.
 const SURVIVOR_NS: f64 = 45.0;
 
 /// Nanoseconds for one entry of a scan, from each cache and from memory.
-const SCAN_NS: [f64; 3] = [0.11, 0.16, 0.55];
+const SCAN_NS: [f64; 3] = [0.25, 0.27, 0.55];
 
 /// The figure for tables of this many bytes: between the figures of caches by share.
 fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {

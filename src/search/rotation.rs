@@ -62,6 +62,11 @@ impl Address {
         bucket << STEP_BITS | popcount.min(STEP_MAX)
     }
 
+    /// The first step of a bucket.
+    pub(super) fn first_step(self, bucket: u32) -> u32 {
+        if self.stepped { bucket << STEP_BITS } else { bucket }
+    }
+
     /// The steps of a stepped bucket in which something lies whose next block differs from that with
     /// `popcount` bits set in no more than `slack` bits.
     pub(super) fn steps_of(self, bucket: u32, popcount: u32, slack: u32) -> Range<u32> {

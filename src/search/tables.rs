@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
@@ -352,14 +353,29 @@ impl<C: Column> Tables<C> {
         const BATCH: usize = 16;
         let mut survivors = Vec::new();
         let mut probes = Probes::new(fingerprint, rotations.address.bits, reach);
-        loop {
+        // The directory is asked for a batch ahead, while the one before is compared; unless it is
+        // so small that it is there already.
+        let is_large = rotations.address.steps() > 1 << 14;
+        let mut next_batch = || -> Result<ArrayVec<Probe, BATCH>, C::Error> {
+            let batch: ArrayVec<Probe, BATCH> = probes.by_ref().take(BATCH).collect();
+            for probe in batch.iter().filter(|_| is_large) {
+                let step = rotations.address.first_step(probe.bucket);
+                let directory = &rotations.of(probe.block).directory;
+                prefetch(u32s(directory, step..step + 1)?.as_bytes());
+            }
+            Ok(batch)
+        };
+        let mut batch = next_batch()?;
+        while !batch.is_empty() {
+            let next = next_batch()?;
             let mut runs = [const { None }; BATCH];
-            for (run, probe) in runs.iter_mut().zip(probes.by_ref()) {
+            for (run, probe) in runs.iter_mut().zip(batch) {
                 *run = Some(self.run(rotations, probe, fingerprint, k, reach)?);
             }
-            let [Some(_), ..] = runs else { return Ok(()) };
             self.compare(rotations, &runs, fingerprint, k, reach, &mut survivors, out)?;
+            batch = next;
         }
+        Ok(())
     }
 
     /// Compares runs with a query.
