@@ -357,3 +357,25 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
         store.all_pairs(&Query::new(0, 3), &Progress::default(), |_| ControlFlow::Break(()));
     assert_eq!(broken.unwrap(), ControlFlow::Break(()));
 }
+
+#[test]
+fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_longer() {
+    let store = hot(900, true);
+    fill_later(
+        &store,
+        &(0..900).map(|i| if i < 890 { 0xffff } else { 0xfffe }).collect::<Vec<_>>(),
+    );
+    let seen = Observation::content("http://one.example/", 5, 6, Epoch(0));
+    store.observe(seen).unwrap();
+    for _ in 0..2 {
+        let found = Mutex::new(Vec::new());
+        let end = store.all_pairs(&Query::new(0, 3), &Progress::default(), |pairs| {
+            found.lock().unwrap().extend_from_slice(pairs);
+            ControlFlow::Continue(())
+        });
+        assert_eq!(end.unwrap(), ControlFlow::Continue(()));
+        let expected = [NearPair { left: 0xfffe, right: 0xffff, distance: 1 }];
+        assert_eq!(found.into_inner().unwrap(), expected);
+        store.seal().unwrap();
+    }
+}

@@ -26,7 +26,7 @@ pub enum Name {
     /// `segments/0000000012.seg.new`: a segment that is being written.
     SegmentNew(u64),
     /// `segments/0000000012.00.tmp`: scratch space of the merge that makes segment 12.
-    Scratch(u64, u8),
+    Scratch(u64, u32),
 }
 
 impl Name {

@@ -27,7 +27,7 @@ use zerocopy::little_endian::{U32, U64};
 type NearU32 = unsafe fn(&[U32], u32, u32, &mut Vec<u32>);
 type NearU64 = unsafe fn(&[U64], u64, u32, &mut Vec<u32>);
 
-/// One version of the two functions.
+/// One version of the three functions.
 ///
 /// Invariant: a `Kernel` is only made where the processor has the features that its functions
 /// were compiled for. [`Kernel::available`] is the only place that makes one.
@@ -170,7 +170,7 @@ fn near_u64(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
     near(column, k, out, |word| (word.get() ^ query).count_ones());
 }
 
-/// The source of all versions but that for AVX-512: by blocks of 32 words, of 8, and of one.
+/// The source of the versions that are not written out: by blocks of 32 words, of 8, and of one.
 #[inline(always)]
 fn near<W: Copy>(words: &[W], k: u32, out: &mut Vec<u32>, distance: impl Fn(W) -> u32 + Copy) {
     let (words, base) = near_by_blocks::<32, W>(words, 0, k, out, distance);

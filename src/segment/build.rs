@@ -19,7 +19,7 @@ pub(super) struct Builder {
     file: NewFile,
     entries: Vec<SectionEntry>,
     sums: Vec<u32>,
-    scratches: u8,
+    scratches: u32,
 }
 
 /// A section that is being written.

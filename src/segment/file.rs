@@ -318,6 +318,12 @@ impl<'a> SectionRef<'a> {
         let (all, _) = <[Line]>::ref_from_prefix(self.bytes)
             .map_err(|_| self.flaw(0, "no whole number of lines"))?;
         if self.segment.is_whole(&self.section) {
+            for line in lines {
+                if line as usize >= all.len() {
+                    let start = u64::from(line) * LINE_BYTES;
+                    return Err(self.beyond(&(start..start + LINE_BYTES)));
+                }
+            }
             return Ok(all);
         }
         for line in lines {

@@ -40,7 +40,7 @@ pub(crate) struct Span {
 /// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB.
 ///
 /// Hashes and fingerprints are sorted on the way: in memory while they fit, then with two scratch
-/// files that take 12 bytes for each page and 17 for each fingerprint of a page. Of very many, these
+/// files that take 12 bytes for each page and 21 for each fingerprint of a page. Of very many, these
 /// are sorted by a thread of their own while those are written.
 pub(crate) struct Sealer {
     builder: Builder,

@@ -1,10 +1,10 @@
-//! Two threads on one batch: chunks are looked up ahead of where they are applied.
+//! Several threads on one batch: chunks are looked up ahead of where they are applied.
 
 use std::thread::Scope;
 
 use parking_lot::{Condvar, Mutex};
 
-/// Chunks that may be looked up before their turn.
+/// Chunks that may be looked up before their turn, at least.
 const AHEAD: usize = 3;
 
 /// Work on chunks, each done once and before its turn, by whoever has time.
@@ -21,19 +21,19 @@ struct State<T> {
     next: usize,
     /// The chunk whose turn it is.
     turn: usize,
-    /// Whether the other thread is there.
-    helped: bool,
+    /// How many other threads are there.
+    helpers: usize,
 }
 
 impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
     pub(super) fn new(chunks: impl Iterator<Item = C>) -> Self {
         let chunks: Vec<C> = chunks.collect();
         let done = chunks.iter().map(|_| None).collect();
-        let state = State { done, next: 0, turn: 0, helped: false };
+        let state = State { done, next: 0, turn: 0, helpers: 0 };
         Ahead { chunks, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Lets another thread work ahead, if there is more than one chunk.
+    /// Lets one more thread work ahead, if there is more than one chunk.
     pub(super) fn help<'s, 'e>(
         &'e self,
         scope: &'s Scope<'s, 'e>,
@@ -45,7 +45,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
         if self.chunks.len() < 2 {
             return;
         }
-        self.state.lock().helped = true;
+        self.state.lock().helpers += 1;
         let leaving = Leaving(self);
         let help = move || {
             let _leaving = leaving;
@@ -68,7 +68,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
                 self.changed.notify_all();
                 return Some((chunk, done));
             }
-            if !state.helped && state.next > turn {
+            if state.helpers == 0 && state.next > turn {
                 // Begun by a thread that is gone.
                 state.next = turn;
             }
@@ -79,7 +79,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
                     let mut state = self.state.lock();
                     let ready =
                         |state: &State<T>| state.done.get(turn).is_some_and(Option::is_some);
-                    if !ready(&state) && state.helped {
+                    if !ready(&state) && state.helpers > 0 {
                         self.changed.wait(&mut state);
                     }
                 }
@@ -104,7 +104,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
         loop {
             let number = state.next;
             let chunk = *self.chunks.get(number)?;
-            if number < state.turn + AHEAD {
+            if number < state.turn + AHEAD.max(2 * state.helpers) {
                 state.next += 1;
                 return Some((number, chunk));
             }
@@ -138,7 +138,7 @@ struct Leaving<'a, C: Copy + Send + Sync, T: Send>(&'a Ahead<C, T>);
 
 impl<C: Copy + Send + Sync, T: Send> Drop for Leaving<'_, C, T> {
     fn drop(&mut self) {
-        self.0.state.lock().helped = false;
+        self.0.state.lock().helpers -= 1;
         self.0.changed.notify_all();
     }
 }

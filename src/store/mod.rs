@@ -451,8 +451,8 @@ impl Store {
     /// parts of their bits, in 256 MiB of memory and on all cores. `sink` is called from several
     /// threads with up to 1,024 pairs at a time, as they are found; if it breaks, the join ends, as
     /// it does when it is cancelled through `progress`, and this returns `Break`. Some 0.1
-    /// microseconds a fingerprint, and half a microsecond for each pair unless all is in one
-    /// segment.
+    /// microseconds a fingerprint, and unless all is in one segment a look at pages for each pair,
+    /// until one is found that has the fingerprint still.
     ///
     /// ```
     /// use std::ops::ControlFlow;

@@ -18,14 +18,14 @@ use super::view::{LiveSegment, View};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
+use crate::layout::PAGES_MAX;
 use crate::search::Resources;
 use crate::segment::{Layout, Mergeable, SealPage, Sealer, Segment, Span, merge};
 
 /// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
 
-/// Segments that are merged at once, at most. Each may take a scratch file, and those of one merge
-/// have numbers of a byte.
+/// Segments that are merged at once, at most: each may take a scratch file.
 const MERGED_MAX: usize = 128;
 
 /// How long the background work waits before it tries again what did not go.
@@ -221,7 +221,11 @@ impl Shared {
         let view = self.view();
         let tier = |live: &Arc<LiveSegment>| live.segment.numbers().tier;
         let runs = view.segments.chunk_by(|a, b| tier(a) == tier(b));
-        runs.filter(|run| run.len() >= self.options.merge_fanout).last().map(<[_]>::to_vec)
+        let fit = |run: &&[Arc<LiveSegment>]| {
+            run.iter().map(|live| live.segment.numbers().pages).sum::<u64>() < PAGES_MAX
+        };
+        let long = |run: &&[_]| run.len() >= self.options.merge_fanout;
+        runs.filter(long).filter(fit).last().map(<[_]>::to_vec)
     }
 
     /// Whether a seal or a merge is due.
@@ -282,7 +286,8 @@ impl Shared {
     ) -> Result<Merged> {
         let merged = self.try_merge(inputs, done, hidden).map_err(|e| match e {
             // Nothing was lost and nothing is in doubt: the inputs stand as they are.
-            Error::Corrupt(_) => e,
+            // So it is if what comes of it would be too large for one segment.
+            Error::Corrupt(_) | Error::Option(_) => e,
             Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => e,
             e => self.poison(e),
         })?;

@@ -66,8 +66,8 @@ pub struct Resources {
 /// cells. The bytes written are the same whatever the resources are.
 ///
 /// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
-/// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least) and 4
-/// MiB a thread. Time: 10 to 20 ns for each entry and table in one pass.
+/// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least) and 10
+/// MiB a thread at most. Time: 10 to 20 ns for each entry and table in one pass.
 ///
 /// # Errors
 ///

@@ -156,7 +156,7 @@ impl Shared {
         Ok(runs)
     }
 
-    fn scratch_name(&self, part: u8) -> Name {
+    fn scratch_name(&self, part: u32) -> Name {
         Name::Scratch(self.next_segment.fetch_add(1, Ordering::AcqRel), part)
     }
 

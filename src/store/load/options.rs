@@ -29,7 +29,8 @@ pub struct LoadOptions<'w> {
     /// Pages of a new segment, at most. Default: 2^29, so that nearly always one is made.
     pub segment_pages: u64,
     /// Asked every few thousand observations, in the calling thread, and once before all is made
-    /// live: what it breaks off comes to nothing.
+    /// live: what it breaks off comes to nothing. It must not call the store itself, whose
+    /// writers wait for the load.
     pub watch: Option<Callback<'w>>,
 }
 

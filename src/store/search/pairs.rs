@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::{Hit, Wanted, segment_hits};
 use crate::error::{Error, Result};
-use crate::search::{Candidate, Join, Pair, Progress, Source};
+use crate::search::{Join, Pair, Progress, Source};
 use crate::store::query::{NearPair, Query};
 use crate::store::snapshot::Snapshot;
 use crate::store::view::LiveSegment;
@@ -135,7 +135,7 @@ impl Snapshot {
         let mut fingerprints = [0; 2];
         for (fingerprint, ordinal) in fingerprints.iter_mut().zip([pair.left, pair.right]) {
             *fingerprint = columns.fingerprint(ordinal)?;
-            let wanted = Wanted { fingerprint: *fingerprint, k: 0, limit: 1, ..*wanted };
+            let wanted = Wanted { fingerprint: *fingerprint, k: 0, ..*wanted };
             if !self.is_first_and_shown(columns, &wanted, ordinal)? {
                 return Ok(None);
             }
@@ -163,17 +163,16 @@ impl Snapshot {
         if hits.iter().any(|hit| hit.component < component) {
             return Ok(false);
         }
-        let (segments, mut in_memory) = (self.view.segments.len(), Vec::<Candidate>::new());
-        let memtables = self.view.memtables.iter();
-        for memtable in memtables.take(component.saturating_sub(segments)) {
+        let mut hits: Vec<Hit> = hits;
+        let mut in_memory = Vec::new();
+        for (number, memtable) in (self.view.segments.len()..).zip(&self.view.memtables) {
             memtable.read().near(wanted.epoch, wanted.fingerprint, 0, &mut in_memory);
+            if !in_memory.is_empty() && number < component {
+                return Ok(false);
+            }
+            let hit = |candidate| Hit { candidate, component: number };
+            hits.extend(in_memory.drain(..).map(hit));
         }
-        if !in_memory.is_empty() {
-            return Ok(false);
-        }
-        let hits: Vec<Hit> = hits;
-        let findings = self.view.near(wanted, self.sequence, hits)?;
-        // Where too many pages had it to be looked at, some page may have it still.
-        Ok(!findings.near.is_empty() || !findings.complete)
+        self.view.is_shown(wanted, self.sequence, &hits)
     }
 }

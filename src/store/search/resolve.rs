@@ -119,6 +119,33 @@ impl View {
     }
 }
 
+impl View {
+    /// Whether any page shows one of the fingerprints that were found, in segments and memtables,
+    /// however many had it: looks at them until one does.
+    pub(crate) fn is_shown(
+        &self,
+        wanted: &Wanted<'_>,
+        sequence: u64,
+        hits: &[Hit],
+    ) -> Result<bool> {
+        let wanted = &Wanted { limit: 0, ..*wanted };
+        let findings = Findings { copies: Vec::new(), near: Vec::new(), complete: true };
+        let effort = Effort { left: usize::MAX, postings: 0 };
+        let (under, url) = (Vec::new(), Vec::new());
+        let mut search = Search { view: self, wanted, sequence, effort, under, findings, url };
+        for Hit { candidate, component } in hits {
+            match component.checked_sub(self.segments.len()) {
+                None => search.segment(*component, candidate)?,
+                Some(number) => search.memory(number, candidate)?,
+            };
+            if !search.findings.near.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 /// Puts what was found from a place on, at one distance, in SURT order, each page once for each
 /// fingerprint.
 fn put_in_order(found: &mut Vec<Near>, from: usize) {
@@ -284,7 +311,7 @@ impl Search<'_, '_> {
         const AT_ONCE: usize = 64;
         let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
         let Some(memtable) = view.memtables.get(number) else { return Ok(true) };
-        let mut at = 0;
+        let (mut at, before) = (0, self.findings.near.len());
         loop {
             let inner = memtable.read();
             let pages = inner.postings(wanted.epoch, candidate.ordinal).get(at..).unwrap_or(&[]);
@@ -295,6 +322,10 @@ impl Search<'_, '_> {
             }
             at += pages.len();
             for page in pages {
+                if wanted.digest.is_none() && self.findings.near.len() - before > wanted.limit {
+                    // The first in SURT order are wanted, and these are.
+                    return Ok(true);
+                }
                 if !self.effort.page() {
                     return Ok(false);
                 }
