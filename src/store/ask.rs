@@ -1,0 +1,177 @@
+//! Asking a store: each question is one to a [`Snapshot`] of the moment.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::Store;
+use super::answer::{History, Page};
+use super::query::{Explanation, Matches, NearPair, Query};
+use super::snapshot::{Scan, Snapshot};
+use crate::error::Result;
+use crate::page::{Prefix, Visit};
+use crate::search::Progress;
+
+impl Store {
+    /// A consistent view of everything that was acknowledged. Costs two short locks, which nobody
+    /// holds while something is read or written.
+    pub fn snapshot(&self) -> Snapshot {
+        self.shared().snapshot()
+    }
+
+    /// Pages whose version in force is within distance `k`, of the newest epoch, at most 16: a
+    /// [`search`](Store::search) for those who want no more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
+        self.search(&Query::new(fingerprint, k))
+    }
+
+    /// [`near`](Store::near) for many fingerprints at once, the answers in their order: a
+    /// [`search_many`](Store::search_many) for those who want no more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn near_batch(&self, fingerprints: &[u64], k: u32) -> Result<Vec<Matches>> {
+        self.search_many(fingerprints, &Query::new(0, k))
+    }
+
+    /// The `count` pages whose versions in force are nearest to a fingerprint, of the newest epoch.
+    ///
+    /// Searches in ever wider circles, so it costs as much as a search within the distance of the
+    /// last one, and some of those before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Matches> {
+        self.search(&Query::nearest(fingerprint, count))
+    }
+
+    /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
+    ///
+    /// Costs what [`explain`](Store::explain) says, and some 0.3 microseconds for each page that is
+    /// near. Takes no lock that a writer holds while it waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn search(&self, query: &Query) -> Result<Matches> {
+        self.snapshot().search(query)
+    }
+
+    /// Searches like one, for many fingerprints instead of its own; the answers in their order, all of
+    /// one moment.
+    ///
+    /// Sorted and interleaved, on all cores: each costs a half to a quarter of what it does alone.
+    /// Memory for the answers, and for what is near 131,072 of the fingerprints at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn search_many(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
+        self.snapshot().search_many(fingerprints, like)
+    }
+
+    /// All pairs of different fingerprints within [`k`](Query::k) of each other that pages have, of
+    /// the epoch, versions and prefix of a query (both pages under it), whose fingerprint, limit and
+    /// budget do not matter. Each pair once, in no certain order; pages with equal fingerprints are
+    /// found by a [`search`](Store::search) within 0.
+    ///
+    /// A join, not a search for each ([`Join`](crate::search::Join)): it sorts all fingerprints by
+    /// parts of their bits, in 256 MiB of memory and on all cores. `sink` is called from several
+    /// threads with up to 1,024 pairs at a time, as they are found; if it breaks, the join ends, as
+    /// it does when it is cancelled through `progress`, and this returns `Break`. Some 0.1
+    /// microseconds a fingerprint, and unless all is in one segment a look at pages for each pair,
+    /// until one is found that has the fingerprint still.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use simkeep::search::Progress;
+    /// use simkeep::{Query, Store};
+    ///
+    /// fn near_pairs(store: &Store) -> simkeep::Result<u64> {
+    ///     let count = AtomicU64::new(0);
+    ///     store.all_pairs(&Query::new(0, 3), &Progress::default(), |pairs| {
+    ///         count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+    ///         ControlFlow::Continue(())
+    ///     })?;
+    ///     Ok(count.into_inner())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged, [`Error::Option`] for 2^32 fingerprints or
+    /// more. What was handed over before is right, but not all.
+    pub fn all_pairs(
+        &self,
+        like: &Query,
+        progress: &Progress,
+        sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
+    ) -> Result<ControlFlow<()>> {
+        self.snapshot().all_pairs(like, progress, sink)
+    }
+
+    /// Reads the fingerprint tables of all segments into memory and checks them, so that no search
+    /// waits for the disk or for checksums afterwards. Costs reading them once; searches wait for
+    /// none of it. Without this, every block is read and checked when it is first touched, and
+    /// segments of up to 4 GiB that this process writes are ready from the start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for the first block that is damaged.
+    pub fn warm_up(&self) -> Result<()> {
+        let segments = Arc::clone(&self.shared().view().segments);
+        segments.iter().try_for_each(|live| live.segment.warm_up_tables())
+    }
+
+    /// How a search runs: what the planner chooses in each component and why, and what happened
+    /// when it was done. Costs three searches or so; page faults are counted on the first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn explain(&self, query: &Query) -> Result<Explanation> {
+        self.snapshot().explain(query)
+    }
+
+    /// All visits of a page in order, each with what it meant after those before it; empty for a
+    /// page that is not known. Costs the page's record in each segment that has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`] if what it touches is damaged.
+    pub fn history(&self, url: &str) -> Result<History> {
+        self.snapshot().history(url)
+    }
+
+    /// The visit whose content was in force at a time (milliseconds since 1970): the last content
+    /// at or before it. `None` if the page was not known then, or gone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`] if what it touches is damaged.
+    pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
+        self.snapshot().as_of(url, time)
+    }
+
+    /// A page as it stands; `None` for one that is not known. Costs one record of the newest
+    /// segment that knows it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`] if what it touches is damaged.
+    pub fn latest(&self, url: &str) -> Result<Option<Page>> {
+        self.snapshot().latest(url)
+    }
+
+    /// All pages, or those under a prefix, in SURT order: all pages of a host are neighbours.
+    pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
+        self.snapshot().scan(prefix)
+    }
+}
