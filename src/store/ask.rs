@@ -106,7 +106,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged, [`Error::Option`] for 2^32 fingerprints or
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged, [`Error::Option`](crate::Error::Option) for 2^32 fingerprints or
     /// more. What was handed over before is right, but not all.
     pub fn all_pairs(
         &self,
@@ -145,7 +145,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.snapshot().history(url)
     }
@@ -155,7 +155,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }
@@ -165,7 +165,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.snapshot().latest(url)
     }
