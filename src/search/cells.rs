@@ -23,7 +23,7 @@ use super::hamming::{self, MESSAGE_BITS, WEIGHT_MAX};
 use super::kernel::{
     FULL_ENTRIES, Found, GOES_ON, Kernel, LINE_ENTRIES, Lines, NearEntry, Sought, prefetch_lines,
 };
-use super::tables::Candidate;
+use super::tables::{Candidate, Finds};
 
 /// Entries of a cell on average.
 const LOAD: f64 = 10.5;
@@ -265,7 +265,8 @@ impl<C: Column> Cells<C> {
         fingerprints: &C,
         n: u32,
         gathered: &mut Gathered,
-        mut near: impl FnMut(Candidate),
+        place: usize,
+        finds: &mut impl Finds,
     ) -> Result<(), C::Error> {
         let kernel = Kernel::fastest();
         let Gathered { query, k, sought, groups, found, further: buffer } = gathered;
@@ -294,11 +295,12 @@ impl<C: Column> Cells<C> {
                         let offset = u64::from(entry) * 4;
                         return Err(table.ordinals.damaged(offset, "an ordinal beyond the end"));
                     }
+                    finds.expect(ordinal);
                     let fingerprint = u64_at(fingerprints, ordinal)?;
                     if half.reports(fingerprint, *query, *k)
                         && hamming::nearest(half.cut(fingerprint).0) == message
                     {
-                        near(Candidate::new(ordinal, fingerprint, *query));
+                        finds.find(place, Candidate::new(ordinal, fingerprint, *query));
                     }
                 }
                 if found.onward.is_empty() {

@@ -1,8 +1,8 @@
 //! Comparing many words with one: the only room of this module with unsafe code.
 //!
-//! Three functions, each in four versions: `near_u32` and `near_u64` append the indices of all
-//! words within distance k of a query, in ascending order; `near_in_lines` (`cells.rs`) goes through
-//! lines of entries. The portable version is the truth, and another is the same source compiled for
+//! Three functions, each in four versions: `near_u64` appends the indices of all words within distance
+//! k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several runs of shorter
+//! words; `near_in_lines` (`cells.rs`) goes through lines of entries. The portable version is the truth, and another is the same source compiled for
 //! processors with a popcount instruction. Nearly all blocks hold nothing near, so a block costs one
 //! comparison, and only the few others are gone through word by word. The versions for AVX2 and
 //! AVX-512 are written out: masks give them the indices at once and spare them the odd words at the
@@ -12,6 +12,7 @@
 
 mod cells;
 mod pairs;
+mod runs;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -22,9 +23,10 @@ pub(super) use cells::{
     FULL_ENTRIES, Found, GOES_ON, LINE_ENTRIES, Lines, NearEntry, Sought, prefetch_lines,
 };
 pub(super) use pairs::PairKernel;
+use runs::NearInRuns;
+pub(super) use runs::{NearWord, PlaneRun};
 use zerocopy::little_endian::{U32, U64};
 
-type NearU32 = unsafe fn(&[U32], u32, u32, &mut Vec<u32>);
 type NearU64 = unsafe fn(&[U64], u64, u32, &mut Vec<u32>);
 
 /// One version of the three functions.
@@ -34,8 +36,8 @@ type NearU64 = unsafe fn(&[U64], u64, u32, &mut Vec<u32>);
 #[derive(Clone, Copy)]
 pub(super) struct Kernel {
     name: &'static str,
-    near_u32: NearU32,
     near_u64: NearU64,
+    near_in_runs: NearInRuns,
     near_in_lines: NearInLines,
 }
 
@@ -56,21 +58,21 @@ impl Kernel {
                 && std::is_x86_feature_detected!("avx512vpopcntdq"))
             .then_some(Self {
                 name: "avx512",
-                near_u32: x86::near_u32_avx512,
                 near_u64: x86::near_u64_avx512,
+                near_in_runs: x86::near_in_runs_avx512,
                 near_in_lines: x86::near_in_lines_avx512,
             }),
             (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt"))
                 .then_some(Self {
                     name: "avx2",
-                    near_u32: x86::near_u32_avx2,
                     near_u64: x86::near_u64_avx2,
+                    near_in_runs: x86::near_in_runs_avx2,
                     near_in_lines: x86::near_in_lines_avx2,
                 }),
             std::is_x86_feature_detected!("popcnt").then_some(Self {
                 name: "popcnt",
-                near_u32: x86::near_u32_popcnt,
                 near_u64: x86::near_u64_popcnt,
+                near_in_runs: x86::near_in_runs_popcnt,
                 near_in_lines: x86::near_in_lines_popcnt,
             }),
         ];
@@ -80,22 +82,12 @@ impl Kernel {
     }
 
     /// The version for every processor.
-    const PORTABLE: Self = Self { name: "portable", near_u32, near_u64, near_in_lines };
+    const PORTABLE: Self =
+        Self { name: "portable", near_u64, near_in_runs: runs::near_in_runs, near_in_lines };
 
     /// The name of the instruction set.
     pub(super) fn name(self) -> &'static str {
         self.name
-    }
-
-    /// Appends to `out` the index of every word of `plane` within distance `k` of `query`,
-    /// ascending. The plane has fewer than 2^32 words.
-    pub(super) fn near_u32(self, plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
-        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
-        // and they ask for nothing else.
-        unsafe {
-            (self.near_u32)(plane, query, k, out);
-        }
     }
 
     /// Appends to `out` the index of every word of `column` within distance `k` of `query`,
@@ -119,11 +111,25 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     /// Lines to ask for: as many as a core can wait for at once. The processor notices longer
     /// runs by itself.
     const LINES_MAX: usize = 12;
-    // One more than there are chunks: bytes seldom begin where a line does, and a vector that is
-    // read with its last lanes masked out waits for their line, too.
-    let lines = (bytes.len().div_ceil(LINE) + 1).min(LINES_MAX);
+    if bytes.is_empty() {
+        return;
+    }
     let mut line = bytes.as_ptr();
-    for _ in 0..lines {
+    let lines = (line.addr() % LINE + bytes.len()).div_ceil(LINE);
+    for _ in 0..lines.min(LINES_MAX) {
+        prefetch_line(line);
+        line = line.wrapping_add(LINE);
+    }
+}
+
+/// The same for a run of words that will be compared: a vector that is read with its last lanes
+/// masked out waits for their line, too.
+#[inline]
+pub(super) fn prefetch_run(words: &[U32]) {
+    const LINES_MAX: usize = 12;
+    let mut line = words.as_ptr().cast::<u8>();
+    let lines = (line.addr() % LINE).div_ceil(LINE) + size_of_val(words).div_ceil(LINE);
+    for _ in 0..lines.min(LINES_MAX) {
         prefetch_line(line);
         line = line.wrapping_add(LINE);
     }
@@ -156,26 +162,26 @@ fn prefetch_line(address: *const u8) {
 }
 
 #[inline(always)]
-fn near_u32(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
-    near(plane, k, out, |word| (word.get() ^ query).count_ones());
-}
-
-#[inline(always)]
 fn near_in_lines(lines: Lines<'_>, found: &mut Found) {
     cells::near_in_lines(lines, found, cells::near_by_words);
 }
 
 #[inline(always)]
 fn near_u64(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
-    near(column, k, out, |word| (word.get() ^ query).count_ones());
+    near(column, k, |index| out.push(index), |word| (word.get() ^ query).count_ones());
 }
 
 /// The source of the versions that are not written out: by blocks of 32 words, of 8, and of one.
 #[inline(always)]
-fn near<W: Copy>(words: &[W], k: u32, out: &mut Vec<u32>, distance: impl Fn(W) -> u32 + Copy) {
-    let (words, base) = near_by_blocks::<32, W>(words, 0, k, out, distance);
-    let (words, base) = near_by_blocks::<8, W>(words, base, k, out, distance);
-    near_by_blocks::<1, W>(words, base, k, out, distance);
+fn near<W: Copy>(
+    words: &[W],
+    k: u32,
+    mut push: impl FnMut(u32),
+    distance: impl Fn(W) -> u32 + Copy,
+) {
+    let (words, base) = near_by_blocks::<32, W>(words, 0, k, &mut push, distance);
+    let (words, base) = near_by_blocks::<8, W>(words, base, k, &mut push, distance);
+    near_by_blocks::<1, W>(words, base, k, &mut push, distance);
 }
 
 /// Goes through as many whole blocks as there are; returns the words left and the first's index.
@@ -184,7 +190,7 @@ fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
     words: &'w [W],
     mut base: u32,
     k: u32,
-    out: &mut Vec<u32>,
+    push: &mut impl FnMut(u32),
     distance: impl Fn(W) -> u32,
 ) -> (&'w [W], u32) {
     let (blocks, rest) = words.as_chunks::<WORDS>();
@@ -196,7 +202,7 @@ fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
         if nearest <= k {
             for (index, &word) in (base..).zip(block) {
                 if distance(word) <= k {
-                    out.push(index);
+                    push(index);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use zerocopy::little_endian::{U32, U64};
 
-use super::kernel::{Kernel, prefetch_value};
+use super::kernel::{Kernel, NearWord, PlaneRun, prefetch_value};
 use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::shards::DISTANCE_MAX;
@@ -250,7 +250,9 @@ impl Chains {
         }
         let kernel = Kernel::fastest();
         let mut near = Vec::new();
-        let mut chains = Probes::new(fingerprint, self.bits, reach)
+        let mut chains = Block::ALL
+            .into_iter()
+            .flat_map(|block| Probes::new(block, fingerprint, self.bits, reach))
             .filter_map(|probe| Some((probe, asked_for(self.first(probe))?)));
         let mut lanes = [const { None::<(Probe, &Node)> }; LANES];
         for (lane, first) in lanes.iter_mut().zip(chains.by_ref()) {
@@ -262,8 +264,9 @@ impl Chains {
             for lane in &mut lanes {
                 let Some((probe, node)) = *lane else { continue };
                 let plane = probe.block.plane(fingerprint);
-                kernel.near_u32(node.planes(), plane, k - probe.distance, &mut near);
-                for index in near.drain(..) {
+                let run = PlaneRun { plane: node.planes(), query: plane, k: k - probe.distance };
+                kernel.near_in_runs(&[run], &mut near);
+                for NearWord { index, .. } in near.drain(..) {
                     out.extend(self.candidate(node, index, fingerprint, k, reach, probe.block));
                 }
                 let before = asked_for(self.overflow.get(node.before as usize));
@@ -298,8 +301,9 @@ impl Chains {
                 }
                 nodes_left -= 1;
                 chain = asked_for(self.overflow.get(node.before as usize));
-                kernel.near_u32(node.planes(), block.plane(fingerprint), k, &mut near);
-                for index in near.drain(..) {
+                let run = PlaneRun { plane: node.planes(), query: block.plane(fingerprint), k };
+                kernel.near_in_runs(&[run], &mut near);
+                for NearWord { index, .. } in near.drain(..) {
                     out.extend(self.candidate(node, index, fingerprint, k, reach, block));
                 }
             }

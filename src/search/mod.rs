@@ -58,7 +58,7 @@
 //!
 //! [`build_index`] writes the tables of a canonical column in bounded memory. [`Chains`] are plain
 //! rotations for fingerprints that are still arriving: each bucket is a chain in memory.
-//! [`Batch`] answers many queries at once.
+//! [`Tables::find_each`] answers many queries at once.
 //!
 //! [`Join`] finds all pairs that are near each other in any [`Source`], without an index.
 //!
@@ -76,7 +76,6 @@
 //!   looking up codewords spares lookups is the idea of covering codes, as in R. Pagh, "CoveringLSH",
 //!   2016.
 
-mod batch;
 mod build;
 mod cells;
 mod column;
@@ -84,6 +83,7 @@ mod cost;
 mod hamming;
 mod join;
 mod kernel;
+mod lookup;
 mod memory;
 mod plan;
 mod probe;
@@ -94,7 +94,6 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use batch::Batch;
 pub use build::{Part, Resources, Sink, build_index};
 pub use cells::{CellTable, Cells, HALVES, cell_count};
 pub use column::{Column, LINE_BYTES, Line};
@@ -107,7 +106,7 @@ pub use probe::BLOCKS;
 pub use rotation::{Address, Rotation, Rotations};
 pub use shape::Shape;
 pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key, canonical_order};
-pub use tables::{Candidate, Index, Tables};
+pub use tables::{Candidate, Finds, Index, Tables};
 
 /// The instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt` or
 /// `portable`. All give the same answers.

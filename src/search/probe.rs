@@ -36,6 +36,11 @@ impl Block {
         plane
     }
 
+    /// How many bits of the block after this one are set.
+    pub(super) fn next_popcount(self, fingerprint: u64) -> u32 {
+        self.next().bucket(fingerprint, BLOCK_BITS).count_ones()
+    }
+
     /// How many bits of this block are set in `difference`.
     fn distance(self, difference: u64) -> u32 {
         self.bucket(difference, BLOCK_BITS).count_ones()
@@ -150,55 +155,49 @@ pub(super) struct Probe {
     pub(super) distance: u32,
 }
 
-/// All buckets in which something within the reaches can lie, nearest first in each rotation.
+/// The buckets of one rotation in which something within the reaches can lie, nearest first.
 #[derive(Clone, Debug)]
 pub(super) struct Probes {
-    fingerprint: u64,
+    block: Block,
+    own: u32,
     bits: u32,
-    reach: Reach,
-    /// The rotation at hand and those after it.
-    blocks: std::slice::Iter<'static, Block>,
-    block: Option<Block>,
+    /// How many differing bits are too many.
+    end: u32,
+    /// How many bits of `flips` are set.
+    distance: u32,
     /// The bucket bits to flip next.
     flips: u32,
-    /// How many bits of `flips` are set.
-    weight: u32,
 }
 
 impl Probes {
-    /// The probes for `fingerprint` in rotations addressed by `bits` bits.
+    /// The probes for `fingerprint` in the rotation of `block`, addressed by `bits` bits.
     ///
     /// With fewer than 16 bits a bucket holds several blocks, each of which differs from the
     /// fingerprint's in at least as many bits as the bucket's number does: the buckets below the
     /// reach still hold everything that is to be found.
-    pub(super) fn new(fingerprint: u64, bits: u32, reach: Reach) -> Self {
-        static BLOCKS_IN_ORDER: [Block; BLOCKS] = Block::ALL;
-        let mut blocks = BLOCKS_IN_ORDER.iter();
-        let block = blocks.next().copied();
-        Self { fingerprint, bits: bits.min(BLOCK_BITS), reach, blocks, block, flips: 0, weight: 0 }
+    #[inline]
+    pub(super) fn new(block: Block, fingerprint: u64, bits: u32, reach: Reach) -> Self {
+        let bits = bits.min(BLOCK_BITS);
+        let (own, end) = (block.bucket(fingerprint, bits), reach.of(block).min(bits + 1));
+        Self { block, own, bits, end, distance: 0, flips: 0 }
     }
 }
 
 impl Iterator for Probes {
     type Item = Probe;
 
+    #[inline]
     fn next(&mut self) -> Option<Probe> {
-        loop {
-            let block = self.block?;
-            if self.weight >= self.reach.of(block) || self.weight > self.bits {
-                self.block = self.blocks.next().copied();
-                (self.flips, self.weight) = (0, 0);
-                continue;
-            }
-            let bucket = block.bucket(self.fingerprint, self.bits) ^ self.flips;
-            let probe = Probe { block, bucket, distance: self.weight };
-            self.flips = next_of_same_weight(self.flips);
-            if self.flips == 0 || self.flips >> self.bits != 0 {
-                self.weight += 1;
-                self.flips = (1 << self.weight) - 1;
-            }
-            return Some(probe);
+        let Self { block, own, distance, flips, .. } = *self;
+        if distance >= self.end {
+            return None;
         }
+        self.flips = next_of_same_weight(flips);
+        if self.flips == 0 || self.flips >> self.bits != 0 {
+            self.distance += 1;
+            self.flips = (1 << self.distance) - 1;
+        }
+        Some(Probe { block, bucket: own ^ flips, distance })
     }
 }
 

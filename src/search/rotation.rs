@@ -58,13 +58,7 @@ impl Address {
         if !self.stepped {
             return bucket;
         }
-        let popcount = block.next().bucket(fingerprint, BLOCK_BITS).count_ones();
-        bucket << STEP_BITS | popcount.min(STEP_MAX)
-    }
-
-    /// The first step of a bucket.
-    pub(super) fn first_step(self, bucket: u32) -> u32 {
-        if self.stepped { bucket << STEP_BITS } else { bucket }
+        bucket << STEP_BITS | block.next_popcount(fingerprint).min(STEP_MAX)
     }
 
     /// The steps of a stepped bucket in which something lies whose next block differs from that with
@@ -95,8 +89,11 @@ impl<C: Column> Rotation<C> {
     /// The entries of consecutive steps.
     #[inline]
     pub(super) fn entries(&self, steps: Range<u32>, n: u32) -> Result<Range<u32>, C::Error> {
-        let start = u32_at(&self.directory, steps.start)?;
-        let end = u32_at(&self.directory, steps.end)?;
+        let bounds = u32s(&self.directory, steps.start..steps.end + 1)?;
+        let (start, end) = match bounds {
+            [start, .., end] => (start.get(), end.get()),
+            _ => (1, 0),
+        };
         if start > end || end > n {
             let offset = u64::from(steps.start) * U32_BYTES;
             return Err(self.directory.damaged(offset, "a bucket out of order or beyond the end"));

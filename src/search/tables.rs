@@ -2,16 +2,15 @@
 
 use std::ops::Range;
 
-use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
-use zerocopy::little_endian::U32;
 
 use super::cells::{CELLS_MAX, Cells, Gathered};
-use super::column::{Column, Line, u32s, u64_at, u64s};
+use super::column::{Column, Line, u32s, u64s};
 use super::cost::Cost;
 use super::kernel::{Kernel, prefetch};
+use super::lookup::{Ground, Lookup};
 use super::plan::{Plan, Planner, Way};
-use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
+use super::probe::{BLOCK_BITS, Block, Probes, Reach};
 use super::rotation::Rotations;
 use super::shape::Shape;
 use super::shards::{DISTANCE_MAX, Shards};
@@ -32,6 +31,30 @@ impl Candidate {
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
         let distance = (fingerprint ^ query).count_ones() as u8;
         Self { ordinal, fingerprint, distance }
+    }
+}
+
+/// Takes what a search finds.
+pub trait Finds {
+    /// A fingerprint that may be found next, by its ordinal: its fingerprint is on its way from
+    /// memory, and what is kept of it elsewhere may be asked for, too.
+    fn expect(&mut self, ordinal: u32) {
+        let _ = ordinal;
+    }
+
+    /// A fingerprint that is near the query at this place of many.
+    fn find(&mut self, place: usize, candidate: Candidate);
+}
+
+impl Finds for Vec<Candidate> {
+    fn find(&mut self, _: usize, candidate: Candidate) {
+        self.push(candidate);
+    }
+}
+
+impl<F: FnMut(usize, Candidate)> Finds for F {
+    fn find(&mut self, place: usize, candidate: Candidate) {
+        self(place, candidate);
     }
 }
 
@@ -142,54 +165,118 @@ impl<C: Column> Tables<C> {
         self.planner.way(k, scanned.end - scanned.start)
     }
 
-    /// Appends to `out` every fingerprint within distance `k` of `fingerprint`, each once, in no
-    /// particular order. Exact for every `k`; from 64 on that is all of them.
+    /// Hands over every fingerprint within distance `k` of `fingerprint`, each once, in no particular
+    /// order, the place always 0. Exact for every `k`; from 64 on that is all of them.
     ///
     /// Cost: what [`plan`](Self::plan) expects, plus 10 to 30 ns for each candidate found. The worst
     /// case, of whatever data, is reading each column once. Allocates only if something is near.
     ///
     /// # Errors
     ///
-    /// A column cannot be read or contradicts itself; `out` is then left as it was.
-    pub fn find(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) -> Result<(), C::Error> {
+    /// A column cannot be read or contradicts itself; some may have been handed over.
+    pub fn find(
+        &self,
+        fingerprint: u64,
+        k: u32,
+        finds: &mut impl Finds,
+    ) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
-        let before = out.len();
-        let found = self.find_by(self.way(fingerprint, k), fingerprint, k, out);
-        if found.is_err() {
-            out.truncate(before);
-        }
-        found
+        self.find_by(self.way(fingerprint, k), 0, &[fingerprint], k, finds)
     }
 
-    /// The same by a way that need not be the best one; by a scan if the tables do not have it.
+    /// The same for many fingerprints, each by its place.
+    ///
+    /// What one query waits for comes while others are compared: each costs between a third and all
+    /// of what it does alone, the less the narrower it is. Allocates as little.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn find_each(
+        &self,
+        queries: &[u64],
+        k: u32,
+        finds: &mut impl Finds,
+    ) -> Result<(), C::Error> {
+        let k = k.min(DISTANCE_MAX);
+        // Neighbours mostly go the same way; those that do go together.
+        let mut start = 0;
+        for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
+            if let Some(first) = alike.first() {
+                self.find_by(self.way(*first, k), start, alike, k, finds)?;
+            }
+            start += alike.len();
+        }
+        Ok(())
+    }
+
+    /// The same by a way that need not be the best one; by a scan if the tables do not have it. The
+    /// places are counted from `start`.
     pub(super) fn find_by(
         &self,
         way: Way,
-        fingerprint: u64,
+        start: usize,
+        queries: &[u64],
         k: u32,
-        out: &mut Vec<Candidate>,
+        finds: &mut impl Finds,
     ) -> Result<(), C::Error> {
+        let places = (start..).zip(queries);
         match (way, &self.index) {
             (Way::Rotations, Index::Rotations(rotations)) => {
-                let reach = Reach::within(k);
-                if reach.is_plain() {
-                    self.look_up_own(rotations, fingerprint, k, reach, out)
-                } else {
-                    self.look_up(rotations, fingerprint, k, reach, out)
+                let ground = self.ground(rotations, k);
+                if let ([query], true) = (queries, ground.reach.is_plain() && start == 0) {
+                    return ground.own(*query, finds);
                 }
+                let mut lookup = Lookup::new(ground, finds);
+                for (place, query) in places {
+                    lookup.query(place, *query)?;
+                }
+                lookup.finish()
             }
             (Way::Cells, Index::Cells(cells)) => {
-                let mut gathered = Gathered::default();
-                let (column, n) = (&self.fingerprints, self.len());
-                cells.gather(fingerprint, k, &mut gathered, |full| {
-                    cells.prefetch(full)?;
-                    cells.compare(column, n, full, |candidate| out.push(candidate))
-                })?;
-                cells.prefetch(&gathered)?;
-                cells.compare(column, n, &mut gathered, |candidate| out.push(candidate))
+                self.look_into_cells(cells, places, k, finds)
             }
-            _ => self.scan(fingerprint, k, out),
+            _ => {
+                for (place, query) in places {
+                    self.scan(*query, k, |candidate| finds.find(place, candidate))?;
+                }
+                Ok(())
+            }
         }
+    }
+
+    fn ground<'c>(&'c self, rotations: &'c Rotations<C>, k: u32) -> Ground<'c, C> {
+        let (fingerprints, n) = (&self.fingerprints, self.len());
+        Ground { fingerprints, n, rotations, k, reach: Reach::within(k) }
+    }
+
+    /// Asks for the cells of one query, and compares those of the one before.
+    fn look_into_cells<'q>(
+        &self,
+        cells: &Cells<C>,
+        queries: impl Iterator<Item = (usize, &'q u64)>,
+        k: u32,
+        finds: &mut impl Finds,
+    ) -> Result<(), C::Error> {
+        let mut compare = |place: usize, gathered: &mut Gathered| {
+            cells.compare(&self.fingerprints, self.len(), gathered, place, finds)
+        };
+        let (mut first, mut second) = (Gathered::default(), Gathered::default());
+        let (mut next, mut last) = (&mut first, &mut second);
+        let mut before = None;
+        for (place, &query) in queries {
+            cells.gather(query, k, next, |full| {
+                cells.prefetch(full)?;
+                compare(place, full)
+            })?;
+            cells.prefetch(next)?;
+            if let Some(before) = before {
+                compare(before, last)?;
+            }
+            std::mem::swap(&mut next, &mut last);
+            before = Some(place);
+        }
+        before.map_or(Ok(()), |before| compare(before, last))
     }
 
     /// What [`find`](Self::find) meets on its way, without the time: probes, candidates, and memory
@@ -203,12 +290,13 @@ impl<C: Column> Tables<C> {
         let mut cost = Cost::default();
         match (self.way(fingerprint, k), &self.index) {
             (Way::Rotations, Index::Rotations(rotations)) => {
-                let reach = Reach::within(k);
-                for probe in Probes::new(fingerprint, rotations.address.bits, reach) {
-                    let run = self.run(rotations, probe, fingerprint, k, reach)?;
-                    let bytes = run.planes.as_bytes();
+                let ground = self.ground(rotations, k);
+                let bits = rotations.address.bits;
+                let probes = |block| Probes::new(block, fingerprint, bits, ground.reach);
+                for probe in Block::ALL.into_iter().flat_map(probes) {
+                    let bytes = ground.run(probe, fingerprint)?;
                     cost.probes += 1.0;
-                    cost.candidates += run.planes.len() as f64;
+                    cost.candidates += bytes.len() as f64 / 4.0;
                     cost.lines += 1.0 + lines_of(bytes) as f64;
                 }
             }
@@ -261,7 +349,7 @@ impl<C: Column> Tables<C> {
         &self,
         fingerprint: u64,
         k: u32,
-        out: &mut Vec<Candidate>,
+        mut found: impl FnMut(Candidate),
     ) -> Result<(), C::Error> {
         /// Fingerprints read at a time: 64 KiB, so that they are still in the cache when those
         /// that are near are looked at again.
@@ -274,143 +362,11 @@ impl<C: Column> Tables<C> {
             let column = u64s(&self.fingerprints, start..stop)?;
             kernel.near_u64(column, fingerprint, k, &mut near);
             for index in near.drain(..) {
-                if let Some(found) = column.get(index as usize) {
-                    out.push(Candidate::new(start + index, found.get(), fingerprint));
+                if let Some(word) = column.get(index as usize) {
+                    found(Candidate::new(start + index, word.get(), fingerprint));
                 }
             }
             start = stop;
-        }
-        Ok(())
-    }
-
-    /// The entries of a rotation that a query is to be compared with.
-    #[inline]
-    pub(super) fn run<'c>(
-        &self,
-        rotations: &'c Rotations<C>,
-        probe: Probe,
-        fingerprint: u64,
-        k: u32,
-        reach: Reach,
-    ) -> Result<Run<'c>, C::Error> {
-        let Probe { block, bucket, distance } = probe;
-        let steps = if rotations.address.stepped {
-            let popcount = block.next().bucket(fingerprint, BLOCK_BITS).count_ones();
-            let slack = reach.slack(block, distance).unwrap_or(0);
-            rotations.address.steps_of(bucket, popcount, slack)
-        } else {
-            bucket..bucket + 1
-        };
-        let rotation = rotations.of(block);
-        let entries = rotation.entries(steps, self.len())?;
-        let start = entries.start;
-        let planes = u32s(&rotation.planes, entries)?;
-        prefetch(planes.as_bytes());
-        Ok(Run { block, distance, start, planes, k: k - distance })
-    }
-
-    /// Looks into the fingerprint's own bucket in each rotation.
-    fn look_up_own(
-        &self,
-        rotations: &Rotations<C>,
-        fingerprint: u64,
-        k: u32,
-        reach: Reach,
-        out: &mut Vec<Candidate>,
-    ) -> Result<(), C::Error> {
-        for block in Block::ALL {
-            if reach.of(block) > 0 {
-                let step = rotations.address.step(block, fingerprint);
-                prefetch(u32s(&rotations.of(block).directory, step..step + 1)?.as_bytes());
-            }
-        }
-        let bits = rotations.address.bits;
-        let mut runs = [const { None }; BLOCKS];
-        for (run, block) in runs.iter_mut().zip(Block::ALL) {
-            if reach.of(block) > 0 {
-                let probe = Probe { block, bucket: block.bucket(fingerprint, bits), distance: 0 };
-                *run = Some(self.run(rotations, probe, fingerprint, k, reach)?);
-            }
-        }
-        let mut survivors = Vec::new();
-        self.compare(rotations, &runs, fingerprint, k, reach, &mut survivors, out)
-    }
-
-    /// Looks into the buckets that the pigeonhole principle names.
-    ///
-    /// By batches of probes, in three rounds each, so that the memory lines of a round come at the
-    /// same time: the directories; the runs; and for the few entries that are near in the 32 bits
-    /// that a run holds, ordinal and fingerprint.
-    fn look_up(
-        &self,
-        rotations: &Rotations<C>,
-        fingerprint: u64,
-        k: u32,
-        reach: Reach,
-        out: &mut Vec<Candidate>,
-    ) -> Result<(), C::Error> {
-        /// Probes in a batch: about as many lines as a core can wait for at once.
-        const BATCH: usize = 16;
-        let mut survivors = Vec::new();
-        let mut probes = Probes::new(fingerprint, rotations.address.bits, reach);
-        // The directory is asked for a batch ahead, while the one before is compared; unless it is
-        // so small that it is there already.
-        let is_large = rotations.address.steps() > 1 << 14;
-        let mut next_batch = || -> Result<ArrayVec<Probe, BATCH>, C::Error> {
-            let batch: ArrayVec<Probe, BATCH> = probes.by_ref().take(BATCH).collect();
-            for probe in batch.iter().filter(|_| is_large) {
-                let step = rotations.address.first_step(probe.bucket);
-                let directory = &rotations.of(probe.block).directory;
-                prefetch(u32s(directory, step..step + 1)?.as_bytes());
-            }
-            Ok(batch)
-        };
-        let mut batch = next_batch()?;
-        while !batch.is_empty() {
-            let next = next_batch()?;
-            let mut runs = [const { None }; BATCH];
-            for (run, probe) in runs.iter_mut().zip(batch) {
-                *run = Some(self.run(rotations, probe, fingerprint, k, reach)?);
-            }
-            self.compare(rotations, &runs, fingerprint, k, reach, &mut survivors, out)?;
-            batch = next;
-        }
-        Ok(())
-    }
-
-    /// Compares runs with a query.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one search")]
-    fn compare(
-        &self,
-        rotations: &Rotations<C>,
-        runs: &[Option<Run<'_>>],
-        fingerprint: u64,
-        k: u32,
-        reach: Reach,
-        survivors: &mut Vec<(Block, u32)>,
-        out: &mut Vec<Candidate>,
-    ) -> Result<(), C::Error> {
-        let kernel = Kernel::fastest();
-        let mut near = Vec::new();
-        for run in runs.iter().flatten() {
-            let plane = run.block.plane(fingerprint);
-            kernel.near_u32(run.planes, plane, run.k, &mut near);
-            for index in near.drain(..) {
-                let Some(found) = run.planes.get(index as usize) else { continue };
-                if !reach.left_to_later(run.block, run.distance, found.get() ^ plane) {
-                    survivors.push((run.block, run.start + index));
-                }
-            }
-        }
-        for (block, entry) in &mut *survivors {
-            *entry = rotations.of(*block).ordinal(*entry, self.len())?;
-        }
-        for (block, ordinal) in survivors.drain(..) {
-            let found = u64_at(&self.fingerprints, ordinal)?;
-            let difference = found ^ fingerprint;
-            if difference.count_ones() <= k && reach.last_found_by(block, difference) {
-                out.push(Candidate::new(ordinal, found, fingerprint));
-            }
         }
         Ok(())
     }
@@ -420,17 +376,4 @@ impl<C: Column> Tables<C> {
 fn lines_of(bytes: &[u8]) -> usize {
     let start = bytes.as_ptr().addr() % size_of::<Line>();
     (start + bytes.len()).div_ceil(size_of::<Line>())
-}
-
-/// A run of entries to be compared.
-#[derive(Clone, Copy)]
-pub(super) struct Run<'c> {
-    pub(super) block: Block,
-    /// In how many bits the bucket differs from the query's.
-    pub(super) distance: u32,
-    /// The first entry.
-    pub(super) start: u32,
-    pub(super) planes: &'c [U32],
-    /// What is left of the distance for the bits outside the bucket's number.
-    pub(super) k: u32,
 }

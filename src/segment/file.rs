@@ -13,7 +13,7 @@ use crate::layout::{
     BLOCK_BYTES, Flaw, Kind, Numbers, Table, Tag, VERSION, block_count, block_sum, parse_head,
     parse_table,
 };
-use crate::search::{Column, LINE_BYTES, Line};
+use crate::search::{LINE_BYTES, Line};
 
 /// One immutable file of a store, mapped.
 ///
@@ -32,6 +32,8 @@ pub(crate) struct Segment {
     checked: Box<[AtomicU64]>,
     /// For each section, whether all of them are set.
     whole: Box<[Arc<AtomicBool>]>,
+    /// Whether all of them are of all fingerprint tables.
+    tables_whole: AtomicBool,
     retired: AtomicBool,
 }
 
@@ -40,7 +42,7 @@ const PLAIN: usize = Kind::Fingerprints as usize;
 
 /// A section and where its blocks' checksums and bits are.
 #[derive(Clone, Copy, Debug)]
-struct Section {
+pub(super) struct Section {
     tag: Tag,
     offset: u64,
     len: u64,
@@ -121,6 +123,7 @@ impl Segment {
             plain,
             checked,
             whole,
+            tables_whole: AtomicBool::new(false),
             retired: AtomicBool::new(false),
         };
         segment.check_shape()?;
@@ -160,7 +163,17 @@ impl Segment {
         SectionRef { segment: self, bytes: self.raw(&section, 0..section.len), section }
     }
 
-    fn place(&self, tag: Tag) -> Section {
+    pub(super) fn map_part(&self, section: &Section) -> MapPart {
+        let at = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
+        MapPart::new(&self.map, at(section.offset)..at(section.offset + section.len))
+    }
+
+    /// Says whether all blocks of a section have been checked.
+    pub(super) fn whole_flag(&self, section: &Section) -> Arc<AtomicBool> {
+        self.whole.get(section.number).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn place(&self, tag: Tag) -> Section {
         if let Some(&plain) = self.plain.get(tag.kind as usize) {
             return plain;
         }
@@ -203,13 +216,22 @@ impl Segment {
     /// Checks all blocks, from front to end: what those who touch them first would do one by one.
     /// Costs reading the file from memory, where it has just been written.
     pub(crate) fn warm_up(&self) -> Result<()> {
-        self.all_sections().try_for_each(|section| section.warm_up())
+        self.all_sections().try_for_each(|section| section.warm_up())?;
+        self.tables_whole.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// The same for the fingerprint tables only.
     pub(crate) fn warm_up_tables(&self) -> Result<()> {
         let of_tables = |section: &SectionRef<'_>| section.section.tag.kind >= Kind::Fingerprints;
-        self.all_sections().filter(of_tables).try_for_each(|section| section.warm_up())
+        self.all_sections().filter(of_tables).try_for_each(|section| section.warm_up())?;
+        self.tables_whole.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether every block of every fingerprint table has been checked.
+    pub(super) fn tables_are_whole(&self) -> bool {
+        self.tables_whole.load(Ordering::Acquire)
     }
 
     fn is_whole(&self, section: &Section) -> bool {
@@ -283,6 +305,11 @@ pub(crate) struct SectionRef<'a> {
 }
 
 impl<'a> SectionRef<'a> {
+    #[inline]
+    pub(super) fn new(segment: &'a Segment, section: Section, bytes: &'a [u8]) -> SectionRef<'a> {
+        SectionRef { segment, section, bytes }
+    }
+
     pub(crate) fn len(&self) -> u64 {
         self.section.len
     }
@@ -314,7 +341,7 @@ impl<'a> SectionRef<'a> {
 
     /// The section as memory lines, of which those with these numbers are sound, or an error.
     #[inline]
-    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [Line]> {
+    pub(super) fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [Line]> {
         let (all, _) = <[Line]>::ref_from_prefix(self.bytes)
             .map_err(|_| self.flaw(0, "no whole number of lines"))?;
         if self.segment.is_whole(&self.section) {
@@ -381,76 +408,5 @@ impl<'a> SectionRef<'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// A section that keeps its segment open, as the search reads it.
-#[derive(Clone, Debug)]
-pub(crate) struct SectionColumn {
-    segment: Arc<Segment>,
-    section: Section,
-    bytes: MapPart,
-    /// Whether all blocks have been checked.
-    whole: Arc<AtomicBool>,
-}
-
-impl SectionColumn {
-    pub(crate) fn new(segment: &Arc<Segment>, tag: Tag) -> Self {
-        let section = segment.place(tag);
-        let at = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
-        let range = at(section.offset)..at(section.offset + section.len);
-        SectionColumn {
-            section,
-            bytes: MapPart::new(&segment.map, range),
-            whole: segment.whole.get(section.number).cloned().unwrap_or_default(),
-            segment: Arc::clone(segment),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn section(&self) -> SectionRef<'_> {
-        SectionRef { segment: &self.segment, section: self.section, bytes: &self.bytes }
-    }
-}
-
-impl Column for SectionRef<'_> {
-    type Error = Error;
-
-    #[inline]
-    fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
-        self.get(range)
-    }
-
-    #[inline]
-    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line]> {
-        SectionRef::lines(self, lines)
-    }
-
-    fn damaged(&self, offset: u64, what: &'static str) -> Error {
-        self.flaw(offset, what)
-    }
-}
-
-impl Column for SectionColumn {
-    type Error = Error;
-
-    #[inline]
-    fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
-        if self.whole.load(Ordering::Relaxed)
-            && let (Ok(start), Ok(end)) = (usize::try_from(range.start), usize::try_from(range.end))
-            && let Some(bytes) = self.bytes.get(start..end)
-        {
-            return Ok(bytes);
-        }
-        self.section().get(range)
-    }
-
-    #[inline]
-    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line]> {
-        self.section().lines(lines)
-    }
-
-    fn damaged(&self, offset: u64, what: &'static str) -> Error {
-        self.section().flaw(offset, what)
     }
 }

@@ -6,6 +6,7 @@
 //! checked against its checksum when it is first touched.
 
 mod build;
+mod column;
 mod file;
 mod hashes;
 mod merge;

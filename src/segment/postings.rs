@@ -7,10 +7,11 @@
 use std::ops::Range;
 
 use super::build::{Builder, Spill};
-use super::file::SectionRef;
+use super::column::SectionColumn;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, PAGES_MAX, Tag};
 use crate::page::Digest;
+use crate::search::Column;
 
 /// The word refers to a list.
 const LIST: u32 = 1 << 31;
@@ -47,8 +48,8 @@ pub(super) fn tag_of(digest: &Digest) -> u32 {
 
 /// The postings of an epoch, by ordinals of fingerprints.
 pub(super) struct PostingsRef<'a> {
-    pub(super) words: SectionRef<'a>,
-    pub(super) lists: SectionRef<'a>,
+    pub(super) words: &'a SectionColumn,
+    pub(super) lists: &'a SectionColumn,
     /// How many pages the segment has.
     pub(super) pages: u64,
 }
@@ -67,7 +68,7 @@ impl<'a> PostingsRef<'a> {
         if u64::from(posting.page) < self.pages {
             return Ok(posting);
         }
-        Err(self.words.flaw(u64::from(ordinal) * 4, "a page beyond the last"))
+        Err(self.words.damaged(u64::from(ordinal) * 4, "a page beyond the last"))
     }
 
     fn place(&self, ordinal: u32) -> Result<Place> {

@@ -1,17 +1,18 @@
 //! The fingerprint tables of one epoch: opened, and written.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
 use super::build::{Builder, SectionWriter};
-use super::file::{SectionColumn, SectionRef, Segment};
+use super::column::{Contradiction, SectionColumn, WholeColumn};
+use super::file::{SectionRef, Segment};
 use super::postings::{Posting, PostingsRef, PostingsWriter, too_many};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::Digest;
 use crate::search::{
-    Address, CellTable, Cells, Census, HALVES, Index, LINE_BYTES, Part, Resources, Rotation,
+    Address, Candidate, CellTable, Cells, Census, Column, Finds, HALVES, Index, LINE_BYTES, Part, Resources, Rotation,
     Rotations, Shape, Shards, Sink, Tables, build_index, prefetch,
 };
 
@@ -30,6 +31,9 @@ pub(crate) struct Layout {
 pub(crate) struct EpochTables {
     pub(crate) epoch: u32,
     pub(crate) tables: Tables<SectionColumn>,
+    /// The same without checks, once every block has been checked.
+    whole: OnceLock<Tables<WholeColumn>>,
+    segment: Arc<Segment>,
     pages: u64,
     fingerprints: SectionColumn,
     postings: SectionColumn,
@@ -92,6 +96,8 @@ impl EpochTables {
         Ok(EpochTables {
             epoch,
             tables: Tables::new(fingerprints.clone(), shards, index)?,
+            whole: OnceLock::new(),
+            segment: Arc::clone(segment),
             pages: segment.numbers().pages,
             fingerprints,
             postings,
@@ -99,9 +105,34 @@ impl EpochTables {
         })
     }
 
-    /// The tables as a long search reads them: what it takes to find a section is done once.
-    pub(crate) fn borrowed(&self) -> Tables<SectionRef<'_>> {
-        self.tables.map(SectionColumn::section)
+    /// Hands over every fingerprint within `k` of each query, by the query's place; and asks for
+    /// their postings ahead.
+    pub(crate) fn find_each(
+        &self,
+        queries: &[u64],
+        k: u32,
+        finds: &mut impl Finds,
+    ) -> Result<()> {
+        let Some(whole) = self.whole() else { return self.tables.find_each(queries, k, finds) };
+        let mut finds = Behind { tables: self, finds };
+        let found = match queries {
+            [query] => whole.find(*query, k, &mut finds),
+            _ => whole.find_each(queries, k, &mut finds),
+        };
+        found.or_else(|Contradiction| {
+            // Once more, only to say where.
+            self.tables.find_each(queries, k, &mut Vec::new())?;
+            Err(self.fingerprints.section().flaw(0, "tables that contradict themselves"))
+        })
+    }
+
+    #[inline]
+    fn whole(&self) -> Option<&Tables<WholeColumn>> {
+        let known = self.whole.get();
+        if known.is_none() && self.segment.tables_are_whole() {
+            return Some(self.whole.get_or_init(|| self.tables.map(SectionColumn::whole)));
+        }
+        known
     }
 
     /// The fingerprint with this ordinal.
@@ -130,14 +161,13 @@ impl EpochTables {
     }
 
     fn postings_ref(&self) -> PostingsRef<'_> {
-        let (words, lists) = (self.postings.section(), self.lists.section());
-        PostingsRef { words, lists, pages: self.pages }
+        PostingsRef { words: &self.postings, lists: &self.lists, pages: self.pages }
     }
 
     /// Asks for the posting of a fingerprint.
-    pub(crate) fn prefetch_posting(&self, ordinal: u32) {
+    fn prefetch_posting(&self, ordinal: u32) {
         let at = u64::from(ordinal) * 4;
-        if let Ok(word) = self.postings.section().get(at..at + 4) {
+        if let Ok(word) = self.postings.bytes(at..at + 4) {
             prefetch(word);
         }
     }
@@ -169,6 +199,23 @@ impl EpochTables {
     /// The tags of a fingerprint's list, each with its page; `None` if only one page has it.
     pub(super) fn tags(&self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
         self.postings_ref().tags(ordinal)
+    }
+}
+
+/// Asks for the postings of what is likely found.
+struct Behind<'t, 'f, F> {
+    tables: &'t EpochTables,
+    finds: &'f mut F,
+}
+
+impl<F: Finds> Finds for Behind<'_, '_, F> {
+    fn expect(&mut self, ordinal: u32) {
+        self.tables.prefetch_posting(ordinal);
+        self.finds.expect(ordinal);
+    }
+
+    fn find(&mut self, place: usize, candidate: Candidate) {
+        self.finds.find(place, candidate);
     }
 }
 

@@ -13,13 +13,14 @@ use std::arch::x86_64::{
     _mm512_set1_epi64, _mm512_sub_epi32, _mm512_xor_si512,
 };
 
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::U64;
 
 use super::cells::{self, Found, Lines};
+use super::runs::{self, NearWord, PlaneRun};
 
 #[target_feature(enable = "popcnt")]
-pub(super) fn near_u32_popcnt(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
-    super::near_u32(plane, query, k, out);
+pub(super) fn near_in_runs_popcnt(runs: &[PlaneRun<'_>], out: &mut Vec<NearWord>) {
+    runs::near_in_runs(runs, out);
 }
 
 #[target_feature(enable = "popcnt")]
@@ -89,41 +90,45 @@ fn load<T>(words: &T) -> __m256i {
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn near_u32_avx2(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
-    let query = _mm256_set1_epi32(query.cast_signed());
-    let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed() + 1);
-    let near_of = |counts| lanes_u32(_mm256_cmpgt_epi32(limit, counts));
-    let (blocks, rest) = plane.as_chunks::<8>();
-    let (groups, blocks) = blocks.as_chunks::<4>();
-    let mut base = 0;
-    for group in groups {
-        let counts = group.each_ref().map(|block| counts_u32(_mm256_xor_si256(load(block), query)));
-        let [first, second, third, fourth] = counts;
-        // Nearly always nothing is near in any of them. Counts fit a byte each.
-        let nearest =
-            _mm256_min_epu8(_mm256_min_epu8(first, second), _mm256_min_epu8(third, fourth));
-        if near_of(nearest) != 0 {
-            for (counts, base) in counts.into_iter().zip((base..).step_by(8)) {
-                push_mask(base, near_of(counts), out);
+pub(super) fn near_in_runs_avx2(runs: &[PlaneRun<'_>], out: &mut Vec<NearWord>) {
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    for (run, &PlaneRun { plane, query, k }) in (0..).zip(runs) {
+        let query = _mm256_set1_epi32(query.cast_signed());
+        let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed() + 1);
+        let near_of = |counts| lanes_u32(_mm256_cmpgt_epi32(limit, counts));
+        let (blocks, rest) = plane.as_chunks::<8>();
+        let (groups, blocks) = blocks.as_chunks::<4>();
+        let mut base = 0;
+        for group in groups {
+            let counts =
+                group.each_ref().map(|block| counts_u32(_mm256_xor_si256(load(block), query)));
+            let [first, second, third, fourth] = counts;
+            // Nearly always nothing is near in any of them. Counts fit a byte each.
+            let nearest =
+                _mm256_min_epu8(_mm256_min_epu8(first, second), _mm256_min_epu8(third, fourth));
+            if near_of(nearest) != 0 {
+                for (counts, base) in counts.into_iter().zip((base..).step_by(8)) {
+                    push_mask(base, near_of(counts), |index| out.push(NearWord { run, index }));
+                }
             }
+            base += 8 * 4;
         }
-        base += 8 * 4;
-    }
-    for block in blocks {
-        push_mask(base, near_of(counts_u32(_mm256_xor_si256(load(block), query))), out);
-        base += 8;
-    }
-    if !rest.is_empty() {
-        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        #[expect(clippy::cast_possible_truncation, reason = "fewer than eight")]
-        let there = _mm256_cmpgt_epi32(_mm256_set1_epi32(rest.len() as i32), lanes);
-        #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: `there` is set in one lane for each word of `rest`, from the first on, and lanes
-        // that are not set are not read; the load asks for no alignment.
-        let words = unsafe { _mm256_maskload_epi32(rest.as_ptr().cast(), there) };
-        let counts = counts_u32(_mm256_xor_si256(words, query));
-        let near = _mm256_and_si256(there, _mm256_cmpgt_epi32(limit, counts));
-        push_mask(base, lanes_u32(near), out);
+        for block in blocks {
+            let near = near_of(counts_u32(_mm256_xor_si256(load(block), query)));
+            push_mask(base, near, |index| out.push(NearWord { run, index }));
+            base += 8;
+        }
+        if !rest.is_empty() {
+            #[expect(clippy::cast_possible_truncation, reason = "fewer than eight")]
+            let there = _mm256_cmpgt_epi32(_mm256_set1_epi32(rest.len() as i32), lanes);
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: `there` is set in one lane for each word of `rest`, from the first on, and
+            // lanes that are not set are not read; the load asks for no alignment.
+            let words = unsafe { _mm256_maskload_epi32(rest.as_ptr().cast(), there) };
+            let counts = counts_u32(_mm256_xor_si256(words, query));
+            let near = _mm256_and_si256(there, _mm256_cmpgt_epi32(limit, counts));
+            push_mask(base, lanes_u32(near), |index| out.push(NearWord { run, index }));
+        }
     }
 }
 
@@ -142,13 +147,14 @@ pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u3
             _mm256_min_epu8(_mm256_min_epu8(first, second), _mm256_min_epu8(third, fourth));
         if near_of(nearest) != 0 {
             for (counts, base) in counts.into_iter().zip((base..).step_by(4)) {
-                push_mask(base, near_of(counts), out);
+                push_mask(base, near_of(counts), |index| out.push(index));
             }
         }
         base += 4 * 4;
     }
     for block in blocks {
-        push_mask(base, near_of(counts_u64(_mm256_xor_si256(load(block), wide))), out);
+        let near = near_of(counts_u64(_mm256_xor_si256(load(block), wide)));
+        push_mask(base, near, |index| out.push(index));
         base += 4;
     }
     for (index, word) in (base..).zip(rest) {
@@ -190,31 +196,31 @@ pub(super) fn near_in_lines_avx512(lines: Lines<'_>, found: &mut Found) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
-pub(super) fn near_u32_avx512(plane: &[U32], query: u32, k: u32, out: &mut Vec<u32>) {
-    let query = _mm512_set1_epi32(query.cast_signed());
-    let limit = _mm512_set1_epi32(k.min(u32::BITS).cast_signed());
-    let (blocks, rest) = plane.as_chunks::<16>();
-    let mut base = 0;
-    for block in blocks {
-        #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
-        let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
-        let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
-        let near = _mm512_cmple_epu32_mask(distances, limit);
-        if near != 0 {
-            push_mask(base, near.into(), out);
+pub(super) fn near_in_runs_avx512(runs: &[PlaneRun<'_>], out: &mut Vec<NearWord>) {
+    for (run, &PlaneRun { plane, query, k }) in (0..).zip(runs) {
+        let query = _mm512_set1_epi32(query.cast_signed());
+        let limit = _mm512_set1_epi32(k.min(u32::BITS).cast_signed());
+        let (blocks, rest) = plane.as_chunks::<16>();
+        let mut base = 0;
+        for block in blocks {
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
+            let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+            let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+            let near = _mm512_cmple_epu32_mask(distances, limit);
+            push_mask(base, near.into(), |index| out.push(NearWord { run, index }));
+            base += 16;
         }
-        base += 16;
-    }
-    if !rest.is_empty() {
-        let lanes = u16::MAX >> (16 - rest.len());
-        #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: `lanes` has one bit for each word of `rest`, from the lowest on, and lanes
-        // that are masked out are not read; the load asks for no alignment.
-        let words = unsafe { _mm512_maskz_loadu_epi32(lanes, rest.as_ptr().cast()) };
-        let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
-        let near = _mm512_mask_cmple_epu32_mask(lanes, distances, limit);
-        push_mask(base, near.into(), out);
+        if !rest.is_empty() {
+            let lanes = u16::MAX >> (16 - rest.len());
+            #[expect(unsafe_code, reason = "a load through a pointer")]
+            // SAFETY: `lanes` has one bit for each word of `rest`, from the lowest on, and lanes
+            // that are masked out are not read; the load asks for no alignment.
+            let words = unsafe { _mm512_maskz_loadu_epi32(lanes, rest.as_ptr().cast()) };
+            let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+            let near = _mm512_mask_cmple_epu32_mask(lanes, distances, limit);
+            push_mask(base, near.into(), |index| out.push(NearWord { run, index }));
+        }
     }
 }
 
@@ -231,7 +237,7 @@ pub(super) fn near_u64_avx512(column: &[U64], query: u64, k: u32, out: &mut Vec<
         let distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, query));
         let near = _mm512_cmple_epu64_mask(distances, limit);
         if near != 0 {
-            push_mask(base, near.into(), out);
+            push_mask(base, near.into(), |index| out.push(index));
         }
         base += 8;
     }
@@ -243,15 +249,15 @@ pub(super) fn near_u64_avx512(column: &[U64], query: u64, k: u32, out: &mut Vec<
         let words = unsafe { _mm512_maskz_loadu_epi64(lanes, rest.as_ptr().cast()) };
         let distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, query));
         let near = _mm512_mask_cmple_epu64_mask(lanes, distances, limit);
-        push_mask(base, near.into(), out);
+        push_mask(base, near.into(), |index| out.push(index));
     }
 }
 
-/// Appends `base` plus the place of each bit that is set.
+/// Hands over `base` plus the place of each bit that is set.
 #[inline]
-fn push_mask(base: u32, mut mask: u32, out: &mut Vec<u32>) {
+fn push_mask(base: u32, mut mask: u32, mut push: impl FnMut(u32)) {
     while mask != 0 {
-        out.push(base + mask.trailing_zeros());
+        push(base + mask.trailing_zeros());
         mask &= mask - 1;
     }
 }

@@ -2,20 +2,32 @@
 
 use zerocopy::little_endian::{U32, U64};
 
-use super::super::kernel::{Found, GOES_ON, Kernel, Lines, NearEntry, Sought, prefetch};
+use super::super::kernel::{
+    Found, GOES_ON, Kernel, Lines, NearEntry, NearWord, PlaneRun, Sought, prefetch,
+};
 use super::*;
 
-fn check_u32(plane: &[u32], query: u32, k: u32) {
-    let truth: Vec<u32> = (0..)
-        .zip(plane)
-        .filter(|(_, word)| (*word ^ query).count_ones() <= k)
-        .map(|(index, _)| index)
+/// Runs of several lengths, each with another query and distance.
+fn check_runs(words: &[u32], query: u32, k: u32) {
+    let plane: Vec<U32> = words.iter().copied().map(U32::new).collect();
+    let runs: Vec<PlaneRun> = (0..4)
+        .map(|run| {
+            let plane = plane.get(run * 3..).unwrap_or(&[]);
+            PlaneRun { plane, query: query.rotate_left(run as u32), k: k.saturating_sub(run as u32) }
+        })
         .collect();
-    let plane: Vec<U32> = plane.iter().copied().map(U32::new).collect();
+    let mut truth = vec![NearWord { run: 7, index: 7 }];
+    for (run, compared) in (0..).zip(&runs) {
+        for (index, word) in (0..).zip(compared.plane) {
+            if (word.get() ^ compared.query).count_ones() <= compared.k {
+                truth.push(NearWord { run, index });
+            }
+        }
+    }
     for kernel in Kernel::available() {
-        let mut out = vec![7];
-        kernel.near_u32(&plane, query, k, &mut out);
-        assert_eq!(out.split_first(), Some((&7, &truth[..])), "{}", kernel.name());
+        let mut out = vec![NearWord { run: 7, index: 7 }];
+        kernel.near_in_runs(&runs, &mut out);
+        assert_eq!(out, truth, "{}", kernel.name());
     }
 }
 
@@ -72,7 +84,7 @@ fn every_length_around_a_block_is_compared_to_its_end() {
         for k in [0, 8, 16, 32, 64] {
             check_u64(&words[..length], words[0], k);
             let plane: Vec<u32> = words[..length].iter().map(|word| *word as u32).collect();
-            check_u32(&plane, words[0] as u32, k);
+            check_runs(&plane, words[0] as u32, k);
         }
     }
 }
@@ -114,7 +126,7 @@ proptest! {
         let query = words.first().copied().filter(|_| member).unwrap_or(seed);
         check_u64(&words, query, k);
         let plane: Vec<u32> = words.iter().map(|word| (word >> 16) as u32).collect();
-        check_u32(&plane, (query >> 16) as u32, k);
+        check_runs(&plane, (query >> 16) as u32, k);
         check_lines(&words, (query >> 16) as u32, least.min(k), k);
     }
 }

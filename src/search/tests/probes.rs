@@ -22,7 +22,8 @@ fn probes_are_the_buckets_within_the_reach_each_once() {
     let fingerprint = 0x0123_4567_89ab_cdef;
     for (bits, k) in [(0, 64), (1, 3), (4, 0), (4, 9), (5, 64), (8, 12), (16, 3), (16, 8)] {
         let reach = Reach::within(k);
-        let probes: Vec<_> = Probes::new(fingerprint, bits, reach).collect();
+        let probes = Block::ALL.map(|block| Probes::new(block, fingerprint, bits, reach));
+        let probes: Vec<_> = probes.into_iter().flatten().collect();
         let mut truth = HashSet::new();
         for (block, name) in Block::ALL.into_iter().zip(0..) {
             let own = block.bucket(fingerprint, bits);

@@ -11,7 +11,7 @@ fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
     tables.find(query, k, &mut found).unwrap();
     assert_eq!(sorted(found), truth, "find, k = {k}");
     let mut found = Vec::new();
-    tables.scan(query, k, &mut found).unwrap();
+    tables.scan(query, k, |candidate| found.push(candidate)).unwrap();
     assert_eq!(found, truth, "scan, k = {k}");
     look_up(&truth, tables, query, k);
 }
@@ -25,7 +25,7 @@ fn look_up(truth: &[Candidate], tables: &Tables<Bytes>, query: u64, k: u32) {
         Shape::Cells { .. } => return,
     };
     let mut found = Vec::new();
-    tables.find_by(way, query, k, &mut found).unwrap();
+    tables.find_by(way, 0, &[query], k, &mut found).unwrap();
     assert_eq!(sorted(found), truth, "{way:?}, k = {k}");
 }
 
@@ -197,6 +197,15 @@ proptest! {
     }
 }
 
+/// What was found for each of many queries.
+struct ByPlace(Vec<Vec<Candidate>>);
+
+impl Finds for ByPlace {
+    fn find(&mut self, place: usize, candidate: Candidate) {
+        self.0[place].push(candidate);
+    }
+}
+
 #[test]
 fn a_batch_is_answered_like_its_queries_one_by_one() {
     for kind in KINDS {
@@ -206,11 +215,9 @@ fn a_batch_is_answered_like_its_queries_one_by_one() {
             for shape in [Shape::Column, plain(9), STEPPED, cells(2800)] {
                 let tables = tables(&fingerprints, shape);
                 for k in [0, 1, 2, 3, 4, 8, 64] {
-                    let mut found = vec![Vec::new(); queries.len()];
-                    let batch = Batch::new(queries.clone(), k);
-                    let add = |place: usize, candidate| found[place].push(candidate);
-                    tables.find_batch(&batch, add).unwrap();
-                    for (query, found) in queries.iter().zip(found) {
+                    let mut found = ByPlace(vec![Vec::new(); queries.len()]);
+                    tables.find_each(&queries, k, &mut found).unwrap();
+                    for (query, found) in queries.iter().zip(found.0) {
                         assert_eq!(sorted(found), oracle(&fingerprints, *query, k), "k = {k}");
                     }
                 }

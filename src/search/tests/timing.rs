@@ -92,17 +92,14 @@ fn report(n: usize) {
             let single_ns = ns_each(count, || {
                 for &query in &strangers {
                     out.clear();
-                    tables.find_by(way, query, k, &mut out).unwrap();
+                    tables.find_by(way, 0, &[query], k, &mut out).unwrap();
                     black_box(&out);
                 }
             });
-            let batch = Batch::new(strangers, k);
             let batch_ns = ns_each(count, || {
-                tables
-                    .find_batch(&batch, |_, found| {
-                        black_box(found);
-                    })
-                    .unwrap();
+                out.clear();
+                tables.find_by(way, 0, &strangers, k, &mut out).unwrap();
+                black_box(&out);
             });
             println!(
                 "    k = {k:2}: {single_ns:10.0} ns, in a batch {batch_ns:10.0} ns, expected {:10.0} ns; {:.2}",
@@ -166,13 +163,15 @@ fn kernels() {
     let column: Vec<U64> = words.iter().copied().map(U64::new).collect();
     let plane: Vec<U32> = words.iter().map(|&word| U32::new(word as u32)).collect();
     for kernel in Kernel::available() {
-        let mut out = Vec::new();
+        let (mut out, mut near) = (Vec::new(), Vec::new());
         for length in [15, 152, 8192] {
             let rounds = 40_000_000 / length;
             let u32_ns = ns_each(rounds * length, || {
                 for round in 0..rounds {
-                    out.clear();
-                    kernel.near_u32(black_box(&plane[..length]), round as u32, 3, &mut out);
+                    near.clear();
+                    let plane = black_box(&plane[..length]);
+                    let run = PlaneRun { plane, query: round as u32, k: 3 };
+                    kernel.near_in_runs(&[run], &mut near);
                 }
             });
             let u64_ns = ns_each(rounds * length, || {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{Hit, Wanted};
 use crate::error::Result;
-use crate::search::Batch;
 use crate::store::ahead::Ahead;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
@@ -36,10 +35,10 @@ pub(crate) fn segment_hits_of_many(
         let places: Vec<(usize, u64)> = places
             .filter_map(|(place, w)| Some((place, w.as_ref().filter(of_epoch)?.fingerprint)))
             .collect();
-        let batch = Batch::new(places.iter().map(|(_, fingerprint)| *fingerprint).collect(), k);
+        let queries: Vec<u64> = places.iter().map(|(_, fingerprint)| *fingerprint).collect();
         for (number, live) in segments.iter().enumerate() {
             let Some(tables) = live.tables(epoch) else { continue };
-            tables.borrowed().find_batch(&batch, |query, candidate| {
+            tables.find_each(&queries, k, &mut |query: usize, candidate| {
                 let place = places.get(query).map(|(place, _)| *place);
                 if let Some(hits) = place.and_then(|place| hits.get_mut(place)) {
                     hits.push(Hit { candidate, component: number });
@@ -85,10 +84,9 @@ impl Snapshot {
         matches.resize_with(fingerprints.len(), none);
         // What is near, in order of the searches.
         let mut hits: Vec<(usize, Hit)> = Vec::new();
-        let batch = Batch::new(fingerprints.to_vec(), wanted.k);
         for (component, live) in self.view.segments.iter().enumerate() {
             let Some(tables) = live.tables(wanted.epoch) else { continue };
-            tables.borrowed().find_batch(&batch, |place, candidate| {
+            tables.find_each(fingerprints, wanted.k, &mut |place, candidate| {
                 hits.push((place, Hit { candidate, component }));
             })?;
         }

@@ -61,7 +61,7 @@ pub(crate) struct Findings {
 /// Fingerprints within distance in the segments. The costly part of a search, and one that needs
 /// nothing but the segments.
 pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -> Result<Vec<Hit>> {
-    let (mut hits, mut candidates) = (Vec::new(), Vec::new());
+    let mut hits = Vec::new();
     if segments.len() > 1 {
         // Their lines come at the same time.
         for live in segments {
@@ -70,11 +70,10 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
             }
         }
     }
-    for (number, live) in segments.iter().enumerate() {
+    for (component, live) in segments.iter().enumerate() {
         if let Some(tables) = live.tables(wanted.epoch) {
-            tables.tables.find(wanted.fingerprint, wanted.k, &mut candidates)?;
-            let component = number;
-            hits.extend(candidates.drain(..).map(|candidate| Hit { candidate, component }));
+            let mut found = |_: usize, candidate| hits.push(Hit { candidate, component });
+            tables.find_each(&[wanted.fingerprint], wanted.k, &mut found)?;
         }
     }
     Ok(hits)
@@ -90,9 +89,6 @@ impl View {
             places
                 .filter_map(|(hit, live)| Some((hit.candidate.ordinal, live, live.tables(epoch)?)))
         };
-        for (ordinal, _, tables) in of_segments() {
-            tables.prefetch_posting(ordinal);
-        }
         for (ordinal, live, tables) in of_segments() {
             if let Some(posting) = tables.single(ordinal)? {
                 live.segment.prefetch_place(posting.page);

@@ -1,0 +1,291 @@
+//! Looking into rotations: the probes of one query, or of many.
+//!
+//! A probe takes several memory lines one after another: the directory says where its run is, the
+//! run is compared, and what is near there is looked up. Probes therefore go in *rounds*: while one
+//! round's directories are asked for, the one before finds its runs, and the one before that is
+//! compared. Most queries within 3 are a single round of four probes.
+
+use std::ops::Range;
+
+use arrayvec::ArrayVec;
+use zerocopy::IntoBytes;
+
+use super::column::{Column, u32s, u64_at, u64s};
+use super::kernel::{Kernel, NearWord, PlaneRun, prefetch, prefetch_run};
+use super::probe::{Block, Probe, Probes, Reach};
+use super::rotation::Rotations;
+use super::tables::{Candidate, Finds};
+
+/// Probes of a round: about as many lines as a core can wait for at once.
+const ROUND: usize = 16;
+
+/// Rounds on their way.
+const ROUNDS: usize = 3;
+
+/// Entries that are looked up together.
+const SURVIVORS: usize = 32;
+
+/// What is looked into, and how far.
+pub(super) struct Ground<'c, C> {
+    /// The canonical column.
+    pub(super) fingerprints: &'c C,
+    /// How many fingerprints there are.
+    pub(super) n: u32,
+    pub(super) rotations: &'c Rotations<C>,
+    pub(super) k: u32,
+    pub(super) reach: Reach,
+}
+
+impl<C> Clone for Ground<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Ground<'_, C> {}
+
+impl<'c, C: Column> Ground<'c, C> {
+    /// The steps of the directory between which the run of a probe lies, if the block after its own
+    /// has so many bits set.
+    #[inline]
+    fn steps(&self, probe: Probe, popcount: u32) -> Range<u32> {
+        let Probe { block, bucket, distance } = probe;
+        let address = self.rotations.address;
+        if !address.stepped {
+            return bucket..bucket + 1;
+        }
+        address.steps_of(bucket, popcount, self.reach.slack(block, distance).unwrap_or(0))
+    }
+
+    /// Aims probes at a block: asks for their directories.
+    #[inline]
+    fn aim(
+        &self,
+        block: Block,
+        place: usize,
+        fingerprint: u64,
+    ) -> impl Fn(Probe) -> Result<Aimed, C::Error> {
+        let ground = *self;
+        let popcount =
+            if ground.rotations.address.stepped { block.next_popcount(fingerprint) } else { 0 };
+        let query = block.plane(fingerprint);
+        move |probe| {
+            let range = ground.steps(probe, popcount);
+            let directory = &ground.rotations.of(block).directory;
+            prefetch(u32s(directory, range.start..range.end + 1)?.as_bytes());
+            let distance = probe.distance;
+            Ok(Aimed { fingerprint, place, range, distance, query, block })
+        }
+    }
+
+    /// Answers one query that looks into no more than its own bucket in each rotation.
+    #[inline]
+    pub(super) fn own(&self, fingerprint: u64, finds: &mut impl Finds) -> Result<(), C::Error> {
+        let mut round = Round::new();
+        for block in Block::ALL {
+            if self.reach.of(block) > 0 {
+                let bucket = block.bucket(fingerprint, self.rotations.address.bits);
+                let probe = Probe { block, bucket, distance: 0 };
+                round.probes.push(self.aim(block, 0, fingerprint)(probe)?);
+            }
+        }
+        let mut survivors = Survivors { entries: ArrayVec::new(), finds };
+        round.find_runs(self)?;
+        round.compare(self, &mut survivors)?;
+        survivors.settle(self)
+    }
+
+    /// The words of a probe that are compared with a query.
+    pub(super) fn run(&self, probe: Probe, fingerprint: u64) -> Result<&'c [u8], C::Error> {
+        let rotation = self.rotations.of(probe.block);
+        let steps = self.steps(probe, probe.block.next_popcount(fingerprint));
+        let entries = rotation.entries(steps, self.n)?;
+        Ok(u32s(&rotation.planes, entries)?.as_bytes())
+    }
+}
+
+/// A probe of one query.
+struct Aimed {
+    fingerprint: u64,
+    /// The query's place among all.
+    place: usize,
+    /// First steps of the directory, then entries of the rotation.
+    range: Range<u32>,
+    /// In how many bits the bucket differs from the query's.
+    distance: u32,
+    /// What the run is compared with.
+    query: u32,
+    block: Block,
+}
+
+/// Probes that are at the same step.
+struct Round<'c> {
+    probes: ArrayVec<Aimed, ROUND>,
+    /// What each of them compares, once that is known.
+    runs: ArrayVec<PlaneRun<'c>, ROUND>,
+}
+
+impl<'c> Round<'c> {
+    /// Not a constant: that would be copied, with all that is not in it yet.
+    #[inline]
+    fn new() -> Self {
+        Round { probes: ArrayVec::new(), runs: ArrayVec::new() }
+    }
+
+    /// Finds the runs, whose directories have come, and asks for them.
+    #[inline]
+    fn find_runs<C: Column>(&mut self, ground: &Ground<'c, C>) -> Result<(), C::Error> {
+        for aimed in &mut self.probes {
+            let rotation = ground.rotations.of(aimed.block);
+            aimed.range = rotation.entries(aimed.range.clone(), ground.n)?;
+            let plane = u32s(&rotation.planes, aimed.range.clone())?;
+            prefetch_run(plane);
+            self.runs.push(PlaneRun { plane, query: aimed.query, k: ground.k - aimed.distance });
+        }
+        Ok(())
+    }
+
+    /// Compares the runs, which have come, and ends the round.
+    #[inline]
+    fn compare<C: Column, F: Finds>(
+        &mut self,
+        ground: &Ground<'c, C>,
+        survivors: &mut Survivors<'_, F>,
+    ) -> Result<(), C::Error> {
+        let mut near = Vec::new();
+        Kernel::fastest().near_in_runs(&self.runs, &mut near);
+        for NearWord { run, index } in near {
+            let run = run as usize;
+            if let (Some(probe), Some(run)) = (self.probes.get(run), self.runs.get(run))
+                && let Some(plane) = run.plane.get(index as usize)
+            {
+                survivors.add(ground, probe, index, plane.get() ^ run.query)?;
+            }
+        }
+        self.probes.clear();
+        self.runs.clear();
+        Ok(())
+    }
+}
+
+/// Probes on their way.
+pub(super) struct Lookup<'c, 'f, C, F> {
+    ground: Ground<'c, C>,
+    rounds: [Round<'c>; ROUNDS],
+    /// The round that is being filled. The next one is the oldest.
+    filled: usize,
+    survivors: Survivors<'f, F>,
+}
+
+impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
+    #[inline]
+    pub(super) fn new(ground: Ground<'c, C>, finds: &'f mut F) -> Self {
+        let rounds = [Round::new(), Round::new(), Round::new()];
+        let survivors = Survivors { entries: ArrayVec::new(), finds };
+        Self { ground, rounds, filled: 0, survivors }
+    }
+
+    /// Sets out on the probes of a query.
+    #[inline]
+    pub(super) fn query(&mut self, place: usize, fingerprint: u64) -> Result<(), C::Error> {
+        let ground = self.ground;
+        for block in Block::ALL {
+            let aim = ground.aim(block, place, fingerprint);
+            for probe in Probes::new(block, fingerprint, ground.rotations.address.bits, ground.reach)
+            {
+                let Some(round) = self.rounds.get_mut(self.filled) else { continue };
+                round.probes.push(aim(probe)?);
+                if round.probes.is_full() {
+                    self.turn()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finishes what is on its way.
+    #[inline]
+    pub(super) fn finish(&mut self) -> Result<(), C::Error> {
+        for _ in 0..ROUNDS {
+            self.turn()?;
+        }
+        self.survivors.settle(&self.ground)
+    }
+
+    /// Takes each round a step further. The oldest is compared and emptied, to be filled next.
+    fn turn(&mut self) -> Result<(), C::Error> {
+        let [first, second, third] = &mut self.rounds;
+        let (middle, oldest) = match self.filled {
+            0 => (third, second),
+            1 => (first, third),
+            _ => (second, first),
+        };
+        middle.find_runs(&self.ground)?;
+        if !oldest.runs.is_empty() {
+            oldest.compare(&self.ground, &mut self.survivors)?;
+        }
+        self.filled = (self.filled + 1) % ROUNDS;
+        Ok(())
+    }
+}
+
+/// An entry that is near in the 32 bits that its rotation has of it.
+struct Survivor {
+    fingerprint: u64,
+    place: usize,
+    block: Block,
+    /// Its place in the rotation, then its ordinal.
+    entry: u32,
+}
+
+/// Entries whose whole fingerprints are compared next.
+struct Survivors<'f, F> {
+    entries: ArrayVec<Survivor, SURVIVORS>,
+    finds: &'f mut F,
+}
+
+impl<F: Finds> Survivors<'_, F> {
+    /// Adds the entry of a probe's run, unless its `difference` there says that it is not this
+    /// rotation that reports it.
+    fn add<C: Column>(
+        &mut self,
+        ground: &Ground<'_, C>,
+        probe: &Aimed,
+        index: u32,
+        difference: u32,
+    ) -> Result<(), C::Error> {
+        let &Aimed { fingerprint, place, block, distance, ref range, .. } = probe;
+        if ground.reach.left_to_later(block, distance, difference) {
+            return Ok(());
+        }
+        let entry = range.start + index;
+        let ordinals = &ground.rotations.of(block).ordinals;
+        prefetch(u32s(ordinals, entry..entry + 1)?.as_bytes());
+        if self.entries.is_full() {
+            self.settle(ground)?;
+        }
+        self.entries.push(Survivor { fingerprint, place, block, entry });
+        Ok(())
+    }
+
+    /// Compares them, and hands over those that are near.
+    fn settle<C: Column>(&mut self, ground: &Ground<'_, C>) -> Result<(), C::Error> {
+        let column = ground.fingerprints;
+        for Survivor { block, entry, .. } in &mut self.entries {
+            let ordinal = ground.rotations.of(*block).ordinal(*entry, ground.n)?;
+            prefetch(u64s(column, ordinal..ordinal + 1)?.as_bytes());
+            self.finds.expect(ordinal);
+            *entry = ordinal;
+        }
+        for Survivor { fingerprint, place, block, entry: ordinal } in self.entries.drain(..) {
+            let found = u64_at(column, ordinal)?;
+            let difference = found ^ fingerprint;
+            if difference.count_ones() <= ground.k
+                && ground.reach.last_found_by(block, difference)
+            {
+                self.finds.find(place, Candidate::new(ordinal, found, fingerprint));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Sections as the search reads them.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use zerocopy::FromBytes;
+
+use super::file::{Section, SectionRef, Segment};
+use crate::disk::MapPart;
+use crate::error::{Error, Result};
+use crate::layout::Tag;
+use crate::search::{Column, Line};
+
+/// A section that keeps its segment open: bytes that are checked on first touch.
+#[derive(Clone, Debug)]
+pub(crate) struct SectionColumn {
+    segment: Arc<Segment>,
+    section: Section,
+    bytes: MapPart,
+    /// Whether all blocks have been checked.
+    whole: Arc<AtomicBool>,
+}
+
+impl SectionColumn {
+    pub(crate) fn new(segment: &Arc<Segment>, tag: Tag) -> Self {
+        let section = segment.place(tag);
+        let (bytes, whole) = (segment.map_part(&section), segment.whole_flag(&section));
+        SectionColumn { section, bytes, whole, segment: Arc::clone(segment) }
+    }
+
+    #[inline]
+    pub(crate) fn section(&self) -> SectionRef<'_> {
+        SectionRef::new(&self.segment, self.section, &self.bytes)
+    }
+
+    /// The same without the checks, for those who know that all blocks have been checked.
+    pub(super) fn whole(&self) -> WholeColumn {
+        WholeColumn(self.bytes.clone())
+    }
+
+    #[inline]
+    pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
+        let start = index.saturating_mul(4);
+        let bytes = self.bytes(start..start.saturating_add(4))?;
+        let bytes = bytes.try_into().map_err(|_| self.damaged(start, "too short"))?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+}
+
+impl Column for SectionColumn {
+    type Error = Error;
+
+    #[inline]
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
+        if self.whole.load(Ordering::Relaxed)
+            && let (Ok(start), Ok(end)) = (usize::try_from(range.start), usize::try_from(range.end))
+            && let Some(bytes) = self.bytes.get(start..end)
+        {
+            return Ok(bytes);
+        }
+        self.section().get(range)
+    }
+
+    #[inline]
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line]> {
+        self.section().lines(lines)
+    }
+
+    fn damaged(&self, offset: u64, what: &'static str) -> Error {
+        self.section().flaw(offset, what)
+    }
+}
+
+/// A section whose blocks have all been checked: nothing but its bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct WholeColumn(MapPart);
+
+/// A [`WholeColumn`] contradicts itself. Where and how, its [`SectionColumn`] says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contradiction;
+
+impl Column for WholeColumn {
+    type Error = Contradiction;
+
+    #[inline]
+    fn bytes(&self, range: Range<u64>) -> std::result::Result<&[u8], Contradiction> {
+        match (usize::try_from(range.start), usize::try_from(range.end)) {
+            (Ok(start), Ok(end)) => self.0.get(start..end).ok_or(Contradiction),
+            _ => Err(Contradiction),
+        }
+    }
+
+    #[inline]
+    fn lines(
+        &self,
+        mut lines: impl Iterator<Item = u32>,
+    ) -> std::result::Result<&[Line], Contradiction> {
+        let (all, _) = <[Line]>::ref_from_prefix(&self.0).map_err(|_| Contradiction)?;
+        if lines.all(|line| (line as usize) < all.len()) { Ok(all) } else { Err(Contradiction) }
+    }
+
+    fn damaged(&self, _: u64, _: &'static str) -> Contradiction {
+        Contradiction
+    }
+}
