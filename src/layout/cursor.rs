@@ -71,6 +71,7 @@ impl<'a> Cursor<'a> {
         if first < 0x80 { Some(first.into()) } else { self.long_varint(first) }
     }
 
+    #[cold]
     fn long_varint(&mut self, first: u8) -> Option<u64> {
         let mut value = u64::from(first & 0x7f);
         for shift in (7..64).step_by(7) {

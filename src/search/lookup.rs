@@ -91,7 +91,7 @@ impl<'c, C: Column> Ground<'c, C> {
         }
         let mut survivors = Survivors { entries: ArrayVec::new(), finds };
         round.find_runs(self)?;
-        round.compare(self, &mut survivors)?;
+        round.compare(self, &mut Vec::new(), &mut survivors)?;
         survivors.settle(self)
     }
 
@@ -150,11 +150,11 @@ impl<'c> Round<'c> {
     fn compare<C: Column, F: Finds>(
         &mut self,
         ground: &Ground<'c, C>,
+        near: &mut Vec<NearWord>,
         survivors: &mut Survivors<'_, F>,
     ) -> Result<(), C::Error> {
-        let mut near = Vec::new();
-        Kernel::fastest().near_in_runs(&self.runs, &mut near);
-        for NearWord { run, index } in near {
+        Kernel::fastest().near_in_runs(&self.runs, near);
+        for NearWord { run, index } in near.drain(..) {
             let run = run as usize;
             if let (Some(probe), Some(run)) = (self.probes.get(run), self.runs.get(run))
                 && let Some(plane) = run.plane.get(index as usize)
@@ -174,6 +174,7 @@ pub(super) struct Lookup<'c, 'f, C, F> {
     rounds: [Round<'c>; ROUNDS],
     /// The round that is being filled. The next one is the oldest.
     filled: usize,
+    near: Vec<NearWord>,
     survivors: Survivors<'f, F>,
 }
 
@@ -182,7 +183,7 @@ impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
     pub(super) fn new(ground: Ground<'c, C>, finds: &'f mut F) -> Self {
         let rounds = [Round::new(), Round::new(), Round::new()];
         let survivors = Survivors { entries: ArrayVec::new(), finds };
-        Self { ground, rounds, filled: 0, survivors }
+        Self { ground, rounds, filled: 0, near: Vec::new(), survivors }
     }
 
     /// Sets out on the probes of a query.
@@ -222,7 +223,7 @@ impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
         };
         middle.find_runs(&self.ground)?;
         if !oldest.runs.is_empty() {
-            oldest.compare(&self.ground, &mut self.survivors)?;
+            oldest.compare(&self.ground, &mut self.near, &mut self.survivors)?;
         }
         self.filled = (self.filled + 1) % ROUNDS;
         Ok(())

@@ -41,11 +41,6 @@ impl Block {
         self.next().bucket(fingerprint, BLOCK_BITS).count_ones()
     }
 
-    /// How many bits of this block are set in `difference`.
-    fn distance(self, difference: u64) -> u32 {
-        self.bucket(difference, BLOCK_BITS).count_ones()
-    }
-
     /// The block after this one; the first comes after the last.
     pub(super) fn next(self) -> Self {
         match self {
@@ -107,25 +102,16 @@ impl Reach {
         (distance < own).then(|| own + self.of(block.next()) - 1 - distance)
     }
 
-    /// Whether the rotation of `block` finds two fingerprints with this `difference` (their
-    /// exclusive or).
-    fn found_by(self, block: Block, difference: u64) -> bool {
-        let slack = self.slack(block, block.distance(difference));
-        slack.is_some_and(|slack| block.next().distance(difference) <= slack)
-    }
-
-    /// Whether `block` is the last one whose rotation finds two fingerprints with this `difference`:
-    /// the rule by which each is reported once.
+    /// Whether `block` is the last one whose rotation finds two fingerprints with this `difference`
+    /// (their exclusive or): the rule by which each is reported once.
     pub(super) fn last_found_by(self, block: Block, difference: u64) -> bool {
-        let [_, second, third, fourth] = Block::ALL;
-        let later: &[Block] = match block {
-            Block::First => &[second, third, fourth],
-            Block::Second => &[third, fourth],
-            Block::Third => &[fourth],
-            Block::Fourth => &[],
-        };
-        self.found_by(block, difference)
-            && !later.iter().any(|&later| self.found_by(later, difference))
+        let ([a, b, c, d], [ra, rb, rc, rd]) = (counts_of_blocks(difference), self.0);
+        // As `slack` says.
+        let ring = [(a, b, ra, rb), (b, c, rb, rc), (c, d, rc, rd), (d, a, rd, ra)];
+        let found_by = ring.map(|(own, next, reach, next_reach)| {
+            own < reach && own + next < reach + next_reach
+        });
+        found_by.into_iter().rposition(|found| found) == Some(block as usize)
     }
 
     /// Whether what is known of an entry of the rotation of `block` is enough to say that a later
@@ -141,6 +127,18 @@ impl Reach {
             && self.slack(block.next(), next).is_some_and(|slack| after_next <= slack);
         !found || found_by_next
     }
+}
+
+/// How many bits of each block are set: the usual way to count those of a word, ended early.
+fn counts_of_blocks(word: u64) -> [u32; BLOCKS] {
+    const PAIRS: u64 = 0x5555_5555_5555_5555;
+    const NIBBLES: u64 = 0x3333_3333_3333_3333;
+    const BYTES: u64 = 0x0f0f_0f0f_0f0f_0f0f;
+    let pairs = word - (word >> 1 & PAIRS);
+    let nibbles = (pairs & NIBBLES) + (pairs >> 2 & NIBBLES);
+    let bytes = (nibbles + (nibbles >> 4)) & BYTES;
+    let blocks = bytes + (bytes >> 8);
+    [48, 32, 16, 0].map(|shift| (blocks >> shift & 0x1f) as u32)
 }
 
 /// One bucket to look into.

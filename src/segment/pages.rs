@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
+
 use super::file::Segment;
 use super::record::RecordRef;
 use crate::error::Result;
@@ -82,16 +84,57 @@ impl<'a> Group<'a> {
     /// Puts the next page's URL into `url` and returns its record.
     #[inline]
     fn next(&mut self, url: &mut Vec<u8>) -> Option<&'a [u8]> {
-        self.left = self.left.checked_sub(1)?;
-        let shared = usize::try_from(self.heads.varint()?).ok()?;
-        let suffix = usize::try_from(self.heads.varint()?).ok()?;
-        let record = usize::try_from(self.heads.varint()?).ok()?;
+        let (shared, suffix, record) = self.head()?;
         if shared > url.len() {
             return None;
         }
         url.truncate(shared);
-        url.extend_from_slice(self.heads.take(suffix)?);
+        url.extend_from_slice(suffix);
         self.records.take(record)
+    }
+
+    /// Goes to the page after `before` others: puts its URL into `url`, and returns its record.
+    ///
+    /// Only what the URL has in the end is copied: from its own suffix backwards, what is left to
+    /// others of the earlier ones.
+    fn skip(&mut self, before: u64, url: &mut Vec<u8>) -> Option<&'a [u8]> {
+        let mut suffixes: ArrayVec<(usize, &[u8]), { GROUP_PAGES as usize }> = ArrayVec::new();
+        let (mut len, mut records) = (0, 0_usize);
+        for _ in 0..before {
+            let (shared, suffix, record) = self.head()?;
+            if shared > len {
+                return None;
+            }
+            len = shared + suffix.len();
+            suffixes.try_push((shared, suffix)).ok()?;
+            records = records.checked_add(record)?;
+        }
+        let (shared, suffix, record) = self.head()?;
+        if shared > len {
+            return None;
+        }
+        *url = vec![0; shared + suffix.len()];
+        url.get_mut(shared..)?.copy_from_slice(suffix);
+        let mut wanted = shared;
+        for (shared, suffix) in suffixes.into_iter().rev() {
+            if let Some(part) = url.get_mut(shared..wanted) {
+                part.copy_from_slice(suffix.get(..part.len())?);
+                wanted = shared;
+            }
+        }
+        self.records.take(records)?;
+        self.records.take(record)
+    }
+
+    /// The next page's head: how much of its URL is that of the page before it, the rest of it, and
+    /// how long its record is.
+    #[inline]
+    fn head(&mut self) -> Option<(usize, &'a [u8], usize)> {
+        self.left = self.left.checked_sub(1)?;
+        let shared = usize::try_from(self.heads.varint()?).ok()?;
+        let suffix = usize::try_from(self.heads.varint()?).ok()?;
+        let record = usize::try_from(self.heads.varint()?).ok()?;
+        Some((shared, self.heads.take(suffix)?, record))
     }
 
     /// Goes to the page after `before` others: its record, and whether its URL is `url`. Puts no
@@ -100,11 +143,7 @@ impl<'a> Group<'a> {
         // The length of the current URL, and how much of it is that of `url`.
         let (mut len, mut same) = (0, 0);
         for left in (0..=before).rev() {
-            self.left = self.left.checked_sub(1)?;
-            let shared = usize::try_from(self.heads.varint()?).ok()?;
-            let suffix = usize::try_from(self.heads.varint()?).ok()?;
-            let record = usize::try_from(self.heads.varint()?).ok()?;
-            let suffix = self.heads.take(suffix)?;
+            let (shared, suffix, record) = self.head()?;
             if shared > len {
                 return None;
             }
@@ -162,13 +201,9 @@ impl Segment {
 
     /// The page at a place in SURT order: its URL goes into `url`. Costs one group.
     pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<PageRef<'_>> {
+        self.prefetch_page(ordinal);
         let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
-        url.clear();
-        let mut record = None;
-        for _ in 0..=u64::from(ordinal) % GROUP_PAGES {
-            record = group.next(url);
-        }
-        let record = record.and_then(RecordRef::parse);
+        let record = group.skip(u64::from(ordinal) % GROUP_PAGES, url).and_then(RecordRef::parse);
         let record = record.ok_or_else(|| self.damaged(PAGES, start, "a page is not there"))?;
         Ok(PageRef { ordinal, record })
     }
@@ -299,6 +334,11 @@ impl Segment {
         key.clear();
         surt::key(self.text(url)?, key);
         Ok(())
+    }
+
+    /// The same for one that is kept.
+    pub(crate) fn into_text(&self, url: Vec<u8>) -> Result<String> {
+        String::from_utf8(url).map_err(|_| self.damaged(PAGES, 0, "a URL that is not UTF-8"))
     }
 
     /// A stored URL as text.

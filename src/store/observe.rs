@@ -284,11 +284,11 @@ impl Shared {
         view: &View,
         observation: &Observation<'_>,
         verdict: Verdict,
-        hits: Vec<Hit>,
+        mut hits: Vec<Hit>,
     ) -> Result<Outcome> {
         let mut outcome = Outcome { verdict, copies: Vec::new(), near: Vec::new(), complete: true };
         let Some(wanted) = self.wanted(observation) else { return Ok(outcome) };
-        let findings = view.near(&wanted, u64::MAX, hits)?;
+        let findings = view.near(&wanted, u64::MAX, &mut hits)?;
         outcome.complete = findings.complete;
         outcome.near = findings.near;
         let mut copies = Vec::new();

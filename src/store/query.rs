@@ -30,6 +30,13 @@ pub enum Versions {
     Ever,
 }
 
+impl Versions {
+    /// Whether a page's fingerprint says by itself that it is one of these.
+    pub(crate) fn need_no_visits(self) -> bool {
+        matches!(self, Self::InForce | Self::Ever)
+    }
+}
+
 /// A search for fingerprints.
 ///
 /// ```

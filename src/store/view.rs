@@ -244,6 +244,12 @@ impl View {
         Ok(content.filter(|_| settled.is_some_and(|v: Visit| v.seen != Seen::Gone)))
     }
 
+    /// Whether no component newer than segment `number` has anything to say.
+    pub(crate) fn is_newest(&self, number: usize) -> bool {
+        number + 1 == self.segments.len()
+            && self.memtables.iter().all(|memtable| memtable.read().sequences.is_none())
+    }
+
     /// Whether a component newer than segment `number` knows the page or forgot it, so that what
     /// that segment says of it is not in force.
     pub(crate) fn superseded(

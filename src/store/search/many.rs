@@ -95,6 +95,7 @@ impl Snapshot {
         let mut ahead = in_order.chunks(AHEAD);
         let mut asked_for = 0;
         let mut taken = 0;
+        let mut of_one: Vec<Hit> = Vec::new();
         let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
         let in_memory = self.view.memtables.iter().any(|m| m.read().sequences.is_some());
         for (place, (&fingerprint, matches)) in fingerprints.iter().zip(&mut matches).enumerate() {
@@ -102,8 +103,9 @@ impl Snapshot {
             if own.is_none() && !in_memory {
                 continue;
             }
-            let own: Vec<Hit> = own.unwrap_or(&[]).iter().map(|(_, hit)| *hit).collect();
-            taken += own.len();
+            of_one.clear();
+            of_one.extend(own.unwrap_or(&[]).iter().map(|(_, hit)| *hit));
+            taken += of_one.len();
             while asked_for < taken
                 && let Some(next) = ahead.next()
             {
@@ -111,7 +113,7 @@ impl Snapshot {
                 asked_for += next.len();
             }
             let wanted = Wanted { fingerprint, ..wanted };
-            *matches = self.matches(&wanted, own)?;
+            *matches = self.matches(&wanted, &mut of_one)?;
         }
         Ok(matches)
     }

@@ -59,7 +59,6 @@ struct Search<'v, 'w> {
     /// The pages under the prefix, in each segment that was asked for.
     under: Vec<Option<Range<u32>>>,
     findings: Findings,
-    url: Vec<u8>,
 }
 
 impl View {
@@ -69,24 +68,25 @@ impl View {
         &self,
         wanted: &Wanted<'_>,
         sequence: u64,
-        mut hits: Vec<Hit>,
+        hits: &mut Vec<Hit>,
     ) -> Result<Findings> {
         let mut in_memory = Vec::new();
         for (component, memtable) in (self.segments.len()..).zip(&self.memtables) {
             memtable.read().near(wanted.epoch, wanted.fingerprint, wanted.k, &mut in_memory);
             hits.extend(in_memory.drain(..).map(|candidate| Hit { candidate, component }));
         }
-        let findings = Findings { copies: Vec::new(), near: Vec::new(), complete: true };
+        let mut findings = Findings { copies: Vec::new(), near: Vec::new(), complete: true };
         if hits.is_empty() {
             return Ok(findings);
         }
+        findings.near.reserve_exact(hits.len().min(wanted.limit));
         if hits.len() > 1 {
             hits.sort_unstable_by_key(|hit| (hit.candidate.distance, hit.candidate.fingerprint));
-            self.prefetch_pages(hits.get(..AHEAD).unwrap_or(&hits), wanted.epoch)?;
+            self.prefetch_pages(hits.get(..AHEAD).unwrap_or(hits), wanted.epoch)?;
         }
         let effort = Effort::of(wanted.limit);
-        let (under, url) = (Vec::new(), Vec::new());
-        let mut search = Search { view: self, wanted, sequence, effort, under, findings, url };
+        let under = Vec::new();
+        let mut search = Search { view: self, wanted, sequence, effort, under, findings };
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             if search.findings.near.len() >= wanted.limit {
                 // There may be more; whether any of it is in force is not looked up.
@@ -131,8 +131,8 @@ impl View {
         let wanted = &Wanted { limit: 0, ..*wanted };
         let findings = Findings { copies: Vec::new(), near: Vec::new(), complete: true };
         let effort = Effort { left: usize::MAX, postings: 0 };
-        let (under, url) = (Vec::new(), Vec::new());
-        let mut search = Search { view: self, wanted, sequence, effort, under, findings, url };
+        let under = Vec::new();
+        let mut search = Search { view: self, wanted, sequence, effort, under, findings };
         for Hit { candidate, component } in hits {
             match component.checked_sub(self.segments.len()) {
                 None => search.segment(*component, candidate)?,
@@ -253,19 +253,22 @@ impl Search<'_, '_> {
         if !self.effort.page() {
             return Ok(false);
         }
-        let page = live.segment.page(page, &mut self.url)?;
-        let url = live.segment.text(&self.url)?;
+        let mut url = Vec::new();
+        let page = live.segment.page(page, &mut url)?;
+        let url = live.segment.into_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
-        if wanted.except == Some(url) {
+        if wanted.except == Some(url.as_str()) {
             return Ok(true);
         }
-        let lookup = Lookup::new(url, view.seed);
-        let hidden = match wanted.versions {
-            Versions::InForce => view.superseded(&lookup, sequence, number)?,
-            _ => view.forgotten(&lookup, sequence, number)?,
-        };
-        if hidden || !self.was_seen(&lookup, candidate)? {
-            return Ok(true);
+        if !view.is_newest(number) || !wanted.versions.need_no_visits() {
+            let lookup = Lookup::new(&url, view.seed);
+            let hidden = match wanted.versions {
+                Versions::InForce => view.superseded(&lookup, sequence, number)?,
+                _ => view.forgotten(&lookup, sequence, number)?,
+            };
+            if hidden || !self.was_seen(&lookup, candidate)? {
+                return Ok(true);
+            }
         }
         let mut copy = false;
         if wanted.digest.is_some() && candidate.distance == 0 {
@@ -363,7 +366,7 @@ impl Search<'_, '_> {
                     here && !view.forgotten_in_memory(&lookup, sequence, number + 1)
                 };
                 if visible && self.was_seen(&lookup, candidate)? {
-                    let near = near(&url, candidate);
+                    let near = near(url, candidate);
                     if copy { &mut self.findings.copies } else { &mut self.findings.near }
                         .push(near);
                 }
@@ -372,9 +375,9 @@ impl Search<'_, '_> {
     }
 }
 
-fn near(url: &str, candidate: &Candidate) -> Near {
+fn near(url: String, candidate: &Candidate) -> Near {
     Near {
-        url: url.to_owned(),
+        url,
         distance: candidate.distance.into(),
         fingerprint: candidate.fingerprint,
     }

@@ -22,8 +22,8 @@ impl Snapshot {
         if query.budget.is_some() || self.is_better_widened(&wanted) {
             return self.widen(&wanted, query.budget);
         }
-        let hits = segment_hits(&self.view.segments, &wanted)?;
-        self.matches(&wanted, hits)
+        let mut hits = segment_hits(&self.view.segments, &wanted)?;
+        self.matches(&wanted, &mut hits)
     }
 
     pub(super) fn wanted<'q>(&self, query: &'q Query) -> Wanted<'q> {
@@ -40,7 +40,7 @@ impl Snapshot {
     }
 
     /// The answer, from what the segments found.
-    pub(super) fn matches(&self, wanted: &Wanted<'_>, hits: Vec<super::Hit>) -> Result<Matches> {
+    pub(super) fn matches(&self, wanted: &Wanted<'_>, hits: &mut Vec<super::Hit>) -> Result<Matches> {
         let findings = self.view.near(wanted, self.sequence, hits)?;
         Ok(Matches { near: findings.near, complete: findings.complete, within: wanted.k })
     }
@@ -68,8 +68,8 @@ impl Snapshot {
         let start = Instant::now();
         let mut circle = Wanted { k: 0, ..*wanted };
         loop {
-            let hits = segment_hits(&self.view.segments, &circle)?;
-            let matches = self.matches(&circle, hits)?;
+            let mut hits = segment_hits(&self.view.segments, &circle)?;
+            let matches = self.matches(&circle, &mut hits)?;
             if circle.k >= wanted.k {
                 return Ok(matches);
             }
