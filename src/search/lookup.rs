@@ -192,7 +192,8 @@ impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
         let ground = self.ground;
         for block in Block::ALL {
             let aim = ground.aim(block, place, fingerprint);
-            for probe in Probes::new(block, fingerprint, ground.rotations.address.bits, ground.reach)
+            for probe in
+                Probes::new(block, fingerprint, ground.rotations.address.bits, ground.reach)
             {
                 let Some(round) = self.rounds.get_mut(self.filled) else { continue };
                 round.probes.push(aim(probe)?);
@@ -281,8 +282,7 @@ impl<F: Finds> Survivors<'_, F> {
         for Survivor { fingerprint, place, block, entry: ordinal } in self.entries.drain(..) {
             let found = u64_at(column, ordinal)?;
             let difference = found ^ fingerprint;
-            if difference.count_ones() <= ground.k
-                && ground.reach.last_found_by(block, difference)
+            if difference.count_ones() <= ground.k && ground.reach.last_found_by(block, difference)
             {
                 self.finds.find(place, Candidate::new(ordinal, found, fingerprint));
             }

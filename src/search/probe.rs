@@ -108,9 +108,8 @@ impl Reach {
         let ([a, b, c, d], [ra, rb, rc, rd]) = (counts_of_blocks(difference), self.0);
         // As `slack` says.
         let ring = [(a, b, ra, rb), (b, c, rb, rc), (c, d, rc, rd), (d, a, rd, ra)];
-        let found_by = ring.map(|(own, next, reach, next_reach)| {
-            own < reach && own + next < reach + next_reach
-        });
+        let found_by = ring
+            .map(|(own, next, reach, next_reach)| own < reach && own + next < reach + next_reach);
         found_by.into_iter().rposition(|found| found) == Some(block as usize)
     }
 

@@ -174,12 +174,7 @@ impl<C: Column> Tables<C> {
     /// # Errors
     ///
     /// A column cannot be read or contradicts itself; some may have been handed over.
-    pub fn find(
-        &self,
-        fingerprint: u64,
-        k: u32,
-        finds: &mut impl Finds,
-    ) -> Result<(), C::Error> {
+    pub fn find(&self, fingerprint: u64, k: u32, finds: &mut impl Finds) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
         self.find_by(self.way(fingerprint, k), 0, &[fingerprint], k, finds)
     }
@@ -233,9 +228,7 @@ impl<C: Column> Tables<C> {
                 }
                 lookup.finish()
             }
-            (Way::Cells, Index::Cells(cells)) => {
-                self.look_into_cells(cells, places, k, finds)
-            }
+            (Way::Cells, Index::Cells(cells)) => self.look_into_cells(cells, places, k, finds),
             _ => {
                 for (place, query) in places {
                     self.scan(*query, k, |candidate| finds.find(place, candidate))?;

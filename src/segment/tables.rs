@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::Digest;
 use crate::search::{
-    Address, Candidate, CellTable, Cells, Census, Column, Finds, HALVES, Index, LINE_BYTES, Part, Resources, Rotation,
-    Rotations, Shape, Shards, Sink, Tables, build_index, prefetch,
+    Address, Candidate, CellTable, Cells, Census, Column, Finds, HALVES, Index, LINE_BYTES, Part,
+    Resources, Rotation, Rotations, Shape, Shards, Sink, Tables, build_index, prefetch,
 };
 
 /// How the tables of new segments are made.
@@ -107,12 +107,7 @@ impl EpochTables {
 
     /// Hands over every fingerprint within `k` of each query, by the query's place; and asks for
     /// their postings ahead.
-    pub(crate) fn find_each(
-        &self,
-        queries: &[u64],
-        k: u32,
-        finds: &mut impl Finds,
-    ) -> Result<()> {
+    pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut impl Finds) -> Result<()> {
         let Some(whole) = self.whole() else { return self.tables.find_each(queries, k, finds) };
         let mut finds = Behind { tables: self, finds };
         let found = match queries {

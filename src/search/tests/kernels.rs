@@ -13,7 +13,11 @@ fn check_runs(words: &[u32], query: u32, k: u32) {
     let runs: Vec<PlaneRun> = (0..4)
         .map(|run| {
             let plane = plane.get(run * 3..).unwrap_or(&[]);
-            PlaneRun { plane, query: query.rotate_left(run as u32), k: k.saturating_sub(run as u32) }
+            PlaneRun {
+                plane,
+                query: query.rotate_left(run as u32),
+                k: k.saturating_sub(run as u32),
+            }
         })
         .collect();
     let mut truth = vec![NearWord { run: 7, index: 7 }];

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use zerocopy::little_endian::{U32, U64};
 
-use super::super::kernel::Kernel;
+use super::super::kernel::{Kernel, PlaneRun};
 use super::*;
 
 /// Nanoseconds for each of `count` things done by `run`: the best of three runs, for whatever else

@@ -376,9 +376,5 @@ impl Search<'_, '_> {
 }
 
 fn near(url: String, candidate: &Candidate) -> Near {
-    Near {
-        url,
-        distance: candidate.distance.into(),
-        fingerprint: candidate.fingerprint,
-    }
+    Near { url, distance: candidate.distance.into(), fingerprint: candidate.fingerprint }
 }

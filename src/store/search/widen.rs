@@ -40,7 +40,11 @@ impl Snapshot {
     }
 
     /// The answer, from what the segments found.
-    pub(super) fn matches(&self, wanted: &Wanted<'_>, hits: &mut Vec<super::Hit>) -> Result<Matches> {
+    pub(super) fn matches(
+        &self,
+        wanted: &Wanted<'_>,
+        hits: &mut Vec<super::Hit>,
+    ) -> Result<Matches> {
         let findings = self.view.near(wanted, self.sequence, hits)?;
         Ok(Matches { near: findings.near, complete: findings.complete, within: wanted.k })
     }
