@@ -15,6 +15,7 @@
 #[path = "../observe/arguments.rs"]
 mod arguments;
 mod bulk;
+mod crawl;
 mod data;
 mod fill;
 mod machine;
@@ -48,6 +49,7 @@ cargo bench --bench search -- [OPTIONS]
   pairs     all pairs within 3: joined in memory, and from a sealed store
   near      one sealed segment: single searches and batches, for each k
   skew      single searches in clustered and biased data beside uniform, in turns
+  crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
 ";
 
 /// What to measure.
@@ -107,7 +109,7 @@ impl Arguments {
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 4] = [
+const PARTS: [(&str, Part); 5] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
     }),
@@ -124,6 +126,9 @@ const PARTS: [(&str, Part); 4] = [
     }),
     ("skew", |arguments, report, dir| {
         arguments.each_size().for_each(|n| skew::run(report, dir, n, arguments.queries));
+    }),
+    ("crawl", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| crawl::run(report, dir, n, arguments.queries));
     }),
 ];
 
