@@ -22,6 +22,7 @@ mod machine;
 mod near;
 mod pairs;
 mod process;
+mod recall;
 #[path = "../observe/report.rs"]
 mod report;
 mod skew;
@@ -38,7 +39,7 @@ const USAGE: &str = "\
 cargo bench --bench search -- [OPTIONS]
 
   --json           one JSON object a line
-  --n N,N          fingerprints (default 1000000,10000000)
+  --n N,N          fingerprints (default 1000000,10000000; of recall 1000000)
   --data KIND,...  of uniform, clustered, biased, for near (default uniform)
   --k K,K          distances, for near (default 0 to 12)
   --queries N      queries of each kind that are timed (default 20,000)
@@ -50,6 +51,7 @@ cargo bench --bench search -- [OPTIONS]
   near      one sealed segment: single searches and batches, for each k
   skew      single searches in clustered and biased data beside uniform, in turns
   crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
+  recall    every k from 0 to 16 on all kinds of data and tables, against brute force
 ";
 
 /// What to measure.
@@ -109,7 +111,7 @@ impl Arguments {
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 6] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
     }),
@@ -129,6 +131,9 @@ const PARTS: [(&str, Part); 5] = [
     }),
     ("crawl", |arguments, report, dir| {
         arguments.each_size().for_each(|n| crawl::run(report, dir, n, arguments.queries));
+    }),
+    ("recall", |arguments, report, dir| {
+        arguments.sizes(&[1_000_000]).into_iter().for_each(|n| recall::run(report, dir, n));
     }),
 ];
 
