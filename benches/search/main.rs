@@ -21,11 +21,13 @@ mod fill;
 mod machine;
 mod near;
 mod pairs;
+mod planner;
 mod process;
 mod recall;
 #[path = "../observe/report.rs"]
 mod report;
 mod skew;
+mod tables;
 mod times;
 mod truth;
 
@@ -39,7 +41,7 @@ const USAGE: &str = "\
 cargo bench --bench search -- [OPTIONS]
 
   --json           one JSON object a line
-  --n N,N          fingerprints (default 1000000,10000000; of recall 1000000)
+  --n N,N          fingerprints (default 1000000,10000000; of recall and planner 1000000)
   --data KIND,...  of uniform, clustered, biased, for near (default uniform)
   --k K,K          distances, for near (default 0 to 12)
   --queries N      queries of each kind that are timed (default 20,000)
@@ -52,6 +54,7 @@ cargo bench --bench search -- [OPTIONS]
   skew      single searches in clustered and biased data beside uniform, in turns
   crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
   recall    every k from 0 to 16 on all kinds of data and tables, against brute force
+  planner   for sizes in powers of ten up to the largest --n: what is chosen against what is best
 ";
 
 /// What to measure.
@@ -111,7 +114,7 @@ impl Arguments {
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
     }),
@@ -134,6 +137,9 @@ const PARTS: [(&str, Part); 6] = [
     }),
     ("recall", |arguments, report, dir| {
         arguments.sizes(&[1_000_000]).into_iter().for_each(|n| recall::run(report, dir, n));
+    }),
+    ("planner", |arguments, report, _| {
+        planner::run(report, arguments.sizes(&[1_000_000]).into_iter().max().unwrap());
     }),
 ];
 
