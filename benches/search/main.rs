@@ -14,6 +14,7 @@
 
 #[path = "../observe/arguments.rs"]
 mod arguments;
+mod build;
 mod bulk;
 mod crawl;
 mod data;
@@ -49,6 +50,7 @@ cargo bench --bench search -- [OPTIONS]
   --dir PATH       where to work (default: under target/)
 
   load      loading pages into a new store: pages a second, bytes, memory
+  build     sorting fingerprints, building their tables and writing them: entries a second
   pairs     all pairs within 3: joined in memory, and from a sealed store
   near      one sealed segment: single searches and batches, for each k
   skew      single searches in clustered and biased data beside uniform, in turns
@@ -114,9 +116,12 @@ impl Arguments {
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 8] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
+    }),
+    ("build", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| build::run(report, dir, n));
     }),
     ("pairs", |arguments, report, dir| {
         let sizes = arguments.sizes(&[730_000, 1_000_000, 10_000_000]);
