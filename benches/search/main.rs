@@ -16,6 +16,7 @@
 mod arguments;
 mod build;
 mod bulk;
+mod cold;
 mod crawl;
 mod data;
 mod fill;
@@ -55,6 +56,7 @@ cargo bench --bench search -- [OPTIONS]
   near      one sealed segment: single searches and batches, for each k
   skew      single searches in clustered and biased data beside uniform, in turns
   crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
+  cold      opening a store that is not in memory, and its first searches: memory and page faults
   recall    every k from 0 to 16 on all kinds of data and tables, against brute force
   planner   for sizes in powers of ten up to the largest --n: what is chosen against what is best
 ";
@@ -116,7 +118,7 @@ impl Arguments {
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
     }),
@@ -140,6 +142,9 @@ const PARTS: [(&str, Part); 8] = [
     ("crawl", |arguments, report, dir| {
         arguments.each_size().for_each(|n| crawl::run(report, dir, n, arguments.queries));
     }),
+    ("cold", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| cold::run(report, dir, n));
+    }),
     ("recall", |arguments, report, dir| {
         arguments.sizes(&[1_000_000]).into_iter().for_each(|n| recall::run(report, dir, n));
     }),
@@ -149,6 +154,12 @@ const PARTS: [(&str, Part); 8] = [
 ];
 
 fn main() {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, asked, json, path] = given.as_slice()
+        && first == cold::CHILD
+    {
+        return cold::child(&Report { json: json == "json" }, asked, Path::new(path));
+    }
     let arguments = arguments::read(USAGE, Arguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
     let report = Report { json: arguments.json };

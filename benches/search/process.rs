@@ -1,5 +1,7 @@
 //! What the system says of this process.
 
+use crate::report::Row;
+
 /// Memory of this process that no file stands behind, where the system says.
 pub(crate) fn anonymous_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -13,6 +15,38 @@ pub(crate) fn anonymous_bytes() -> Option<u64> {
 pub(crate) fn processor_seconds() -> f64 {
     let ticks = stat().and_then(|fields| Some(fields.get(11)? + fields.get(12)?));
     ticks.unwrap_or(0) as f64 / 100.0
+}
+
+/// What this process has read so far without asking for it: the pages of maps.
+#[derive(Clone, Copy)]
+pub(crate) struct Touched {
+    /// Page faults served from memory.
+    minor: u64,
+    /// Page faults that waited for the disk.
+    major: u64,
+    /// Bytes that came from the disk for this process.
+    bytes: u64,
+}
+
+impl Touched {
+    /// Until now; `None` where the system does not say.
+    pub(crate) fn now() -> Option<Touched> {
+        let fields = stat()?;
+        let io = std::fs::read_to_string("/proc/self/io").ok()?;
+        let bytes = io.lines().find_map(|line| line.strip_prefix("read_bytes:"))?;
+        let bytes = bytes.trim().parse().ok()?;
+        Some(Touched { minor: *fields.get(7)?, major: *fields.get(9)?, bytes })
+    }
+}
+
+impl Row {
+    /// Adds what was touched between two moments, if it is known.
+    pub(crate) fn touched(self, before: Option<Touched>, after: Option<Touched>) -> Row {
+        let both = before.zip(after);
+        self.known("faults_minor", both.map(|(before, after)| after.minor - before.minor))
+            .known("faults_major", both.map(|(before, after)| after.major - before.major))
+            .known("disk_bytes_read", both.map(|(before, after)| after.bytes - before.bytes))
+    }
 }
 
 /// The numbers of Linux's /proc/self/stat, proc(5), from the state on (which is 0 here). The name
