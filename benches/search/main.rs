@@ -21,6 +21,7 @@ mod crawl;
 mod data;
 mod fill;
 mod machine;
+mod million;
 mod near;
 mod pairs;
 mod planner;
@@ -54,6 +55,7 @@ cargo bench --bench search -- [OPTIONS]
   build     sorting fingerprints, building their tables and writing them: entries a second
   pairs     all pairs within 3: joined in memory, and from a sealed store
   near      one sealed segment: single searches and batches, for each k
+  million   one batch of a million searches
   skew      single searches in clustered and biased data beside uniform, in turns
   crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
   cold      opening a store that is not in memory, and its first searches: memory and page faults
@@ -118,7 +120,7 @@ impl Arguments {
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 10] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
     }),
@@ -135,6 +137,9 @@ const PARTS: [(&str, Part); 9] = [
                 near::run(report, dir, kind, n, &arguments.distances, arguments.queries);
             }
         }
+    }),
+    ("million", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| million::run(report, dir, n));
     }),
     ("skew", |arguments, report, dir| {
         arguments.each_size().for_each(|n| skew::run(report, dir, n, arguments.queries));
