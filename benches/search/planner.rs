@@ -158,27 +158,27 @@ fn measure(entrants: &[Entrant<'_>], n: u32, k: u32) -> Vec<Measured> {
     let mut random = Random(u64::from(k) << 32 | 41);
     let rounds: Vec<Vec<u64>> =
         (0..ROUNDS).map(|_| Kind::Uniform.strangers(&mut random, QUERIES[1])).collect();
-    let middle = 0xffff_ffff;
-    let scan = Cost::of_scan(n, 0.5 * f64::from(n));
+    // With as many bits set as most have.
+    let usual = 0xffff_ffff;
     let mut measured = Vec::new();
     let mut running = Vec::new();
     for Entrant { shape, planned, at_any_rate } in entrants {
-        let of_planner = planned.plan(middle, k).way;
-        let other = at_any_rate.plan(middle, k).way;
+        let plan = planned.plan(usual, k);
+        let other = at_any_rate.plan(usual, k).way;
+        let of_planner = Some((true, planned, plan.way, plan.expected));
         // What would be the same is not measured twice.
-        let other = (other != of_planner).then_some((false, at_any_rate, other));
-        for (planned, tables, way) in [Some((true, planned, of_planner)), other].iter().flatten() {
-            let expected = Cost::of_tables(*shape, n, k).filter(|_| *way != Way::Scan);
-            let expected = expected.unwrap_or(scan).ns;
-            let count = (ROUND_NS / expected).clamp(QUERIES[0] as f64, QUERIES[1] as f64) as usize;
+        let expected = Cost::of_tables(*shape, n, k).filter(|_| other != plan.way);
+        let of_tables = expected.map(|expected| (false, at_any_rate, other, expected));
+        for (planned, tables, way, expected) in of_planner.into_iter().chain(of_tables) {
+            let count = (ROUND_NS / expected.ns).clamp(QUERIES[0] as f64, QUERIES[1] as f64);
             measured.push(Measured {
                 shape: *shape,
-                planned: *planned,
-                way: *way,
+                planned,
+                way,
                 ns: f64::INFINITY,
-                expected_ns: expected,
+                expected_ns: expected.ns,
             });
-            running.push((*tables, count));
+            running.push((tables, count as usize));
         }
     }
     let mut out = Vec::new();
