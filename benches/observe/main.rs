@@ -12,6 +12,7 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
+mod arguments;
 mod load;
 mod measure;
 mod redb_layout;
@@ -21,6 +22,7 @@ mod store;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use arguments::{Given, Only};
 use report::{Report, Row};
 
 /// One load for all, so that engines and batches are compared on the same observes.
@@ -45,56 +47,44 @@ struct Arguments {
     grow: usize,
     batches: Vec<usize>,
     rounds: usize,
-    only: Vec<String>,
+    only: Only,
     dir: PathBuf,
 }
 
+const PARTS: [&str; 5] = ["redb", "store", "threads", "grow", "open"];
+
 impl Arguments {
-    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    fn read(given: &mut Given) -> Result<Arguments, String> {
         let mut read = Arguments {
             json: false,
             urls: 1_000_000,
             grow: 10_000_000,
             batches: vec![10_000, 1_000],
             rounds: 3,
-            only: Vec::new(),
+            only: Only::default(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
-        while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        while let Some(argument) = given.next() {
             match argument.as_str() {
-                // Cargo adds this one.
-                "--bench" => {}
                 "--json" => read.json = true,
-                "--urls" => read.urls = number(&value()?)?,
-                "--grow" => read.grow = number(&value()?)?,
-                "--batch" => {
-                    read.batches = value()?.split(',').map(number).collect::<Result<_, _>>()?;
-                }
-                "--rounds" => read.rounds = number(&value()?)?,
-                "--only" => read.only.extend(value()?.split(',').map(str::to_owned)),
-                "--dir" => read.dir = PathBuf::from(value()?),
-                _ => return Err(format!("{argument} is not known")),
+                "--urls" => read.urls = given.number()?,
+                "--grow" => read.grow = given.number()?,
+                "--batch" => read.batches = given.list(arguments::number)?,
+                "--rounds" => read.rounds = given.number()?,
+                "--only" => read.only.add(given, |part| PARTS.contains(&part))?,
+                "--dir" => read.dir = PathBuf::from(given.value()?),
+                _ => return given.unknown(),
             }
         }
-        let parts = ["redb", "store", "threads", "grow", "open"];
-        match read.only.iter().find(|part| !parts.contains(&part.as_str())) {
-            Some(part) => Err(format!("{part} is not a part")),
-            None if read.urls == 0 || read.batches.contains(&0) || read.rounds == 0 => {
-                Err("pages, batches and rounds are at least 1".to_owned())
-            }
-            None => Ok(read),
+        if read.urls == 0 || read.batches.contains(&0) || read.rounds == 0 {
+            return Err("pages, batches and rounds are at least 1".to_owned());
         }
+        Ok(read)
     }
 
     fn wants(&self, part: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|wanted| wanted == part)
+        self.only.wants(part, true)
     }
-}
-
-/// `10_000` as well as `10000`.
-fn number(text: &str) -> Result<usize, String> {
-    text.replace('_', "").parse().map_err(|_| format!("{text:?} is not a number"))
 }
 
 fn main() {
@@ -105,13 +95,7 @@ fn main() {
         let (pages, time) = (pages.parse().unwrap(), time.parse().unwrap());
         store::observe_until_killed(Path::new(dir), !SEED, pages, time);
     }
-    let arguments = match Arguments::read(given.iter().cloned()) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            eprintln!("{error}\n\n{USAGE}");
-            std::process::exit(2);
-        }
-    };
+    let arguments = arguments::read(USAGE, Arguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
     let dir = tempfile::Builder::new().prefix("observe-").tempdir_in(&arguments.dir).unwrap();
     compare(&arguments, dir.path());

@@ -12,47 +12,68 @@ use std::time::{Duration, Instant};
 use simkeep::disk::{Disk, Meter, RealDisk};
 use simkeep::{Content, Epoch, LoadOptions, Loading, Options, Seen, Stage, Store, Visit};
 
+use crate::process;
+use crate::report::{Report, Row};
+
+/// Memory that a load may take.
+const MEMORY_BYTES: usize = 512 << 20;
+
 /// What a load took.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Figures {
+struct Figures {
     /// Pages that were loaded.
-    pub(crate) pages: u64,
+    pages: u64,
     /// From the first page to the end of the commit.
-    pub(crate) total: Duration,
+    total: Duration,
     /// Of that, until the last page was taken.
-    pub(crate) gathering: Duration,
+    gathering: Duration,
     /// Bytes written to all files, those that are gone again too.
-    pub(crate) bytes_written: u64,
+    bytes_written: u64,
     /// Bytes of the segments.
-    pub(crate) bytes_kept: u64,
+    bytes_kept: u64,
     /// The most memory that the process took beyond what it had, files left out, where the system
     /// says.
-    pub(crate) memory_bytes: Option<u64>,
+    memory_bytes: Option<u64>,
 }
 
 impl Figures {
     /// Pages a second, all in all.
-    pub(crate) fn pages_per_second(&self) -> f64 {
+    fn pages_per_second(&self) -> f64 {
         self.pages as f64 / self.total.as_secs_f64()
     }
 
     /// Bytes written for a page.
-    pub(crate) fn bytes_written_per_page(&self) -> f64 {
+    fn bytes_written_per_page(&self) -> f64 {
         self.bytes_written as f64 / self.pages as f64
     }
 
     /// Bytes on disk of a page.
-    pub(crate) fn bytes_per_page(&self) -> f64 {
+    fn bytes_per_page(&self) -> f64 {
         self.bytes_kept as f64 / self.pages as f64
     }
 }
 
+/// Loads so many pages, and reports what it took.
+pub(crate) fn run(report: &Report, dir: &Path, pages: u64) {
+    let dir = tempfile::tempdir_in(dir).unwrap();
+    let figures = load(dir.path(), pages, MEMORY_BYTES).unwrap();
+    report.print(
+        Row::new("load")
+            .count("pages", figures.pages)
+            .number("seconds", figures.total.as_secs_f64())
+            .number("seconds_gathering", figures.gathering.as_secs_f64())
+            .number("pages_per_second", figures.pages_per_second())
+            .number("bytes_written_per_page", figures.bytes_written_per_page())
+            .number("bytes_per_page", figures.bytes_per_page())
+            .known("memory_bytes", figures.memory_bytes),
+    );
+}
+
 /// Loads pages into a new store in an empty directory.
-pub(crate) fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Figures> {
+fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Figures> {
     let meter = Meter::new(Arc::new(RealDisk::new(directory)));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
     let store = Store::create_on(disk, Options { background: false, ..Options::default() })?;
-    let before = (meter.counts().bytes_written, anonymous_bytes());
+    let before = (meter.counts().bytes_written, process::anonymous_bytes());
     let (mut gathering, mut most) = (Duration::ZERO, before.1);
     let mut asked = 0u64;
     let mut watch = |loading: &Loading| {
@@ -61,7 +82,7 @@ pub(crate) fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep
         }
         asked += 1;
         if asked.is_multiple_of(64) {
-            most = most.max(anonymous_bytes());
+            most = most.max(process::anonymous_bytes());
         }
         ControlFlow::Continue(())
     };
@@ -102,12 +123,4 @@ fn mix(n: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-/// Memory of this process that no file stands behind, where the system says.
-fn anonymous_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
 }

@@ -26,6 +26,16 @@ impl Random {
     }
 }
 
+/// So many fingerprints within `k` of some of these.
+pub(crate) fn planted(random: &mut Random, among: &[u64], k: u32, count: usize) -> Vec<u64> {
+    let near = |_| {
+        let bits = random.below(k as usize + 1) as u32;
+        let member = among[random.below(among.len())];
+        random.flipped(member, bits)
+    };
+    (0..count).map(near).collect()
+}
+
 /// How fingerprints are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -39,6 +49,9 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub(crate) const ALL: [Kind; 3] = [Kind::Uniform, Kind::Clustered, Kind::Biased];
+
     pub(crate) fn parse(text: &str) -> Result<Kind, String> {
         match text {
             "uniform" => Ok(Kind::Uniform),
@@ -72,6 +85,16 @@ impl Kind {
             },
             Kind::Biased => self.random(&mut random),
         }
+    }
+
+    /// The first `n` fingerprints.
+    pub(crate) fn fingerprints(self, n: usize) -> Vec<u64> {
+        (0..n).map(|i| self.fingerprint(i)).collect()
+    }
+
+    /// So many other fingerprints that are spread like these.
+    pub(crate) fn strangers(self, random: &mut Random, count: usize) -> Vec<u64> {
+        (0..count).map(|_| self.random(random)).collect()
     }
 
     /// Another fingerprint that is spread like these.

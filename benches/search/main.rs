@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --bench search -- --json` prints one JSON object a line, without `--json` the same
 //! as text. Everything runs on a real disk, in a directory that is removed at the end. See
-//! [`Arguments`] for what can be chosen.
+//! [`Arguments`] for what can be chosen, and each part's own file for what it measures and how.
 
 #![expect(
     clippy::unwrap_used,
@@ -12,136 +12,168 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
+#[path = "../observe/arguments.rs"]
+mod arguments;
+mod build;
 mod bulk;
+mod cold;
+mod crawl;
 mod data;
 mod fill;
 mod machine;
+mod million;
 mod near;
 mod pairs;
+mod planner;
+mod process;
+mod recall;
 #[path = "../observe/report.rs"]
 mod report;
+mod skew;
+mod tables;
+mod times;
+mod truth;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use arguments::{Given, Only};
 use data::Kind;
-use pairs::Data;
-use report::{Report, Row};
+use report::Report;
 
 const USAGE: &str = "\
 cargo bench --bench search -- [OPTIONS]
 
   --json           one JSON object a line
-  --n N,N          fingerprints (default 1000000,10000000)
-  --data KIND,...  of uniform, clustered, biased (default uniform)
-  --k K,K          distances (default 0 to 12)
+  --n N,N          fingerprints (default 1000000,10000000; of recall and planner 1000000)
+  --data KIND,...  of uniform, clustered, biased, for near (default uniform)
+  --k K,K          distances, for near (default 0 to 12)
   --queries N      queries of each kind that are timed (default 20,000)
-  --only PART,...  of load, pairs, near (default all)
+  --only PART,...  of those below (default all)
   --dir PATH       where to work (default: under target/)
+
+  load      loading pages into a new store: pages a second, bytes, memory
+  build     sorting fingerprints, building their tables and writing them: entries a second
+  pairs     all pairs within 3: joined in memory, and from a sealed store
+  near      one sealed segment: single searches and batches, for each k
+  million   one batch of a million searches
+  skew      single searches in clustered and biased data beside uniform, in turns
+  crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
+  cold      opening a store that is not in memory, and its first searches: memory and page faults
+  recall    every k from 0 to 16 on all kinds of data and tables, against brute force
+  planner   for sizes in powers of ten up to the largest --n: what is chosen against what is best
 ";
 
 /// What to measure.
 struct Arguments {
     json: bool,
-    sizes: Vec<usize>,
+    sizes: Option<Vec<usize>>,
     kinds: Vec<Kind>,
     distances: Vec<u32>,
     queries: usize,
-    only: Vec<String>,
+    only: Only,
     dir: PathBuf,
 }
 
-const PARTS: [&str; 3] = ["load", "pairs", "near"];
-
 impl Arguments {
-    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    fn read(given: &mut Given) -> Result<Arguments, String> {
         let mut read = Arguments {
             json: false,
-            sizes: vec![1_000_000, 10_000_000],
+            sizes: None,
             kinds: vec![Kind::Uniform],
             distances: (0..=12).collect(),
             queries: 20_000,
-            only: Vec::new(),
+            only: Only::default(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
-        while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        while let Some(argument) = given.next() {
             match argument.as_str() {
-                // Cargo adds this one.
-                "--bench" => {}
                 "--json" => read.json = true,
-                "--n" => read.sizes = value()?.split(',').map(number).collect::<Result<_, _>>()?,
-                "--data" => {
-                    read.kinds = value()?.split(',').map(Kind::parse).collect::<Result<_, _>>()?;
+                "--n" => read.sizes = Some(given.list(arguments::number)?),
+                "--data" => read.kinds = given.list(Kind::parse)?,
+                "--k" => read.distances = given.list(|k| arguments::number(k).map(|k| k as u32))?,
+                "--queries" => read.queries = given.number()?,
+                "--only" => {
+                    read.only.add(given, |name| PARTS.iter().any(|(part, _)| *part == name))?;
                 }
-                "--k" => {
-                    let distances = value()?;
-                    let distances = distances.split(',').map(|k| number(k).map(|k| k as u32));
-                    read.distances = distances.collect::<Result<_, _>>()?;
-                }
-                "--queries" => read.queries = number(&value()?)?,
-                "--only" => read.only.extend(value()?.split(',').map(str::to_owned)),
-                "--dir" => read.dir = PathBuf::from(value()?),
-                _ => return Err(format!("{argument} is not known")),
+                "--dir" => read.dir = PathBuf::from(given.value()?),
+                _ => return given.unknown(),
             }
         }
-        match read.only.iter().find(|part| !PARTS.contains(&part.as_str())) {
-            Some(part) => Err(format!("{part} is not a part")),
-            None => Ok(read),
+        if read.queries == 0 || read.sizes.iter().flatten().any(|n| *n == 0) {
+            return Err("fingerprints and queries are at least 1".to_owned());
         }
+        Ok(read)
     }
 
-    fn wants(&self, part: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|wanted| wanted == part)
+    /// The sizes that were asked for, or else those that a part is usually measured at.
+    fn sizes(&self, usual: &[usize]) -> Vec<usize> {
+        self.sizes.clone().unwrap_or_else(|| usual.to_vec())
+    }
+
+    /// The usual sizes of most parts.
+    fn each_size(&self) -> impl Iterator<Item = usize> + use<> {
+        self.sizes(&[1_000_000, 10_000_000]).into_iter()
     }
 }
 
-/// `10_000` as well as `10000`.
-fn number(text: &str) -> Result<usize, String> {
-    text.replace('_', "").parse().map_err(|_| format!("{text:?} is not a number"))
-}
+/// Measures something, and reports it.
+type Part = fn(&Arguments, &Report, &Path);
+
+/// All parts, in the order in which they run.
+const PARTS: [(&str, Part); 10] = [
+    ("load", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
+    }),
+    ("build", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| build::run(report, dir, n));
+    }),
+    ("pairs", |arguments, report, dir| {
+        let sizes = arguments.sizes(&[730_000, 1_000_000, 10_000_000]);
+        sizes.into_iter().for_each(|n| pairs::run(report, dir, n));
+    }),
+    ("near", |arguments, report, dir| {
+        for &kind in &arguments.kinds {
+            for n in arguments.each_size() {
+                near::run(report, dir, kind, n, &arguments.distances, arguments.queries);
+            }
+        }
+    }),
+    ("million", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| million::run(report, dir, n));
+    }),
+    ("skew", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| skew::run(report, dir, n, arguments.queries));
+    }),
+    ("crawl", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| crawl::run(report, dir, n, arguments.queries));
+    }),
+    ("cold", |arguments, report, dir| {
+        arguments.each_size().for_each(|n| cold::run(report, dir, n));
+    }),
+    ("recall", |arguments, report, dir| {
+        arguments.sizes(&[1_000_000]).into_iter().for_each(|n| recall::run(report, dir, n));
+    }),
+    ("planner", |arguments, report, _| {
+        planner::run(report, arguments.sizes(&[1_000_000]).into_iter().max().unwrap());
+    }),
+];
 
 fn main() {
-    let arguments = match Arguments::read(std::env::args().skip(1)) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            eprintln!("{error}\n\n{USAGE}");
-            std::process::exit(2);
-        }
-    };
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, asked, json, path] = given.as_slice()
+        && first == cold::CHILD
+    {
+        return cold::child(&Report { json: json == "json" }, asked, Path::new(path));
+    }
+    let arguments = arguments::read(USAGE, Arguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
-    let dir = tempfile::Builder::new().prefix("search-").tempdir_in(&arguments.dir).unwrap();
     let report = Report { json: arguments.json };
     machine::run(&report);
-    if arguments.wants("load") {
-        for &n in &arguments.sizes {
-            let dir = tempfile::tempdir_in(dir.path()).unwrap();
-            let figures = bulk::load(dir.path(), n as u64, 512 << 20).unwrap();
-            report.print(
-                Row::new("load")
-                    .count("pages", figures.pages)
-                    .number("seconds", figures.total.as_secs_f64())
-                    .number("seconds_gathering", figures.gathering.as_secs_f64())
-                    .number("pages_per_second", figures.pages_per_second())
-                    .number("bytes_written_per_page", figures.bytes_written_per_page())
-                    .number("bytes_per_page", figures.bytes_per_page())
-                    .known("memory_bytes", figures.memory_bytes),
-            );
-        }
-    }
-    if arguments.wants("pairs") {
-        for n in [730_000].into_iter().chain(arguments.sizes.iter().copied()) {
-            for data in [Data::Even, Data::Biased, Data::Copied] {
-                if data == Data::Even || n <= 1_000_000 {
-                    pairs::run(&report, data, n, 256 << 20, 3);
-                }
-            }
-        }
-    }
-    if arguments.wants("near") {
-        for &kind in &arguments.kinds {
-            for &n in &arguments.sizes {
-                near::run(&report, dir.path(), kind, n, &arguments.distances, arguments.queries);
-            }
+    for (name, run) in PARTS {
+        if arguments.only.wants(name, true) {
+            // What a part leaves goes before the next one comes.
+            let dir = tempfile::Builder::new().prefix("search-").tempdir_in(&arguments.dir);
+            run(&arguments, &report, dir.unwrap().path());
         }
     }
 }

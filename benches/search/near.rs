@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use simkeep::{Matches, Options, Query, Store};
 
-use crate::data::{Kind, Random};
-use crate::fill;
+use crate::data::{self, Kind, Random};
 use crate::report::{Report, Row};
+use crate::times::{Times, threads};
+use crate::{fill, truth};
 
 /// Queries that are answered by brute force as well.
 const CHECKED: usize = 40;
@@ -33,19 +34,13 @@ pub(crate) fn run(
             .count("fingerprints", stats.segments.iter().map(|s| s.fingerprints).sum())
             .number("bytes_per_page", stats.segment_bytes as f64 / n as f64),
     );
-    let all: Vec<u64> = (0..n).map(|i| kind.fingerprint(i)).collect();
+    let all = kind.fingerprints(n);
     for &k in distances {
         let mut random = Random(u64::from(k) << 32 | 99);
         // Wide searches take long, and fewer of them tell as much.
         let count = (queries >> (k.max(3) - 3)).max(60);
-        let strangers: Vec<u64> = (0..count).map(|_| kind.random(&mut random)).collect();
-        let planted: Vec<u64> = (0..count)
-            .map(|_| {
-                let bits = random.below(k as usize + 1) as u32;
-                let member = all[random.below(n)];
-                random.flipped(member, bits)
-            })
-            .collect();
+        let strangers = kind.strangers(&mut random, count);
+        let planted = data::planted(&mut random, &all, k, count);
         for (name, queries) in [("strangers", strangers), ("planted", planted)] {
             measure(report, &store, kind, &all, k, name, &queries);
         }
@@ -66,27 +61,14 @@ fn measure(
     let search = |&fingerprint: &u64| store.search(&Query { fingerprint, ..like.clone() }).unwrap();
     // Once to have everything in memory, and to see that it is right.
     let answers: Vec<Matches> = queries.iter().map(search).collect();
-    let hits: usize = answers.iter().map(|matches| matches.near.len()).sum();
     let cut = answers.iter().filter(|matches| !matches.complete).count();
     let (mut known, mut found) = (0, 0);
     for (query, answer) in queries.iter().zip(&answers).take(CHECKED) {
-        let near = all.iter().filter(|f| (*f ^ query).count_ones() <= k).count();
-        known += near.min(like.limit);
+        known += truth::near(all, *query, k).len().min(like.limit);
         found += answer.near.len();
         assert!(answer.near.iter().all(|near| (near.fingerprint ^ query).count_ones() <= k));
     }
-    let mut singles: Vec<(u64, u64)> = Vec::with_capacity(queries.len());
-    for query in queries {
-        let start = Instant::now();
-        let answer = black_box(search(query));
-        singles.push((start.elapsed().as_nanos() as u64, answer.near.len() as u64));
-    }
-    let mut net: Vec<u64> =
-        singles.iter().map(|(ns, hits)| ns.saturating_sub(400 * hits)).collect();
-    let mut singles: Vec<u64> = singles.into_iter().map(|(ns, _)| ns).collect();
-    singles.sort_unstable();
-    net.sort_unstable();
-    let at = |times: &[u64], share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64;
+    let times = Times::of(queries, |query| search(&query));
     let start = Instant::now();
     for query in queries {
         black_box(search(query));
@@ -107,20 +89,12 @@ fn measure(
             .count("n", all.len() as u64)
             .count("k", k.into())
             .text("queries", name)
-            .number("hits_per_query", hits as f64 / queries.len() as f64)
+            .number("hits_per_query", times.hits)
             .count("cut", cut as u64)
             .number("recall", if known == 0 { 1.0 } else { found as f64 / known as f64 })
-            .number("p50_ns", at(&singles, 0.5))
-            .number("p99_ns", at(&singles, 0.99))
-            .number("p50_ns_less_hits", at(&net, 0.5))
-            .number("p99_ns_less_hits", at(&net, 0.99))
+            .times(&times)
             .number("loop_ns", loop_ns)
             .number("batch_ns", batch_ns)
-            .number("batch_ns_per_thread", batch_ns * threads()),
+            .number("batch_ns_per_thread", batch_ns * threads() as f64),
     );
-}
-
-/// Threads that a batch uses.
-fn threads() -> f64 {
-    std::thread::available_parallelism().map_or(1.0, |threads| threads.get() as f64)
 }

@@ -1,17 +1,31 @@
-//! All pairs within 3 of each other, from fingerprints in memory, whatever is built included.
+//! All pairs within 3 of each other: from fingerprints in memory, whatever is built included, and
+//! from a sealed store. Both in turns, and both must find the same.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use simkeep::search::{Join, Progress};
+use simkeep::{Options, Query, Store};
 
 use crate::data::Random;
 use crate::report::{Report, Row};
+use crate::times::{median, threads};
+use crate::{fill, process};
+
+/// Largest distance.
+const K: u32 = 3;
+/// Memory of a join: what a store's takes.
+const MEMORY_BYTES: usize = 256 << 20;
+/// Rounds of measurements.
+const ROUNDS: usize = 3;
+/// Larger sets are only joined if they are evenly spread.
+const SKEWED_MAX: usize = 1_000_000;
 
 /// What is joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Data {
+enum Data {
     /// Evenly spread, and one in ten planted within 1 to 3 bits of another.
     Even,
     /// Bits that are set with a probability of one in four, and 30 % share 16 bits; planted alike.
@@ -20,51 +34,100 @@ pub(crate) enum Data {
     Copied,
 }
 
-/// Joins `n` fingerprints as often as `rounds` says, and reports the times.
-pub(crate) fn run(report: &Report, data: Data, n: usize, memory_bytes: usize, rounds: usize) {
-    let fingerprints = fingerprints(data, n);
-    let join = Join::within(3).memory_bytes(memory_bytes);
-    let (mut seconds, mut pairs) = (Vec::new(), 0);
-    let cpu_start = processor_seconds();
-    for _ in 0..rounds {
-        let found = AtomicU64::new(0);
-        let start = Instant::now();
-        let end = join.run(&fingerprints[..], &Progress::default(), |pairs| {
-            found.fetch_add(pairs.len() as u64, Ordering::Relaxed);
-            ControlFlow::Continue(())
-        });
-        seconds.push(start.elapsed().as_secs_f64());
-        assert_eq!(end, Ok(ControlFlow::Continue(())));
-        pairs = found.into_inner();
+impl Data {
+    fn name(self) -> &'static str {
+        match self {
+            Data::Even => "uniform",
+            Data::Biased => "biased",
+            Data::Copied => "copied",
+        }
     }
-    let processor = (processor_seconds() - cpu_start) / rounds as f64;
-    seconds.sort_unstable_by(f64::total_cmp);
-    let name = match data {
-        Data::Even => "uniform",
-        Data::Biased => "biased",
-        Data::Copied => "copied",
-    };
-    report.print(
-        Row::new("pairs")
-            .text("data", name)
-            .count("n", n as u64)
-            .count("k", 3)
-            .count("memory_bytes", memory_bytes as u64)
-            .count("pairs", pairs)
-            .count("rounds", rounds as u64)
-            .number("seconds", seconds[(rounds - 1) / 2])
-            .number("least", seconds[0])
-            .number("most", seconds[rounds - 1])
-            .number("processor_seconds", processor),
-    );
 }
 
-/// What all threads of this process have had of the processors, to a hundredth of a second; it
-/// tells more than the time where the machine is shared. 0 where the system does not say.
-fn processor_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
-    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+/// What joins took.
+#[derive(Default)]
+struct Took {
+    seconds: Vec<f64>,
+    processor_seconds: Vec<f64>,
+    pairs: u64,
+}
+
+impl Took {
+    /// Times a join that hands over pairs, however many at once.
+    fn time(&mut self, join: impl FnOnce(&(dyn Fn(usize) -> ControlFlow<()> + Sync))) {
+        let pairs = AtomicU64::new(0);
+        let (start, before) = (Instant::now(), process::processor_seconds());
+        join(&|found| {
+            pairs.fetch_add(found as u64, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        });
+        self.seconds.push(start.elapsed().as_secs_f64());
+        self.processor_seconds.push(process::processor_seconds() - before);
+        self.pairs = pairs.into_inner();
+    }
+
+    fn row(&self, from: &str, data: Data, n: usize) -> Row {
+        Row::new("pairs")
+            .text("from", from)
+            .text("data", data.name())
+            .count("n", n as u64)
+            .count("k", K.into())
+            .count("memory_bytes", MEMORY_BYTES as u64)
+            .count("threads", threads() as u64)
+            .count("pairs", self.pairs)
+            .count("rounds", ROUNDS as u64)
+            .number("seconds", median(self.seconds.iter().copied()))
+            .number("least", self.seconds.iter().copied().fold(f64::INFINITY, f64::min))
+            .number("most", self.seconds.iter().copied().fold(0.0, f64::max))
+            .number("processor_seconds", median(self.processor_seconds.iter().copied()))
+    }
+}
+
+/// Joins sets of so many fingerprints.
+pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
+    for data in [Data::Even, Data::Biased, Data::Copied] {
+        if data == Data::Even || n <= SKEWED_MAX {
+            of_data(report, dir, data, n);
+        }
+    }
+}
+
+fn of_data(report: &Report, dir: &Path, data: Data, n: usize) {
+    let mut fingerprints = fingerprints(data, n);
+    let mut whole = Took::default();
+    for _ in 0..ROUNDS {
+        whole.time(|found| in_memory(&fingerprints, found));
+    }
+    report.print(whole.row("memory", data, n));
+    let path = fill::place(dir);
+    let store = fill::store(&path, fingerprints.iter().copied(), Options::default());
+    // A store tells of pairs of different fingerprints, each once.
+    fingerprints.sort_unstable();
+    fingerprints.dedup();
+    let (mut distinct, mut sealed) = (Took::default(), Took::default());
+    for _ in 0..ROUNDS {
+        distinct.time(|found| in_memory(&fingerprints, found));
+        sealed.time(|found| in_store(&store, found));
+    }
+    assert_eq!(sealed.pairs, distinct.pairs, "a store finds what is found in memory");
+    let ratios = sealed.seconds.iter().zip(&distinct.seconds).map(|(store, memory)| store / memory);
+    let ratio = median(ratios);
+    report.print(distinct.row("memory, sorted and distinct", data, fingerprints.len()));
+    let row = sealed.row("sealed store", data, fingerprints.len());
+    report.print(row.number("seconds_to_memory", ratio));
+    fill::remove(store, &path);
+}
+
+fn in_memory(fingerprints: &[u64], found: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) {
+    let join = Join::within(K).memory_bytes(MEMORY_BYTES);
+    let end = join.run(fingerprints, &Progress::default(), |pairs| found(pairs.len()));
+    assert_eq!(end, Ok(ControlFlow::Continue(())));
+}
+
+fn in_store(store: &Store, found: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) {
+    let like = Query::new(0, K);
+    let end = store.all_pairs(&like, &Progress::default(), |pairs| found(pairs.len())).unwrap();
+    assert_eq!(end, ControlFlow::Continue(()));
 }
 
 fn fingerprints(data: Data, n: usize) -> Vec<u64> {

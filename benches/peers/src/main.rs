@@ -5,8 +5,9 @@
 //!
 //! # What is compared
 //!
-//! - `store`: [`simkeep::Store::search`] in one merged segment, a snapshot for each search. Answers
-//!   are URLs, nearest first and then in SURT order.
+//! - `store`: [`simkeep::Store::search`] in one segment, loaded and laid out for the distance, a
+//!   snapshot for each search; and [`simkeep::Store::search_many`] for a batch (`near_batch`), on all
+//!   cores. Answers are URLs, nearest first and then in SURT order.
 //! - `mih`: the crate mih-rs 0.3, in memory, with as many blocks as it chooses; `mih-4` with four.
 //! - `redb` 4.5, `lmdb` (heed 0.23) and `sqlite` (rusqlite 0.41, SQLite compiled in): four tables of
 //!   rotated fingerprints, one for each block of 16 bits, as [`blocks`] tells; a row an entry, so
@@ -28,7 +29,8 @@
 //! queries, first some that are timed one by one, then others in a loop; each round has queries of
 //! its own, so that none finds its answer in a processor's cache because it was asked before. The
 //! machine is not the same from one minute to the next: the median of the rounds is reported, with
-//! least and most, and ratios are made within a round. What an engine answers is checked against a
+//! least and most, and ratios are made within a round. An engine that answers many at once is given a
+//! batch as well, which is set against the loops of the others. What an engine answers is checked against a
 //! plain loop over all pages.
 //!
 //! # What is fair about it
@@ -42,6 +44,8 @@
 //! when they run, as the store does; mih-rs, and the walk from row to row, count bits as the base of
 //! the architecture can. Files are as their loading left them: no peer has seen an update.
 
+#[path = "../../observe/arguments.rs"]
+mod arguments;
 mod blocks;
 mod bucket;
 mod check;
@@ -51,17 +55,20 @@ mod engines;
 mod kernel;
 mod measure;
 mod report;
+mod results;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use arguments::{Given, Only};
 use blocks::Tables;
 use check::{Score, Truth};
 use data::{Data, Kind, Spread as DataSpread};
-use engine::{Built, Engine, Place, Wanted};
+use engine::{Engine, Place, Wanted};
 use engines::{Candidate, OWN, Source};
-use measure::{Figures, Questions, Spread, measure};
+use measure::{Questions, measure};
 use report::{Report, Row};
+use results::{Entrant, near_batch, ratios, times};
 
 /// One set of pages for all.
 const SEED: u64 = 0x51b_4ee9;
@@ -83,6 +90,7 @@ cargo bench --manifest-path benches/peers/Cargo.toml -- [OPTIONS]
   --data SPREAD      uniform (default), clustered or biased
   --queries N        queries of each kind in a round that are timed singly, and as many again in a
                      loop (default 5_000)
+  --batch N          queries of a batch, for engines that answer many at once (default 100_000)
   --limit N          the nearest N are wanted (default: all within the distance)
   --urls             peers look up the URLs of what they find, as the store does anyway
   --rounds N         how often engines are measured, in turns (default 3)
@@ -98,96 +106,75 @@ struct Arguments {
     wanted: Wanted,
     spread: DataSpread,
     queries: usize,
+    batch: usize,
     rounds: usize,
-    only: Vec<String>,
+    only: Only,
     dir: PathBuf,
 }
 
 impl Arguments {
-    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    fn read(given: &mut Given) -> Result<Arguments, String> {
         let mut read = Arguments {
             json: false,
             pages: vec![1_000_000, 10_000_000],
             wanted: Wanted { k: 3, limit: u32::MAX as usize, urls: false },
             spread: DataSpread::Uniform,
             queries: 5_000,
+            batch: 100_000,
             rounds: 3,
-            only: Vec::new(),
+            only: Only::default(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
-        while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        while let Some(argument) = given.next() {
             match argument.as_str() {
-                // Cargo adds this one.
-                "--bench" => {}
                 "--json" => read.json = true,
-                "--n" => read.pages = value()?.split(',').map(number).collect::<Result<_, _>>()?,
-                "--k" => read.wanted.k = number(&value()?)? as u32,
-                "--limit" => read.wanted.limit = number(&value()?)?,
+                "--n" => read.pages = given.list(arguments::number)?,
+                "--k" => read.wanted.k = given.number()? as u32,
+                "--limit" => read.wanted.limit = given.number()?,
                 "--urls" => read.wanted.urls = true,
                 "--data" => {
-                    let name = value()?;
+                    let name = given.value()?;
                     let spread = DataSpread::named(&name);
                     read.spread = spread.ok_or(format!("{name} is not a kind of data"))?;
                 }
-                "--queries" => read.queries = number(&value()?)?,
-                "--rounds" => read.rounds = number(&value()?)?,
-                "--only" => read.only.extend(value()?.split(',').map(str::to_owned)),
-                "--dir" => read.dir = PathBuf::from(value()?),
-                _ => return Err(format!("{argument} is not known")),
+                "--queries" => read.queries = given.number()?,
+                "--batch" => read.batch = given.number()?,
+                "--rounds" => read.rounds = given.number()?,
+                "--only" => {
+                    let exists = |name: &str| engines::ALL.iter().any(|e| e.name == name);
+                    read.only.add(given, exists)?;
+                }
+                "--dir" => read.dir = PathBuf::from(given.value()?),
+                _ => return given.unknown(),
             }
         }
-        let is_engine = |name: &&String| engines::ALL.iter().any(|engine| engine.name == **name);
-        match read.only.iter().find(|name| !is_engine(name)) {
-            Some(name) => Err(format!("{name} is not an engine")),
-            None if read.wanted.k > 64 => Err("the distance is at most 64".to_owned()),
-            None if read.pages.contains(&0) || read.queries == 0 || read.rounds == 0 => {
-                Err("pages, queries and rounds are at least 1".to_owned())
-            }
-            None => Ok(read),
+        if read.wanted.k > 64 {
+            return Err("the distance is at most 64".to_owned());
         }
+        let counts = [read.queries, read.batch, read.rounds];
+        if counts.iter().chain(&read.pages).any(|count| *count == 0) {
+            return Err("pages, queries, batches and rounds are at least 1".to_owned());
+        }
+        Ok(read)
     }
 
     fn wants(&self, engine: &Candidate) -> bool {
-        if self.only.is_empty() {
-            return engine.default;
-        }
-        self.only.iter().any(|wanted| wanted == engine.name)
+        self.only.wants(engine.name, engine.default)
     }
-}
-
-/// `10_000` as well as `10000`.
-fn number(text: &str) -> Result<usize, String> {
-    text.replace('_', "").parse().map_err(|_| format!("{text:?} is not a number"))
 }
 
 fn main() {
-    let arguments = match Arguments::read(std::env::args().skip(1)) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            eprintln!("{error}\n\n{USAGE}");
-            std::process::exit(2);
-        }
-    };
+    let arguments = arguments::read(USAGE, Arguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
     let report = Report { json: arguments.json };
     report.print(&Row::new("timer").number("overhead_ns", measure::timer_overhead()));
-    let mut ratios = Vec::new();
+    let mut last = Vec::new();
     for n in &arguments.pages {
         let dir = tempfile::Builder::new().prefix("peers-").tempdir_in(&arguments.dir).unwrap();
-        ratios.extend(compare(&arguments, &report, dir.path(), *n));
+        last.extend(compare(&arguments, &report, dir.path(), *n));
     }
     // Last, so that they are found at the end of the output.
-    ratios.iter().for_each(|row| report.print(row));
-}
-
-/// An engine in the comparison.
-struct Entrant {
-    name: &'static str,
-    place: Place,
-    built: Built,
-    /// By kind of query, then by round.
-    figures: [Vec<Figures>; Kind::ALL.len()],
+    last.iter().for_each(|row| report.print(row));
 }
 
 /// Compares all engines on so many pages, and returns the ratios.
@@ -224,7 +211,7 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
             progress.say(&format!("{} queries, round {}", kind.name(), round + 1));
             let seed = SEED + 1 + round as u64;
             let queries = |count| kind.queries(&data, wanted.k, count, seed);
-            let questions = Questions::new(arguments.queries, queries);
+            let questions = Questions::new(arguments.queries, arguments.batch, queries);
             for entrant in &mut entrants {
                 let figures = measure(&mut *entrant.built.engine, &questions, MEASUREMENT);
                 entrant.figures[number].push(figures);
@@ -236,12 +223,15 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
         }
     }
     let own = entrants.iter().find(|entrant| entrant.name == OWN);
-    let ratio = |(number, kind): (usize, Kind)| {
-        let own = own?;
-        let row = described("ratio", OWN).text("queries", kind.name());
-        Some(ratios(row, number, own, &entrants))
+    let results = |(number, kind): (usize, Kind)| {
+        let row = |bench| described(bench, OWN).text("queries", kind.name());
+        own.map(|own| {
+            let batch = row("near_batch").count("searches", arguments.batch as u64);
+            let batch = near_batch(batch, number, own, &entrants);
+            [ratios(row("ratio"), number, own, &entrants), batch]
+        })
     };
-    Kind::ALL.into_iter().enumerate().filter_map(ratio).collect()
+    Kind::ALL.into_iter().enumerate().filter_map(results).flatten().collect()
 }
 
 /// Builds all engines, and touches all of each.
@@ -293,45 +283,6 @@ fn touch(engine: &mut dyn Engine, data: &Data, k: u32) {
     // And these most of what is not laid out like that, and what pages are called.
     let planted = Kind::Planted.queries(data, k, TOUCH_PLANTED, !SEED);
     measure::warm(engine, planted.iter(), TOUCH / 3);
-}
-
-/// What searches took, over all rounds.
-fn times(row: Row, rounds: &[Figures]) -> Row {
-    let spread = |value: fn(&Figures) -> f64| Spread::of(rounds.iter().map(value));
-    let row = row
-        .count("rounds", rounds.len() as u64)
-        .count("searches", spread(|round| round.searches as f64).least as u64)
-        .spread("p50_ns", spread(|round| round.p50))
-        .spread("p99_ns", spread(|round| round.p99))
-        .spread("mean_ns", spread(|round| round.mean));
-    let batch: Vec<f64> = rounds.iter().filter_map(|round| round.batch).collect();
-    let row = match batch.as_slice() {
-        [] => row,
-        batch => row.spread("batch_ns", Spread::of(batch.iter().copied())),
-    };
-    row.number("hits", spread(|round| round.hits).median)
-        .number("faults", spread(|round| round.faults).median)
-}
-
-/// How many times as long as the store each peer takes, by the median of single searches.
-fn ratios(row: Row, kind: usize, own: &Entrant, entrants: &[Entrant]) -> Row {
-    let own_p50 = Spread::of(own.figures[kind].iter().map(|round| round.p50));
-    let mut row = row.number("store_p50_ns", own_p50.median);
-    let mut best: Option<(&str, Spread)> = None;
-    for peer in entrants.iter().filter(|peer| peer.name != OWN) {
-        let rounds = peer.figures[kind].iter().zip(&own.figures[kind]);
-        let ratio = Spread::of(rounds.map(|(peer, own)| peer.p50 / own.p50));
-        row = row.spread(&format!("{}_to_store", peer.name), ratio);
-        if peer.place == Place::Disk && best.is_none_or(|(_, best)| ratio.median < best.median) {
-            best = Some((peer.name, ratio));
-        }
-    }
-    match best {
-        Some((name, ratio)) => {
-            row.text("best_persistent", name).spread("best_persistent_to_store", ratio)
-        }
-        None => row,
-    }
 }
 
 /// What goes on, for who waits.

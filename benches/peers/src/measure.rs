@@ -38,12 +38,16 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// So many of each kind, and some to get warm.
-    pub(crate) fn new(each: usize, queries: impl FnOnce(usize) -> Vec<u64>) -> Questions {
-        let mut queries = queries(2 * WARM + 3 * each).into_iter();
+    /// So many singly and in a loop, so many in a batch, and some to get warm.
+    pub(crate) fn new(
+        each: usize,
+        batch: usize,
+        queries: impl FnOnce(usize) -> Vec<u64>,
+    ) -> Questions {
+        let mut queries = queries(2 * WARM + 2 * each + batch).into_iter();
         let mut take = |count| queries.by_ref().take(count).collect();
         let warm = [take(WARM), take(WARM)];
-        Questions { warm, singly: take(each), in_loop: take(each), in_batch: take(each) }
+        Questions { warm, singly: take(each), in_loop: take(each), in_batch: take(batch) }
     }
 }
 

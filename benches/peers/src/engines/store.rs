@@ -4,14 +4,11 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use simkeep::{Durability, Matches, Observation, Options, Query, Store};
+use simkeep::{Content, LoadOptions, Matches, Options, Query, Seen, Store, Visit};
 
 use super::{Source, disk_bytes};
 use crate::data::{Data, page, url};
 use crate::engine::{Built, Engine, Hit, Wanted};
-
-/// Observes to a call.
-const BATCH: usize = 10_000;
 
 struct Own {
     store: Store,
@@ -19,9 +16,12 @@ struct Own {
 }
 
 impl Own {
+    fn query(&self, fingerprint: u64) -> Query {
+        Query::new(fingerprint, self.wanted.k).limit(self.wanted.limit)
+    }
+
     fn matches(&self, fingerprint: u64) -> Matches {
-        let query = Query::new(fingerprint, self.wanted.k).limit(self.wanted.limit);
-        self.store.search(&query).unwrap()
+        self.store.search(&self.query(fingerprint)).unwrap()
     }
 }
 
@@ -34,50 +34,37 @@ impl Engine for Own {
         let near = self.matches(fingerprint).near;
         near.iter().map(|near| Hit { distance: near.distance, page: page(&near.url) }).collect()
     }
+
+    fn batch(&mut self, fingerprints: &[u64]) -> Option<usize> {
+        let answers = self.store.search_many(fingerprints, &self.query(0)).unwrap();
+        Some(black_box(answers).iter().map(|answer| answer.near.len()).sum())
+    }
 }
 
 /// All pages in one segment.
 pub(crate) fn build(source: &Source<'_>) -> Built {
     let dir = source.dir.join("store");
     let start = Instant::now();
-    let store = fill(&dir, source.data);
+    let store = fill(&dir, source.data, source.wanted.k);
     let filling = start.elapsed();
     let segments = store.stats().unwrap().segments.len();
     assert_eq!(segments, 1, "all pages are in one segment");
+    store.warm_up().unwrap();
     let note = "files hold URLs and histories too".to_owned();
     let engine = Box::new(Own { store, wanted: source.wanted });
     Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&dir)), note }
 }
 
-/// A store of all pages, sealed and merged.
-fn fill(dir: &Path, data: &Data) -> Store {
-    let options = Options {
-        durability: Durability::OnFlush,
-        epoch: "bench".to_owned(),
-        // What is near is not wanted while it is filled.
-        near_distance: 0,
-        near_limit: 0,
-        ..Options::default()
-    };
+/// A store of all pages, loaded at once, with tables for a distance.
+fn fill(dir: &Path, data: &Data, k: u32) -> Store {
+    let options = Options { epoch: "bench".to_owned(), near_distance: k, ..Options::default() };
     let store = Store::create(dir, options).unwrap();
     let epoch = store.newest_epoch();
-    let mut pages = data.pages();
-    loop {
-        let batch: Vec<(String, u64, i64)> =
-            pages.by_ref().take(BATCH).map(|(f, page)| (url(page), f, page.into())).collect();
-        if batch.is_empty() {
-            break;
-        }
-        let observations: Vec<Observation<'_>> = batch
-            .iter()
-            .map(|(url, f, time)| Observation::content(url, *time, *f, epoch))
-            .collect();
-        store.observe_batch(&observations).unwrap();
-    }
-    store.seal().unwrap();
-    store.rest().unwrap();
-    if store.stats().unwrap().segments.len() > 1 {
-        store.merge().unwrap();
-    }
+    let observations = data.pages().map(|(fingerprint, page)| {
+        let content = Content { fingerprint, digest: None, epoch };
+        let visit = Visit { time: page.into(), status: None, seen: Seen::Content(content) };
+        Ok((url(page), visit))
+    });
+    store.load(observations, LoadOptions::default()).unwrap();
     store
 }

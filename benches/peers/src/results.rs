@@ -1,0 +1,83 @@
+//! What the measurements come to: times over all rounds, and ratios within rounds.
+
+use crate::data::Kind;
+use crate::engine::{Built, Place};
+use crate::engines::OWN;
+use crate::measure::{Figures, Spread};
+use crate::report::Row;
+
+/// An engine in the comparison.
+pub(crate) struct Entrant {
+    pub(crate) name: &'static str,
+    pub(crate) place: Place,
+    pub(crate) built: Built,
+    /// By kind of query, then by round.
+    pub(crate) figures: [Vec<Figures>; Kind::ALL.len()],
+}
+
+/// What searches took, over all rounds.
+pub(crate) fn times(row: Row, rounds: &[Figures]) -> Row {
+    let spread = |value: fn(&Figures) -> f64| Spread::of(rounds.iter().map(value));
+    let row = row
+        .count("rounds", rounds.len() as u64)
+        .count("searches", spread(|round| round.searches as f64).least as u64)
+        .spread("p50_ns", spread(|round| round.p50))
+        .spread("p99_ns", spread(|round| round.p99))
+        .spread("mean_ns", spread(|round| round.mean));
+    let batch: Vec<f64> = rounds.iter().filter_map(|round| round.batch).collect();
+    let row = match batch.as_slice() {
+        [] => row,
+        batch => row.spread("batch_ns", Spread::of(batch.iter().copied())),
+    };
+    row.number("hits", spread(|round| round.hits).median)
+        .number("faults", spread(|round| round.faults).median)
+}
+
+/// How many times as long as the store each peer takes, by the median of single searches.
+pub(crate) fn ratios(row: Row, kind: usize, own: &Entrant, entrants: &[Entrant]) -> Row {
+    let own_p50 = Spread::of(own.figures[kind].iter().map(|round| round.p50));
+    let mut row = row.number("store_p50_ns", own_p50.median);
+    let mut best: Option<(&str, Spread)> = None;
+    for peer in entrants.iter().filter(|peer| peer.name != OWN) {
+        let rounds = peer.figures[kind].iter().zip(&own.figures[kind]);
+        let ratio = Spread::of(rounds.map(|(peer, own)| peer.p50 / own.p50));
+        row = row.spread(&format!("{}_to_store", peer.name), ratio);
+        if peer.place == Place::Disk && best.is_none_or(|(_, best)| ratio.median < best.median) {
+            best = Some((peer.name, ratio));
+        }
+    }
+    if let Some((name, ratio)) = best {
+        row = row.text("best_persistent", name).spread("best_persistent_to_store", ratio);
+    }
+    row
+}
+
+/// What a search in a batch of the store's takes, beside one in the loop of the persistent peer that
+/// is the best at that.
+pub(crate) fn near_batch(row: Row, kind: usize, own: &Entrant, entrants: &[Entrant]) -> Row {
+    let rounds = &own.figures[kind];
+    let batches = || rounds.iter().filter_map(|round| round.batch);
+    let row = row
+        .count("threads", threads() as u64)
+        .count("rounds", rounds.len() as u64)
+        .spread("near_batch_ns", Spread::of(batches()))
+        .number("loop_ns", Spread::of(rounds.iter().map(|round| round.mean)).median);
+    let peers = entrants.iter().filter(|peer| peer.name != OWN && peer.place == Place::Disk);
+    let loops = peers.map(|peer| {
+        let rounds = || peer.figures[kind].iter().map(|round| round.mean);
+        let ratio = Spread::of(rounds().zip(batches()).map(|(peer, own)| peer / own));
+        (peer.name, Spread::of(rounds()).median, ratio)
+    });
+    match loops.min_by(|a, b| a.2.median.total_cmp(&b.2.median)) {
+        Some((name, ns, ratio)) => row
+            .text("best_persistent", name)
+            .number("best_persistent_loop_ns", ns)
+            .spread("best_persistent_loop_to_near_batch", ratio),
+        None => row,
+    }
+}
+
+/// Threads that a batch uses.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

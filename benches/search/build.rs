@@ -1,0 +1,203 @@
+//! From fingerprints in no order to the fingerprint sections of a segment, written and synced: on
+//! all cores, and with the page of each fingerprint.
+//!
+//! Sorting is what a segment needs of it, in the quickest way known here: by popcount first, then
+//! every popcount by itself. Tables are built and written by [`simkeep::search::build_index`].
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use simkeep::search::{Part, Resources, Shape, Sink, build_index};
+use zerocopy::IntoBytes;
+
+use crate::data::Kind;
+use crate::process;
+use crate::report::{Report, Row};
+use crate::times::{median, threads};
+
+/// The distance that tables are made for.
+const K: u32 = 3;
+/// Bytes of tables that a fingerprint may take.
+const BYTES: [u32; 2] = [48, 40];
+/// Rounds of measurements.
+const ROUNDS: usize = 3;
+/// Memory for sorting entries of tables.
+const MEMORY_BYTES: usize = 512 << 20;
+/// Sections begin at multiples of this.
+const ALIGNMENT: u64 = 4096;
+
+/// A fingerprint and its page.
+type Entry = (u64, u32);
+
+/// What one round took, in seconds.
+struct Took {
+    sorting: f64,
+    building: f64,
+    syncing: f64,
+    processor: f64,
+}
+
+impl Took {
+    fn total(&self) -> f64 {
+        self.sorting + self.building + self.syncing
+    }
+}
+
+/// Builds the sections of so many fingerprints.
+pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
+    let mut shapes = BYTES.map(|bytes| Shape::choose(n as u32, K, bytes)).to_vec();
+    shapes.dedup();
+    for shape in shapes {
+        let mut bytes = 0;
+        let rounds: Vec<Took> = (0..ROUNDS)
+            .map(|_| {
+                let path = dir.join("sections");
+                let took = round(&path, n, shape);
+                bytes = path.metadata().unwrap().len();
+                std::fs::remove_file(&path).unwrap();
+                took
+            })
+            .collect();
+        let of = |figure: fn(&Took) -> f64| median(rounds.iter().map(figure));
+        report.print(
+            Row::new("build")
+                .count("n", n as u64)
+                .text("shape", &format!("{shape:?}"))
+                .number("bytes_each", bytes as f64 / n as f64)
+                .count("threads", threads() as u64)
+                .count("rounds", ROUNDS as u64)
+                .number("entries_per_second", n as f64 / of(Took::total))
+                .number("seconds", of(Took::total))
+                .number("seconds_sorting", of(|took| took.sorting))
+                .number("seconds_building_and_writing", of(|took| took.building))
+                .number("seconds_syncing", of(|took| took.syncing))
+                .number("processor_seconds", of(|took| took.processor)),
+        );
+    }
+}
+
+fn round(path: &Path, n: usize, shape: Shape) -> Took {
+    let entries: Vec<Entry> = (0..n).map(|i| (Kind::Uniform.fingerprint(i), i as u32)).collect();
+    let (start, before) = (Instant::now(), process::processor_seconds());
+    let entries = sorted(entries);
+    let fingerprints: Vec<u64> = entries.iter().map(|entry| entry.0).collect();
+    let sorting = start.elapsed().as_secs_f64();
+    let sections = Sections::new(path);
+    let start = Instant::now();
+    sections.append(fingerprints.as_bytes());
+    let pages: Vec<u32> = entries.iter().map(|entry| entry.1).collect();
+    drop(entries);
+    sections.append(pages.as_bytes());
+    drop(pages);
+    let read = |start: u32, out: &mut [u64]| {
+        out.copy_from_slice(&fingerprints[start as usize..][..out.len()]);
+        Ok(())
+    };
+    let resources = Resources { memory_bytes: MEMORY_BYTES, threads: threads() };
+    build_index(shape, n as u32, resources, &read, &sections).unwrap();
+    let building = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    sections.file.sync_all().unwrap();
+    let syncing = start.elapsed().as_secs_f64();
+    Took { sorting, building, syncing, processor: process::processor_seconds() - before }
+}
+
+/// The same in canonical order.
+fn sorted(entries: Vec<Entry>) -> Vec<Entry> {
+    let mut starts = [0; 66];
+    for (fingerprint, _) in &entries {
+        starts[fingerprint.count_ones() as usize + 1] += 1;
+    }
+    for popcount in 1..starts.len() {
+        starts[popcount] += starts[popcount - 1];
+    }
+    let mut next = starts;
+    let mut sorted = vec![Entry::default(); entries.len()];
+    for entry in entries {
+        let next = &mut next[entry.0.count_ones() as usize];
+        sorted[*next] = entry;
+        *next += 1;
+    }
+    let mut rest = sorted.as_mut_slice();
+    let mut shards = Vec::new();
+    for popcount in 0..starts.len() - 1 {
+        let (shard, after) = rest.split_at_mut(starts[popcount + 1] - starts[popcount]);
+        shards.push(Mutex::new(shard));
+        rest = after;
+    }
+    // The largest first, so that no thread is left with one at the end.
+    shards.sort_unstable_by_key(|shard| std::cmp::Reverse(shard.lock().unwrap().len()));
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads() {
+            scope.spawn(|| {
+                while let Some(shard) = shards.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    shard.lock().unwrap().sort_unstable();
+                }
+            });
+        }
+    });
+    drop(shards);
+    sorted
+}
+
+/// A file of sections.
+struct Sections {
+    file: File,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Where there is room yet.
+    end: u64,
+    /// Where each part goes on.
+    next: HashMap<Part, u64>,
+}
+
+impl Sections {
+    fn new(path: &Path) -> Sections {
+        Sections { file: File::create_new(path).unwrap(), state: Mutex::default() }
+    }
+
+    /// A section that is there already.
+    fn append(&self, bytes: &[u8]) {
+        let start = self.state.lock().unwrap().keep(bytes.len() as u64);
+        self.file.write_all_at(bytes, start).unwrap();
+    }
+}
+
+impl State {
+    fn keep(&mut self, bytes: u64) -> u64 {
+        let start = self.end.next_multiple_of(ALIGNMENT);
+        self.end = start + bytes;
+        start
+    }
+}
+
+impl Sink for Sections {
+    type Error = std::io::Error;
+
+    fn place(&self, part: Part, bytes: u64) -> std::io::Result<()> {
+        let mut state = self.state.lock().unwrap();
+        let start = state.keep(bytes);
+        state.next.insert(part, start);
+        Ok(())
+    }
+
+    fn write(&self, part: Part, bytes: &[u8]) -> std::io::Result<()> {
+        let start = {
+            let mut state = self.state.lock().unwrap();
+            let next = state.next.get_mut(&part).unwrap();
+            let start = *next;
+            *next += bytes.len() as u64;
+            start
+        };
+        self.file.write_all_at(bytes, start)
+    }
+}

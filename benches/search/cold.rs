@@ -1,0 +1,117 @@
+//! A store that is not in memory: what opening it costs a fresh process, and its first searches.
+//!
+//! The files are dropped from the page cache (posix_fadvise(2); elsewhere than on Linux they stay
+//! there), and then another process opens the store and searches it. One process searches as a
+//! crawler does, and another asks [`Store::explain`], which counts the page faults of tables alone.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use simkeep::{Options, Query, Store};
+
+use crate::data::{Kind, Random};
+use crate::fill;
+use crate::process::{Touched, anonymous_bytes};
+use crate::report::{Report, Row};
+use crate::times::Times;
+
+/// The argument that makes a process of this bench the one that opens the store.
+pub(crate) const CHILD: &str = "--open-cold";
+/// Searches.
+const QUERIES: usize = 100;
+/// Largest distance.
+const K: u32 = 3;
+
+/// Makes a store, and has it opened when it is cold.
+pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
+    let path = fill::place(dir);
+    let fingerprints = (0..n).map(|i| Kind::Uniform.fingerprint(i));
+    fill::store(&path, fingerprints, Options::default()).close().unwrap();
+    let (mut files, mut bytes) = (0, 0);
+    for asked in ["search", "explain"] {
+        (files, bytes) = drop_all_from_cache(&path);
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args([CHILD, asked, if report.json { "json" } else { "text" }])
+            .arg(&path)
+            .status()
+            .unwrap();
+        assert!(status.success(), "the process that opened the store failed");
+    }
+    report.print(
+        Row::new("cold_store").count("n", n as u64).count("files", files).count("bytes", bytes),
+    );
+    std::fs::remove_dir_all(path).unwrap();
+}
+
+/// Drops all files under a directory from the page cache; how many there are, and their bytes.
+fn drop_all_from_cache(dir: &Path) -> (u64, u64) {
+    let paths = dir.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    paths.fold((0, 0), |(files, bytes), path| {
+        let (more_files, more_bytes) = if path.is_dir() {
+            drop_all_from_cache(&path)
+        } else {
+            let file = File::open(path).unwrap();
+            drop_from_cache(&file);
+            (1, file.metadata().unwrap().len())
+        };
+        (files + more_files, bytes + more_bytes)
+    })
+}
+
+/// What is not yet on the disk would stay in memory.
+fn drop_from_cache(file: &File) {
+    file.sync_all().unwrap();
+    #[cfg(target_os = "linux")]
+    rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+}
+
+/// The other process.
+pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
+    let (memory, touched, start) = (anonymous_bytes(), Touched::now(), Instant::now());
+    let store = Store::open(path, Options::default()).unwrap();
+    let seconds = start.elapsed().as_secs_f64();
+    let (opened, memory_opened) = (Touched::now(), anonymous_bytes());
+    let stats = store.stats().unwrap();
+    let more = |memory: Option<u64>, before| {
+        memory.zip(before).map(|(after, before): (u64, u64)| after.saturating_sub(before))
+    };
+    report.print(
+        Row::new("cold_open")
+            .count("pages", stats.pages)
+            .count("segments", stats.segments.len() as u64)
+            .number("seconds", seconds)
+            .touched(touched, opened)
+            .known("anonymous_bytes", memory_opened)
+            .known("anonymous_bytes_more", more(memory_opened, memory)),
+    );
+    let queries = Kind::Uniform.strangers(&mut Random(0xc01d), QUERIES);
+    let row = Row::new("cold_searches")
+        .text("by", asked)
+        .count("pages", stats.pages)
+        .count("searches", QUERIES as u64)
+        .count("k", K.into());
+    let before = Touched::now();
+    let row = if asked == "search" {
+        let start = Instant::now();
+        let times = Times::of(&queries, |query| store.search(&Query::new(query, K)).unwrap());
+        let seconds = start.elapsed().as_secs_f64();
+        row.number("seconds", seconds).times(&times).touched(before, Touched::now())
+    } else {
+        let (mut minor, mut major, mut major_most) = (0, 0, 0);
+        for query in queries {
+            let explained = store.explain(&Query::new(query, K)).unwrap();
+            let faults = explained.components.iter().filter_map(|component| component.faults);
+            let faults = faults.fold((0, 0), |sum, faults| (sum.0 + faults.0, sum.1 + faults.1));
+            minor += faults.0;
+            major += faults.1;
+            major_most = major_most.max(faults.1);
+        }
+        row.number("table_faults_minor_per_search", minor as f64 / QUERIES as f64)
+            .number("table_faults_major_per_search", major as f64 / QUERIES as f64)
+            .count("table_faults_major_most", major_most)
+    };
+    report.print(row.known("anonymous_bytes_more", more(anonymous_bytes(), memory)));
+    store.close().unwrap();
+}

@@ -1,0 +1,241 @@
+//! A store as a crawl leaves it, beside the same pages in one segment.
+//!
+//! It is grown by observing, 3 in 10 visits to new pages and 7 to known ones, of which half changed:
+//! so segments hold fingerprints that no page has any more. Sealing and merging go on beside it.
+//! Then there are several segments, at most [`SEGMENTS_MAX`], and a memtable half full; and while
+//! searches are timed, a crawler goes on observing. The other store has all the same visits, loaded
+//! into one segment. Rounds alternate between both; p50 in the first should be at most 3 times that
+//! in the second.
+
+mod pages;
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use simkeep::{Explanation, LoadOptions, Observation, Observed, Options, Query, Store};
+
+use self::pages::Pages;
+use crate::data::{self, Kind, Random};
+use crate::report::{Report, Row};
+use crate::times::{Times, median};
+use crate::truth::Score;
+use crate::{fill, truth};
+
+/// Largest distance.
+const K: u32 = 3;
+/// Segments that a crawl may leave: fewer than this happen to be there after a large merge, and say
+/// little.
+const SEGMENTS_MIN: usize = 5;
+const SEGMENTS_MAX: usize = 8;
+/// Visits to a call while the store is grown.
+const LOT: usize = 10_000;
+/// Visits to a call of the crawler that goes on, and how long it takes to fetch them.
+const FETCHED: usize = 200;
+const FETCHING: Duration = Duration::from_millis(10);
+/// Rounds of measurements.
+const ROUNDS: usize = 5;
+/// Searches of each kind that are compared with the truth, in each round.
+const CHECKED: usize = 10;
+/// Searches that are explained.
+const EXPLAINED: usize = 1000;
+
+/// The store and what must be in it.
+struct Crawl {
+    store: Store,
+    /// Whoever holds them can be sure that the store has just these.
+    pages: Mutex<Pages>,
+    /// Visits so far.
+    visits: AtomicU64,
+    /// Visits that a memtable holds.
+    memtable: usize,
+}
+
+/// Grows a store to at least `n` pages, and searches it.
+pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
+    let (path, merged_path) = (fill::place(dir), fill::place(dir));
+    let crawl = Crawl::grow(report, &path, n);
+    let merged = Store::create(&merged_path, Options::default()).unwrap();
+    merged.copy_from(&crawl.store, LoadOptions::default()).unwrap();
+    merged.warm_up().unwrap();
+    for (name, store) in [("crawl", &crawl.store), ("merged", &merged)] {
+        fill::warm(store, crawl.pages.lock().unwrap().fingerprints());
+        let stats = store.stats().unwrap();
+        let row = Row::new("crawl_store")
+            .text("store", name)
+            .count("pages", stats.pages)
+            .count("visits", stats.visits)
+            .count("segments", stats.segments.len() as u64)
+            .count("fingerprints", stats.segments.iter().map(|s| s.fingerprints).sum())
+            .count("unsealed_visits", stats.unsealed_visits);
+        report.print(row);
+    }
+    explain(report, &crawl.store);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| crawl.go_on(&stop));
+        for name in ["strangers", "planted"] {
+            compare(report, &crawl, &merged, name, queries);
+        }
+        stop.store(true, Ordering::Relaxed);
+        let rate = writer.join().unwrap();
+        let stats = crawl.store.stats().unwrap();
+        report.print(
+            Row::new("crawl_writer")
+                .number("observes_per_second", rate)
+                .count("segments_at_end", stats.segments.len() as u64)
+                .count("unsealed_visits_at_end", stats.unsealed_visits),
+        );
+    });
+    fill::remove(crawl.store, &path);
+    fill::remove(merged, &merged_path);
+}
+
+/// Where the time goes when nothing is found: segments and memtables, each timed by itself.
+fn explain(report: &Report, store: &Store) {
+    let queries = Kind::Uniform.strangers(&mut Random(0xe8), EXPLAINED);
+    let explained = queries.iter().map(|query| store.explain(&Query::new(*query, K)).unwrap());
+    let explained: Vec<Explanation> = explained.collect();
+    let of = |in_segment: bool| {
+        let of_one = |one: &Explanation| {
+            let components = one.components.iter().filter(|c| c.segment.is_some() == in_segment);
+            components.map(|component| component.counted.ns).sum::<f64>()
+        };
+        median(explained.iter().map(of_one))
+    };
+    report.print(
+        Row::new("crawl_explained")
+            .count("searches", EXPLAINED as u64)
+            .number("segments_ns", of(true))
+            .number("memtables_ns", of(false))
+            .number("search_ns", median(explained.iter().map(|e| e.took.as_nanos() as f64))),
+    );
+}
+
+/// Times searches of one kind in both stores, in turns.
+fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: usize) {
+    let like = Query::new(0, K).limit(100);
+    let ask = |store: &Store, queries: &[u64]| {
+        let search = |fingerprint| store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+        Times::of(queries, search)
+    };
+    let mut random = Random(0x9e3 + name.len() as u64);
+    let mut score = Score::default();
+    let (mut running, mut paused, mut one) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let mut queries = |count| match name {
+            "strangers" => Kind::Uniform.strangers(&mut random, count),
+            _ => {
+                let pages = crawl.pages.lock().unwrap();
+                data::planted(&mut random, pages.fingerprints(), K, count)
+            }
+        };
+        let asked: [Vec<u64>; 3] = std::array::from_fn(|_| queries(count));
+        for query in queries(CHECKED) {
+            // While they are held, the crawler waits.
+            let pages = crawl.pages.lock().unwrap();
+            let all = Query::new(query, K).limit(usize::MAX / 4);
+            let truth = truth::near(pages.fingerprints(), query, K);
+            score.add(&crawl.store.search(&all).unwrap(), &truth);
+        }
+        running.push(ask(&crawl.store, &asked[0]));
+        let _waits = crawl.pages.lock().unwrap();
+        paused.push(ask(&crawl.store, &asked[1]));
+        one.push(ask(merged, &asked[2]));
+    }
+    let stores = [("crawl", "running", &running), ("crawl", "paused", &paused)];
+    for (store, writer, rounds) in stores.into_iter().chain([("merged", "none", &one)]) {
+        let row = Row::new("crawl_near")
+            .text("queries", name)
+            .text("store", store)
+            .text("writer", writer)
+            .count("k", K.into())
+            .count("rounds", ROUNDS as u64);
+        let times = Times::median(rounds);
+        report.print(row.number("hits_per_query", times.hits).times(&times));
+    }
+    let ratio = |crawl: &[Times], figure: fn(&Times) -> f64| {
+        median(crawl.iter().zip(&one).map(|(crawl, merged)| figure(crawl) / figure(merged)))
+    };
+    report.print(
+        Row::new("crawl_ratio")
+            .text("queries", name)
+            .number("p50_to_merged", ratio(&running, |times| times.p50))
+            .number("p99_to_merged", ratio(&running, |times| times.p99))
+            .number("p50_to_merged_writer_paused", ratio(&paused, |times| times.p50))
+            .number("p99_to_merged_writer_paused", ratio(&paused, |times| times.p99))
+            .count("checked", score.searches)
+            .count("expected", score.expected)
+            .number("recall", score.recall()),
+    );
+}
+
+impl Crawl {
+    fn grow(report: &Report, path: &Path, n: usize) -> Crawl {
+        // A small store has small memtables, so that it has segments as a large one has.
+        let memtable = Options::default().memtable_observations.min((n / 4).max(1000));
+        let options = Options {
+            memtable_observations: memtable,
+            // Measurements are no reason to seal.
+            seal_after: Duration::from_secs(24 * 3600),
+            ..Options::default()
+        };
+        let store = Store::create(path, options).unwrap();
+        let (pages, visits) = (Mutex::new(Pages::new()), AtomicU64::new(0));
+        let crawl = Crawl { store, pages, visits, memtable };
+        let start = Instant::now();
+        while crawl.pages.lock().unwrap().fingerprints().len() < n {
+            crawl.observe(LOT.min(memtable));
+        }
+        while let Some(missing) = crawl.missing() {
+            crawl.observe(missing.min(LOT));
+        }
+        let (seconds, visits) =
+            (start.elapsed().as_secs_f64(), crawl.visits.load(Ordering::Relaxed));
+        report.print(
+            Row::new("crawl_grown")
+                .count("n", n as u64)
+                .count("pages", crawl.pages.lock().unwrap().fingerprints().len() as u64)
+                .count("visits", visits)
+                .count("memtable_visits", memtable as u64)
+                .number("seconds", seconds)
+                .number("observes_per_second_to_rest", visits as f64 / seconds),
+        );
+        crawl
+    }
+
+    /// How many visits are missing, as far as one can say, until the store is as it should be to be
+    /// measured.
+    fn missing(&self) -> Option<usize> {
+        self.store.rest().unwrap();
+        let stats = self.store.stats().unwrap();
+        let (unsealed, half) = (stats.unsealed_visits as usize, self.memtable / 2);
+        match stats.segments.len() {
+            _ if unsealed < half => Some(half - unsealed),
+            SEGMENTS_MIN..=SEGMENTS_MAX if unsealed < half + LOT => None,
+            _ => Some(self.memtable - unsealed.min(self.memtable) + 1),
+        }
+    }
+
+    /// Observes the next visits.
+    fn observe(&self, count: usize) {
+        let mut pages = self.pages.lock().unwrap();
+        let visits = pages.visits(count);
+        let observations: Vec<Observation<'_>> = visits.iter().map(Observed::observation).collect();
+        self.store.observe_batch(&observations).unwrap();
+        self.visits.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    /// Goes on until it is told to stop; returns how many visits it made in a second.
+    fn go_on(&self, stop: &AtomicBool) -> f64 {
+        let (start, before) = (Instant::now(), self.visits.load(Ordering::Relaxed));
+        while !stop.load(Ordering::Relaxed) {
+            let fetched = Instant::now() + FETCHING;
+            self.observe(FETCHED);
+            std::thread::sleep(fetched.saturating_duration_since(Instant::now()));
+        }
+        let visits = self.visits.load(Ordering::Relaxed) - before;
+        visits as f64 / start.elapsed().as_secs_f64()
+    }
+}

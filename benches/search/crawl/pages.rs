@@ -1,0 +1,71 @@
+//! The pages that a crawl finds and visits again.
+
+use simkeep::{Content, Digest, Epoch, Seen, Visit};
+
+use crate::data::{self, Random};
+
+/// Share of visits that find a new page, in percent.
+const NEW_PERCENT: usize = 30;
+/// Share of new pages that are near another one, in percent.
+const NEAR_PERCENT: usize = 5;
+/// Share of visits to known pages that find another fingerprint, in percent.
+const MOVED_PERCENT: usize = 50;
+/// In how many bits it is another one, at most.
+const MOVED_BITS_MAX: usize = 8;
+
+/// All pages as they are now: page number `i` has fingerprint number `i`.
+pub(super) struct Pages {
+    random: Random,
+    time: i64,
+    fingerprints: Vec<u64>,
+}
+
+impl Pages {
+    /// None yet.
+    pub(super) fn new() -> Pages {
+        Pages { random: Random(0xc7a31), time: 1_700_000_000_000, fingerprints: Vec::new() }
+    }
+
+    /// What each page has now.
+    pub(super) fn fingerprints(&self) -> &[u64] {
+        &self.fingerprints
+    }
+
+    /// The next visits.
+    pub(super) fn visits(&mut self, count: usize) -> Vec<(String, Visit)> {
+        (0..count).map(|_| self.visit()).collect()
+    }
+
+    fn visit(&mut self) -> (String, Visit) {
+        let random = &mut self.random;
+        let known = self.fingerprints.len();
+        let page = if known == 0 || random.below(100) < NEW_PERCENT {
+            let near = known > 0 && random.below(100) < NEAR_PERCENT;
+            self.fingerprints.push(match near {
+                true => {
+                    let other = self.fingerprints[random.below(known)];
+                    let bits = random.below(4) as u32;
+                    random.flipped(other, bits)
+                }
+                false => random.next(),
+            });
+            known
+        } else {
+            let page = random.below(known);
+            if random.below(100) < MOVED_PERCENT {
+                let bits = 1 + random.below(MOVED_BITS_MAX) as u32;
+                self.fingerprints[page] = random.flipped(self.fingerprints[page], bits);
+            }
+            page
+        };
+        self.time += 1 + random.below(199) as i64;
+        let fingerprint = self.fingerprints[page];
+        // As the bytes of a page change when its fingerprint does.
+        let mut bytes = Random(fingerprint ^ (page as u64) << 20);
+        let digest = Digest(std::array::from_fn(|_| bytes.next() as u8));
+        let content = Content { fingerprint, epoch: Epoch(0), digest: Some(digest) };
+        let mut url = String::new();
+        data::url(page, &mut url);
+        (url, Visit { time: self.time, status: Some(200), seen: Seen::Content(content) })
+    }
+}

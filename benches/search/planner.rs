@@ -1,0 +1,217 @@
+//! Whether what is chosen is the best that there is: for each size and distance, every shape of
+//! tables is built and searched by each way that it has, and the quickest is set against what a
+//! store would do, which chooses a shape by [`Shape::choose`] and a way for each query. Ratios should
+//! be at most 1.5 where a store is made for the distance.
+//!
+//! Tables are in memory, with no store around them. All of one size are there at the same time and
+//! are searched in turns, for strangers: 110 bytes of memory for each fingerprint.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use simkeep::search::{Candidate, Cost, Shape, Tables, Way, canonical_order};
+
+use crate::data::{Kind, Random};
+use crate::report::{Report, Row};
+use crate::tables::{Built, Huge, Set};
+
+/// Largest distance.
+const K_MAX: u32 = 12;
+/// The distance that a store is made for if nothing else is said.
+const K_USUAL: u32 = 3;
+/// Tables in the shape that is chosen for the distance, and in the one for [`K_USUAL`].
+const FOR_K: &str = "made for k";
+const FOR_USUAL: &str = "made for 3";
+/// Bytes of tables that a fingerprint may take: what a store allows if nothing else is said, and
+/// what is to do at 100 million.
+const BYTES: [u32; 2] = [48, 40];
+/// Rounds of measurements, each with queries of its own; the quickest counts, for whatever else the
+/// machine does only makes it slower.
+const ROUNDS: usize = 5;
+/// How long a round may take for each distance and way, in nanoseconds, more or less.
+const ROUND_NS: f64 = 6e6;
+/// Queries in a round.
+const QUERIES: [usize; 2] = [8, 10_000];
+
+/// Tables of one shape.
+struct Entrant<'t> {
+    shape: Shape,
+    /// Searched as a store does it, by the way that the planner takes.
+    planned: Tables<&'t Huge>,
+    /// Searched through the tables even where the planner would rather scan.
+    at_any_rate: Tables<&'t Huge>,
+}
+
+/// What a search by it took.
+struct Measured {
+    shape: Shape,
+    planned: bool,
+    way: Way,
+    ns: f64,
+    expected_ns: f64,
+}
+
+/// Measures sizes from a thousand on in powers of ten, as far as `n_max`.
+pub(crate) fn run(report: &Report, n_max: usize) {
+    let mut ratios: Vec<Ratio> = Vec::new();
+    let mut n = 1000;
+    while n <= n_max {
+        of_size(report, n, &mut ratios);
+        n *= 10;
+    }
+    // Last, so that they are found at the end of the output.
+    for bytes in BYTES {
+        for layout in [FOR_K, FOR_USUAL] {
+            let of_layout = ratios.iter().filter(|r| (r.bytes, r.layout) == (bytes, layout));
+            if let Some(worst) = of_layout.max_by(|a, b| a.ratio.total_cmp(&b.ratio)) {
+                report.print(
+                    Row::new("planner_worst")
+                        .count("bytes_max", bytes.into())
+                        .text("layout", layout)
+                        .number("ratio", worst.ratio)
+                        .count("n", worst.n as u64)
+                        .count("k", worst.k.into()),
+                );
+            }
+        }
+    }
+}
+
+/// How many times as long as the best a search takes that is laid out and planned by the store.
+struct Ratio {
+    layout: &'static str,
+    bytes: u32,
+    n: usize,
+    k: u32,
+    ratio: f64,
+}
+
+fn of_size(report: &Report, n: usize, ratios: &mut Vec<Ratio>) {
+    let mut fingerprints = Kind::Uniform.fingerprints(n);
+    fingerprints.sort_unstable_by(|a, b| canonical_order(*a, *b));
+    fingerprints.dedup();
+    let set = Set::new(&fingerprints);
+    drop(fingerprints);
+    let shapes = Shape::all(set.n).into_iter().flatten();
+    let built: Vec<Built> = shapes.map(|shape| set.build(shape)).collect();
+    let entrants: Vec<Entrant<'_>> = built
+        .iter()
+        .map(|built| Entrant {
+            shape: built.shape,
+            planned: set.tables(built),
+            at_any_rate: set.tables_at_any_rate(built),
+        })
+        .collect();
+    for k in 0..=K_MAX {
+        let measured = measure(&entrants, set.n, k);
+        for one in &measured {
+            report.print(
+                Row::new("planner_shape")
+                    .count("n", n as u64)
+                    .count("k", k.into())
+                    .text("shape", &format!("{:?}", one.shape))
+                    .number("bytes_each", one.shape.bytes_each(set.n))
+                    .text("way", &format!("{:?}", one.way))
+                    .text("planned", if one.planned { "yes" } else { "no" })
+                    .number("ns", one.ns)
+                    .number("expected_ns", one.expected_ns),
+            );
+        }
+        for bytes in BYTES {
+            for (layout, made_for) in [(FOR_K, k), (FOR_USUAL, K_USUAL)] {
+                let chosen = Shape::choose(set.n, made_for, bytes);
+                let row = Row::new("planner")
+                    .count("n", n as u64)
+                    .count("k", k.into())
+                    .count("bytes_max", bytes.into())
+                    .text("layout", layout);
+                let (row, ratio) = compare(row, &measured, set.n, chosen, bytes);
+                report.print(row);
+                ratios.push(Ratio { layout, bytes, n, k, ratio });
+            }
+        }
+    }
+}
+
+/// What a store does whose tables have this shape, beside the quickest in so many bytes.
+fn compare(row: Row, measured: &[Measured], n: u32, chosen: Shape, bytes: u32) -> (Row, f64) {
+    let fits = |one: &&Measured| one.shape.bytes_each(n) <= f64::from(bytes);
+    let quickest = |a: &&Measured, b: &&Measured| a.ns.total_cmp(&b.ns);
+    let own = measured.iter().find(|one| one.planned && one.shape == chosen).unwrap();
+    let best = measured.iter().filter(fits).min_by(quickest).unwrap();
+    let best_own = measured.iter().filter(|one| one.shape == chosen).min_by(quickest).unwrap();
+    let ratio = own.ns / best.ns;
+    let row = row
+        .text("chosen", &format!("{:?}", own.shape))
+        .text("chosen_way", &format!("{:?}", own.way))
+        .number("chosen_ns", own.ns)
+        .text("best", &format!("{:?}", best.shape))
+        .text("best_way", &format!("{:?}", best.way))
+        .number("best_ns", best.ns)
+        .number("ratio", ratio)
+        .number("ratio_to_own_best_way", own.ns / best_own.ns);
+    (row, ratio)
+}
+
+/// Searches within `k` by all of them, in turns.
+fn measure(entrants: &[Entrant<'_>], n: u32, k: u32) -> Vec<Measured> {
+    let mut random = Random(u64::from(k) << 32 | 41);
+    let rounds: Vec<Vec<u64>> =
+        (0..ROUNDS).map(|_| Kind::Uniform.strangers(&mut random, QUERIES[1])).collect();
+    // With as many bits set as most have.
+    let usual = 0xffff_ffff;
+    let mut measured = Vec::new();
+    let mut running = Vec::new();
+    for Entrant { shape, planned, at_any_rate } in entrants {
+        let plan = planned.plan(usual, k);
+        let other = at_any_rate.plan(usual, k).way;
+        let of_planner = Some((true, planned, plan.way, plan.expected));
+        // What would be the same is not measured twice.
+        let expected = Cost::of_tables(*shape, n, k).filter(|_| other != plan.way);
+        let of_tables = expected.map(|expected| (false, at_any_rate, other, expected));
+        for (planned, tables, way, expected) in of_planner.into_iter().chain(of_tables) {
+            let count = (ROUND_NS / expected.ns).clamp(QUERIES[0] as f64, QUERIES[1] as f64);
+            measured.push(Measured {
+                shape: *shape,
+                planned,
+                way,
+                ns: f64::INFINITY,
+                expected_ns: expected.ns,
+            });
+            running.push((tables, count as usize));
+        }
+    }
+    let mut out = Vec::new();
+    for queries in &rounds {
+        for (one, (tables, count)) in measured.iter_mut().zip(&running) {
+            search(tables, &queries[QUERIES[1] - count / 4..], k, &mut out);
+            let start = Instant::now();
+            search(tables, &queries[..*count], k, &mut out);
+            one.ns = one.ns.min(start.elapsed().as_nanos() as f64 / *count as f64);
+        }
+        check(&running, &queries[..QUERIES[0]], k);
+    }
+    measured
+}
+
+fn search(tables: &Tables<&Huge>, queries: &[u64], k: u32, out: &mut Vec<Candidate>) {
+    for query in queries {
+        out.clear();
+        let Ok(()) = tables.find(*query, k, out);
+        black_box(&out);
+    }
+}
+
+/// All ways find the same.
+fn check(running: &[(&Tables<&Huge>, usize)], queries: &[u64], k: u32) {
+    for query in queries {
+        let mut found = running.iter().map(|(tables, _)| {
+            let mut found = Vec::new();
+            let Ok(()) = tables.find(*query, k, &mut found);
+            found.sort_unstable();
+            found
+        });
+        let first = found.next().unwrap();
+        assert!(found.all(|found| found == first), "{query:#x} within {k}");
+    }
+}

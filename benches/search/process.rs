@@ -1,0 +1,58 @@
+//! What the system says of this process.
+
+use crate::report::Row;
+
+/// Memory of this process that no file stands behind, where the system says.
+pub(crate) fn anonymous_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// What all threads of this process have had of the processors, to a hundredth of a second; it
+/// tells more than the time where the machine is shared. 0 where the system does not say.
+pub(crate) fn processor_seconds() -> f64 {
+    let ticks = stat().and_then(|fields| Some(fields.get(11)? + fields.get(12)?));
+    ticks.unwrap_or(0) as f64 / 100.0
+}
+
+/// What this process has read so far without asking for it: the pages of maps.
+#[derive(Clone, Copy)]
+pub(crate) struct Touched {
+    /// Page faults served from memory.
+    minor: u64,
+    /// Page faults that waited for the disk.
+    major: u64,
+    /// Bytes that came from the disk for this process.
+    bytes: u64,
+}
+
+impl Touched {
+    /// Until now; `None` where the system does not say.
+    pub(crate) fn now() -> Option<Touched> {
+        let fields = stat()?;
+        let io = std::fs::read_to_string("/proc/self/io").ok()?;
+        let bytes = io.lines().find_map(|line| line.strip_prefix("read_bytes:"))?;
+        let bytes = bytes.trim().parse().ok()?;
+        Some(Touched { minor: *fields.get(7)?, major: *fields.get(9)?, bytes })
+    }
+}
+
+impl Row {
+    /// Adds what was touched between two moments, if it is known.
+    pub(crate) fn touched(self, before: Option<Touched>, after: Option<Touched>) -> Row {
+        let both = before.zip(after);
+        self.known("faults_minor", both.map(|(before, after)| after.minor - before.minor))
+            .known("faults_major", both.map(|(before, after)| after.major - before.major))
+            .known("disk_bytes_read", both.map(|(before, after)| after.bytes - before.bytes))
+    }
+}
+
+/// The numbers of Linux's /proc/self/stat, proc(5), from the state on (which is 0 here). The name
+/// before them may hold anything; it ends with the last parenthesis.
+fn stat() -> Option<Vec<u64>> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    Some(fields.split_ascii_whitespace().map(|field| field.parse().unwrap_or(0)).collect())
+}

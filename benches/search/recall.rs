@@ -1,0 +1,81 @@
+//! Whether all is found: every distance from 0 to 16, on all kinds of data and in tables of all
+//! shapes, one by one and many at once, against brute force.
+
+use std::path::Path;
+
+use simkeep::{Matches, Options, Query, Store};
+
+use crate::data::{self, Kind, Random};
+use crate::fill;
+use crate::report::{Report, Row};
+use crate::truth::{self, Hit, Score};
+
+/// Largest distance.
+const K_MAX: u32 = 16;
+/// Queries for each kind of data, a third each: strangers, pages' own fingerprints, and near ones.
+const QUERIES: usize = 30;
+/// Bytes that tables may take for a fingerprint: for all shapes, for all but rotations, for none.
+const BYTES: [u32; 3] = [48, 40, 16];
+
+/// Asks all; stops the process if anything is missing or wrong.
+pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
+    for kind in Kind::ALL {
+        let fingerprints = kind.fingerprints(n);
+        let mut random = Random(0x7ec + n as u64);
+        let mut queries = kind.strangers(&mut random, QUERIES / 3);
+        queries.extend(data::planted(&mut random, &fingerprints, 0, QUERIES / 3));
+        queries.extend(data::planted(&mut random, &fingerprints, K_MAX, QUERIES / 3));
+        let near = |query: &u64| truth::near(&fingerprints, *query, K_MAX);
+        let truths: Vec<Vec<Hit>> = queries.iter().map(near).collect();
+        for fingerprint_bytes in BYTES {
+            let path = fill::place(dir);
+            let options = Options { fingerprint_bytes, ..Options::default() };
+            let store = fill::store(&path, fingerprints.iter().copied(), options);
+            for k in 0..=K_MAX {
+                // As many as there are pages: all of them.
+                let like = Query::new(0, k).limit(n);
+                let singly =
+                    |fingerprint: &u64| Query { fingerprint: *fingerprint, ..like.clone() };
+                let singly = queries.iter().map(|query| store.search(&singly(query)).unwrap());
+                let singly = score(singly, &truths, k);
+                let many = store.search_many(&queries, &like).unwrap();
+                let many = score(many.into_iter(), &truths, k);
+                report.print(
+                    Row::new("recall")
+                        .text("data", kind.name())
+                        .count("n", n as u64)
+                        .count("bytes_max", fingerprint_bytes.into())
+                        .text("way", &way(&store, queries[0], k))
+                        .count("k", k.into())
+                        .count("searches", singly.searches)
+                        .count("expected", singly.expected)
+                        .number("recall", singly.recall())
+                        .number("recall_of_many", many.recall()),
+                );
+            }
+            fill::remove(store, &path);
+        }
+    }
+}
+
+/// Compares answers with what is within `k`, which comes first where more is known to be near.
+fn score(answers: impl Iterator<Item = Matches>, truths: &[Vec<Hit>], k: u32) -> Score {
+    let mut score = Score::default();
+    for (answer, truth) in answers.zip(truths) {
+        let within = truth.partition_point(|(distance, ..)| *distance <= k);
+        score.add(&answer, &truth[..within]);
+        assert_eq!(answer.within, k, "all of the circle was searched");
+    }
+    assert_eq!(score.searches, truths.len() as u64, "each has an answer");
+    score
+}
+
+/// The way that a query takes, and the shape that it takes it through.
+fn way(store: &Store, query: u64, k: u32) -> String {
+    let explained = store.explain(&Query::new(query, k)).unwrap();
+    let way = |component: &simkeep::Component| {
+        let shape = component.shape.map_or("memtable".to_owned(), |shape| format!("{shape:?}"));
+        format!("{:?} of {shape}", component.plan.way)
+    };
+    explained.components.iter().map(way).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,92 @@
+//! How long searches take.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use simkeep::Matches;
+
+use crate::report::Row;
+
+/// Nanoseconds that a search may take more for each page that it finds, its URL included.
+const HIT_NS: u64 = 400;
+
+/// What searches took, one by one, in nanoseconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    /// Half of them took no longer.
+    pub(crate) p50: f64,
+    /// 99 of 100.
+    pub(crate) p99: f64,
+    /// All.
+    pub(crate) max: f64,
+    /// The same less [`HIT_NS`] for each page found.
+    pub(crate) p50_less_hits: f64,
+    pub(crate) p99_less_hits: f64,
+    /// Pages found by a search on average.
+    pub(crate) hits: f64,
+}
+
+impl Times {
+    /// Asks one query after another; what becomes of the answers takes no time.
+    pub(crate) fn of(queries: &[u64], mut search: impl FnMut(u64) -> Matches) -> Times {
+        let mut all: Vec<u64> = Vec::with_capacity(queries.len());
+        let mut net: Vec<u64> = Vec::with_capacity(queries.len());
+        let mut hits = 0;
+        for query in queries {
+            let start = Instant::now();
+            let answer = black_box(search(*query));
+            let ns = start.elapsed().as_nanos() as u64;
+            let found = answer.near.len() as u64;
+            all.push(ns);
+            net.push(ns.saturating_sub(HIT_NS * found));
+            hits += found;
+        }
+        all.sort_unstable();
+        net.sort_unstable();
+        let at = |times: &[u64], share: f64| times[((times.len() - 1) as f64 * share) as usize];
+        Times {
+            p50: at(&all, 0.5) as f64,
+            p99: at(&all, 0.99) as f64,
+            max: at(&all, 1.0) as f64,
+            p50_less_hits: at(&net, 0.5) as f64,
+            p99_less_hits: at(&net, 0.99) as f64,
+            hits: hits as f64 / queries.len() as f64,
+        }
+    }
+
+    /// Of several rounds, the median of each figure.
+    pub(crate) fn median(rounds: &[Times]) -> Times {
+        let of = |figure: fn(&Times) -> f64| median(rounds.iter().map(figure));
+        Times {
+            p50: of(|times| times.p50),
+            p99: of(|times| times.p99),
+            max: of(|times| times.max),
+            p50_less_hits: of(|times| times.p50_less_hits),
+            p99_less_hits: of(|times| times.p99_less_hits),
+            hits: of(|times| times.hits),
+        }
+    }
+}
+
+impl Row {
+    /// Adds what searches took.
+    pub(crate) fn times(self, times: &Times) -> Row {
+        self.number("p50_ns", times.p50)
+            .number("p99_ns", times.p99)
+            .number("max_ns", times.max)
+            .number("p50_ns_less_hits", times.p50_less_hits)
+            .number("p99_ns_less_hits", times.p99_less_hits)
+    }
+}
+
+/// The one in the middle; of an even number, the lower of two.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values[(values.len() - 1) / 2]
+}
+
+/// Threads that searches at once use.
+pub(crate) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

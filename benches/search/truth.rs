@@ -1,0 +1,59 @@
+//! What a search must find: by comparing with every page, one after another.
+
+use simkeep::Matches;
+
+use crate::data;
+
+/// A page that is near: its distance, URL and fingerprint.
+pub(crate) type Hit = (u32, String, u64);
+
+/// All pages within `k` of a query, where page number `i` has fingerprint number `i`; in order.
+pub(crate) fn near(fingerprints: &[u64], query: u64, k: u32) -> Vec<Hit> {
+    let pages = fingerprints.iter().enumerate();
+    let near = |(i, fingerprint): (usize, &u64)| {
+        let distance = (fingerprint ^ query).count_ones();
+        (distance <= k).then(|| {
+            let mut url = String::new();
+            data::url(i, &mut url);
+            (distance, url, *fingerprint)
+        })
+    };
+    let mut hits: Vec<Hit> = pages.filter_map(near).collect();
+    hits.sort_unstable();
+    hits
+}
+
+/// What an answer names; in order.
+pub(crate) fn named(answer: &Matches) -> Vec<Hit> {
+    let hit = |near: &simkeep::Near| (near.distance, near.url.clone(), near.fingerprint);
+    let mut hits: Vec<Hit> = answer.near.iter().map(hit).collect();
+    hits.sort_unstable();
+    hits
+}
+
+/// How many searches were compared with the truth, and of what there was to find, what was found.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Score {
+    /// Searches.
+    pub(crate) searches: u64,
+    /// Pages that there were to find.
+    pub(crate) expected: u64,
+    found: u64,
+}
+
+impl Score {
+    /// Adds an answer, which must name all of `truth` and nothing else.
+    pub(crate) fn add(&mut self, answer: &Matches, truth: &[Hit]) {
+        let named = named(answer);
+        self.searches += 1;
+        self.expected += truth.len() as u64;
+        self.found += truth.iter().filter(|hit| named.binary_search(hit).is_ok()).count() as u64;
+        assert!(answer.complete, "nothing was left out");
+        assert_eq!(named, truth, "what is near, all of it, and nothing else");
+    }
+
+    /// Of what there was to find, the share that was found.
+    pub(crate) fn recall(&self) -> f64 {
+        if self.expected == 0 { 1.0 } else { self.found as f64 / self.expected as f64 }
+    }
+}
