@@ -13,7 +13,10 @@ use crate::page::surt;
 use crate::search::prefetch;
 
 /// Pages of a group.
-pub(super) const GROUP_PAGES: u64 = 16;
+pub(super) const GROUP_PAGES: u64 = GROUP as u64;
+
+/// The same as a length.
+const GROUP: usize = 16;
 
 const PAGES: Tag = Tag::of(Kind::Pages);
 
@@ -98,7 +101,7 @@ impl<'a> Group<'a> {
     /// Only what the URL has in the end is copied: from its own suffix backwards, what is left to
     /// others of the earlier ones.
     fn skip(&mut self, before: u64, url: &mut Vec<u8>) -> Option<&'a [u8]> {
-        let mut suffixes: ArrayVec<(usize, &[u8]), { GROUP_PAGES as usize }> = ArrayVec::new();
+        let mut suffixes: ArrayVec<(usize, &[u8]), GROUP> = ArrayVec::new();
         let (mut len, mut records) = (0, 0_usize);
         for _ in 0..before {
             let (shared, suffix, record) = self.head()?;
@@ -337,7 +340,7 @@ impl Segment {
     }
 
     /// The same for one that is kept.
-    pub(crate) fn into_text(&self, url: Vec<u8>) -> Result<String> {
+    pub(crate) fn owned_text(&self, url: Vec<u8>) -> Result<String> {
         String::from_utf8(url).map_err(|_| self.damaged(PAGES, 0, "a URL that is not UTF-8"))
     }
 

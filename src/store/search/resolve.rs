@@ -255,7 +255,7 @@ impl Search<'_, '_> {
         }
         let mut url = Vec::new();
         let page = live.segment.page(page, &mut url)?;
-        let url = live.segment.into_text(url)?;
+        let url = live.segment.owned_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
         if wanted.except == Some(url.as_str()) {
             return Ok(true);
