@@ -108,30 +108,30 @@ const LINE: usize = 64;
 /// a line; does nothing where there is no such instruction.
 #[inline]
 pub(crate) fn prefetch(bytes: &[u8]) {
-    /// Lines to ask for: as many as a core can wait for at once. The processor notices longer
-    /// runs by itself.
-    const LINES_MAX: usize = 12;
-    if bytes.is_empty() {
-        return;
-    }
-    let mut line = bytes.as_ptr();
-    let lines = (line.addr() % LINE + bytes.len()).div_ceil(LINE);
-    for _ in 0..lines.min(LINES_MAX) {
-        prefetch_line(line);
-        line = line.wrapping_add(LINE);
-    }
+    prefetch_lines_of(bytes.as_ptr(), bytes.len());
 }
 
 /// The same for a run of words that will be compared: a vector that is read with its last lanes
 /// masked out waits for their line, too.
 #[inline]
 pub(super) fn prefetch_run(words: &[U32]) {
+    /// Bytes of the widest vector that is read.
+    const VECTOR: usize = 64;
+    prefetch_lines_of(words.as_ptr().cast(), size_of_val(words).next_multiple_of(VECTOR));
+}
+
+#[inline]
+fn prefetch_lines_of(start: *const u8, bytes: usize) {
+    /// Lines to ask for: as many as a core can wait for at once. The processor notices longer
+    /// runs by itself.
     const LINES_MAX: usize = 12;
-    let mut line = words.as_ptr().cast::<u8>();
-    let lines = (line.addr() % LINE).div_ceil(LINE) + size_of_val(words).div_ceil(LINE);
-    for _ in 0..lines.min(LINES_MAX) {
-        prefetch_line(line);
-        line = line.wrapping_add(LINE);
+    // Nearly all are no more than two lines: no loop, whose end would not be foreseen.
+    prefetch_line(start);
+    prefetch_line(start.wrapping_add(bytes.saturating_sub(1)));
+    if bytes > 2 * LINE {
+        for line in 1..bytes.div_ceil(LINE).min(LINES_MAX) {
+            prefetch_line(start.wrapping_add(line * LINE));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use zerocopy::IntoBytes;
 
 use super::column::{Column, u32s, u64_at, u64s};
 use super::kernel::{Kernel, NearWord, PlaneRun, prefetch, prefetch_run};
-use super::probe::{Block, Probe, Probes, Reach};
+use super::probe::{BLOCKS, Block, Probe, Probes, Reach};
 use super::rotation::Rotations;
 use super::tables::{Candidate, Finds};
 
@@ -78,23 +78,6 @@ impl<'c, C: Column> Ground<'c, C> {
         }
     }
 
-    /// Answers one query that looks into no more than its own bucket in each rotation.
-    #[inline]
-    pub(super) fn own(&self, fingerprint: u64, finds: &mut impl Finds) -> Result<(), C::Error> {
-        let mut round = Round::new();
-        for block in Block::ALL {
-            if self.reach.of(block) > 0 {
-                let bucket = block.bucket(fingerprint, self.rotations.address.bits);
-                let probe = Probe { block, bucket, distance: 0 };
-                round.probes.push(self.aim(block, 0, fingerprint)(probe)?);
-            }
-        }
-        let mut survivors = Survivors { entries: ArrayVec::new(), finds };
-        round.find_runs(self)?;
-        round.compare(self, &mut Vec::new(), &mut survivors)?;
-        survivors.settle(self)
-    }
-
     /// The words of a probe that are compared with a query.
     pub(super) fn run(&self, probe: Probe, fingerprint: u64) -> Result<&'c [u8], C::Error> {
         let rotation = self.rotations.of(probe.block);
@@ -119,13 +102,13 @@ struct Aimed {
 }
 
 /// Probes that are at the same step.
-struct Round<'c> {
-    probes: ArrayVec<Aimed, ROUND>,
+struct Round<'c, const PROBES: usize> {
+    probes: ArrayVec<Aimed, PROBES>,
     /// What each of them compares, once that is known.
-    runs: ArrayVec<PlaneRun<'c>, ROUND>,
+    runs: ArrayVec<PlaneRun<'c>, PROBES>,
 }
 
-impl<'c> Round<'c> {
+impl<'c, const PROBES: usize> Round<'c, PROBES> {
     /// Not a constant: that would be copied, with all that is not in it yet.
     #[inline]
     fn new() -> Self {
@@ -168,10 +151,51 @@ impl<'c> Round<'c> {
     }
 }
 
+/// One query that looks into no more than its own bucket in each rotation, step by step.
+pub(super) struct Own<'c, C> {
+    ground: Ground<'c, C>,
+    round: Round<'c, BLOCKS>,
+}
+
+impl<'c, C: Column> Own<'c, C> {
+    #[inline]
+    pub(super) fn new(ground: Ground<'c, C>) -> Self {
+        Self { ground, round: Round::new() }
+    }
+
+    /// Sets out.
+    #[inline]
+    pub(super) fn begin(&mut self, fingerprint: u64) -> Result<(), C::Error> {
+        let Self { ground, round } = self;
+        for block in Block::ALL {
+            if ground.reach.of(block) > 0 {
+                let bucket = block.bucket(fingerprint, ground.rotations.address.bits);
+                let probe = Probe { block, bucket, distance: 0 };
+                round.probes.push(ground.aim(block, 0, fingerprint)(probe)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on when the directories have come.
+    #[inline]
+    pub(super) fn go_on(&mut self) -> Result<(), C::Error> {
+        self.round.find_runs(&self.ground)
+    }
+
+    /// Hands over what is found when the runs have come.
+    #[inline]
+    pub(super) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
+        let mut survivors = Survivors { entries: ArrayVec::new(), finds };
+        self.round.compare(&self.ground, &mut Vec::new(), &mut survivors)?;
+        survivors.settle(&self.ground)
+    }
+}
+
 /// Probes on their way.
 pub(super) struct Lookup<'c, 'f, C, F> {
     ground: Ground<'c, C>,
-    rounds: [Round<'c>; ROUNDS],
+    rounds: [Round<'c, ROUND>; ROUNDS],
     /// The round that is being filled. The next one is the oldest.
     filled: usize,
     near: Vec<NearWord>,

@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
-use zerocopy::IntoBytes;
-
 use super::cells::{CELLS_MAX, Cells, Gathered};
-use super::column::{Column, Line, u32s, u64s};
+use super::column::{Column, Line, u64s};
 use super::cost::Cost;
-use super::kernel::{Kernel, prefetch};
-use super::lookup::{Ground, Lookup};
+use super::kernel::Kernel;
+use super::lookup::{Ground, Lookup, Own};
 use super::plan::{Plan, Planner, Way};
 use super::probe::{BLOCK_BITS, Block, Probes, Reach};
 use super::rotation::Rotations;
@@ -176,7 +174,24 @@ impl<C: Column> Tables<C> {
     /// A column cannot be read or contradicts itself; some may have been handed over.
     pub fn find(&self, fingerprint: u64, k: u32, finds: &mut impl Finds) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
-        self.find_by(self.way(fingerprint, k), 0, &[fingerprint], k, finds)
+        let way = self.way(fingerprint, k);
+        if let Some(ground) = self.own_ground(way, k) {
+            let mut own = Own::new(ground);
+            own.begin(fingerprint)?;
+            own.go_on()?;
+            return own.finish(finds);
+        }
+        self.find_by(way, 0, &[fingerprint], k, finds)
+    }
+
+    /// [`find`](Self::find) step by step, for those who search several sets: memory that one of them
+    /// waits for comes while the others go on.
+    #[inline]
+    pub fn steps(&self, fingerprint: u64, k: u32) -> Steps<'_, C> {
+        let k = k.min(DISTANCE_MAX);
+        let way = self.way(fingerprint, k);
+        let own = self.own_ground(way, k).map(Own::new);
+        Steps { tables: self, fingerprint, k, way, own }
     }
 
     /// The same for many fingerprints, each by its place.
@@ -219,9 +234,6 @@ impl<C: Column> Tables<C> {
         match (way, &self.index) {
             (Way::Rotations, Index::Rotations(rotations)) => {
                 let ground = self.ground(rotations, k);
-                if let ([query], true) = (queries, ground.reach.is_plain() && start == 0) {
-                    return ground.own(*query, finds);
-                }
                 let mut lookup = Lookup::new(ground, finds);
                 for (place, query) in places {
                     lookup.query(place, *query)?;
@@ -238,6 +250,14 @@ impl<C: Column> Tables<C> {
         }
     }
 
+    /// Where to look, if no more than its own bucket of each rotation is looked into.
+    #[inline]
+    fn own_ground(&self, way: Way, k: u32) -> Option<Ground<'_, C>> {
+        let (Way::Rotations, Index::Rotations(rotations)) = (way, &self.index) else { return None };
+        Some(self.ground(rotations, k)).filter(|ground| ground.reach.is_plain())
+    }
+
+    #[inline]
     fn ground<'c>(&'c self, rotations: &'c Rotations<C>, k: u32) -> Ground<'c, C> {
         let (fingerprints, n) = (&self.fingerprints, self.len());
         Ground { fingerprints, n, rotations, k, reach: Reach::within(k) }
@@ -308,22 +328,6 @@ impl<C: Column> Tables<C> {
         Ok(cost)
     }
 
-    /// Tells the processor which memory lines a search within 3 will read first. Worth it some
-    /// hundred nanoseconds ahead.
-    ///
-    /// # Errors
-    ///
-    /// A column cannot be read.
-    pub fn prefetch(&self, fingerprint: u64) -> Result<(), C::Error> {
-        if let Index::Rotations(rotations) = &self.index {
-            for block in Block::ALL {
-                let step = rotations.address.step(block, fingerprint);
-                prefetch(u32s(&rotations.of(block).directory, step..step + 1)?.as_bytes());
-            }
-        }
-        Ok(())
-    }
-
     /// Checks that the tables have every fingerprint once, where it belongs. Reads all of them.
     ///
     /// # Errors
@@ -362,6 +366,53 @@ impl<C: Column> Tables<C> {
             start = stop;
         }
         Ok(())
+    }
+}
+
+/// A search in three steps, each once: [`begin`](Self::begin), [`go_on`](Self::go_on),
+/// [`finish`](Self::finish). Each asks for the memory lines that the next one reads.
+pub struct Steps<'c, C> {
+    tables: &'c Tables<C>,
+    fingerprint: u64,
+    k: u32,
+    way: Way,
+    /// A search that has steps; others do everything in the last one.
+    own: Option<Own<'c, C>>,
+}
+
+impl<C: Column> Steps<'_, C> {
+    /// The first step.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tables::find`].
+    #[inline]
+    pub fn begin(&mut self) -> Result<(), C::Error> {
+        let Self { own, fingerprint, .. } = self;
+        own.as_mut().map_or(Ok(()), |own| own.begin(*fingerprint))
+    }
+
+    /// The second step.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tables::find`].
+    #[inline]
+    pub fn go_on(&mut self) -> Result<(), C::Error> {
+        self.own.as_mut().map_or(Ok(()), Own::go_on)
+    }
+
+    /// The last step: hands over what is found.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tables::find`].
+    #[inline]
+    pub fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
+        match &mut self.own {
+            Some(own) => own.finish(finds),
+            None => self.tables.find_by(self.way, 0, &[self.fingerprint], self.k, finds),
+        }
     }
 }
 

@@ -136,7 +136,7 @@ impl Segment {
     }
 
     /// Asks for what [`may_contain`](Self::may_contain) will read.
-    pub(super) fn prefetch_filter(&self, hash: u64) {
+    pub(crate) fn prefetch_filter(&self, hash: u64) {
         if let Ok([byte, ..]) = self.filter_block(hash) {
             prefetch_value(byte);
         }

@@ -25,6 +25,6 @@ pub(crate) use merge::{Mergeable, merge};
 pub(crate) use pages::{PageCursor, alike};
 pub(crate) use record::{Record, RecordRef, put_carried, take_head, unpack_head};
 pub(crate) use seal::{SealPage, Sealer, Span};
-pub(crate) use tables::{EpochTables, Layout};
+pub(crate) use tables::{EpochTables, Layout, TableSteps};
 pub(crate) use tombstones::Tombstone;
 pub(crate) use visits::{Visits, put_visits};

@@ -13,7 +13,7 @@ use crate::layout::{Kind, Tag};
 use crate::page::Digest;
 use crate::search::{
     Address, Candidate, CellTable, Cells, Census, Column, Finds, HALVES, Index, LINE_BYTES, Part,
-    Resources, Rotation, Rotations, Shape, Shards, Sink, Tables, build_index, prefetch,
+    Resources, Rotation, Rotations, Shape, Shards, Sink, Steps, Tables, build_index, prefetch,
 };
 
 /// How the tables of new segments are made.
@@ -114,11 +114,21 @@ impl EpochTables {
             [query] => whole.find(*query, k, &mut finds),
             _ => whole.find_each(queries, k, &mut finds),
         };
-        found.or_else(|Contradiction| {
-            // Once more, only to say where.
-            self.tables.find_each(queries, k, &mut Vec::new())?;
-            Err(self.fingerprints.section().flaw(0, "tables that contradict themselves"))
-        })
+        found.map_err(|Contradiction| self.contradiction(queries, k))
+    }
+
+    /// The same for one query, step by step.
+    #[inline]
+    pub(crate) fn steps(&self, query: u64, k: u32) -> TableSteps<'_> {
+        let whole = self.whole().map(|whole| whole.steps(query, k));
+        TableSteps { tables: self, query, k, whole }
+    }
+
+    /// What contradicts itself, and where: found out once more, by those who can say it.
+    #[cold]
+    fn contradiction(&self, queries: &[u64], k: u32) -> Error {
+        let flaw = || self.fingerprints.section().flaw(0, "tables that contradict themselves");
+        self.tables.find_each(queries, k, &mut Vec::new()).err().unwrap_or_else(flaw)
     }
 
     #[inline]
@@ -194,6 +204,38 @@ impl EpochTables {
     /// The tags of a fingerprint's list, each with its page; `None` if only one page has it.
     pub(super) fn tags(&self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
         self.postings_ref().tags(ordinal)
+    }
+}
+
+/// A search of the tables in three steps, each once; see [`Steps`].
+pub(crate) struct TableSteps<'t> {
+    tables: &'t EpochTables,
+    query: u64,
+    k: u32,
+    /// None where blocks are yet to be checked: then all is done at the end.
+    whole: Option<Steps<'t, WholeColumn>>,
+}
+
+impl TableSteps<'_> {
+    #[inline]
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        let begun = self.whole.as_mut().map_or(Ok(()), Steps::begin);
+        begun.map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k))
+    }
+
+    #[inline]
+    pub(crate) fn go_on(&mut self) -> Result<()> {
+        let gone_on = self.whole.as_mut().map_or(Ok(()), Steps::go_on);
+        gone_on.map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k))
+    }
+
+    /// Hands over what is near, and asks for its postings ahead.
+    #[inline]
+    pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<()> {
+        let &mut TableSteps { tables, query, k, ref mut whole } = self;
+        let Some(whole) = whole else { return tables.tables.find(query, k, finds) };
+        let found = whole.finish(&mut Behind { tables, finds });
+        found.map_err(|Contradiction| tables.contradiction(&[query], k))
     }
 }
 

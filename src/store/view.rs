@@ -258,7 +258,9 @@ impl View {
         sequence: u64,
         number: usize,
     ) -> Result<bool> {
-        for live in self.segments.iter().skip(number + 1) {
+        let newer = || self.segments.iter().skip(number + 1);
+        newer().for_each(|live| live.segment.prefetch_filter(lookup.hash));
+        for live in newer() {
             if (!live.tombstones.is_empty() && live.buries(lookup.key()))
                 || live.segment.find(lookup.hash, lookup.url)?.is_some()
             {

@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi64, _mm512_sub_epi32, _mm512_xor_si512,
 };
 
-use zerocopy::little_endian::U64;
+use zerocopy::little_endian::{U32, U64};
 
 use super::cells::{self, Found, Lines};
 use super::runs::{self, NearWord, PlaneRun};
@@ -92,11 +92,35 @@ fn load<T>(words: &T) -> __m256i {
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn near_in_runs_avx2(runs: &[PlaneRun<'_>], out: &mut Vec<NearWord>) {
     let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    // The words from a place on that fit a vector: which of them are near, as bits.
+    let near_from = |plane: &[U32], start: usize, query, limit| {
+        #[expect(clippy::cast_possible_truncation, reason = "a few words that are left")]
+        let left = plane.len().saturating_sub(start).min(8) as i32;
+        let there = _mm256_cmpgt_epi32(_mm256_set1_epi32(left), lanes);
+        // Lanes that are not set are waited for all the same: those of no word are in a line that
+        // has come.
+        let start = if start < plane.len() { start } else { 0 };
+        let words = plane.as_ptr().wrapping_add(start).cast();
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: `there` is set in one lane for each word of the plane from `start` on, and in none
+        // if there are no such words; lanes that are not set are not read; the load asks for no
+        // alignment.
+        let words = unsafe { _mm256_maskload_epi32(words, there) };
+        let counts = counts_u32(_mm256_xor_si256(words, query));
+        lanes_u32(_mm256_and_si256(there, _mm256_cmpgt_epi32(limit, counts)))
+    };
     for (run, &PlaneRun { plane, query, k }) in (0..).zip(runs) {
         let query = _mm256_set1_epi32(query.cast_signed());
         let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed() + 1);
+        if plane.len() <= 8 * 3 {
+            // Lengths are not foreseen: comparing too many lanes is cheaper than asking.
+            let [first, second, third] = [0, 8, 16].map(|at| near_from(plane, at, query, limit));
+            let near = first | second << 8 | third << 16;
+            push_mask(0, near, |index| out.push(NearWord { run, index }));
+            continue;
+        }
         let near_of = |counts| lanes_u32(_mm256_cmpgt_epi32(limit, counts));
-        let (blocks, rest) = plane.as_chunks::<8>();
+        let (blocks, _) = plane.as_chunks::<8>();
         let (groups, blocks) = blocks.as_chunks::<4>();
         let mut base = 0;
         for group in groups {
@@ -118,17 +142,8 @@ pub(super) fn near_in_runs_avx2(runs: &[PlaneRun<'_>], out: &mut Vec<NearWord>) 
             push_mask(base, near, |index| out.push(NearWord { run, index }));
             base += 8;
         }
-        if !rest.is_empty() {
-            #[expect(clippy::cast_possible_truncation, reason = "fewer than eight")]
-            let there = _mm256_cmpgt_epi32(_mm256_set1_epi32(rest.len() as i32), lanes);
-            #[expect(unsafe_code, reason = "a load through a pointer")]
-            // SAFETY: `there` is set in one lane for each word of `rest`, from the first on, and
-            // lanes that are not set are not read; the load asks for no alignment.
-            let words = unsafe { _mm256_maskload_epi32(rest.as_ptr().cast(), there) };
-            let counts = counts_u32(_mm256_xor_si256(words, query));
-            let near = _mm256_and_si256(there, _mm256_cmpgt_epi32(limit, counts));
-            push_mask(base, lanes_u32(near), |index| out.push(NearWord { run, index }));
-        }
+        let near = near_from(plane, base as usize, query, limit);
+        push_mask(base, near, |index| out.push(NearWord { run, index }));
     }
 }
 

@@ -9,11 +9,14 @@ mod widen;
 
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
+
 use super::query::{Near, Versions};
 use super::view::{LiveSegment, Standing, View};
 use crate::error::Result;
 use crate::page::{Digest, Prefix};
 use crate::search::Candidate;
+use crate::segment::TableSteps;
 
 pub(crate) use many::segment_hits_of_many;
 
@@ -61,20 +64,33 @@ pub(crate) struct Findings {
 /// Fingerprints within distance in the segments. The costly part of a search, and one that needs
 /// nothing but the segments.
 pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -> Result<Vec<Hit>> {
+    /// Segments that are searched together, so that what they wait for comes at the same time.
+    const TOGETHER: usize = 8;
     let mut hits = Vec::new();
-    if segments.len() > 1 {
-        // Their lines come at the same time.
-        for live in segments {
-            if let Some(tables) = live.tables(wanted.epoch) {
-                tables.tables.prefetch(wanted.fingerprint)?;
-            }
-        }
-    }
-    for (component, live) in segments.iter().enumerate() {
+    if let [live] = segments {
         if let Some(tables) = live.tables(wanted.epoch) {
-            let mut found = |_: usize, candidate| hits.push(Hit { candidate, component });
+            let mut found = |_: usize, candidate| hits.push(Hit { candidate, component: 0 });
             tables.find_each(&[wanted.fingerprint], wanted.k, &mut found)?;
         }
+        return Ok(hits);
+    }
+    let mut searches: ArrayVec<(usize, TableSteps<'_>), TOGETHER> = ArrayVec::new();
+    for (number, together) in segments.chunks(TOGETHER).enumerate() {
+        for (component, live) in (number * TOGETHER..).zip(together) {
+            if let Some(tables) = live.tables(wanted.epoch) {
+                searches.push((component, tables.steps(wanted.fingerprint, wanted.k)));
+            }
+        }
+        for (_, search) in &mut searches {
+            search.begin()?;
+        }
+        for (_, search) in &mut searches {
+            search.go_on()?;
+        }
+        for &mut (component, ref mut search) in &mut searches {
+            search.finish(&mut |_: usize, candidate| hits.push(Hit { candidate, component }))?;
+        }
+        searches.clear();
     }
     Ok(hits)
 }
