@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use arrayvec::ArrayVec;
 use parking_lot::Mutex;
 
 use super::build::{Builder, SectionWriter};
@@ -189,6 +190,31 @@ impl EpochTables {
         first: u32,
     ) -> Result<impl Iterator<Item = Result<Posting>>> {
         self.postings_ref().from(ordinal, first)
+    }
+
+    /// The same, with the pages asked for, some ahead of where they are needed.
+    pub(crate) fn postings_ahead(
+        &self,
+        ordinal: u32,
+        first: u32,
+    ) -> Result<impl Iterator<Item = Result<Posting>>> {
+        /// Pages that are asked for together.
+        const AHEAD: usize = 16;
+        let mut postings = self.postings(ordinal, first)?;
+        // The next one stands last.
+        let mut asked: ArrayVec<Result<Posting>, AHEAD> = ArrayVec::new();
+        Ok(std::iter::from_fn(move || {
+            if asked.is_empty() {
+                asked.extend(postings.by_ref().take(AHEAD));
+                asked.reverse();
+                if asked.len() > 1 {
+                    let pages = || asked.iter().flatten().map(|posting| posting.page);
+                    pages().for_each(|page| self.segment.prefetch_place(page));
+                    pages().for_each(|page| self.segment.prefetch_page(page));
+                }
+            }
+            asked.pop()
+        }))
     }
 
     /// The pages on which a fingerprint that several have is in force with a digest like this one, in

@@ -59,6 +59,24 @@ struct Search<'v, 'w> {
     /// The pages under the prefix, in each segment that was asked for.
     under: Vec<Option<Range<u32>>>,
     findings: Findings,
+    order: Order,
+}
+
+/// Whether what is found at one distance comes in SURT order by itself: if it is of one segment, page
+/// after page.
+#[derive(Default)]
+struct Order {
+    last: Option<(usize, u32)>,
+    is_broken: bool,
+}
+
+impl Order {
+    /// Another page of a segment is found.
+    fn page(&mut self, number: usize, page: u32) {
+        let follows = self.last.is_none_or(|last| last.0 == number && last.1 < page);
+        self.is_broken |= !follows;
+        self.last = Some((number, page));
+    }
 }
 
 impl View {
@@ -85,8 +103,8 @@ impl View {
             self.prefetch_pages(hits.get(..AHEAD).unwrap_or(hits), wanted.epoch)?;
         }
         let effort = Effort::of(wanted.limit);
-        let under = Vec::new();
-        let mut search = Search { view: self, wanted, sequence, effort, under, findings };
+        let (under, order) = (Vec::new(), Order::default());
+        let mut search = Search { view: self, wanted, sequence, effort, under, findings, order };
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             if search.findings.near.len() >= wanted.limit {
                 // There may be more; whether any of it is in force is not looked up.
@@ -94,6 +112,7 @@ impl View {
                 break;
             }
             let nearer = search.findings.near.len();
+            search.order = Order::default();
             let mut all = true;
             for Hit { candidate, component } in equal {
                 all = match component.checked_sub(self.segments.len()) {
@@ -104,7 +123,9 @@ impl View {
                     break;
                 }
             }
-            put_in_order(&mut search.findings.near, nearer);
+            if search.order.is_broken {
+                put_in_order(&mut search.findings.near, nearer);
+            }
             if !all {
                 // Nothing farther is named while something nearer may be missing.
                 search.findings.complete = false;
@@ -131,8 +152,8 @@ impl View {
         let wanted = &Wanted { limit: 0, ..*wanted };
         let findings = Findings { copies: Vec::new(), near: Vec::new(), complete: true };
         let effort = Effort { left: usize::MAX, postings: 0 };
-        let under = Vec::new();
-        let mut search = Search { view: self, wanted, sequence, effort, under, findings };
+        let (under, order) = (Vec::new(), Order::default());
+        let mut search = Search { view: self, wanted, sequence, effort, under, findings, order };
         for Hit { candidate, component } in hits {
             match component.checked_sub(self.segments.len()) {
                 None => search.segment(*component, candidate)?,
@@ -149,14 +170,22 @@ impl View {
 /// Puts what was found from a place on, at one distance, in SURT order, each page once for each
 /// fingerprint.
 fn put_in_order(found: &mut Vec<Near>, from: usize) {
-    let Some(new) = found.get_mut(from..).filter(|new| new.len() > 1) else { return };
-    new.sort_by_cached_key(|near| {
+    if found.len() < from + 2 {
+        return;
+    }
+    let keyed = |near: Near| {
         let mut key = Vec::new();
         surt::key(&near.url, &mut key);
-        (key, near.url.clone(), near.fingerprint)
-    });
+        (key, near)
+    };
+    let mut new: Vec<(Vec<u8>, Near)> = found.drain(from..).map(keyed).collect();
+    fn order((key, near): &(Vec<u8>, Near)) -> (&[u8], &str, u64) {
+        (key, &near.url, near.fingerprint)
+    }
+    new.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
     // Of nearer ones none has the same fingerprint.
-    found.dedup_by(|a, b| (a.fingerprint, &a.url) == (b.fingerprint, &b.url));
+    new.dedup_by(|a, b| order(a) == order(b));
+    found.extend(new.into_iter().map(|(_, near)| near));
 }
 
 impl Search<'_, '_> {
@@ -209,7 +238,7 @@ impl Search<'_, '_> {
             }
         };
         let before = self.findings.near.len();
-        for posting in tables.postings(ordinal, under.start)? {
+        for posting in tables.postings_ahead(ordinal, under.start)? {
             let posting = posting?;
             if posting.page >= under.end {
                 break;
@@ -254,7 +283,8 @@ impl Search<'_, '_> {
             return Ok(false);
         }
         let mut url = Vec::new();
-        let page = live.segment.page(page, &mut url)?;
+        let ordinal = page;
+        let page = live.segment.page(ordinal, &mut url)?;
         let url = live.segment.owned_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
         if wanted.except == Some(url.as_str()) {
@@ -277,7 +307,12 @@ impl Search<'_, '_> {
             copy = in_force.is_some_and(|v| v.content.digest == wanted.digest);
         }
         let near = near(url, candidate);
-        if copy { &mut self.findings.copies } else { &mut self.findings.near }.push(near);
+        if copy {
+            self.findings.copies.push(near);
+        } else {
+            self.findings.near.push(near);
+            self.order.page(number, ordinal);
+        }
         Ok(true)
     }
 
@@ -367,6 +402,7 @@ impl Search<'_, '_> {
                 };
                 if visible && self.was_seen(&lookup, candidate)? {
                     let near = near(url, candidate);
+                    self.order.is_broken = true;
                     if copy { &mut self.findings.copies } else { &mut self.findings.near }
                         .push(near);
                 }
