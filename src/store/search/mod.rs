@@ -3,6 +3,7 @@
 
 mod explain;
 mod many;
+mod order;
 mod pairs;
 mod resolve;
 mod widen;

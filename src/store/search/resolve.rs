@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
+use super::order::{self, Order};
 use super::{Findings, Hit, Wanted};
 use crate::error::Result;
-use crate::page::{Content, surt};
+use crate::page::Content;
 use crate::search::Candidate;
 use crate::store::query::{Near, Versions};
 use crate::store::view::{LiveSegment, Lookup, Part, View, unreadable};
@@ -59,24 +60,8 @@ struct Search<'v, 'w> {
     /// The pages under the prefix, in each segment that was asked for.
     under: Vec<Option<Range<u32>>>,
     findings: Findings,
+    /// Where what is found at one distance stands.
     order: Order,
-}
-
-/// Whether what is found at one distance comes in SURT order by itself: if it is of one segment, page
-/// after page.
-#[derive(Default)]
-struct Order {
-    last: Option<(usize, u32)>,
-    is_broken: bool,
-}
-
-impl Order {
-    /// Another page of a segment is found.
-    fn page(&mut self, number: usize, page: u32) {
-        let follows = self.last.is_none_or(|last| last.0 == number && last.1 < page);
-        self.is_broken |= !follows;
-        self.last = Some((number, page));
-    }
 }
 
 impl View {
@@ -112,7 +97,7 @@ impl View {
                 break;
             }
             let nearer = search.findings.near.len();
-            search.order = Order::default();
+            search.order.clear();
             let mut all = true;
             for Hit { candidate, component } in equal {
                 all = match component.checked_sub(self.segments.len()) {
@@ -123,9 +108,7 @@ impl View {
                     break;
                 }
             }
-            if search.order.is_broken {
-                put_in_order(&mut search.findings.near, nearer);
-            }
+            search.order.put(&mut search.findings.near, nearer);
             if !all {
                 // Nothing farther is named while something nearer may be missing.
                 search.findings.complete = false;
@@ -133,7 +116,7 @@ impl View {
             }
         }
         let mut findings = search.findings;
-        put_in_order(&mut findings.copies, 0);
+        order::by_surt(&mut findings.copies, 0);
         findings.complete &= findings.near.len() <= wanted.limit;
         findings.near.truncate(wanted.limit);
         Ok(findings)
@@ -165,27 +148,6 @@ impl View {
         }
         Ok(false)
     }
-}
-
-/// Puts what was found from a place on, at one distance, in SURT order, each page once for each
-/// fingerprint.
-fn put_in_order(found: &mut Vec<Near>, from: usize) {
-    if found.len() < from + 2 {
-        return;
-    }
-    let keyed = |near: Near| {
-        let mut key = Vec::new();
-        surt::key(&near.url, &mut key);
-        (key, near)
-    };
-    let mut new: Vec<(Vec<u8>, Near)> = found.drain(from..).map(keyed).collect();
-    fn order((key, near): &(Vec<u8>, Near)) -> (&[u8], &str, u64) {
-        (key, &near.url, near.fingerprint)
-    }
-    new.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
-    // Of nearer ones none has the same fingerprint.
-    new.dedup_by(|a, b| order(a) == order(b));
-    found.extend(new.into_iter().map(|(_, near)| near));
 }
 
 impl Search<'_, '_> {
@@ -311,7 +273,7 @@ impl Search<'_, '_> {
             self.findings.copies.push(near);
         } else {
             self.findings.near.push(near);
-            self.order.page(number, ordinal);
+            self.order.add(Some((number, ordinal)));
         }
         Ok(true)
     }
@@ -402,9 +364,12 @@ impl Search<'_, '_> {
                 };
                 if visible && self.was_seen(&lookup, candidate)? {
                     let near = near(url, candidate);
-                    self.order.is_broken = true;
-                    if copy { &mut self.findings.copies } else { &mut self.findings.near }
-                        .push(near);
+                    if copy {
+                        self.findings.copies.push(near);
+                    } else {
+                        self.findings.near.push(near);
+                        self.order.add(None);
+                    }
                 }
             }
         }

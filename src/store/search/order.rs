@@ -1,0 +1,70 @@
+//! Pages found at one distance, in SURT order.
+
+use crate::page::surt;
+use crate::store::query::Near;
+
+/// Where pages stand, in the order in which they were found: a segment's pages are in SURT order, so
+/// that their numbers tell it. Most searches find one page, and that needs no memory.
+#[derive(Default)]
+pub(super) struct Order {
+    first: Option<Place>,
+    more: Vec<Place>,
+}
+
+/// The number of a segment, and of the page there; `None` for a page in memory.
+type Place = Option<(usize, u32)>;
+
+impl Order {
+    pub(super) fn clear(&mut self) {
+        self.first = None;
+        self.more.clear();
+    }
+
+    /// Notes where another page stands.
+    pub(super) fn add(&mut self, place: Place) {
+        match self.first {
+            None => self.first = Some(place),
+            Some(_) => self.more.push(place),
+        }
+    }
+
+    /// Puts what was found from a place on in SURT order, each page once for each fingerprint.
+    pub(super) fn put(&self, found: &mut Vec<Near>, from: usize) {
+        let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return };
+        let segment = first.map(|(segment, _)| segment);
+        let in_one = self.more.iter().all(|place| place.is_some() && place.map(|p| p.0) == segment);
+        if !in_one {
+            by_surt(found, from);
+            return;
+        }
+        let pages = || [first].into_iter().chain(self.more.iter().copied()).flatten();
+        if !pages().is_sorted_by(|a, b| a.1 < b.1) {
+            let new = pages().map(|(_, page)| page).zip(found.drain(from..));
+            let mut new: Vec<(u32, Near)> = new.collect();
+            new.sort_unstable_by_key(|(page, near)| (*page, near.fingerprint));
+            new.dedup_by(|a, b| (a.0, a.1.fingerprint) == (b.0, b.1.fingerprint));
+            found.extend(new.into_iter().map(|(_, near)| near));
+        }
+    }
+}
+
+/// The same where nothing but the URLs tells the order. Costs a key for each.
+pub(super) fn by_surt(found: &mut Vec<Near>, from: usize) {
+    if found.len() < from + 2 {
+        return;
+    }
+    let keyed = |near: Near| {
+        let mut key = Vec::new();
+        surt::key(&near.url, &mut key);
+        (key, near)
+    };
+    let mut new: Vec<(Vec<u8>, Near)> = found.drain(from..).map(keyed).collect();
+    new.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
+    // Of nearer ones none has the same fingerprint.
+    new.dedup_by(|a, b| order(a) == order(b));
+    found.extend(new.into_iter().map(|(_, near)| near));
+}
+
+fn order((key, near): &(Vec<u8>, Near)) -> (&[u8], &str, u64) {
+    (key, &near.url, near.fingerprint)
+}
