@@ -204,7 +204,6 @@ impl Segment {
 
     /// The page at a place in SURT order: its URL goes into `url`. Costs one group.
     pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<PageRef<'_>> {
-        self.prefetch_page(ordinal);
         let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
         let record = group.skip(u64::from(ordinal) % GROUP_PAGES, url).and_then(RecordRef::parse);
         let record = record.ok_or_else(|| self.damaged(PAGES, start, "a page is not there"))?;

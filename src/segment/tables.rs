@@ -207,11 +207,11 @@ impl EpochTables {
             if asked.is_empty() {
                 asked.extend(postings.by_ref().take(AHEAD));
                 asked.reverse();
+                let pages = || asked.iter().flatten().map(|posting| posting.page);
                 if asked.len() > 1 {
-                    let pages = || asked.iter().flatten().map(|posting| posting.page);
                     pages().for_each(|page| self.segment.prefetch_place(page));
-                    pages().for_each(|page| self.segment.prefetch_page(page));
                 }
+                pages().for_each(|page| self.segment.prefetch_page(page));
             }
             asked.pop()
         }))
