@@ -2,7 +2,7 @@
 
 use super::cells::{self, CELLS_DISTANCE_MAX, Half};
 use super::hamming;
-use super::probe::{BLOCK_BITS, Block, Reach};
+use super::probe::{BLOCK_BITS, BLOCKS, Block, Reach};
 use super::rotation::Address;
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
@@ -20,29 +20,34 @@ pub struct Cost {
     pub ns: f64,
 }
 
-/// The figures are those of a processor with AVX2; with AVX-512 all are smaller alike.
-///
+// The figures are those of a processor with AVX2, whose dependent lines come slowly; with AVX-512 all
+// are smaller alike. They were fitted to measurements of every shape from 10,000 to ten million
+// fingerprints and k = 0 to 12, with a mean error of a sixth (`search::tests::timing`).
+
 /// Bytes of tables that the processor's own cache holds, and those that the shared one does.
 const CACHES: [f64; 2] = [768e3, 24e6];
 
 /// Nanoseconds for a line that is asked for among others, from each cache and from memory.
-const LINE_NS: [f64; 3] = [2.5, 5.0, 11.0];
+const LINE_NS: [f64; 3] = [1.5, 9.0, 13.0];
 
 /// Nanoseconds for a line that must come before the next step, from each cache and from memory.
-const WAIT_NS: [f64; 3] = [12.0, 35.0, 110.0];
+const WAIT_NS: [f64; 3] = [20.0, 105.0, 165.0];
 
-/// Nanoseconds for a further line of a run, which the processor sees coming.
-const NEXT_LINE_NS: [f64; 3] = [1.5, 3.0, 6.0];
+/// Nanoseconds for a further line of a run, its comparison included.
+const NEXT_LINE_NS: [f64; 3] = [4.0, 4.0, 16.0];
 
 /// Nanoseconds for setting out on a probe of a rotation, and of a cell.
-const PROBE_NS: [f64; 2] = [26.0, 11.0];
+const PROBE_NS: [f64; 2] = [22.0, 16.0];
+
+/// Nanoseconds for setting out on a query in cells.
+const CELLS_NS: f64 = 43.0;
 
 /// Nanoseconds for an entry whose stored 32 bits are near enough: a line of ordinals, and then one
 /// of the canonical column; those of its neighbours come at the same time.
-const SURVIVOR_NS: f64 = 45.0;
+const SURVIVOR_NS: f64 = 48.0;
 
 /// Nanoseconds for one entry of a scan, from each cache and from memory.
-const SCAN_NS: [f64; 3] = [0.25, 0.27, 0.55];
+const SCAN_NS: [f64; 3] = [0.30, 0.32, 0.70];
 
 /// The figure for tables of this many bytes: between the figures of caches by share.
 fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {
@@ -80,22 +85,26 @@ impl Cost {
     /// With P probes in rotations, each of a run of c entries of 4 bytes: P lines of the directory,
     /// P (1 + c / 16) of the runs, and `SURVIVOR_NS` for each entry whose 32 stored bits are near
     /// enough. With P probes of cells: P lines, and those in which cells go on. Lines of one step
-    /// come at the same time; each step waits once.
+    /// come at the same time; each step waits once. Tables that a narrow search leaves out do not
+    /// compete for the caches.
     #[must_use]
     pub fn of_tables(shape: Shape, n: u32, k: u32) -> Option<Self> {
         let k = k.min(DISTANCE_MAX);
         let table_bytes = (shape.bytes_each(n) - 12.0) * f64::from(n);
-        let line = |figures| by_size(table_bytes, figures);
         match shape {
             Shape::Column => None,
             Shape::Rotations(address) => {
                 let visit = Visit::of_rotations(n, address, k);
                 let further = visit.candidates / 16.0;
-                let directory = by_size(f64::from(address.steps()) * 16.0, LINE_NS);
-                let ns = visit.probes * (PROBE_NS[0] + directory + line(LINE_NS))
+                let used = f64::from(k + 1).min(BLOCKS as f64) / BLOCKS as f64;
+                let line = |figures| by_size(table_bytes * used, figures);
+                let directory_bytes = f64::from(address.steps()) * 4.0 * BLOCKS as f64;
+                let directory = |figures| by_size(directory_bytes * used, figures);
+                let ns = visit.probes * (PROBE_NS[0] + directory(LINE_NS) + line(LINE_NS))
                     + further * line(NEXT_LINE_NS)
                     + visit.survivors * SURVIVOR_NS
-                    + 2.0 * line(WAIT_NS);
+                    + directory(WAIT_NS)
+                    + line(WAIT_NS);
                 let lines = 2.0 * visit.probes + further + 2.0 * visit.survivors;
                 Some(Self { probes: visit.probes, candidates: visit.candidates, lines, ns })
             }
@@ -105,10 +114,13 @@ impl Cost {
                 }
                 let visit = Visit::of_cells(n, count, k);
                 let further = visit.probes * cells::GOING_ON;
-                let ns = visit.probes * PROBE_NS[1]
+                let used = if k == 0 { 0.5 } else { 1.0 };
+                let line = |figures| by_size(table_bytes * used, figures);
+                let ns = CELLS_NS
+                    + visit.probes * PROBE_NS[1]
                     + (visit.probes + further) * line(LINE_NS)
                     + visit.survivors * SURVIVOR_NS
-                    + 2.0 * line(WAIT_NS);
+                    + line(WAIT_NS);
                 let lines = visit.probes + further + 2.0 * visit.survivors;
                 Some(Self { probes: visit.probes, candidates: visit.candidates, lines, ns })
             }
