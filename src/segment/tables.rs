@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::build::{Builder, SectionWriter};
 use super::column::{Contradiction, SectionColumn, WholeColumn};
 use super::file::{SectionRef, Segment};
-use super::postings::{Posting, PostingsRef, PostingsWriter, too_many};
+use super::postings::{Posting, PostingsRef, PostingsWriter, tag_of, too_many};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::Digest;
@@ -225,6 +225,16 @@ impl EpochTables {
         digest: Digest,
     ) -> Result<Option<impl Iterator<Item = Result<u32>>>> {
         self.postings_ref().copies(ordinal, digest)
+    }
+
+    /// Whether the tags of a fingerprint's list are those of these digests, each of a page on which
+    /// the fingerprint is in force. A fingerprint that one page has needs none.
+    pub(crate) fn has_tags_of(&self, ordinal: u32, digests: &[(Digest, u32)]) -> Result<bool> {
+        let Some(tags) = self.tags(ordinal)? else { return Ok(true) };
+        let mut expected: Vec<(u32, u32)> =
+            digests.iter().map(|(digest, page)| (tag_of(digest), *page)).collect();
+        expected.sort_unstable();
+        Ok(tags == expected)
     }
 
     /// The tags of a fingerprint's list, each with its page; `None` if only one page has it.

@@ -52,8 +52,8 @@ impl Store {
 
     /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
     ///
-    /// Costs what [`explain`](Store::explain) says, and some 0.3 microseconds for each page that is
-    /// near. Takes no lock that a writer holds while it waits for the disk.
+    /// Costs what [`explain`](Store::explain) says, and for pages that are near a microsecond, and 0.3
+    /// for each beyond the first. Takes no lock that a writer holds while it waits for the disk.
     ///
     /// # Errors
     ///
@@ -65,8 +65,9 @@ impl Store {
     /// Searches like one, for many fingerprints instead of its own; the answers in their order, all of
     /// one moment.
     ///
-    /// Sorted and interleaved, on all cores: each costs a half to a quarter of what it does alone.
-    /// Memory for the answers, and for what is near 131,072 of the fingerprints at a time.
+    /// Interleaved, and on all cores: the memory that one waits for comes while others go on, so that
+    /// each costs a half to a quarter of what it does alone. Memory for the answers, and for what is
+    /// near 4,096 of the fingerprints at a time and core.
     ///
     /// # Errors
     ///

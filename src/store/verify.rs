@@ -82,10 +82,10 @@ fn verify_pages(live: &LiveSegment, seed: u64) -> Result<u64> {
     Ok(in_force)
 }
 
-/// Fingerprints are in canonical order, every rotation has each of them in its place, and what is in
-/// force on `in_force` pages is posted there.
+/// Fingerprints are in canonical order, their tables have each of them in its place, and what is in
+/// force on `in_force` pages is posted there, with its digests' tags.
 fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
-    let mut url = Vec::new();
+    let (mut url, mut digests) = (Vec::new(), Vec::new());
     let (mut posted, mut fingerprints) = (0, 0);
     for tables in &live.tables {
         let flaw = |what: &str| {
@@ -103,6 +103,7 @@ fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
             }
             before = place;
             let mut last = None;
+            digests.clear();
             for posting in tables.postings(ordinal, 0)? {
                 let posting = posting?;
                 if last >= Some(posting.page) {
@@ -119,7 +120,11 @@ fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
                     if !same {
                         return Err(flaw("a fingerprint that is not in force on its page"));
                     }
+                    digests.extend(in_force.and_then(|c| c.digest).map(|d| (d, posting.page)));
                 }
+            }
+            if !tables.has_tags_of(ordinal, &digests)? {
+                return Err(flaw("tags of other digests than those in force"));
             }
         }
     }

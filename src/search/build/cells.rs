@@ -9,7 +9,7 @@ use super::super::cells::{Half, cell_of};
 use super::super::column::Line;
 use super::super::hamming;
 use super::super::kernel::{FULL_ENTRIES, GOES_ON, LINE_ENTRIES};
-use super::{Entry, Part, STRIDE, Sink, Source, buffer_entries, turn_into_starts};
+use super::{Part, STRIDE, Sink, Source, deal, turn_into_starts};
 
 /// The cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
@@ -79,39 +79,21 @@ pub(super) fn build<E, S: Sink<Error = E>>(
 ) -> Result<(), E> {
     let mut lines = LineWriter::new(table, sink);
     let mut ordinals = Vec::new();
-    let entries_max = buffer_entries(memory_bytes / 2);
-    let mut scatter: Vec<Entry> = Vec::new();
     for range in ranges(cells, memory_bytes) {
         let mut starts = count(column, cells, half, &range)?;
         turn_into_starts(&mut starts);
-        let entries = starts.last().copied().unwrap_or(0);
-        let mut at_hand = 0;
-        let mut done = 0_u32;
-        while done < entries {
-            scatter.clear();
-            scatter.resize(((entries - done) as usize).min(entries_max), Entry::default());
-            #[expect(clippy::cast_possible_truncation, reason = "no more than there are entries")]
-            let end = done + scatter.len() as u32;
-            let first = starts.partition_point(|start| *start <= done).saturating_sub(1);
-            let last = starts.partition_point(|start| *start < end);
-            let mut next = starts.get(first..last).unwrap_or(&[]).to_vec();
-            #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 cells")]
-            let first_cell = range.start + first as u32;
-            column.each(|ordinal, fingerprint| {
-                let (own, other) = half.cut(fingerprint);
-                let at = cell_of(hamming::nearest(own), cells).wrapping_sub(first_cell);
-                let Some(place) = next.get_mut(at as usize) else { return };
-                if let Some(entry) = scatter.get_mut(place.wrapping_sub(done) as usize) {
-                    *entry = Entry { bits: other, ordinal };
-                }
-                *place += 1;
-            })?;
-            for piece in scatter.chunks(STRIDE as usize) {
+        let (mut at_hand, mut number) = (0, 0_u32);
+        let aim = |fingerprint| {
+            let (own, other) = half.cut(fingerprint);
+            (cell_of(hamming::nearest(own), cells).wrapping_sub(range.start), other)
+        };
+        deal::each_in_order(column, &starts, memory_bytes / 2, aim, |entries| {
+            for piece in entries.chunks(STRIDE as usize) {
                 ordinals.clear();
                 ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));
                 sink.write(Part::Ordinals(table), ordinals.as_bytes())?;
             }
-            for (number, entry) in (done..).zip(&scatter) {
+            for entry in entries {
                 // Cells that have none are passed on the way.
                 while let Some(&[start, end]) = starts.get(at_hand..).and_then(<[u32]>::first_chunk)
                     && start <= number
@@ -128,9 +110,10 @@ pub(super) fn build<E, S: Sink<Error = E>>(
                     at_hand += 1;
                 }
                 lines.entry(entry.bits)?;
+                number += 1;
             }
-            done = end;
-        }
+            Ok(())
+        })?;
         // Those behind the last entry.
         let after = starts.get(at_hand..).unwrap_or(&[]);
         let empty = after.windows(2).filter(|pair| matches!(pair, [start, end] if start == end));

@@ -144,7 +144,7 @@ fn an_error_of_the_reader_ends_the_build() {
 #[test]
 fn the_column_is_read_once_for_counting_and_once_for_each_part_of_each_rotation() {
     let fingerprints = canonical(fingerprints(Kind::Even, 3000, 12));
-    for (memory_bytes, parts) in [(24_000, 1), (8_000, 3), (0, 12)] {
+    for (memory_bytes, parts) in [(60_000, 1), (21_000, 3), (0, 12)] {
         let passes = AtomicU32::new(0);
         let read = |start: u32, out: &mut [u64]| {
             passes.fetch_add(u32::from(start == 0), Ordering::Relaxed);

@@ -21,11 +21,11 @@ impl Snapshot {
         let mut candidates = Vec::new();
         for live in self.view.segments.iter() {
             let Some(tables) = live.tables(wanted.epoch) else { continue };
-            let tables = &tables.tables;
             let (before, start) = (page_faults(), Instant::now());
-            tables.find(fingerprint, k, &mut candidates)?;
+            tables.find_each(&[fingerprint], k, &mut candidates)?;
             let ns = start.elapsed().as_nanos() as f64;
             let faults = before.zip(page_faults());
+            let tables = &tables.tables;
             components.push(Component {
                 segment: Some(live.segment.id()),
                 fingerprints: tables.len(),

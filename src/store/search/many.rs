@@ -1,4 +1,4 @@
-//! Many searches at once: sorted, interleaved, and on all cores.
+//! Many searches at once: interleaved, and on all cores.
 
 use std::sync::Arc;
 
@@ -9,9 +9,8 @@ use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
 use crate::store::view::LiveSegment;
 
-/// Searches that are answered together, at most: enough to be near each other in the tables, and few
-/// enough that what they find is soon let go.
-const TOGETHER: usize = 1 << 17;
+/// Searches that are answered together, at most: few enough that what they find is soon let go.
+const TOGETHER: usize = 1 << 12;
 
 /// Hits whose pages are asked for together.
 const AHEAD: usize = 32;
