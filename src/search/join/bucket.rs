@@ -1,11 +1,12 @@
 //! Joining entries that are in memory: splitting large buckets again, and comparing small ones.
 
-use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::ControlFlow;
 
+use super::counts::{Counts, Starts};
 use super::cut::{Cut, HALF_K_MAX, Part, Split};
 use super::pair::Pair;
-use super::progress::Progress;
+use super::progress::Stop;
+use super::room::{Entry, Room, Run};
 use crate::search::kernel::PairKernel;
 
 /// Pairs handed over at a time, at most.
@@ -26,76 +27,6 @@ const EQUALS_MIN: usize = 256;
 /// fingerprints, and equal ones side by side.
 pub(super) const ROOM_ENTRY_BYTES: usize = 32;
 
-/// A fingerprint and its ordinal on the way into a bucket. 12 bytes, for there are many.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
-    halves: [u32; 2],
-    pub(super) ordinal: u32,
-}
-
-impl Entry {
-    #[inline]
-    pub(super) fn new(fingerprint: u64, ordinal: u32) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
-        let halves = [(fingerprint >> 32) as u32, fingerprint as u32];
-        Self { halves, ordinal }
-    }
-
-    #[inline]
-    pub(super) fn fingerprint(self) -> u64 {
-        let [high, low] = self.halves;
-        u64::from(high) << 32 | u64::from(low)
-    }
-}
-
-/// Entries, one of each slice at the same place.
-#[derive(Clone, Copy)]
-struct Run<'r> {
-    words: &'r [u64],
-    ordinals: &'r [u32],
-}
-
-impl<'r> Run<'r> {
-    fn len(self) -> usize {
-        self.words.len()
-    }
-
-    fn part(self, start: u32, end: u32) -> Self {
-        self.range(start as usize..end as usize)
-    }
-
-    fn range(self, range: Range<usize>) -> Self {
-        Self {
-            words: self.words.get(range.clone()).unwrap_or_default(),
-            ordinals: self.ordinals.get(range).unwrap_or_default(),
-        }
-    }
-}
-
-/// Memory into which entries are put bucket by bucket. What is split inside a bucket goes to what
-/// is left of it, so that its size bounds all that is in use at once.
-pub(super) struct Room<'r> {
-    words: &'r mut [u64],
-    ordinals: &'r mut [u32],
-}
-
-impl<'r> Room<'r> {
-    pub(super) fn new(words: &'r mut [u64], ordinals: &'r mut [u32]) -> Self {
-        Self { words, ordinals }
-    }
-
-    fn reborrow(&mut self) -> Room<'_> {
-        Room { words: self.words, ordinals: self.ordinals }
-    }
-
-    /// The first entries, if there are so many, and what is left.
-    fn take(&mut self, entries: usize) -> Option<(&mut [u64], &mut [u32], Room<'_>)> {
-        let (words, more_words) = self.words.split_at_mut_checked(entries)?;
-        let (ordinals, more_ordinals) = self.ordinals.split_at_mut_checked(entries)?;
-        Some((words, ordinals, Room { words: more_words, ordinals: more_ordinals }))
-    }
-}
-
 /// What the entries at hand are.
 #[derive(Clone, Copy)]
 struct Context<'c> {
@@ -105,26 +36,6 @@ struct Context<'c> {
     equals: Option<&'c [(u64, u32)]>,
     /// Entries from this one on are not compared with each other.
     cross: Option<usize>,
-}
-
-/// What ends a join early, and is seen by all its threads.
-pub(super) struct Stop<'s> {
-    pub(super) progress: &'s Progress,
-    pub(super) stopped: AtomicBool,
-}
-
-impl Stop<'_> {
-    pub(super) fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn check(&self) -> ControlFlow<()> {
-        if self.stopped.load(Ordering::Relaxed) || self.progress.is_cancelled() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
 }
 
 /// One thread's way of joining buckets, with the buffers it uses again and again.
@@ -510,80 +421,5 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         }
         self.stop.check()?;
         self.finish()
-    }
-}
-
-/// How many entries each bucket has.
-struct Counts(Vec<u32>);
-
-impl Counts {
-    fn new(width: u32) -> Self {
-        // One more, which becomes the end of the last bucket.
-        Self(vec![0; (1 << width) + 1])
-    }
-
-    #[inline]
-    fn count(&mut self, bucket: u32) {
-        if let Some(count) = self.0.get_mut(bucket as usize) {
-            *count += 1;
-        }
-    }
-
-    fn largest(&self) -> usize {
-        self.0.iter().copied().max().unwrap_or(0) as usize
-    }
-
-    /// How many compares it takes to compare each entry with all of its bucket.
-    fn compares(&self) -> u64 {
-        self.0.iter().map(|&count| u64::from(count) * u64::from(count)).sum::<u64>() / 2
-    }
-
-    fn into_starts(self) -> Starts {
-        let largest = self.largest();
-        let mut starts = self.0;
-        let mut sum = 0;
-        for count in &mut starts {
-            let start = sum;
-            sum += *count;
-            *count = start;
-        }
-        Starts { next: starts.clone(), starts, largest }
-    }
-}
-
-/// Where each bucket starts, and where the last one ends.
-struct Starts {
-    starts: Vec<u32>,
-    /// Where the next entry of each bucket goes.
-    next: Vec<u32>,
-    /// The entries of the largest bucket.
-    largest: usize,
-}
-
-impl Starts {
-    /// How many entries a bucket has.
-    fn count(&self, bucket: u32) -> usize {
-        match self.starts.get(bucket as usize..) {
-            Some(&[start, end, ..]) => (end - start) as usize,
-            _ => 0,
-        }
-    }
-
-    #[inline]
-    fn place(
-        &mut self,
-        bucket: u32,
-        word: u64,
-        ordinal: u32,
-        words: &mut [u64],
-        ordinals: &mut [u32],
-    ) {
-        let Some(place) = self.next.get_mut(bucket as usize) else { return };
-        if let Some((to, ordinal_to)) =
-            words.get_mut(*place as usize).zip(ordinals.get_mut(*place as usize))
-        {
-            (*to, *ordinal_to) = (word, ordinal);
-        }
-        *place += 1;
     }
 }

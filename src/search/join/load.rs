@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::bucket::Entry;
 use super::cut::Part;
+use super::room::Entry;
 use super::source::Source;
 
 /// Fingerprints read at a time.

@@ -56,10 +56,12 @@
 //!   bottleneck: memory access", VLDB 1999: the radix join, in steps that suit the caches.
 
 mod bucket;
+mod counts;
 mod cut;
 mod load;
 mod pair;
 mod progress;
+mod room;
 mod run;
 mod source;
 

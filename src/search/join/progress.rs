@@ -1,5 +1,6 @@
 //! How far a join is, and how it is stopped from outside.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How far a join is, to be looked at by other threads, and a way for them to cancel it.
@@ -58,5 +59,25 @@ impl Progress {
     pub(super) fn finish(&self) {
         self.done.store(self.total.load(Ordering::Relaxed).max(1), Ordering::Relaxed);
         self.total.fetch_max(1, Ordering::Relaxed);
+    }
+}
+
+/// What ends a join early, and is seen by all its threads.
+pub(super) struct Stop<'s> {
+    pub(super) progress: &'s Progress,
+    pub(super) stopped: AtomicBool,
+}
+
+impl Stop<'_> {
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn check(&self) -> ControlFlow<()> {
+        if self.stopped.load(Ordering::Relaxed) || self.progress.is_cancelled() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }

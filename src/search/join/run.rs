@@ -5,11 +5,12 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use super::bucket::{Entry, Joiner, ROOM_ENTRY_BYTES, Room, Stop};
+use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
 use super::cut::{Cut, Part};
 use super::load::{Load, Piece, count};
 use super::pair::Pair;
-use super::progress::Progress;
+use super::progress::{Progress, Stop};
+use super::room::{Entry, Room};
 use super::source::Source;
 use crate::search::DISTANCE_MAX;
 

@@ -1,0 +1,73 @@
+//! Entries, and the memory in which they are joined.
+
+use std::ops::Range;
+
+/// A fingerprint and its ordinal on the way into a bucket. 12 bytes, for there are many.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry {
+    halves: [u32; 2],
+    pub(super) ordinal: u32,
+}
+
+impl Entry {
+    #[inline]
+    pub(super) fn new(fingerprint: u64, ordinal: u32) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+        let halves = [(fingerprint >> 32) as u32, fingerprint as u32];
+        Self { halves, ordinal }
+    }
+
+    #[inline]
+    pub(super) fn fingerprint(self) -> u64 {
+        let [high, low] = self.halves;
+        u64::from(high) << 32 | u64::from(low)
+    }
+}
+
+/// Entries, one of each slice at the same place.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'r> {
+    pub(super) words: &'r [u64],
+    pub(super) ordinals: &'r [u32],
+}
+
+impl<'r> Run<'r> {
+    pub(super) fn len(self) -> usize {
+        self.words.len()
+    }
+
+    pub(super) fn part(self, start: u32, end: u32) -> Self {
+        self.range(start as usize..end as usize)
+    }
+
+    pub(super) fn range(self, range: Range<usize>) -> Self {
+        Self {
+            words: self.words.get(range.clone()).unwrap_or_default(),
+            ordinals: self.ordinals.get(range).unwrap_or_default(),
+        }
+    }
+}
+
+/// Memory into which entries are put bucket by bucket. What is split inside a bucket goes to what
+/// is left of it, so that its size bounds all that is in use at once.
+pub(super) struct Room<'r> {
+    words: &'r mut [u64],
+    ordinals: &'r mut [u32],
+}
+
+impl<'r> Room<'r> {
+    pub(super) fn new(words: &'r mut [u64], ordinals: &'r mut [u32]) -> Self {
+        Self { words, ordinals }
+    }
+
+    pub(super) fn reborrow(&mut self) -> Room<'_> {
+        Room { words: self.words, ordinals: self.ordinals }
+    }
+
+    /// The first entries, if there are so many, and what is left.
+    pub(super) fn take(&mut self, entries: usize) -> Option<(&mut [u64], &mut [u32], Room<'_>)> {
+        let (words, more_words) = self.words.split_at_mut_checked(entries)?;
+        let (ordinals, more_ordinals) = self.ordinals.split_at_mut_checked(entries)?;
+        Some((words, ordinals, Room { words: more_words, ordinals: more_ordinals }))
+    }
+}
