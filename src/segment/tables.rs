@@ -170,6 +170,15 @@ impl EpochTables {
         PostingsRef { words: &self.postings, lists: &self.lists, pages: self.pages }
     }
 
+    /// Asks for a fingerprint and its posting.
+    pub(crate) fn prefetch(&self, ordinal: u32) {
+        let at = u64::from(ordinal) * 8;
+        if let Ok(word) = self.fingerprints.bytes(at..at + 8) {
+            prefetch(word);
+        }
+        self.prefetch_posting(ordinal);
+    }
+
     /// Asks for the posting of a fingerprint.
     fn prefetch_posting(&self, ordinal: u32) {
         let at = u64::from(ordinal) * 4;

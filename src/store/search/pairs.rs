@@ -12,6 +12,9 @@ use crate::store::query::{NearPair, Query};
 use crate::store::snapshot::Snapshot;
 use crate::store::view::LiveSegment;
 
+/// Pairs whose fingerprints are asked for together.
+const AHEAD: usize = 16;
+
 /// The fingerprints of all components, one behind the other: segments, oldest first, then memtables.
 /// A fingerprint may stand in several.
 struct Columns {
@@ -59,6 +62,15 @@ impl Columns {
         Ok(())
     }
 
+    /// Asks for what is read of a fingerprint of a pair.
+    fn prefetch(&self, ordinal: u32) {
+        let (component, own) = self.place(ordinal);
+        let live = self.segments.get(component);
+        if let Some(tables) = live.and_then(|live| live.tables(self.epoch)) {
+            tables.prefetch(own);
+        }
+    }
+
     fn fingerprint(&self, ordinal: u32) -> Result<u64> {
         let (component, from) = self.place(ordinal);
         let mut one = [0];
@@ -103,12 +115,18 @@ impl Snapshot {
         let failed: Mutex<Option<Error>> = Mutex::new(None);
         let pairs = |pairs: &[Pair]| {
             let mut near = Vec::with_capacity(pairs.len());
-            for pair in pairs {
-                match self.near_pair(&columns, &wanted, pair) {
-                    Ok(found) => near.extend(found),
-                    Err(error) => {
-                        *failed.lock() = Some(error);
-                        return ControlFlow::Break(());
+            for some in pairs.chunks(AHEAD) {
+                for pair in some {
+                    columns.prefetch(pair.left);
+                    columns.prefetch(pair.right);
+                }
+                for pair in some {
+                    match self.near_pair(&columns, &wanted, pair) {
+                        Ok(found) => near.extend(found),
+                        Err(error) => {
+                            *failed.lock() = Some(error);
+                            return ControlFlow::Break(());
+                        }
                     }
                 }
             }
