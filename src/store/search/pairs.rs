@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use super::{Hit, Wanted, segment_hits};
 use crate::error::{Error, Result};
 use crate::search::{Join, Pair, Progress, Source};
+use crate::segment::EpochTables;
 use crate::store::query::{NearPair, Query};
 use crate::store::snapshot::Snapshot;
 use crate::store::view::LiveSegment;
@@ -112,6 +113,11 @@ impl Snapshot {
     ) -> Result<ControlFlow<()>> {
         let wanted = self.wanted(like);
         let columns = Columns::new(self, wanted.epoch)?;
+        // What comes to a memtable later is not in this snapshot.
+        let quiet = self.view.memtables.iter().all(|m| m.read().sequences.is_none());
+        let all_in_force = quiet && columns.segments.len() == 1 && wanted.is_of_all_in_force();
+        let alone = columns.segments.first().filter(|_| all_in_force);
+        let alone = alone.and_then(|live| live.tables(wanted.epoch));
         let failed: Mutex<Option<Error>> = Mutex::new(None);
         let pairs = |pairs: &[Pair]| {
             let mut near = Vec::with_capacity(pairs.len());
@@ -121,7 +127,7 @@ impl Snapshot {
                     columns.prefetch(pair.right);
                 }
                 for pair in some {
-                    match self.near_pair(&columns, &wanted, pair) {
+                    match self.near_pair(&columns, alone, &wanted, pair) {
                         Ok(found) => near.extend(found),
                         Err(error) => {
                             *failed.lock() = Some(error);
@@ -139,10 +145,12 @@ impl Snapshot {
         }
     }
 
-    /// The pair as it is handed over: once, and only if some page has each of both.
+    /// The pair as it is handed over: once, and only if some page has each of both. `alone` are the
+    /// only tables, if they say by themselves what is in force.
     fn near_pair(
         &self,
         columns: &Columns,
+        alone: Option<&EpochTables>,
         wanted: &Wanted<'_>,
         pair: &Pair,
     ) -> Result<Option<NearPair>> {
@@ -154,7 +162,12 @@ impl Snapshot {
         for (fingerprint, ordinal) in fingerprints.iter_mut().zip([pair.left, pair.right]) {
             *fingerprint = columns.fingerprint(ordinal)?;
             let wanted = Wanted { fingerprint: *fingerprint, k: 0, ..*wanted };
-            if !self.is_first_and_shown(columns, &wanted, ordinal)? {
+            let is_shown = match alone {
+                // The only component says by itself what is in force.
+                Some(tables) => tables.is_in_force(ordinal)?,
+                None => self.is_first_and_shown(columns, &wanted, ordinal)?,
+            };
+            if !is_shown {
                 return Ok(None);
             }
         }
@@ -170,13 +183,7 @@ impl Snapshot {
         wanted: &Wanted<'_>,
         ordinal: u32,
     ) -> Result<bool> {
-        let (component, own) = columns.place(ordinal);
-        let quiet = self.view.memtables.iter().all(|m| m.read().sequences.is_none());
-        if let ([live], true) = (&*self.view.segments, quiet && wanted.is_of_all_in_force()) {
-            // The only component says by itself what is in force.
-            let tables = live.tables(wanted.epoch);
-            return tables.map_or(Ok(false), |tables| tables.is_in_force(own));
-        }
+        let (component, _) = columns.place(ordinal);
         let hits = segment_hits(&self.view.segments, wanted)?;
         if hits.iter().any(|hit| hit.component < component) {
             return Ok(false);
