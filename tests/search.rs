@@ -118,6 +118,43 @@ fn the_budget_of_bytes_decides_the_shape_and_every_shape_answers_alike() {
 }
 
 #[test]
+fn many_segments_answer_alike_before_and_after_they_are_warm() {
+    let clusters = random(7).take(5_000);
+    let fingerprints: Vec<u64> =
+        clusters.flat_map(|f| [f, f ^ 1, f ^ 0x8000_0000_0001_0100, f ^ 0xff << 20]).collect();
+    let store = create(Options::default());
+    // More than are searched together, each with tables; and some in memory.
+    for segment in 0..12 {
+        fill_from(&store, &fingerprints, segment * 1600, (segment + 1) * 1600);
+        store.seal().unwrap();
+    }
+    fill_from(&store, &fingerprints, 12 * 1600, fingerprints.len());
+    let explanation = store.explain(&Query::new(0, 3)).unwrap();
+    let shapes = explanation.components.iter().filter_map(|component| component.shape);
+    assert_eq!(shapes.filter(|shape| matches!(shape, Shape::Rotations(_))).count(), 12);
+    let queries: Vec<u64> =
+        fingerprints.iter().step_by(397).map(|f| f ^ 4).chain(random(8).take(5)).collect();
+    for warm in [false, true] {
+        if warm {
+            store.warm_up().unwrap();
+        }
+        for k in [0, 1, 2, 3, 4, 8, 12] {
+            for versions in [Versions::InForce, Versions::Ever] {
+                let like = Query::new(0, k).limit(1000).versions(versions);
+                let many = store.search_many(&queries, &like).unwrap();
+                for (&fingerprint, batched) in queries.iter().zip(many) {
+                    let single = store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+                    let mut truth = distances(&fingerprints, fingerprint);
+                    truth.retain(|distance| *distance <= k);
+                    assert_eq!(found(&single), truth, "k = {k}, warm: {warm}");
+                    assert_eq!(single, batched);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_nearest_pages_are_found_however_far_they_are() {
     for (store, fingerprints) in stores() {
         for query in [fingerprints[7] ^ 3, 0, u64::MAX, 0x0123_4567_89ab_cdef] {

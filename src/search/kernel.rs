@@ -1,12 +1,12 @@
 //! Comparing many words with one: the only room of this module with unsafe code.
 //!
-//! Three functions, each in four versions: `near_u64` appends the indices of all words within distance
-//! k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several runs of shorter
-//! words; `near_in_lines` (`cells.rs`) goes through lines of entries. The portable version is the truth, and another is the same source compiled for
-//! processors with a popcount instruction. Nearly all blocks hold nothing near, so a block costs one
-//! comparison, and only the few others are gone through word by word. The versions for AVX2 and
-//! AVX-512 are written out: masks give them the indices at once and spare them the odd words at the
-//! end, which matters to runs of 16 words.
+//! Three functions, each in four versions: `near_u64` appends the indices of all words within
+//! distance k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several runs of
+//! shorter words; `near_in_lines` (`cells.rs`) goes through lines of entries. The portable version is
+//! the truth, and another is the same source compiled for processors with a popcount instruction.
+//! Nearly all blocks hold nothing near, so a block costs one comparison, and only the few others are
+//! gone through word by word. The versions for AVX2 and AVX-512 are written out: masks give them the
+//! indices at once and spare them the odd words at the end, which matters to runs of 16 words.
 //!
 //! Which version runs is decided once, at the first use, by what the processor has.
 
@@ -94,7 +94,8 @@ impl Kernel {
     /// ascending. The column has fewer than 2^32 words.
     pub(super) fn near_u64(self, column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: as above.
+        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
+        // and they ask for nothing else.
         unsafe {
             (self.near_u64)(column, query, k, out);
         }

@@ -22,6 +22,9 @@ const ROUND: usize = 16;
 /// Rounds on their way.
 const ROUNDS: usize = 3;
 
+/// Words that are compared at a time, all of which may be near; few runs have as many.
+const RUN: usize = 8192;
+
 /// Entries that are looked up together.
 const SURVIVORS: usize = 32;
 
@@ -136,13 +139,26 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
         near: &mut Vec<NearWord>,
         survivors: &mut Survivors<'_, F>,
     ) -> Result<(), C::Error> {
-        Kernel::fastest().near_in_runs(&self.runs, near);
-        for NearWord { run, index } in near.drain(..) {
-            let run = run as usize;
-            if let (Some(probe), Some(run)) = (self.probes.get(run), self.runs.get(run))
-                && let Some(plane) = run.plane.get(index as usize)
-            {
-                survivors.add(ground, probe, index, plane.get() ^ run.query)?;
+        let kernel = Kernel::fastest();
+        if self.runs.iter().any(|run| run.plane.len() > RUN) {
+            for (probe, run) in self.probes.iter().zip(&self.runs) {
+                for (start, plane) in (0..).step_by(RUN).zip(run.plane.chunks(RUN)) {
+                    kernel.near_in_runs(&[PlaneRun { plane, ..*run }], near);
+                    for NearWord { index, .. } in near.drain(..) {
+                        let Some(word) = plane.get(index as usize) else { continue };
+                        survivors.add(ground, probe, start + index, word.get() ^ run.query)?;
+                    }
+                }
+            }
+        } else {
+            kernel.near_in_runs(&self.runs, near);
+            for NearWord { run, index } in near.drain(..) {
+                let run = run as usize;
+                if let (Some(probe), Some(run)) = (self.probes.get(run), self.runs.get(run))
+                    && let Some(word) = run.plane.get(index as usize)
+                {
+                    survivors.add(ground, probe, index, word.get() ^ run.query)?;
+                }
             }
         }
         self.probes.clear();

@@ -106,7 +106,8 @@ pub use probe::BLOCKS;
 pub use rotation::{Address, Rotation, Rotations};
 pub use shape::Shape;
 pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key, canonical_order};
-pub use tables::{Candidate, Finds, Index, Steps, Tables};
+pub(crate) use tables::Steps;
+pub use tables::{Candidate, Finds, Index, Tables};
 
 /// The instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt` or
 /// `portable`. All give the same answers.

@@ -187,7 +187,7 @@ impl<C: Column> Tables<C> {
     /// [`find`](Self::find) step by step, for those who search several sets: memory that one of them
     /// waits for comes while the others go on.
     #[inline]
-    pub fn steps(&self, fingerprint: u64, k: u32) -> Steps<'_, C> {
+    pub(crate) fn steps(&self, fingerprint: u64, k: u32) -> Steps<'_, C> {
         let k = k.min(DISTANCE_MAX);
         let way = self.way(fingerprint, k);
         let own = self.own_ground(way, k).map(Own::new);
@@ -371,7 +371,7 @@ impl<C: Column> Tables<C> {
 
 /// A search in three steps, each once: [`begin`](Self::begin), [`go_on`](Self::go_on),
 /// [`finish`](Self::finish). Each asks for the memory lines that the next one reads.
-pub struct Steps<'c, C> {
+pub(crate) struct Steps<'c, C> {
     tables: &'c Tables<C>,
     fingerprint: u64,
     k: u32,
@@ -382,33 +382,21 @@ pub struct Steps<'c, C> {
 
 impl<C: Column> Steps<'_, C> {
     /// The first step.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tables::find`].
     #[inline]
-    pub fn begin(&mut self) -> Result<(), C::Error> {
+    pub(crate) fn begin(&mut self) -> Result<(), C::Error> {
         let Self { own, fingerprint, .. } = self;
         own.as_mut().map_or(Ok(()), |own| own.begin(*fingerprint))
     }
 
     /// The second step.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tables::find`].
     #[inline]
-    pub fn go_on(&mut self) -> Result<(), C::Error> {
+    pub(crate) fn go_on(&mut self) -> Result<(), C::Error> {
         self.own.as_mut().map_or(Ok(()), Own::go_on)
     }
 
     /// The last step: hands over what is found.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tables::find`].
     #[inline]
-    pub fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
+    pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
         match &mut self.own {
             Some(own) => own.finish(finds),
             None => self.tables.find_by(self.way, 0, &[self.fingerprint], self.k, finds),

@@ -23,6 +23,7 @@ pub(crate) use file::Segment;
 pub(crate) use hashes::url_hash;
 pub(crate) use merge::{Mergeable, merge};
 pub(crate) use pages::{PageCursor, alike};
+pub(crate) use postings::tag_of;
 pub(crate) use record::{Record, RecordRef, put_carried, take_head, unpack_head};
 pub(crate) use seal::{SealPage, Sealer, Span};
 pub(crate) use tables::{EpochTables, Layout, TableSteps};

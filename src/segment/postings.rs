@@ -41,7 +41,7 @@ impl Posting {
 }
 
 /// What a list says of a digest: its first four bytes.
-pub(super) fn tag_of(digest: &Digest) -> u32 {
+pub(crate) fn tag_of(digest: &Digest) -> u32 {
     let [first, second, third, fourth, ..] = digest.0;
     u32::from_le_bytes([first, second, third, fourth])
 }

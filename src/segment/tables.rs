@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::build::{Builder, SectionWriter};
 use super::column::{Contradiction, SectionColumn, WholeColumn};
 use super::file::{SectionRef, Segment};
-use super::postings::{Posting, PostingsRef, PostingsWriter, tag_of, too_many};
+use super::postings::{Posting, PostingsRef, PostingsWriter, too_many};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::Digest;
@@ -109,8 +109,10 @@ impl EpochTables {
     /// Hands over every fingerprint within `k` of each query, by the query's place; and asks for
     /// their postings ahead.
     pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut impl Finds) -> Result<()> {
-        let Some(whole) = self.whole() else { return self.tables.find_each(queries, k, finds) };
         let mut finds = Behind { tables: self, finds };
+        let Some(whole) = self.whole() else {
+            return self.tables.find_each(queries, k, &mut finds);
+        };
         let found = match queries {
             [query] => whole.find(*query, k, &mut finds),
             _ => whole.find_each(queries, k, &mut finds),
@@ -121,8 +123,11 @@ impl EpochTables {
     /// The same for one query, step by step.
     #[inline]
     pub(crate) fn steps(&self, query: u64, k: u32) -> TableSteps<'_> {
-        let whole = self.whole().map(|whole| whole.steps(query, k));
-        TableSteps { tables: self, query, k, whole }
+        let steps = match self.whole() {
+            Some(whole) => Sound::Whole(whole.steps(query, k)),
+            None => Sound::Checked(self.tables.steps(query, k)),
+        };
+        TableSteps { tables: self, query, k, steps }
     }
 
     /// What contradicts itself, and where: found out once more, by those who can say it.
@@ -201,22 +206,27 @@ impl EpochTables {
         self.postings_ref().from(ordinal, first)
     }
 
-    /// The same, with the pages asked for, some ahead of where they are needed.
+    /// The same, with those pages asked for that are `wanted`, some ahead of where they are needed, and
+    /// no more than `most` at a time.
     pub(crate) fn postings_ahead(
         &self,
         ordinal: u32,
         first: u32,
+        most: usize,
+        wanted: impl Fn(&Posting) -> bool,
     ) -> Result<impl Iterator<Item = Result<Posting>>> {
-        /// Pages that are asked for together.
+        /// Postings that are looked at together.
         const AHEAD: usize = 16;
+        let most = most.clamp(1, AHEAD);
         let mut postings = self.postings(ordinal, first)?;
         // The next one stands last.
         let mut asked: ArrayVec<Result<Posting>, AHEAD> = ArrayVec::new();
         Ok(std::iter::from_fn(move || {
             if asked.is_empty() {
-                asked.extend(postings.by_ref().take(AHEAD));
+                asked.extend(postings.by_ref().take(most));
                 asked.reverse();
-                let pages = || asked.iter().flatten().map(|posting| posting.page);
+                let pages =
+                    || asked.iter().flatten().filter(|posting| wanted(posting)).map(|p| p.page);
                 if asked.len() > 1 {
                     pages().for_each(|page| self.segment.prefetch_place(page));
                 }
@@ -236,12 +246,10 @@ impl EpochTables {
         self.postings_ref().copies(ordinal, digest)
     }
 
-    /// Whether the tags of a fingerprint's list are those of these digests, each of a page on which
-    /// the fingerprint is in force. A fingerprint that one page has needs none.
-    pub(crate) fn has_tags_of(&self, ordinal: u32, digests: &[(Digest, u32)]) -> Result<bool> {
+    /// Whether the tags of a fingerprint's list are these, each with its page, in any order. A
+    /// fingerprint that one page has needs none.
+    pub(crate) fn has_tags(&self, ordinal: u32, expected: &mut [(u32, u32)]) -> Result<bool> {
         let Some(tags) = self.tags(ordinal)? else { return Ok(true) };
-        let mut expected: Vec<(u32, u32)> =
-            digests.iter().map(|(digest, page)| (tag_of(digest), *page)).collect();
         expected.sort_unstable();
         Ok(tags == expected)
     }
@@ -257,30 +265,50 @@ pub(crate) struct TableSteps<'t> {
     tables: &'t EpochTables,
     query: u64,
     k: u32,
-    /// None where blocks are yet to be checked: then all is done at the end.
-    whole: Option<Steps<'t, WholeColumn>>,
+    steps: Sound<'t>,
+}
+
+/// Whether blocks are checked on the way, or have been.
+enum Sound<'t> {
+    Checked(Steps<'t, SectionColumn>),
+    Whole(Steps<'t, WholeColumn>),
 }
 
 impl TableSteps<'_> {
     #[inline]
     pub(crate) fn begin(&mut self) -> Result<()> {
-        let begun = self.whole.as_mut().map_or(Ok(()), Steps::begin);
-        begun.map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k))
+        match &mut self.steps {
+            Sound::Checked(steps) => steps.begin(),
+            Sound::Whole(steps) => {
+                let begun = steps.begin();
+                begun.map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k))
+            }
+        }
     }
 
     #[inline]
     pub(crate) fn go_on(&mut self) -> Result<()> {
-        let gone_on = self.whole.as_mut().map_or(Ok(()), Steps::go_on);
-        gone_on.map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k))
+        match &mut self.steps {
+            Sound::Checked(steps) => steps.go_on(),
+            Sound::Whole(steps) => {
+                let gone_on = steps.go_on();
+                gone_on.map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k))
+            }
+        }
     }
 
     /// Hands over what is near, and asks for its postings ahead.
     #[inline]
     pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<()> {
-        let &mut TableSteps { tables, query, k, ref mut whole } = self;
-        let Some(whole) = whole else { return tables.tables.find(query, k, finds) };
-        let found = whole.finish(&mut Behind { tables, finds });
-        found.map_err(|Contradiction| tables.contradiction(&[query], k))
+        let &mut TableSteps { tables, query, k, ref mut steps } = self;
+        let mut finds = Behind { tables, finds };
+        match steps {
+            Sound::Checked(steps) => steps.finish(&mut finds),
+            Sound::Whole(steps) => {
+                let found = steps.finish(&mut finds);
+                found.map_err(|Contradiction| tables.contradiction(&[query], k))
+            }
+        }
     }
 }
 

@@ -24,8 +24,8 @@ use crate::page::{
 };
 use crate::segment::put_carried;
 
-/// Observations that are looked up together, at most: the more there are, the closer together in
-/// each table lies what they read.
+/// Observations that are looked up together, at most: the more there are, the closer together in the
+/// index of URLs lies what they read.
 const CHUNK_MAX: usize = 5000;
 
 /// Fewer than this are not worth a second thread.

@@ -7,7 +7,7 @@ use crate::disk::{Access, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::search::canonical_key;
-use crate::segment::PageCursor;
+use crate::segment::{PageCursor, tag_of};
 
 impl Shared {
     pub(super) fn verify(&self) -> Result<Verified> {
@@ -85,7 +85,7 @@ fn verify_pages(live: &LiveSegment, seed: u64) -> Result<u64> {
 /// Fingerprints are in canonical order, their tables have each of them in its place, and what is in
 /// force on `in_force` pages is posted there, with its digests' tags.
 fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
-    let (mut url, mut digests) = (Vec::new(), Vec::new());
+    let (mut url, mut tags) = (Vec::new(), Vec::new());
     let (mut posted, mut fingerprints) = (0, 0);
     for tables in &live.tables {
         let flaw = |what: &str| {
@@ -103,7 +103,7 @@ fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
             }
             before = place;
             let mut last = None;
-            digests.clear();
+            tags.clear();
             for posting in tables.postings(ordinal, 0)? {
                 let posting = posting?;
                 if last >= Some(posting.page) {
@@ -120,10 +120,11 @@ fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
                     if !same {
                         return Err(flaw("a fingerprint that is not in force on its page"));
                     }
-                    digests.extend(in_force.and_then(|c| c.digest).map(|d| (d, posting.page)));
+                    let digest = in_force.and_then(|content| content.digest);
+                    tags.extend(digest.map(|digest| (tag_of(&digest), posting.page)));
                 }
             }
-            if !tables.has_tags_of(ordinal, &digests)? {
+            if !tables.has_tags(ordinal, &mut tags)? {
                 return Err(flaw("tags of other digests than those in force"));
             }
         }

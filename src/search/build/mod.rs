@@ -62,9 +62,9 @@ pub struct Resources {
 ///
 /// `read` fills its slice with the fingerprints from an ordinal on. It is called for consecutive
 /// pieces of the column from start to end, by several threads at the same time; how often is a
-/// matter of memory: for each rotation, once for counting and once for every `memory_bytes /
-/// threads` of the 20 bytes that an entry may take while it is put into place, and one more time for
-/// cells. The bytes written are the same whatever the resources are.
+/// matter of memory: for each rotation, once for counting and once more if `memory_bytes / threads` are
+/// 20 bytes for each entry, else once for as many entries as they are 8 bytes for; and one more time
+/// for cells, which put only half of the memory to that use. The bytes written are the same whatever the resources are.
 ///
 /// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
 /// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least) and 10

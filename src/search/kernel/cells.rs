@@ -67,7 +67,8 @@ impl Kernel {
     /// and the lines in which cells go on, which are asked for ahead.
     ///
     /// Entries that a line does not have may be among them, since it does not say how many it has.
-    /// A cell that does not go on where it should goes on in the line `u32::MAX`. There is room for `GATHERED` of those: no more lines are looked into at once.
+    /// A cell that does not go on where it should goes on in the line `u32::MAX`. There is room for
+    /// `GATHERED` of those: no more lines are looked into at once.
     pub(in super::super) fn near_in_lines(self, lines: Lines<'_>, found: &mut Found) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
         // SAFETY: a `Kernel` exists only where the processor has the features its functions need,

@@ -93,6 +93,30 @@ fn each_difference_is_reported_by_one_block_and_found_by_it() {
 }
 
 #[test]
+fn the_last_rotation_that_finds_a_difference_is_the_one_that_the_ring_names() {
+    let mut random = Random(10);
+    let distance = |block: Block, difference| block.bucket(difference, 16).count_ones();
+    for k in 0..=64 {
+        let reach = Reach::within(k);
+        let some = (0..300).map(|_| random.near(0, 64));
+        for difference in some.chain([0, u64::MAX]).collect::<Vec<_>>() {
+            let found_by = |block: &Block| {
+                let slack = reach.slack(*block, distance(*block, difference));
+                slack.is_some_and(|slack| distance(block.next(), difference) <= slack)
+            };
+            let last = Block::ALL.into_iter().rev().find(found_by);
+            for block in Block::ALL {
+                assert_eq!(
+                    reach.last_found_by(block, difference),
+                    last == Some(block),
+                    "{difference:016x}, k = {k}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_left_to_later_rotations_is_reported_by_them() {
     let mut random = Random(9);
     for k in 0..=16 {

@@ -108,7 +108,7 @@ impl Snapshot {
             while asked_for < taken
                 && let Some(next) = ahead.next()
             {
-                self.view.prefetch_pages(next, wanted.epoch)?;
+                self.view.prefetch_pages(next, &wanted)?;
                 asked_for += next.len();
             }
             let wanted = Wanted { fingerprint, ..wanted };

@@ -99,7 +99,9 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
 impl View {
     /// Asks for the pages that some hits name, step by step, so that what they wait for comes at the
     /// same time.
-    pub(crate) fn prefetch_pages(&self, hits: &[Hit], epoch: u32) -> Result<()> {
+    pub(crate) fn prefetch_pages(&self, hits: &[Hit], wanted: &Wanted<'_>) -> Result<()> {
+        let epoch = wanted.epoch;
+        let in_force_only = wanted.versions == Versions::InForce;
         let of_segments = || {
             let places =
                 hits.iter().filter_map(|hit| Some((hit, self.segments.get(hit.component)?)));
@@ -107,12 +109,16 @@ impl View {
                 .filter_map(|(hit, live)| Some((hit.candidate.ordinal, live, live.tables(epoch)?)))
         };
         for (ordinal, live, tables) in of_segments() {
-            if let Some(posting) = tables.single(ordinal)? {
+            if let Some(posting) = tables.single(ordinal)?
+                && (posting.in_force || !in_force_only)
+            {
                 live.segment.prefetch_place(posting.page);
             }
         }
         for (ordinal, live, tables) in of_segments() {
-            if let Some(posting) = tables.single(ordinal)? {
+            if let Some(posting) = tables.single(ordinal)?
+                && (posting.in_force || !in_force_only)
+            {
                 live.segment.prefetch_page(posting.page);
             }
         }

@@ -85,7 +85,7 @@ impl View {
         findings.near.reserve_exact(hits.len().min(wanted.limit));
         if hits.len() > 1 {
             hits.sort_unstable_by_key(|hit| (hit.candidate.distance, hit.candidate.fingerprint));
-            self.prefetch_pages(hits.get(..AHEAD).unwrap_or(hits), wanted.epoch)?;
+            self.prefetch_pages(hits.get(..AHEAD).unwrap_or(hits), wanted)?;
         }
         let effort = Effort::of(wanted.limit);
         let (under, order) = (Vec::new(), Order::default());
@@ -200,12 +200,18 @@ impl Search<'_, '_> {
             }
         };
         let before = self.findings.near.len();
-        for posting in tables.postings_ahead(ordinal, under.start)? {
+        let in_force_only = self.wanted.versions == Versions::InForce;
+        let most = self.wanted.limit.saturating_add(1);
+        let end = under.end;
+        let postings = tables.postings_ahead(ordinal, under.start, most, move |posting| {
+            posting.page < end && (posting.in_force || !in_force_only)
+        });
+        for posting in postings? {
             let posting = posting?;
             if posting.page >= under.end {
                 break;
             }
-            if !posting.in_force && self.wanted.versions == Versions::InForce {
+            if !posting.in_force && in_force_only {
                 if !self.effort.posting() {
                     return Ok(false);
                 }
@@ -307,20 +313,22 @@ impl Search<'_, '_> {
 
     /// Looks at the pages that have a fingerprint of a memtable. Returns whether those are all.
     fn memory(&mut self, number: usize, candidate: &Candidate) -> Result<bool> {
-        /// Pages copied from a list at a time; it may grow meanwhile, which only repeats some.
+        /// Pages copied from a list at a time; it may grow meanwhile, by pages that are not wanted.
         const AT_ONCE: usize = 64;
         let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
         let Some(memtable) = view.memtables.get(number) else { return Ok(true) };
-        let (mut at, before) = (0, self.findings.near.len());
+        // The last page that was taken, and a place at or before which it stands.
+        let (mut last, mut at, before) = (None, 0, self.findings.near.len());
         loop {
             let inner = memtable.read();
-            let pages = inner.postings(wanted.epoch, candidate.ordinal).get(at..).unwrap_or(&[]);
-            let pages = pages.get(..AT_ONCE.min(pages.len())).unwrap_or(pages).to_vec();
+            let all = inner.postings(wanted.epoch, candidate.ordinal);
+            // What has come since stands between others, and moved them on.
+            let behind = |last| all.iter().skip(at).position(|page| *page == last);
+            at += last.and_then(behind).map_or(0, |moved| moved + 1);
+            let pages: Vec<u32> = all.iter().skip(at).take(AT_ONCE).copied().collect();
             drop(inner);
-            if pages.is_empty() {
-                return Ok(true);
-            }
-            at += pages.len();
+            let Some(own_last) = pages.last() else { return Ok(true) };
+            last = Some(*own_last);
             for page in pages {
                 if wanted.digest.is_none() && self.findings.near.len() - before > wanted.limit {
                     // The first in SURT order are wanted, and these are.
