@@ -15,6 +15,7 @@ mod pages;
 mod postings;
 mod record;
 mod seal;
+mod table_writer;
 mod tables;
 mod tombstones;
 mod visits;

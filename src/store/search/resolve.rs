@@ -322,9 +322,12 @@ impl Search<'_, '_> {
         loop {
             let inner = memtable.read();
             let all = inner.postings(wanted.epoch, candidate.ordinal);
-            // What has come since stands between others, and moved them on.
-            let behind = |last| all.iter().skip(at).position(|page| *page == last);
-            at += last.and_then(behind).map_or(0, |moved| moved + 1);
+            if let Some(last) = last {
+                // What has come since stands between others, and moved them on.
+                let place = all.iter().skip(at).position(|page| *page == last);
+                let Some(moved) = place else { return Ok(true) };
+                at += moved + 1;
+            }
             let pages: Vec<u32> = all.iter().skip(at).take(AT_ONCE).copied().collect();
             drop(inner);
             let Some(own_last) = pages.last() else { return Ok(true) };

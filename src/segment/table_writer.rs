@@ -1,0 +1,116 @@
+//! Writing the fingerprint tables of one epoch.
+
+use parking_lot::Mutex;
+
+use super::build::{Builder, SectionWriter};
+use super::postings::{Posting, PostingsWriter, too_many};
+use super::tables::Layout;
+use crate::error::{Error, Result};
+use crate::layout::{Kind, Tag};
+use crate::search::{Address, Census, Part, Shape, Sink, build_index};
+
+/// Writes the tables of one epoch from fingerprints that come in canonical order.
+pub(super) struct TablesWriter {
+    epoch: u32,
+    fingerprints: SectionWriter,
+    census: Census,
+    count: u32,
+    postings: PostingsWriter,
+}
+
+impl TablesWriter {
+    pub(super) fn new(builder: &mut Builder, epoch: u32) -> Result<TablesWriter> {
+        Ok(TablesWriter {
+            epoch,
+            fingerprints: builder.begin(Tag::table(Kind::Fingerprints, 0, epoch))?,
+            census: Census::default(),
+            count: 0,
+            postings: PostingsWriter::new(builder, epoch),
+        })
+    }
+
+    /// Adds a fingerprint and its pages, in order of pages, at least one. The tag of the digest of a
+    /// page on which it is in force is asked for if there are several.
+    pub(super) fn push(
+        &mut self,
+        builder: &mut Builder,
+        fingerprint: u64,
+        postings: &[Posting],
+        tag: impl FnMut(u32) -> Result<Option<u32>>,
+    ) -> Result<()> {
+        builder.write(&mut self.fingerprints, &fingerprint.to_le_bytes())?;
+        self.census.add(fingerprint);
+        self.count = self.count.checked_add(1).ok_or_else(too_many)?;
+        self.postings.push(postings, tag)
+    }
+
+    /// Writes the rest of the tables. Returns the number of fingerprints.
+    pub(super) fn finish(self, builder: &mut Builder, layout: &Layout) -> Result<u64> {
+        let TablesWriter { epoch, fingerprints, census, count, postings } = self;
+        let column = fingerprints.offset();
+        builder.end(fingerprints)?;
+        builder.whole(Tag::table(Kind::Shards, 0, epoch), &census.shards().to_bytes())?;
+        let shape = Shape::choose(count, layout.distance, layout.bytes_each);
+        builder.whole(Tag::table(Kind::Shape, 0, epoch), &shape_bytes(shape))?;
+        postings.finish(builder)?;
+        let sections = TableSections { epoch, shared: Mutex::new((builder, Vec::new())) };
+        let read = |start: u32, out: &mut [u64]| -> Result<()> {
+            let mut bytes = vec![0; out.len() * 8];
+            let (builder, _) = &*sections.shared.lock();
+            builder.read_back(column + u64::from(start) * 8, &mut bytes)?;
+            for (value, bytes) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
+                *value = u64::from_le_bytes(*bytes);
+            }
+            Ok(())
+        };
+        build_index(shape, count, layout.resources, &read, &sections)?;
+        let (builder, sections) = sections.shared.into_inner();
+        for (_, section) in sections {
+            builder.end(section)?;
+        }
+        Ok(count.into())
+    }
+}
+
+/// The sections of tables that are being written.
+struct TableSections<'b> {
+    epoch: u32,
+    shared: Mutex<(&'b mut Builder, Vec<(Part, SectionWriter)>)>,
+}
+
+impl Sink for TableSections<'_> {
+    type Error = Error;
+
+    fn place(&self, part: Part, bytes: u64) -> Result<()> {
+        let (kind, table) = match part {
+            Part::Directory(table) => (Kind::Directory, table),
+            Part::Planes(table) => (Kind::Planes, table),
+            Part::Cells(table) => (Kind::Cells, table),
+            Part::Further(table) => (Kind::Further, table),
+            Part::Ordinals(table) => (Kind::Ordinals, table),
+        };
+        let table = u16::try_from(table).unwrap_or(u16::MAX);
+        let (builder, sections) = &mut *self.shared.lock();
+        let section = builder.place(Tag::table(kind, table, self.epoch), bytes)?;
+        sections.push((part, section));
+        Ok(())
+    }
+
+    fn write(&self, part: Part, bytes: &[u8]) -> Result<()> {
+        let (builder, sections) = &mut *self.shared.lock();
+        match sections.iter_mut().find(|(placed, _)| *placed == part) {
+            Some((_, section)) => builder.write(section, bytes),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the section *shape* says: four numbers.
+fn shape_bytes(shape: Shape) -> Vec<u8> {
+    let words = match shape {
+        Shape::Column => [0; 4],
+        Shape::Rotations(Address { bits, stepped }) => [1, bits, stepped.into(), 0],
+        Shape::Cells { count } => [2, 0, 0, count],
+    };
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
