@@ -272,26 +272,28 @@ enum Sound<'t> {
     Whole(Steps<'t, WholeColumn>),
 }
 
-impl TableSteps<'_> {
+impl<'t> TableSteps<'t> {
     #[inline]
     pub(crate) fn begin(&mut self) -> Result<()> {
-        match &mut self.steps {
-            Sound::Checked(steps) => steps.begin(),
-            Sound::Whole(steps) => {
-                let begun = steps.begin();
-                begun.map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k))
-            }
-        }
+        self.step(Steps::begin, Steps::begin)
     }
 
     #[inline]
     pub(crate) fn go_on(&mut self) -> Result<()> {
+        self.step(Steps::go_on, Steps::go_on)
+    }
+
+    /// The same step of whichever there are.
+    #[inline]
+    fn step(
+        &mut self,
+        checked: impl FnOnce(&mut Steps<'t, SectionColumn>) -> Result<()>,
+        whole: impl FnOnce(&mut Steps<'t, WholeColumn>) -> std::result::Result<(), Contradiction>,
+    ) -> Result<()> {
         match &mut self.steps {
-            Sound::Checked(steps) => steps.go_on(),
-            Sound::Whole(steps) => {
-                let gone_on = steps.go_on();
-                gone_on.map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k))
-            }
+            Sound::Checked(steps) => checked(steps),
+            Sound::Whole(steps) => whole(steps)
+                .map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k)),
         }
     }
 
