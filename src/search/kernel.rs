@@ -112,13 +112,22 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     prefetch_lines_of(bytes.as_ptr(), bytes.len());
 }
 
+/// The same for the line of the byte at a place in `bytes`, which need not be there.
+#[inline]
+pub(crate) fn prefetch_at(bytes: &[u8], place: u64) {
+    if let Ok(place) = usize::try_from(place) {
+        prefetch_line(bytes.as_ptr().wrapping_add(place));
+    }
+}
+
 /// The same for a run of words that will be compared: a vector that is read with its last lanes
 /// masked out waits for their line, too.
 #[inline]
 pub(super) fn prefetch_run(words: &[U32]) {
-    /// Bytes of the widest vector that is read.
-    const VECTOR: usize = 64;
-    prefetch_lines_of(words.as_ptr().cast(), size_of_val(words).next_multiple_of(VECTOR));
+    /// Words of the widest vector that is read, less one.
+    const VECTOR: usize = 15;
+    let words_read = (words.len() + VECTOR) & !VECTOR;
+    prefetch_lines_of(words.as_ptr().cast(), words_read * size_of::<U32>());
 }
 
 #[inline]

@@ -10,9 +10,9 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 
-use super::column::{Column, u32s, u64_at, u64s};
-use super::kernel::{Kernel, NearWord, PlaneRun, prefetch, prefetch_run};
-use super::probe::{BLOCKS, Block, Probe, Probes, Reach};
+use super::column::{Column, U32_BYTES, U64_BYTES, u32s, u64_at};
+use super::kernel::{Kernel, NearWord, PlaneRun, prefetch_run};
+use super::probe::{BLOCKS, Block, Probe, Probes, Reach, counts_of_blocks};
 use super::rotation::Rotations;
 use super::tables::{Candidate, Finds};
 
@@ -48,43 +48,42 @@ impl<C> Clone for Ground<'_, C> {
 impl<C> Copy for Ground<'_, C> {}
 
 impl<'c, C: Column> Ground<'c, C> {
-    /// The steps of the directory between which the run of a probe lies, if the block after its own
-    /// has so many bits set.
+    /// The steps of the directory between which the run of a probe lies, with so many bits set in
+    /// the query's blocks.
     #[inline]
-    fn steps(&self, probe: Probe, popcount: u32) -> Range<u32> {
+    fn steps(&self, probe: Probe, popcounts: [u32; BLOCKS]) -> Range<u32> {
         let Probe { block, bucket, distance } = probe;
         let address = self.rotations.address;
         if !address.stepped {
             return bucket..bucket + 1;
         }
-        address.steps_of(bucket, popcount, self.reach.slack(block, distance).unwrap_or(0))
+        let slack = self.reach.slack(block, distance).unwrap_or(0);
+        address.steps_of(bucket, block.next().of(popcounts), slack)
     }
 
-    /// Aims probes at a block: asks for their directories.
+    /// Aims probes of a query: asks for their directories.
     #[inline]
-    fn aim(
-        &self,
-        block: Block,
-        place: usize,
-        fingerprint: u64,
-    ) -> impl Fn(Probe) -> Result<Aimed, C::Error> {
-        let ground = *self;
-        let popcount =
-            if ground.rotations.address.stepped { block.next_popcount(fingerprint) } else { 0 };
-        let query = block.plane(fingerprint);
+    fn aim(self, place: usize, fingerprint: u64) -> impl Fn(Probe) -> Aimed {
+        let stepped = self.rotations.address.stepped;
+        let popcounts = if stepped { counts_of_blocks(fingerprint) } else { [0; BLOCKS] };
         move |probe| {
-            let range = ground.steps(probe, popcount);
-            let directory = &ground.rotations.of(block).directory;
-            prefetch(u32s(directory, range.start..range.end + 1)?.as_bytes());
-            let distance = probe.distance;
-            Ok(Aimed { fingerprint, place, range, distance, query, block })
+            let range = self.steps(probe, popcounts);
+            let directory = &self.rotations.of(probe.block).directory;
+            directory.expect(u64::from(range.start) * U32_BYTES);
+            directory.expect(u64::from(range.end) * U32_BYTES);
+            Aimed { fingerprint, place, range, distance: probe.distance, block: probe.block }
         }
+    }
+
+    /// By how many bits the rotations are addressed.
+    fn bits(&self) -> u32 {
+        self.rotations.address.bits
     }
 
     /// The words of a probe that are compared with a query.
     pub(super) fn run(&self, probe: Probe, fingerprint: u64) -> Result<&'c [u8], C::Error> {
         let rotation = self.rotations.of(probe.block);
-        let steps = self.steps(probe, probe.block.next_popcount(fingerprint));
+        let steps = self.steps(probe, counts_of_blocks(fingerprint));
         let entries = rotation.entries(steps, self.n)?;
         Ok(u32s(&rotation.planes, entries)?.as_bytes())
     }
@@ -99,8 +98,6 @@ struct Aimed {
     range: Range<u32>,
     /// In how many bits the bucket differs from the query's.
     distance: u32,
-    /// What the run is compared with.
-    query: u32,
     block: Block,
 }
 
@@ -109,13 +106,15 @@ struct Round<'c, const PROBES: usize> {
     probes: ArrayVec<Aimed, PROBES>,
     /// What each of them compares, once that is known.
     runs: ArrayVec<PlaneRun<'c>, PROBES>,
+    /// No run is longer.
+    longest: usize,
 }
 
 impl<'c, const PROBES: usize> Round<'c, PROBES> {
     /// Not a constant: that would be copied, with all that is not in it yet.
     #[inline]
     fn new() -> Self {
-        Round { probes: ArrayVec::new(), runs: ArrayVec::new() }
+        Round { probes: ArrayVec::new(), runs: ArrayVec::new(), longest: 0 }
     }
 
     /// Finds the runs, whose directories have come, and asks for them.
@@ -126,7 +125,9 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
             aimed.range = rotation.entries(aimed.range.clone(), ground.n)?;
             let plane = u32s(&rotation.planes, aimed.range.clone())?;
             prefetch_run(plane);
-            self.runs.push(PlaneRun { plane, query: aimed.query, k: ground.k - aimed.distance });
+            self.longest |= plane.len();
+            let query = aimed.block.plane(aimed.fingerprint);
+            self.runs.push(PlaneRun { plane, query, k: ground.k - aimed.distance });
         }
         Ok(())
     }
@@ -140,7 +141,7 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
         survivors: &mut Survivors<'_, F>,
     ) -> Result<(), C::Error> {
         let kernel = Kernel::fastest();
-        if self.runs.iter().any(|run| run.plane.len() > RUN) {
+        if self.longest > RUN {
             for (probe, run) in self.probes.iter().zip(&self.runs) {
                 for (start, plane) in (0..).step_by(RUN).zip(run.plane.chunks(RUN)) {
                     kernel.near_in_runs(&[PlaneRun { plane, ..*run }], near);
@@ -163,6 +164,7 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
         }
         self.probes.clear();
         self.runs.clear();
+        self.longest = 0;
         Ok(())
     }
 }
@@ -181,16 +183,14 @@ impl<'c, C: Column> Own<'c, C> {
 
     /// Sets out.
     #[inline]
-    pub(super) fn begin(&mut self, fingerprint: u64) -> Result<(), C::Error> {
+    pub(super) fn begin(&mut self, fingerprint: u64) {
         let Self { ground, round } = self;
+        let aim = ground.aim(0, fingerprint);
         for block in Block::ALL {
             if ground.reach.of(block) > 0 {
-                let bucket = block.bucket(fingerprint, ground.rotations.address.bits);
-                let probe = Probe { block, bucket, distance: 0 };
-                round.probes.push(ground.aim(block, 0, fingerprint)(probe)?);
+                round.probes.push(aim(Probe::own(block, fingerprint, ground.bits())));
             }
         }
-        Ok(())
     }
 
     /// Goes on when the directories have come.
@@ -230,19 +230,26 @@ impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
     #[inline]
     pub(super) fn query(&mut self, place: usize, fingerprint: u64) -> Result<(), C::Error> {
         let ground = self.ground;
+        let aim = ground.aim(place, fingerprint);
         for block in Block::ALL {
-            let aim = ground.aim(block, place, fingerprint);
-            for probe in
-                Probes::new(block, fingerprint, ground.rotations.address.bits, ground.reach)
-            {
-                let Some(round) = self.rounds.get_mut(self.filled) else { continue };
-                round.probes.push(aim(probe)?);
-                if round.probes.is_full() {
-                    self.turn()?;
+            match ground.reach.of(block) {
+                0 => {}
+                1 => self.add(aim(Probe::own(block, fingerprint, ground.bits())))?,
+                _ => {
+                    for probe in Probes::new(block, fingerprint, ground.bits(), ground.reach) {
+                        self.add(aim(probe))?;
+                    }
                 }
             }
         }
         Ok(())
+    }
+
+    #[inline]
+    fn add(&mut self, probe: Aimed) -> Result<(), C::Error> {
+        let Some(round) = self.rounds.get_mut(self.filled) else { return Ok(()) };
+        round.probes.push(probe);
+        if round.probes.is_full() { self.turn() } else { Ok(()) }
     }
 
     /// Finishes what is on its way.
@@ -301,8 +308,7 @@ impl<F: Finds> Survivors<'_, F> {
             return Ok(());
         }
         let entry = range.start + index;
-        let ordinals = &ground.rotations.of(block).ordinals;
-        prefetch(u32s(ordinals, entry..entry + 1)?.as_bytes());
+        ground.rotations.of(block).ordinals.expect(u64::from(entry) * U32_BYTES);
         if self.entries.is_full() {
             self.settle(ground)?;
         }
@@ -315,7 +321,7 @@ impl<F: Finds> Survivors<'_, F> {
         let column = ground.fingerprints;
         for Survivor { block, entry, .. } in &mut self.entries {
             let ordinal = ground.rotations.of(*block).ordinal(*entry, ground.n)?;
-            prefetch(u64s(column, ordinal..ordinal + 1)?.as_bytes());
+            column.expect(u64::from(ordinal) * U64_BYTES);
             self.finds.expect(ordinal);
             *entry = ordinal;
         }

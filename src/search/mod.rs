@@ -99,7 +99,7 @@ pub use cells::{CellTable, Cells, HALVES, cell_count};
 pub use column::{Column, LINE_BYTES, Line};
 pub use cost::Cost;
 pub use join::{Join, Pair, Progress, Source};
-pub(crate) use kernel::{prefetch, prefetch_value};
+pub(crate) use kernel::{prefetch, prefetch_at, prefetch_value};
 pub use memory::Chains;
 pub use plan::{Plan, Way};
 pub use probe::BLOCKS;

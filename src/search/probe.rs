@@ -41,6 +41,12 @@ impl Block {
         self.next().bucket(fingerprint, BLOCK_BITS).count_ones()
     }
 
+    /// What belongs to this block.
+    pub(super) fn of(self, values: [u32; BLOCKS]) -> u32 {
+        #[expect(clippy::indexing_slicing, reason = "there is one for each block")]
+        values[self as usize]
+    }
+
     /// The block after this one; the first comes after the last.
     pub(super) fn next(self) -> Self {
         match self {
@@ -86,13 +92,7 @@ impl Reach {
 
     /// The reach of one block.
     pub(super) fn of(self, block: Block) -> u32 {
-        let [first, second, third, fourth] = self.0;
-        match block {
-            Block::First => first,
-            Block::Second => second,
-            Block::Third => third,
-            Block::Fourth => fourth,
-        }
+        block.of(self.0)
     }
 
     /// By how many bits the block after `block` may differ where `block` itself does by `distance`:
@@ -129,7 +129,7 @@ impl Reach {
 }
 
 /// How many bits of each block are set: the usual way to count those of a word, ended early.
-fn counts_of_blocks(word: u64) -> [u32; BLOCKS] {
+pub(super) fn counts_of_blocks(word: u64) -> [u32; BLOCKS] {
     const PAIRS: u64 = 0x5555_5555_5555_5555;
     const NIBBLES: u64 = 0x3333_3333_3333_3333;
     const BYTES: u64 = 0x0f0f_0f0f_0f0f_0f0f;
@@ -150,6 +150,14 @@ pub(super) struct Probe {
     /// In how many bits the bucket's number differs from the fingerprint's own bucket: that many
     /// of the k bits are spent before an entry is looked at.
     pub(super) distance: u32,
+}
+
+impl Probe {
+    /// The fingerprint's own bucket.
+    #[inline]
+    pub(super) fn own(block: Block, fingerprint: u64, bits: u32) -> Self {
+        Self { block, bucket: block.bucket(fingerprint, bits), distance: 0 }
+    }
 }
 
 /// The buckets of one rotation in which something within the reaches can lie, nearest first.

@@ -137,13 +137,8 @@ impl<C> Rotations<C> {
 
     /// The rotation addressed by `block`.
     pub(super) fn of(&self, block: Block) -> &Rotation<C> {
-        let [first, second, third, fourth] = &self.tables;
-        match block {
-            Block::First => first,
-            Block::Second => second,
-            Block::Third => third,
-            Block::Fourth => fourth,
-        }
+        #[expect(clippy::indexing_slicing, reason = "there is one for each block")]
+        &self.tables[block as usize]
     }
 }
 

@@ -177,7 +177,7 @@ impl<C: Column> Tables<C> {
         let way = self.way(fingerprint, k);
         if let Some(ground) = self.own_ground(way, k) {
             let mut own = Own::new(ground);
-            own.begin(fingerprint)?;
+            own.begin(fingerprint);
             own.go_on()?;
             return own.finish(finds);
         }
@@ -383,9 +383,10 @@ pub(crate) struct Steps<'c, C> {
 impl<C: Column> Steps<'_, C> {
     /// The first step.
     #[inline]
-    pub(crate) fn begin(&mut self) -> Result<(), C::Error> {
-        let Self { own, fingerprint, .. } = self;
-        own.as_mut().map_or(Ok(()), |own| own.begin(*fingerprint))
+    pub(crate) fn begin(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.begin(self.fingerprint);
+        }
     }
 
     /// The second step.

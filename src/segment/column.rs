@@ -10,7 +10,7 @@ use super::file::{Section, SectionRef, Segment};
 use crate::disk::MapPart;
 use crate::error::{Error, Result};
 use crate::layout::Tag;
-use crate::search::{Column, Line};
+use crate::search::{Column, Line, prefetch_at};
 
 /// A section that keeps its segment open: bytes that are checked on first touch.
 #[derive(Clone, Debug)]
@@ -63,6 +63,11 @@ impl Column for SectionColumn {
     }
 
     #[inline]
+    fn expect(&self, offset: u64) {
+        prefetch_at(&self.bytes, offset);
+    }
+
+    #[inline]
     fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line]> {
         self.section().lines(lines)
     }
@@ -89,6 +94,11 @@ impl Column for WholeColumn {
             (Ok(start), Ok(end)) => self.0.get(start..end).ok_or(Contradiction),
             _ => Err(Contradiction),
         }
+    }
+
+    #[inline]
+    fn expect(&self, offset: u64) {
+        prefetch_at(&self.0, offset);
     }
 
     #[inline]

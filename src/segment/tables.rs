@@ -272,27 +272,21 @@ enum Sound<'t> {
     Whole(Steps<'t, WholeColumn>),
 }
 
-impl<'t> TableSteps<'t> {
+impl TableSteps<'_> {
     #[inline]
-    pub(crate) fn begin(&mut self) -> Result<()> {
-        self.step(Steps::begin, Steps::begin)
+    pub(crate) fn begin(&mut self) {
+        match &mut self.steps {
+            Sound::Checked(steps) => steps.begin(),
+            Sound::Whole(steps) => steps.begin(),
+        }
     }
 
     #[inline]
     pub(crate) fn go_on(&mut self) -> Result<()> {
-        self.step(Steps::go_on, Steps::go_on)
-    }
-
-    /// The same step of whichever there are.
-    #[inline]
-    fn step(
-        &mut self,
-        checked: impl FnOnce(&mut Steps<'t, SectionColumn>) -> Result<()>,
-        whole: impl FnOnce(&mut Steps<'t, WholeColumn>) -> std::result::Result<(), Contradiction>,
-    ) -> Result<()> {
         match &mut self.steps {
-            Sound::Checked(steps) => checked(steps),
-            Sound::Whole(steps) => whole(steps)
+            Sound::Checked(steps) => steps.go_on(),
+            Sound::Whole(steps) => steps
+                .go_on()
                 .map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k)),
         }
     }

@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi64, _mm512_sub_epi32, _mm512_xor_si512,
 };
 
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::U64;
 
 use super::cells::{self, Found, Lines};
 use super::runs::{self, NearWord, PlaneRun};
@@ -91,59 +91,82 @@ fn load<T>(words: &T) -> __m256i {
 
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn near_in_runs_avx2(runs: &[PlaneRun<'_>], out: &mut Vec<NearWord>) {
+    for (number, run) in (0..).zip(runs) {
+        if run.plane.len() <= SHORT {
+            let near = near_in_short_run(run);
+            push_mask(0, near, |index| out.push(NearWord { run: number, index }));
+        } else {
+            near_in_long_run(run, |index| out.push(NearWord { run: number, index }));
+        }
+    }
+}
+
+/// Words of a short run: lengths are not foreseen, and comparing too many lanes is cheaper than
+/// asking how many there are.
+const SHORT: usize = 8 * 3;
+
+/// Which of the words of a run of [`SHORT`] at most are near, as bits.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn near_in_short_run(&PlaneRun { plane, query, k }: &PlaneRun<'_>) -> u32 {
     let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    // The words from a place on that fit a vector: which of them are near, as bits.
-    let near_from = |plane: &[U32], start: usize, query, limit| {
-        #[expect(clippy::cast_possible_truncation, reason = "a few words that are left")]
-        let left = plane.len().saturating_sub(start).min(8) as i32;
-        let there = _mm256_cmpgt_epi32(_mm256_set1_epi32(left), lanes);
+    let query = _mm256_set1_epi32(query.cast_signed());
+    let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed() + 1);
+    #[expect(clippy::cast_possible_truncation, reason = "at most 24")]
+    let len = plane.len() as i32;
+    let ends = _mm256_sub_epi32(_mm256_set1_epi32(len), lanes);
+    let mut near = 0;
+    for start in [0, 8, 16] {
+        let there = _mm256_cmpgt_epi32(ends, _mm256_set1_epi32(start));
         // Lanes that are not set are waited for all the same: those of no word are in a line that
         // has come.
-        let start = if start < plane.len() { start } else { 0 };
-        let words = plane.as_ptr().wrapping_add(start).cast();
+        let from = if start < len { start.cast_unsigned() } else { 0 };
+        let words = plane.as_ptr().wrapping_add(from as usize).cast();
         #[expect(unsafe_code, reason = "a load through a pointer")]
         // SAFETY: `there` is set in one lane for each word of the plane from `start` on, and in none
         // if there are no such words; lanes that are not set are not read; the load asks for no
         // alignment.
         let words = unsafe { _mm256_maskload_epi32(words, there) };
         let counts = counts_u32(_mm256_xor_si256(words, query));
-        lanes_u32(_mm256_and_si256(there, _mm256_cmpgt_epi32(limit, counts)))
-    };
-    for (run, &PlaneRun { plane, query, k }) in (0..).zip(runs) {
-        let query = _mm256_set1_epi32(query.cast_signed());
-        let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed() + 1);
-        if plane.len() <= 8 * 3 {
-            // Lengths are not foreseen: comparing too many lanes is cheaper than asking.
-            let [first, second, third] = [0, 8, 16].map(|at| near_from(plane, at, query, limit));
-            let near = first | second << 8 | third << 16;
-            push_mask(0, near, |index| out.push(NearWord { run, index }));
-            continue;
-        }
-        let near_of = |counts| lanes_u32(_mm256_cmpgt_epi32(limit, counts));
-        let (blocks, _) = plane.as_chunks::<8>();
-        let (groups, blocks) = blocks.as_chunks::<4>();
-        let mut base = 0;
-        for group in groups {
-            let counts =
-                group.each_ref().map(|block| counts_u32(_mm256_xor_si256(load(block), query)));
-            let [first, second, third, fourth] = counts;
-            // Nearly always nothing is near in any of them. Counts fit a byte each.
-            let nearest =
-                _mm256_min_epu8(_mm256_min_epu8(first, second), _mm256_min_epu8(third, fourth));
-            if near_of(nearest) != 0 {
-                for (counts, base) in counts.into_iter().zip((base..).step_by(8)) {
-                    push_mask(base, near_of(counts), |index| out.push(NearWord { run, index }));
-                }
+        near |= lanes_u32(_mm256_cmpgt_epi32(limit, counts)) << start;
+    }
+    // Lanes that were not set count as zeros.
+    near & !(u32::MAX << len)
+}
+
+/// Hands over which of the words of a run of more than eight are near.
+#[inline(never)]
+#[target_feature(enable = "avx2,popcnt")]
+fn near_in_long_run(&PlaneRun { plane, query, k }: &PlaneRun<'_>, mut push: impl FnMut(u32)) {
+    let query = _mm256_set1_epi32(query.cast_signed());
+    let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed() + 1);
+    let near_of = |counts| lanes_u32(_mm256_cmpgt_epi32(limit, counts));
+    let (blocks, _) = plane.as_chunks::<8>();
+    let (groups, blocks) = blocks.as_chunks::<4>();
+    let mut base = 0;
+    for group in groups {
+        let counts = group.each_ref().map(|block| counts_u32(_mm256_xor_si256(load(block), query)));
+        let [first, second, third, fourth] = counts;
+        // Nearly always nothing is near in any of them. Counts fit a byte each.
+        let nearest =
+            _mm256_min_epu8(_mm256_min_epu8(first, second), _mm256_min_epu8(third, fourth));
+        if near_of(nearest) != 0 {
+            for (counts, base) in counts.into_iter().zip((base..).step_by(8)) {
+                push_mask(base, near_of(counts), &mut push);
             }
-            base += 8 * 4;
         }
-        for block in blocks {
-            let near = near_of(counts_u32(_mm256_xor_si256(load(block), query)));
-            push_mask(base, near, |index| out.push(NearWord { run, index }));
-            base += 8;
-        }
-        let near = near_from(plane, base as usize, query, limit);
-        push_mask(base, near, |index| out.push(NearWord { run, index }));
+        base += 8 * 4;
+    }
+    for block in blocks {
+        push_mask(base, near_of(counts_u32(_mm256_xor_si256(load(block), query))), &mut push);
+        base += 8;
+    }
+    // The words that are left, with some that were compared before them.
+    if let Some(last) = plane.last_chunk::<8>() {
+        let near = near_of(counts_u32(_mm256_xor_si256(load(last), query)));
+        #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 words")]
+        let left = plane.len() as u32 - base;
+        push_mask(base, near >> (8 - left), push);
     }
 }
 

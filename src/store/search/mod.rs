@@ -83,7 +83,7 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
             }
         }
         for (_, search) in &mut searches {
-            search.begin()?;
+            search.begin();
         }
         for (_, search) in &mut searches {
             search.go_on()?;
