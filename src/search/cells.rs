@@ -15,15 +15,9 @@
 //! So a lookup costs one memory line and no directory, and k = 3 takes 31 of them, which are asked
 //! for all at once. A cell with more than 15 entries goes on in another line of the same form.
 
-use arrayvec::ArrayVec;
-
 use super::column::{Column, LINE_BYTES, u32_at, u64_at};
-use super::cost::Cost;
 use super::hamming::{self, MESSAGE_BITS, WEIGHT_MAX};
-use super::kernel::{
-    FULL_ENTRIES, Found, GOES_ON, Kernel, LINE_ENTRIES, Lines, NearEntry, Sought, prefetch_lines,
-};
-use super::tables::{Candidate, Finds};
+use super::kernel::{FULL_ENTRIES, GOES_ON, LINE_ENTRIES};
 
 /// Entries of a cell on average.
 const LOAD: f64 = 10.5;
@@ -71,7 +65,7 @@ impl Half {
 
     /// Whether a fingerprint is within `k` of the query, and this half is the one that reports it:
     /// the upper one if it differs in few enough bits of that.
-    fn reports(self, fingerprint: u64, query: u64, k: u32) -> bool {
+    pub(super) fn reports(self, fingerprint: u64, query: u64, k: u32) -> bool {
         let difference = fingerprint ^ query;
         let upper = (difference >> 32).count_ones() < Self::Upper.reach(k);
         difference.count_ones() <= k && upper == (self == Self::Upper)
@@ -139,179 +133,6 @@ impl<C> Cells<C> {
             Half::Upper => upper,
             Half::Lower => lower,
         }
-    }
-}
-
-/// Probes gathered before lines are compared: some kilobytes, and more lines than a core can wait for
-/// at once.
-pub(super) const GATHERED: usize = 256;
-
-/// The most runs among them: one for each distance of a codeword, in both halves.
-const GROUPS: usize = HALVES * (WEIGHT_MAX as usize + 1);
-
-/// Cells to look into for one query, and room for what is found there.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Gathered {
-    query: u64,
-    k: u32,
-    /// The cells, those of the upper half first.
-    sought: ArrayVec<Sought, GATHERED>,
-    /// Runs of them that are compared alike.
-    groups: ArrayVec<Group, GROUPS>,
-    found: Found,
-    further: ArrayVec<Sought, GATHERED>,
-}
-
-/// The cells of codewords at one distance from one half of the query.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    half: Half,
-    end: usize,
-    /// How many bits of the other half may differ.
-    most: u32,
-}
-
-impl Gathered {
-    fn clear(&mut self) {
-        self.sought.clear();
-        self.groups.clear();
-    }
-}
-
-impl<C: Column> Cells<C> {
-    /// Gathers the cells in which something within `k` of a fingerprint may be. `full` is called
-    /// whenever there is no room for more, and has to look into those gathered.
-    pub(super) fn gather(
-        &self,
-        query: u64,
-        k: u32,
-        gathered: &mut Gathered,
-        mut full: impl FnMut(&mut Gathered) -> Result<(), C::Error>,
-    ) -> Result<(), C::Error> {
-        gathered.clear();
-        (gathered.query, gathered.k) = (query, k);
-        for half in Half::ALL {
-            let reach = half.reach(k);
-            if reach == 0 {
-                continue;
-            }
-            let (own, _) = half.cut(query);
-            let (syndrome, own) = (hamming::syndrome(own), hamming::message(own));
-            for weight in 0..=reach {
-                // What is filed under a codeword at this distance differs in one bit less at least.
-                let most = k - weight.saturating_sub(1);
-                let mut patterns = hamming::patterns(syndrome, weight);
-                while !patterns.is_empty() {
-                    if gathered.sought.len() >= GATHERED {
-                        full(gathered)?;
-                        gathered.clear();
-                    }
-                    let room = GATHERED - gathered.sought.len();
-                    let (now, later) = patterns.split_at(patterns.len().min(room));
-                    let sought = now.iter().map(|pattern| {
-                        let message = own ^ pattern;
-                        Sought { line: cell_of(message, self.count), message }
-                    });
-                    gathered.sought.extend(sought);
-                    gathered.groups.push(Group { half, end: gathered.sought.len(), most });
-                    patterns = later;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks for the cells gathered, so that they come while something else is done.
-    pub(super) fn prefetch(&self, gathered: &Gathered) -> Result<(), C::Error> {
-        let mut start = 0;
-        for group in &gathered.groups {
-            let sought = gathered.sought.get(start..group.end).unwrap_or(&[]);
-            let cells = self.of(group.half).cells.lines(sought.iter().map(|s| s.line))?;
-            prefetch_lines(cells, sought);
-            start = group.end;
-        }
-        Ok(())
-    }
-
-    /// Counts what is in the cells gathered.
-    pub(super) fn count(&self, gathered: &Gathered, cost: &mut Cost) -> Result<(), C::Error> {
-        let mut start = 0;
-        for &Group { half, end, .. } in &gathered.groups {
-            let table = self.of(half);
-            for &Sought { line, .. } in gathered.sought.get(start..end).unwrap_or(&[]) {
-                cost.probes += 1.0;
-                let (mut column, mut line, mut are_further) = (&table.cells, line, false);
-                while let Some([.., next, last]) =
-                    column.lines(std::iter::once(line))?.get(line as usize)
-                {
-                    let goes_on = last.get() & GOES_ON != 0;
-                    let entries = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
-                    cost.lines += 1.0;
-                    cost.candidates += f64::from(entries);
-                    if !goes_on || are_further && next.get() <= line {
-                        break;
-                    }
-                    (column, line, are_further) = (&table.further, next.get(), true);
-                }
-            }
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Looks into the cells gathered, and hands over what is near, each once.
-    pub(super) fn compare(
-        &self,
-        fingerprints: &C,
-        n: u32,
-        gathered: &mut Gathered,
-        place: usize,
-        finds: &mut impl Finds,
-    ) -> Result<(), C::Error> {
-        let kernel = Kernel::fastest();
-        let Gathered { query, k, sought, groups, found, further: buffer } = gathered;
-        let mut start = 0;
-        for &Group { half, end, most } in &*groups {
-            let table = self.of(half);
-            let (_, other) = half.cut(*query);
-            // What differs in fewer bits of the upper half is found by that.
-            let least = if half == Half::Lower { Half::Upper.reach(*k) } else { 0 };
-            let mut sought = sought.get(start..end).unwrap_or(&[]);
-            start = end;
-            let (mut column, mut are_further) = (&table.cells, false);
-            let further = table.further.lines(std::iter::empty())?;
-            loop {
-                let all = column.lines(sought.iter().map(|s| s.line))?;
-                let lines = Lines { all, further, are_further, sought, query: other, least, most };
-                kernel.near_in_lines(lines, found);
-                for &NearEntry { entry, message } in &found.entries {
-                    // The line does not say how many of its entries there are; what stands in the
-                    // place of one that is not is of another cell, so of another message.
-                    if entry >= n {
-                        continue;
-                    }
-                    let ordinal = u32_at(&table.ordinals, entry)?;
-                    if ordinal >= n {
-                        let offset = u64::from(entry) * 4;
-                        return Err(table.ordinals.damaged(offset, "an ordinal beyond the end"));
-                    }
-                    finds.expect(ordinal);
-                    let fingerprint = u64_at(fingerprints, ordinal)?;
-                    if half.reports(fingerprint, *query, *k)
-                        && hamming::nearest(half.cut(fingerprint).0) == message
-                    {
-                        finds.find(place, Candidate::new(ordinal, fingerprint, *query));
-                    }
-                }
-                if found.onward.is_empty() {
-                    break;
-                }
-                buffer.clear();
-                buffer.extend(found.onward.iter().copied());
-                (sought, column, are_further) = (&*buffer, &table.further, true);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -33,12 +33,12 @@ pub trait Column {
         }
     }
 
-    /// The whole column as memory lines, of which those in `lines` are there and sound: a caller
-    /// looks at no others.
+    /// The whole column as memory lines, of which those in `lines` are sound: a caller looks at no
+    /// others, and sees for itself whether they are there.
     ///
     /// # Errors
     ///
-    /// One of them is beyond the end of the column, or is not what was written.
+    /// One of them is not what was written, or is beyond the end of the column.
     fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line], Self::Error>;
 
     /// The error for a value at byte `offset` of this column that cannot be right.
@@ -105,4 +105,14 @@ pub(super) fn u64_at<C: Column>(column: &C, index: u32) -> Result<u64, C::Error>
         Ok(entry) => Ok(entry.get()),
         Err(_) => Err(column.damaged(start, WRONG_LENGTH)),
     }
+}
+
+/// The entry at `index` of a column of ordinals, below `n`.
+#[inline]
+pub(super) fn ordinal_at<C: Column>(column: &C, index: u32, n: u32) -> Result<u32, C::Error> {
+    let ordinal = u32_at(column, index)?;
+    if ordinal >= n {
+        return Err(column.damaged(u64::from(index) * U32_BYTES, "an ordinal beyond the end"));
+    }
+    Ok(ordinal)
 }

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 use cells::NearInLines;
 pub(super) use cells::{
-    FULL_ENTRIES, Found, GOES_ON, LINE_ENTRIES, Lines, NearEntry, Sought, prefetch_lines,
+    FULL_ENTRIES, GATHERED, GOES_ON, LINE_ENTRIES, Lines, NearEntry, Onward, Sought,
 };
 pub(super) use pairs::PairKernel;
 use runs::NearInRuns;
@@ -172,8 +172,8 @@ fn prefetch_line(address: *const u8) {
 }
 
 #[inline(always)]
-fn near_in_lines(lines: Lines<'_>, found: &mut Found) {
-    cells::near_in_lines(lines, found, cells::near_by_words);
+fn near_in_lines(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
+    cells::near_in_lines(lines, near, onward, cells::any_near);
 }
 
 #[inline(always)]

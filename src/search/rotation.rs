@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::column::{Column, U32_BYTES, u32_at, u32s, u64_at};
+use super::column::{Column, U32_BYTES, ordinal_at, u32s, u64_at};
 use super::probe::{BLOCK_BITS, BLOCKS, Block};
 
 /// A directory has about as many buckets as there are lots of this many entries...
@@ -100,16 +100,6 @@ impl<C: Column> Rotation<C> {
         }
         Ok(start..end)
     }
-
-    /// The ordinal of an entry, below `n`.
-    pub(super) fn ordinal(&self, entry: u32, n: u32) -> Result<u32, C::Error> {
-        let ordinal = u32_at(&self.ordinals, entry)?;
-        if ordinal >= n {
-            let offset = u64::from(entry) * U32_BYTES;
-            return Err(self.ordinals.damaged(offset, "an ordinal beyond the end"));
-        }
-        Ok(ordinal)
-    }
 }
 
 impl<C> Rotation<C> {
@@ -157,7 +147,7 @@ impl<C: Column> Rotations<C> {
                 let planes = u32s(&rotation.planes, run.clone())?;
                 let mut before = None;
                 for (entry, plane) in run.zip(planes) {
-                    let ordinal = rotation.ordinal(entry, n)?;
+                    let ordinal = ordinal_at(&rotation.ordinals, entry, n)?;
                     let fingerprint = u64_at(fingerprints, ordinal)?;
                     let fits = self.address.step(block, fingerprint) == step
                         && block.plane(fingerprint) == plane.get()

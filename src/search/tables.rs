@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::cells::{CELLS_MAX, Cells, Gathered};
+use super::cells::{CELLS_MAX, Cells};
 use super::column::{Column, Line, u64s};
 use super::cost::Cost;
 use super::kernel::Kernel;
-use super::lookup::{Ground, Lookup, Own};
+use super::lookup::{CellGround, CellLookup, Ground, Lookup, Own};
 use super::plan::{Plan, Planner, Way};
 use super::probe::{BLOCK_BITS, Block, Probes, Reach};
 use super::rotation::Rotations;
@@ -240,7 +240,13 @@ impl<C: Column> Tables<C> {
                 }
                 lookup.finish()
             }
-            (Way::Cells, Index::Cells(cells)) => self.look_into_cells(cells, places, k, finds),
+            (Way::Cells, Index::Cells(cells)) => {
+                let mut lookup = CellLookup::new(self.cell_ground(cells, k), finds);
+                for (place, query) in places {
+                    lookup.query(place, *query)?;
+                }
+                lookup.finish()
+            }
             _ => {
                 for (place, query) in places {
                     self.scan(*query, k, |candidate| finds.find(place, candidate))?;
@@ -263,33 +269,8 @@ impl<C: Column> Tables<C> {
         Ground { fingerprints, n, rotations, k, reach: Reach::within(k) }
     }
 
-    /// Asks for the cells of one query, and compares those of the one before.
-    fn look_into_cells<'q>(
-        &self,
-        cells: &Cells<C>,
-        queries: impl Iterator<Item = (usize, &'q u64)>,
-        k: u32,
-        finds: &mut impl Finds,
-    ) -> Result<(), C::Error> {
-        let mut compare = |place: usize, gathered: &mut Gathered| {
-            cells.compare(&self.fingerprints, self.len(), gathered, place, finds)
-        };
-        let (mut first, mut second) = (Gathered::default(), Gathered::default());
-        let (mut next, mut last) = (&mut first, &mut second);
-        let mut before = None;
-        for (place, &query) in queries {
-            cells.gather(query, k, next, |full| {
-                cells.prefetch(full)?;
-                compare(place, full)
-            })?;
-            cells.prefetch(next)?;
-            if let Some(before) = before {
-                compare(before, last)?;
-            }
-            std::mem::swap(&mut next, &mut last);
-            before = Some(place);
-        }
-        before.map_or(Ok(()), |before| compare(before, last))
+    fn cell_ground<'c>(&'c self, cells: &'c Cells<C>, k: u32) -> CellGround<'c, C> {
+        CellGround { fingerprints: &self.fingerprints, n: self.len(), cells, k }
     }
 
     /// What [`find`](Self::find) meets on its way, without the time: probes, candidates, and memory
@@ -314,10 +295,7 @@ impl<C: Column> Tables<C> {
                 }
             }
             (Way::Cells, Index::Cells(cells)) => {
-                let mut gathered = Gathered::default();
-                let mut add = |gathered: &Gathered| cells.count(gathered, &mut cost);
-                cells.gather(fingerprint, k, &mut gathered, |full| add(full))?;
-                add(&gathered)?;
+                cost = self.cell_ground(cells, k).count(fingerprint)?;
             }
             _ => {
                 let scanned = self.shards.around(fingerprint.count_ones(), k);

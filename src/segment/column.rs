@@ -102,12 +102,8 @@ impl Column for WholeColumn {
     }
 
     #[inline]
-    fn lines(
-        &self,
-        mut lines: impl Iterator<Item = u32>,
-    ) -> std::result::Result<&[Line], Contradiction> {
-        let (all, _) = <[Line]>::ref_from_prefix(&self.0).map_err(|_| Contradiction)?;
-        if lines.all(|line| (line as usize) < all.len()) { Ok(all) } else { Err(Contradiction) }
+    fn lines(&self, _: impl Iterator<Item = u32>) -> std::result::Result<&[Line], Contradiction> {
+        <[Line]>::ref_from_prefix(&self.0).map(|(all, _)| all).map_err(|_| Contradiction)
     }
 
     fn damaged(&self, _: u64, _: &'static str) -> Contradiction {

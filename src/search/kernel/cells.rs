@@ -2,7 +2,6 @@
 
 use arrayvec::ArrayVec;
 
-use super::super::cells::GATHERED;
 use super::super::column::Line;
 use super::{Kernel, prefetch_line};
 
@@ -16,8 +15,9 @@ pub(in super::super) const FULL_ENTRIES: u32 = 14;
 /// the cell goes on.
 pub(in super::super) const GOES_ON: u32 = 1 << 31;
 
-/// The entries that a line has, as bits.
-const ENTRIES: u32 = (1 << LINE_ENTRIES) - 1;
+/// Lines that are looked into at once, at most: some kilobytes of them, and more than a core can wait
+/// for at once.
+pub(in super::super) const GATHERED: usize = 256;
 
 /// A line to look into, and the message for which it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,54 +53,42 @@ pub(in super::super) struct Lines<'l> {
     pub(in super::super) most: u32,
 }
 
-/// What is near, and where cells go on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Found {
-    pub(in super::super) entries: Vec<NearEntry>,
-    pub(in super::super) onward: ArrayVec<Sought, GATHERED>,
-}
+/// Lines in which cells go on.
+pub(in super::super) type Onward = ArrayVec<Sought, GATHERED>;
 
-pub(super) type NearInLines = unsafe fn(Lines<'_>, &mut Found);
+pub(super) type NearInLines = unsafe fn(Lines<'_>, &mut Vec<NearEntry>, &mut Onward);
 
 impl Kernel {
-    /// Replaces `found` by every entry of the lines whose distance from the query is near, in order,
-    /// and the lines in which cells go on, which are asked for ahead.
+    /// Appends to `near` every entry of the lines whose distance from the query is near, in order,
+    /// and to `onward` the lines in which cells go on, which are asked for ahead.
     ///
     /// Entries that a line does not have may be among them, since it does not say how many it has.
     /// A cell that does not go on where it should goes on in the line `u32::MAX`. There is room for
-    /// `GATHERED` of those: no more lines are looked into at once.
-    pub(in super::super) fn near_in_lines(self, lines: Lines<'_>, found: &mut Found) {
+    /// [`GATHERED`] of those: no more lines are looked into at once.
+    pub(in super::super) fn near_in_lines(
+        self,
+        lines: Lines<'_>,
+        near: &mut Vec<NearEntry>,
+        onward: &mut Onward,
+    ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
         // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
         // and they ask for nothing else.
         unsafe {
-            (self.near_in_lines)(lines, found);
+            (self.near_in_lines)(lines, near, onward);
         }
     }
 }
 
-/// Tells the processor that these lines will be read soon.
-#[inline]
-pub(in super::super) fn prefetch_lines(all: &[Line], sought: &[Sought]) {
-    for sought in sought {
-        prefetch_line(all.as_ptr().wrapping_add(sought.line as usize).cast());
-    }
-}
-
-/// The source of all versions: `near` says which of the entries of a line are, as bits; what it says
-/// of words that are no entries does not matter.
+/// The source of all versions: `any_near` says whether any word of a line is within a distance.
 #[inline(always)]
 pub(super) fn near_in_lines(
     lines: Lines<'_>,
-    found: &mut Found,
-    near: impl Fn(&Line, u32, u32, u32) -> u32,
+    near: &mut Vec<NearEntry>,
+    onward: &mut Onward,
+    any_near: impl Fn(&Line, u32, u32) -> bool,
 ) {
     let Lines { all, further, are_further, sought, query, least, most } = lines;
-    let span = most.saturating_sub(least);
-    found.entries.clear();
-    // Cells go on so often that a branch would be mispredicted: there is room for all, and what is
-    // written last stays only if it counts.
-    found.onward.clear();
     for &Sought { line: number, message } in sought {
         let Some(line) = all.get(number as usize) else { continue };
         let [.., before_last, last] = line;
@@ -110,30 +98,28 @@ pub(super) fn near_in_lines(
         // A line that is there already costs nothing.
         let ahead = further.as_ptr().wrapping_add(next as usize);
         prefetch_line(if goes_on == 1 { ahead } else { std::ptr::from_ref(line) }.cast());
-        let kept = found.onward.len() + goes_on as usize;
-        let _ = found.onward.try_push(Sought { line: next, message });
-        found.onward.truncate(kept);
-        let mut entries = near(line, query, least, span) & (ENTRIES >> goes_on);
-        while entries != 0 {
+        // Cells go on so often that a branch would be mispredicted: there is room for all, and what
+        // is written last stays only if it counts.
+        let kept = onward.len() + goes_on as usize;
+        let _ = onward.try_push(Sought { line: next, message });
+        onward.truncate(kept);
+        if any_near(line, query, most) {
             let first = last.get() & !GOES_ON;
-            let entry = first.wrapping_add(entries.trailing_zeros());
-            found.entries.push(NearEntry { entry, message });
-            entries &= entries - 1;
+            let entries = LINE_ENTRIES - goes_on;
+            for (entry, word) in (0..entries).zip(line) {
+                if (least..=most).contains(&(word.get() ^ query).count_ones()) {
+                    near.push(NearEntry { entry: first.wrapping_add(entry), message });
+                }
+            }
         }
     }
 }
 
 #[inline(always)]
-pub(super) fn near_by_words(line: &Line, query: u32, least: u32, span: u32) -> u32 {
-    let beyond =
-        |word: &zerocopy::little_endian::U32| (word.get() ^ query).count_ones().wrapping_sub(least);
-    // Nearly always nothing is near, which vector code can tell without telling what.
+pub(super) fn any_near(line: &Line, query: u32, most: u32) -> bool {
     let mut nearest = u32::MAX;
     for word in line {
-        nearest = nearest.min(beyond(word));
+        nearest = nearest.min((word.get() ^ query).count_ones());
     }
-    if nearest > span {
-        return 0;
-    }
-    (0..).zip(line).fold(0, |near, (entry, word)| near | u32::from(beyond(word) <= span) << entry)
+    nearest <= most
 }

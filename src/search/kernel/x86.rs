@@ -2,20 +2,21 @@
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_castsi256_pd, _mm256_castsi256_ps,
-    _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256,
-    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_maskload_epi32, _mm256_min_epu8,
-    _mm256_min_epu32, _mm256_movemask_pd, _mm256_movemask_ps, _mm256_sad_epu8, _mm256_set1_epi8,
-    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setr_epi32,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_sub_epi32,
-    _mm256_xor_si256, _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
+    _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_madd_epi16,
+    _mm256_maddubs_epi16, _mm256_maskload_epi32, _mm256_min_epu8, _mm256_movemask_pd,
+    _mm256_movemask_ps, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32,
+    _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setr_epi32, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_sub_epi32, _mm256_xor_si256,
+    _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
     _mm512_mask_cmple_epu32_mask, _mm512_mask_cmple_epu64_mask, _mm512_maskz_loadu_epi32,
     _mm512_maskz_loadu_epi64, _mm512_popcnt_epi32, _mm512_popcnt_epi64, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_sub_epi32, _mm512_xor_si512,
+    _mm512_set1_epi64, _mm512_xor_si512,
 };
 
 use zerocopy::little_endian::U64;
 
-use super::cells::{self, Found, Lines};
+use super::super::column::Line;
+use super::cells::{self, Lines, NearEntry, Onward};
 use super::runs::{self, NearWord, PlaneRun};
 
 #[target_feature(enable = "popcnt")]
@@ -29,8 +30,12 @@ pub(super) fn near_u64_popcnt(column: &[U64], query: u64, k: u32, out: &mut Vec<
 }
 
 #[target_feature(enable = "popcnt")]
-pub(super) fn near_in_lines_popcnt(lines: Lines<'_>, found: &mut Found) {
-    super::near_in_lines(lines, found);
+pub(super) fn near_in_lines_popcnt(
+    lines: Lines<'_>,
+    near: &mut Vec<NearEntry>,
+    onward: &mut Onward,
+) {
+    super::near_in_lines(lines, near, onward);
 }
 
 /// How many bits of each byte are set: W. Mula, N. Kurz, D. Lemire, "Faster population counts
@@ -86,6 +91,17 @@ fn load<T>(words: &T) -> __m256i {
     // SAFETY: the words are 32 bytes that may be read; the load asks for no alignment.
     unsafe {
         _mm256_loadu_si256(std::ptr::from_ref(words).cast())
+    }
+}
+
+/// A memory line as two vectors.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(line: &Line) -> [__m256i; 2] {
+    let (halves, _) = line.as_chunks::<8>();
+    match halves {
+        [left, right] => [load(left), load(right)],
+        _ => [_mm256_setzero_si256(); 2],
     }
 }
 
@@ -203,33 +219,29 @@ pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u3
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn near_in_lines_avx2(lines: Lines<'_>, found: &mut Found) {
-    cells::near_in_lines(lines, found, |line, query, least, span| {
+pub(super) fn near_in_lines_avx2(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
+    cells::near_in_lines(lines, near, onward, |line, query, most| {
         let query = _mm256_set1_epi32(query.cast_signed());
-        let least = _mm256_set1_epi32(least.cast_signed());
-        let span = _mm256_set1_epi32(span.cast_signed());
-        let (halves, _) = line.as_chunks::<8>();
-        let [near, near_behind] = [0, 1].map(|half: usize| {
-            let Some(half) = halves.get(half) else { return 0 };
-            let counts = counts_u32(_mm256_xor_si256(load(half), query));
-            let beyond = _mm256_sub_epi32(counts, least);
-            // As numbers without a sign, what is less than the least is beyond all.
-            lanes_u32(_mm256_cmpeq_epi32(beyond, _mm256_min_epu32(beyond, span)))
-        });
-        near | near_behind << 8
+        let limit = _mm256_set1_epi32(most.min(u32::BITS).cast_signed() + 1);
+        let [left, right] = halves(line).map(|half| counts_u32(_mm256_xor_si256(half, query)));
+        // Counts fit a byte each.
+        lanes_u32(_mm256_cmpgt_epi32(limit, _mm256_min_epu8(left, right))) != 0
     });
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
-pub(super) fn near_in_lines_avx512(lines: Lines<'_>, found: &mut Found) {
-    cells::near_in_lines(lines, found, |line, query, least, span| {
+pub(super) fn near_in_lines_avx512(
+    lines: Lines<'_>,
+    near: &mut Vec<NearEntry>,
+    onward: &mut Onward,
+) {
+    cells::near_in_lines(lines, near, onward, |line, query, most| {
         #[expect(unsafe_code, reason = "a load through a pointer")]
         // SAFETY: the line is 64 bytes that may be read; the load asks for no alignment.
         let words = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
         let query = _mm512_set1_epi32(query.cast_signed());
         let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
-        let beyond = _mm512_sub_epi32(distances, _mm512_set1_epi32(least.cast_signed()));
-        _mm512_cmple_epu32_mask(beyond, _mm512_set1_epi32(span.cast_signed())).into()
+        _mm512_cmple_epu32_mask(distances, _mm512_set1_epi32(most.cast_signed())) != 0
     });
 }
 

@@ -10,11 +10,12 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 
-use super::column::{Column, U32_BYTES, U64_BYTES, u32s, u64_at};
-use super::kernel::{Kernel, NearWord, PlaneRun, prefetch_run};
-use super::probe::{BLOCKS, Block, Probe, Probes, Reach, counts_of_blocks};
-use super::rotation::Rotations;
-use super::tables::{Candidate, Finds};
+use super::super::column::{Column, U32_BYTES, u32s};
+use super::super::kernel::{Kernel, NearWord, PlaneRun, prefetch_run};
+use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach, counts_of_blocks};
+use super::super::rotation::Rotations;
+use super::super::tables::Finds;
+use super::survivors::{Survivor, Survivors, Tables};
 
 /// Probes of a round: about as many lines as a core can wait for at once.
 const ROUND: usize = 16;
@@ -25,18 +26,15 @@ const ROUNDS: usize = 3;
 /// Words that are compared at a time, all of which may be near; few runs have as many.
 const RUN: usize = 8192;
 
-/// Entries that are looked up together.
-const SURVIVORS: usize = 32;
-
 /// What is looked into, and how far.
-pub(super) struct Ground<'c, C> {
+pub(in super::super) struct Ground<'c, C> {
     /// The canonical column.
-    pub(super) fingerprints: &'c C,
+    pub(in super::super) fingerprints: &'c C,
     /// How many fingerprints there are.
-    pub(super) n: u32,
-    pub(super) rotations: &'c Rotations<C>,
-    pub(super) k: u32,
-    pub(super) reach: Reach,
+    pub(in super::super) n: u32,
+    pub(in super::super) rotations: &'c Rotations<C>,
+    pub(in super::super) k: u32,
+    pub(in super::super) reach: Reach,
 }
 
 impl<C> Clone for Ground<'_, C> {
@@ -81,12 +79,54 @@ impl<'c, C: Column> Ground<'c, C> {
     }
 
     /// The words of a probe that are compared with a query.
-    pub(super) fn run(&self, probe: Probe, fingerprint: u64) -> Result<&'c [u8], C::Error> {
+    pub(in super::super) fn run(
+        &self,
+        probe: Probe,
+        fingerprint: u64,
+    ) -> Result<&'c [u8], C::Error> {
         let rotation = self.rotations.of(probe.block);
         let steps = self.steps(probe, counts_of_blocks(fingerprint));
         let entries = rotation.entries(steps, self.n)?;
         Ok(u32s(&rotation.planes, entries)?.as_bytes())
     }
+}
+
+impl<C: Column> Tables for Ground<'_, C> {
+    type Column = C;
+    type Place = Block;
+
+    fn fingerprints(&self) -> &C {
+        self.fingerprints
+    }
+
+    fn len(&self) -> u32 {
+        self.n
+    }
+
+    fn ordinals(&self, block: Block) -> &C {
+        &self.rotations.of(block).ordinals
+    }
+
+    fn reports(&self, block: Block, found: u64, query: u64) -> bool {
+        let difference = found ^ query;
+        difference.count_ones() <= self.k && self.reach.last_found_by(block, difference)
+    }
+}
+
+/// Takes the entry of a probe's run to be looked up, unless its `difference` there says that it is
+/// not this rotation that reports it.
+fn survive<C: Column, F: Finds>(
+    ground: &Ground<'_, C>,
+    probe: &Aimed,
+    index: u32,
+    difference: u32,
+    survivors: &mut Survivors<'_, F, Block>,
+) -> Result<(), C::Error> {
+    let &Aimed { fingerprint: query, place: number, block, distance, ref range } = probe;
+    if ground.reach.left_to_later(block, distance, difference) {
+        return Ok(());
+    }
+    survivors.add(ground, Survivor { query, number, place: block, entry: range.start + index })
 }
 
 /// A probe of one query.
@@ -138,7 +178,7 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
         &mut self,
         ground: &Ground<'c, C>,
         near: &mut Vec<NearWord>,
-        survivors: &mut Survivors<'_, F>,
+        survivors: &mut Survivors<'_, F, Block>,
     ) -> Result<(), C::Error> {
         let kernel = Kernel::fastest();
         if self.longest > RUN {
@@ -147,7 +187,7 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
                     kernel.near_in_runs(&[PlaneRun { plane, ..*run }], near);
                     for NearWord { index, .. } in near.drain(..) {
                         let Some(word) = plane.get(index as usize) else { continue };
-                        survivors.add(ground, probe, start + index, word.get() ^ run.query)?;
+                        survive(ground, probe, start + index, word.get() ^ run.query, survivors)?;
                     }
                 }
             }
@@ -158,7 +198,7 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
                 if let (Some(probe), Some(run)) = (self.probes.get(run), self.runs.get(run))
                     && let Some(word) = run.plane.get(index as usize)
                 {
-                    survivors.add(ground, probe, index, word.get() ^ run.query)?;
+                    survive(ground, probe, index, word.get() ^ run.query, survivors)?;
                 }
             }
         }
@@ -170,20 +210,20 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
 }
 
 /// One query that looks into no more than its own bucket in each rotation, step by step.
-pub(super) struct Own<'c, C> {
+pub(in super::super) struct Own<'c, C> {
     ground: Ground<'c, C>,
     round: Round<'c, BLOCKS>,
 }
 
 impl<'c, C: Column> Own<'c, C> {
     #[inline]
-    pub(super) fn new(ground: Ground<'c, C>) -> Self {
+    pub(in super::super) fn new(ground: Ground<'c, C>) -> Self {
         Self { ground, round: Round::new() }
     }
 
     /// Sets out.
     #[inline]
-    pub(super) fn begin(&mut self, fingerprint: u64) {
+    pub(in super::super) fn begin(&mut self, fingerprint: u64) {
         let Self { ground, round } = self;
         let aim = ground.aim(0, fingerprint);
         for block in Block::ALL {
@@ -195,40 +235,44 @@ impl<'c, C: Column> Own<'c, C> {
 
     /// Goes on when the directories have come.
     #[inline]
-    pub(super) fn go_on(&mut self) -> Result<(), C::Error> {
+    pub(in super::super) fn go_on(&mut self) -> Result<(), C::Error> {
         self.round.find_runs(&self.ground)
     }
 
     /// Hands over what is found when the runs have come.
     #[inline]
-    pub(super) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
-        let mut survivors = Survivors { entries: ArrayVec::new(), finds };
+    pub(in super::super) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
+        let mut survivors = Survivors::new(finds);
         self.round.compare(&self.ground, &mut Vec::new(), &mut survivors)?;
         survivors.settle(&self.ground)
     }
 }
 
 /// Probes on their way.
-pub(super) struct Lookup<'c, 'f, C, F> {
+pub(in super::super) struct Lookup<'c, 'f, C, F> {
     ground: Ground<'c, C>,
     rounds: [Round<'c, ROUND>; ROUNDS],
     /// The round that is being filled. The next one is the oldest.
     filled: usize,
     near: Vec<NearWord>,
-    survivors: Survivors<'f, F>,
+    survivors: Survivors<'f, F, Block>,
 }
 
 impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
     #[inline]
-    pub(super) fn new(ground: Ground<'c, C>, finds: &'f mut F) -> Self {
+    pub(in super::super) fn new(ground: Ground<'c, C>, finds: &'f mut F) -> Self {
         let rounds = [Round::new(), Round::new(), Round::new()];
-        let survivors = Survivors { entries: ArrayVec::new(), finds };
+        let survivors = Survivors::new(finds);
         Self { ground, rounds, filled: 0, near: Vec::new(), survivors }
     }
 
     /// Sets out on the probes of a query.
     #[inline]
-    pub(super) fn query(&mut self, place: usize, fingerprint: u64) -> Result<(), C::Error> {
+    pub(in super::super) fn query(
+        &mut self,
+        place: usize,
+        fingerprint: u64,
+    ) -> Result<(), C::Error> {
         let ground = self.ground;
         let aim = ground.aim(place, fingerprint);
         for block in Block::ALL {
@@ -254,7 +298,7 @@ impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
 
     /// Finishes what is on its way.
     #[inline]
-    pub(super) fn finish(&mut self) -> Result<(), C::Error> {
+    pub(in super::super) fn finish(&mut self) -> Result<(), C::Error> {
         for _ in 0..ROUNDS {
             self.turn()?;
         }
@@ -274,65 +318,6 @@ impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
             oldest.compare(&self.ground, &mut self.near, &mut self.survivors)?;
         }
         self.filled = (self.filled + 1) % ROUNDS;
-        Ok(())
-    }
-}
-
-/// An entry that is near in the 32 bits that its rotation has of it.
-struct Survivor {
-    fingerprint: u64,
-    place: usize,
-    block: Block,
-    /// Its place in the rotation, then its ordinal.
-    entry: u32,
-}
-
-/// Entries whose whole fingerprints are compared next.
-struct Survivors<'f, F> {
-    entries: ArrayVec<Survivor, SURVIVORS>,
-    finds: &'f mut F,
-}
-
-impl<F: Finds> Survivors<'_, F> {
-    /// Adds the entry of a probe's run, unless its `difference` there says that it is not this
-    /// rotation that reports it.
-    fn add<C: Column>(
-        &mut self,
-        ground: &Ground<'_, C>,
-        probe: &Aimed,
-        index: u32,
-        difference: u32,
-    ) -> Result<(), C::Error> {
-        let &Aimed { fingerprint, place, block, distance, ref range, .. } = probe;
-        if ground.reach.left_to_later(block, distance, difference) {
-            return Ok(());
-        }
-        let entry = range.start + index;
-        ground.rotations.of(block).ordinals.expect(u64::from(entry) * U32_BYTES);
-        if self.entries.is_full() {
-            self.settle(ground)?;
-        }
-        self.entries.push(Survivor { fingerprint, place, block, entry });
-        Ok(())
-    }
-
-    /// Compares them, and hands over those that are near.
-    fn settle<C: Column>(&mut self, ground: &Ground<'_, C>) -> Result<(), C::Error> {
-        let column = ground.fingerprints;
-        for Survivor { block, entry, .. } in &mut self.entries {
-            let ordinal = ground.rotations.of(*block).ordinal(*entry, ground.n)?;
-            column.expect(u64::from(ordinal) * U64_BYTES);
-            self.finds.expect(ordinal);
-            *entry = ordinal;
-        }
-        for Survivor { fingerprint, place, block, entry: ordinal } in self.entries.drain(..) {
-            let found = u64_at(column, ordinal)?;
-            let difference = found ^ fingerprint;
-            if difference.count_ones() <= ground.k && ground.reach.last_found_by(block, difference)
-            {
-                self.finds.find(place, Candidate::new(ordinal, found, fingerprint));
-            }
-        }
         Ok(())
     }
 }

@@ -1,0 +1,283 @@
+//! Looking into cells.
+//!
+//! All cells of a query are asked for at once, and compared while those of the next one come. Where
+//! a cell goes on in another line, that is asked for in turn, and compared one query later still.
+
+use arrayvec::ArrayVec;
+
+use super::super::cells::{CellTable, Cells, HALVES, Half, cell_of};
+use super::super::column::{Column, LINE_BYTES};
+use super::super::cost::Cost;
+use super::super::hamming::{self, WEIGHT_MAX};
+use super::super::kernel::{
+    FULL_ENTRIES, GATHERED, GOES_ON, Kernel, LINE_ENTRIES, Lines, NearEntry, Onward, Sought,
+};
+use super::super::tables::Finds;
+use super::survivors::{Survivor, Survivors, Tables};
+
+/// The most groups of cells: one for each distance of a codeword, in both halves.
+const GROUPS: usize = HALVES * (WEIGHT_MAX as usize + 1);
+
+/// Queries on their way: one is gathered, one compared, and one goes on.
+const STAGES: usize = 3;
+
+/// What is looked into, and how far.
+pub(in super::super) struct CellGround<'c, C> {
+    /// The canonical column.
+    pub(in super::super) fingerprints: &'c C,
+    /// How many fingerprints there are.
+    pub(in super::super) n: u32,
+    pub(in super::super) cells: &'c Cells<C>,
+    pub(in super::super) k: u32,
+}
+
+/// Where an entry was found.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    half: Half,
+    /// The message for which its cell was looked into.
+    message: u32,
+}
+
+impl<C: Column> Tables for CellGround<'_, C> {
+    type Column = C;
+    type Place = Place;
+
+    fn fingerprints(&self) -> &C {
+        self.fingerprints
+    }
+
+    fn len(&self) -> u32 {
+        self.n
+    }
+
+    fn ordinals(&self, place: Place) -> &C {
+        &self.cells.of(place.half).ordinals
+    }
+
+    fn reports(&self, Place { half, message }: Place, found: u64, query: u64) -> bool {
+        half.reports(found, query, self.k) && hamming::nearest(half.cut(found).0) == message
+    }
+}
+
+/// Cells to look into for one query, and how far that has come.
+#[derive(Default)]
+struct Gathered {
+    query: u64,
+    /// The query's number among all.
+    number: usize,
+    /// The cells, or the lines in which they go on; those of the upper half first.
+    sought: ArrayVec<Sought, GATHERED>,
+    /// Runs of them that are compared alike.
+    groups: ArrayVec<Group, GROUPS>,
+    /// The lines in which they go on.
+    onward: Onward,
+}
+
+/// The cells of codewords at one distance from one half of the query.
+struct Group {
+    half: Half,
+    /// How many bits of the other half may differ.
+    most: u32,
+    /// Where the group ends.
+    end: usize,
+    /// Where the lines end in which its cells go on.
+    onward_end: usize,
+}
+
+impl<C: Column> CellGround<'_, C> {
+    /// Hands over the cells in which something near a query may be: a half of it, how many bits of
+    /// the other one may differ, and the messages as differences from the half's own, which comes
+    /// last.
+    fn each_pattern<E>(
+        &self,
+        query: u64,
+        mut visit: impl FnMut(Half, u32, &'static [u32], u32) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for half in Half::ALL {
+            let reach = half.reach(self.k);
+            if reach == 0 {
+                continue;
+            }
+            let (own, _) = half.cut(query);
+            let (syndrome, own) = (hamming::syndrome(own), hamming::message(own));
+            for weight in 0..=reach {
+                // What is filed under a codeword at this distance differs in one bit less at least.
+                let most = self.k - weight.saturating_sub(1);
+                visit(half, most, hamming::patterns(syndrome, weight), own)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what a query looks at.
+    pub(in super::super) fn count(&self, query: u64) -> Result<Cost, C::Error> {
+        let mut cost = Cost::default();
+        self.each_pattern(query, |half, _, patterns, own| {
+            let table = self.cells.of(half);
+            for pattern in patterns {
+                cost.probes += 1.0;
+                let (mut column, mut are_further) = (&table.cells, false);
+                let mut line = cell_of(own ^ pattern, self.cells.count);
+                while let Some([.., next, last]) =
+                    column.lines(std::iter::once(line))?.get(line as usize)
+                {
+                    let goes_on = last.get() & GOES_ON != 0;
+                    let entries = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
+                    cost.lines += 1.0;
+                    cost.candidates += f64::from(entries);
+                    if !goes_on || are_further && next.get() <= line {
+                        break;
+                    }
+                    (column, line, are_further) = (&table.further, next.get(), true);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(cost)
+    }
+}
+
+/// Queries on their way.
+pub(in super::super) struct CellLookup<'c, 'f, C, F> {
+    ground: CellGround<'c, C>,
+    stages: [Gathered; STAGES],
+    /// The stage that is filled next; the one before it is compared next.
+    next: usize,
+    near: Vec<NearEntry>,
+    survivors: Survivors<'f, F, Place>,
+}
+
+impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
+    pub(in super::super) fn new(ground: CellGround<'c, C>, finds: &'f mut F) -> Self {
+        let stages = [Gathered::default(), Gathered::default(), Gathered::default()];
+        Self { ground, stages, next: 0, near: Vec::new(), survivors: Survivors::new(finds) }
+    }
+
+    /// Sets out on a query.
+    pub(in super::super) fn query(&mut self, number: usize, query: u64) -> Result<(), C::Error> {
+        let Self { ground, stages, next, near, survivors } = self;
+        let Some(stage) = stages.get_mut(*next) else { return Ok(()) };
+        (stage.query, stage.number) = (query, number);
+        ground.each_pattern(query, |half, most, mut patterns, own| {
+            let cells = &ground.cells.of(half).cells;
+            while !patterns.is_empty() {
+                if stage.sought.is_full() {
+                    stage.compare(ground, near, survivors)?;
+                    stage.go_on(ground, near, survivors)?;
+                }
+                let room = patterns.len().min(stage.sought.remaining_capacity());
+                let (now, later) = patterns.split_at(room);
+                for pattern in now {
+                    let message = own ^ pattern;
+                    let line = cell_of(message, ground.cells.count);
+                    cells.expect(u64::from(line) * LINE_BYTES);
+                    stage.sought.push(Sought { line, message });
+                }
+                let end = stage.sought.len();
+                stage.groups.push(Group { half, most, end, onward_end: 0 });
+                patterns = later;
+            }
+            Ok(())
+        })?;
+        self.turn()
+    }
+
+    /// Finishes what is on its way.
+    pub(in super::super) fn finish(&mut self) -> Result<(), C::Error> {
+        for _ in 1..STAGES {
+            self.turn()?;
+        }
+        self.survivors.settle(&self.ground)
+    }
+
+    /// Takes the query before the one that was gathered last a step further, and the one before that
+    /// to its end.
+    fn turn(&mut self) -> Result<(), C::Error> {
+        let Self { ground, stages: [first, second, third], next, near, survivors } = self;
+        let (middle, oldest) = match *next {
+            0 => (third, second),
+            1 => (first, third),
+            _ => (second, first),
+        };
+        middle.compare(ground, near, survivors)?;
+        oldest.go_on(ground, near, survivors)?;
+        *next = (*next + 1) % STAGES;
+        Ok(())
+    }
+}
+
+impl Gathered {
+    /// Compares the cells, which have come.
+    fn compare<C: Column, F: Finds>(
+        &mut self,
+        ground: &CellGround<'_, C>,
+        near: &mut Vec<NearEntry>,
+        survivors: &mut Survivors<'_, F, Place>,
+    ) -> Result<(), C::Error> {
+        self.compare_lines(ground, false, near, survivors)
+    }
+
+    /// Compares the lines in which they go on, and is done with the query.
+    fn go_on<C: Column, F: Finds>(
+        &mut self,
+        ground: &CellGround<'_, C>,
+        near: &mut Vec<NearEntry>,
+        survivors: &mut Survivors<'_, F, Place>,
+    ) -> Result<(), C::Error> {
+        while !self.onward.is_empty() {
+            self.sought.clear();
+            self.sought.extend(self.onward.drain(..));
+            for group in &mut self.groups {
+                group.end = group.onward_end;
+            }
+            self.compare_lines(ground, true, near, survivors)?;
+        }
+        self.sought.clear();
+        self.groups.clear();
+        Ok(())
+    }
+
+    fn compare_lines<C: Column, F: Finds>(
+        &mut self,
+        ground: &CellGround<'_, C>,
+        are_further: bool,
+        near: &mut Vec<NearEntry>,
+        survivors: &mut Survivors<'_, F, Place>,
+    ) -> Result<(), C::Error> {
+        let kernel = Kernel::fastest();
+        let Self { query, number, sought, groups, onward } = self;
+        let (query, number) = (*query, *number);
+        let mut start = 0;
+        for Group { half, most, end, onward_end } in groups {
+            let (half, most) = (*half, *most);
+            let CellTable { cells, further, .. } = ground.cells.of(half);
+            let (_, other) = half.cut(query);
+            // What differs in fewer bits of the upper half is found by that.
+            let least = if half == Half::Lower { Half::Upper.reach(ground.k) } else { 0 };
+            let sought = sought.get(start..*end).unwrap_or(&[]);
+            start = *end;
+            let column = if are_further { further } else { cells };
+            let all = column.lines(sought.iter().map(|sought| sought.line))?;
+            if are_further
+                && let Some(beyond) = sought.iter().find(|s| s.line as usize >= all.len())
+            {
+                let at = u64::from(beyond.line) * LINE_BYTES;
+                return Err(further.damaged(at, "a line beyond the end"));
+            }
+            let further = further.lines(std::iter::empty())?;
+            let lines = Lines { all, further, are_further, sought, query: other, least, most };
+            kernel.near_in_lines(lines, near, onward);
+            *onward_end = onward.len();
+            for NearEntry { entry, message } in near.drain(..) {
+                // The line does not say how many of its entries there are; what stands in the
+                // place of one that is not is of another cell, so of another message.
+                if entry < ground.n {
+                    let place = Place { half, message };
+                    survivors.add(ground, Survivor { query, number, place, entry })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

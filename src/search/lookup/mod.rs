@@ -1,0 +1,8 @@
+//! Looking into tables: the probes of one query, or of many, on their way together.
+
+mod cells;
+mod rotations;
+mod survivors;
+
+pub(super) use cells::{CellGround, CellLookup};
+pub(super) use rotations::{Ground, Lookup, Own};

@@ -1,0 +1,87 @@
+//! Entries that are near as far as a table tells: their whole fingerprints are compared.
+
+use arrayvec::ArrayVec;
+
+use super::super::column::{Column, U32_BYTES, U64_BYTES, ordinal_at, u64_at};
+use super::super::tables::{Candidate, Finds};
+
+/// Entries that are looked up together.
+const SURVIVORS: usize = 32;
+
+/// What is looked into.
+pub(super) trait Tables {
+    type Column: Column;
+    /// What tells where an entry was found.
+    type Place: Copy;
+
+    /// The canonical column.
+    fn fingerprints(&self) -> &Self::Column;
+
+    /// How many fingerprints there are.
+    fn len(&self) -> u32;
+
+    /// The ordinals of the entries there.
+    fn ordinals(&self, place: Self::Place) -> &Self::Column;
+
+    /// Whether a fingerprint that was found there is near the query, and it is there that it is
+    /// reported.
+    fn reports(&self, place: Self::Place, found: u64, query: u64) -> bool;
+}
+
+/// An entry that is near as far as its table tells.
+pub(super) struct Survivor<P> {
+    pub(super) query: u64,
+    /// The query's number among all.
+    pub(super) number: usize,
+    /// Where the entry was found.
+    pub(super) place: P,
+    /// Its number there, then its ordinal.
+    pub(super) entry: u32,
+}
+
+/// Entries whose whole fingerprints are compared next.
+pub(super) struct Survivors<'f, F, P> {
+    entries: ArrayVec<Survivor<P>, SURVIVORS>,
+    finds: &'f mut F,
+}
+
+impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
+    pub(super) fn new(finds: &'f mut F) -> Self {
+        Self { entries: ArrayVec::new(), finds }
+    }
+
+    /// Adds an entry, and asks for its ordinal.
+    pub(super) fn add<T: Tables<Place = P>>(
+        &mut self,
+        tables: &T,
+        survivor: Survivor<P>,
+    ) -> Result<(), Error<T>> {
+        tables.ordinals(survivor.place).expect(u64::from(survivor.entry) * U32_BYTES);
+        if self.entries.is_full() {
+            self.settle(tables)?;
+        }
+        self.entries.push(survivor);
+        Ok(())
+    }
+
+    /// Compares them, and hands over those that are near.
+    pub(super) fn settle<T: Tables<Place = P>>(&mut self, tables: &T) -> Result<(), Error<T>> {
+        let column = tables.fingerprints();
+        for Survivor { place, entry, .. } in &mut self.entries {
+            let ordinal = ordinal_at(tables.ordinals(*place), *entry, tables.len())?;
+            column.expect(u64::from(ordinal) * U64_BYTES);
+            self.finds.expect(ordinal);
+            *entry = ordinal;
+        }
+        for Survivor { query, number, place, entry: ordinal } in self.entries.drain(..) {
+            let found = u64_at(column, ordinal)?;
+            if tables.reports(place, found, query) {
+                self.finds.find(number, Candidate::new(ordinal, found, query));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What reading the columns can fail with.
+pub(super) type Error<T> = <<T as Tables>::Column as Column>::Error;
