@@ -88,28 +88,58 @@ pub(super) fn near_in_lines(
     onward: &mut Onward,
     any_near: impl Fn(&Line, u32, u32) -> bool,
 ) {
-    let Lines { all, further, are_further, sought, query, least, most } = lines;
-    for &Sought { line: number, message } in sought {
-        let Some(line) = all.get(number as usize) else { continue };
-        let [.., before_last, last] = line;
-        let goes_on = last.get() >> 31;
-        let next = before_last.get();
-        let next = if are_further && next <= number { u32::MAX } else { next };
-        // A line that is there already costs nothing.
-        let ahead = further.as_ptr().wrapping_add(next as usize);
-        prefetch_line(if goes_on == 1 { ahead } else { std::ptr::from_ref(line) }.cast());
-        // Cells go on so often that a branch would be mispredicted: there is room for all, and what
-        // is written last stays only if it counts.
-        let kept = onward.len() + goes_on as usize;
+    let Lines { all, sought, query, most, .. } = lines;
+    for sought in sought.chunks(AT_ONCE) {
+        // Nearly always nothing is near, and few go on; which, is noted as bits without a branch that
+        // would be mispredicted, and nothing is called that would cost the loop its registers.
+        let (mut nears, mut onwards) = (0_u32, 0_u32);
+        for (bit, sought) in sought.iter().enumerate() {
+            let Some(line) = all.get(sought.line as usize) else { continue };
+            let [.., last] = line;
+            onwards |= (last.get() >> 31) << bit;
+            nears |= u32::from(any_near(line, query, most)) << bit;
+        }
+        for sought in each_set(onwards, sought) {
+            lines.add_onward(sought, onward);
+        }
+        for sought in each_set(nears, sought) {
+            lines.add_near(sought, near);
+        }
+    }
+}
+
+/// Lines that are compared before what is near is looked at again.
+const AT_ONCE: usize = 32;
+
+/// Those whose bits are set.
+#[inline(always)]
+fn each_set(mut bits: u32, sought: &[Sought]) -> impl Iterator<Item = Sought> {
+    std::iter::from_fn(move || {
+        let bit = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        sought.get(bit as usize).copied()
+    })
+}
+
+impl Lines<'_> {
+    /// Adds the line in which a cell goes on, and asks for it.
+    fn add_onward(&self, Sought { line: number, message }: Sought, onward: &mut Onward) {
+        let Some([.., next, _]) = self.all.get(number as usize) else { return };
+        let next = next.get();
+        let next = if self.are_further && next <= number { u32::MAX } else { next };
+        prefetch_line(self.further.as_ptr().wrapping_add(next as usize).cast());
+        // There is room for all.
         let _ = onward.try_push(Sought { line: next, message });
-        onward.truncate(kept);
-        if any_near(line, query, most) {
-            let first = last.get() & !GOES_ON;
-            let entries = LINE_ENTRIES - goes_on;
-            for (entry, word) in (0..entries).zip(line) {
-                if (least..=most).contains(&(word.get() ^ query).count_ones()) {
-                    near.push(NearEntry { entry: first.wrapping_add(entry), message });
-                }
+    }
+
+    /// Adds the entries of a line that are near.
+    fn add_near(&self, Sought { line, message }: Sought, near: &mut Vec<NearEntry>) {
+        let Some(line @ [.., last]) = self.all.get(line as usize) else { return };
+        let (first, entries) = (last.get() & !GOES_ON, LINE_ENTRIES - (last.get() >> 31));
+        for (entry, word) in (0..entries).zip(line) {
+            let distance = (word.get() ^ self.query).count_ones();
+            if (self.least..=self.most).contains(&distance) {
+                near.push(NearEntry { entry: first.wrapping_add(entry), message });
             }
         }
     }
