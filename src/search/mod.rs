@@ -88,6 +88,7 @@ mod memory;
 mod plan;
 mod probe;
 mod rotation;
+mod scratch;
 mod shape;
 mod shards;
 mod tables;

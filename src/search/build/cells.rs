@@ -9,16 +9,17 @@ use super::super::cells::{Half, cell_of};
 use super::super::column::Line;
 use super::super::hamming;
 use super::super::kernel::{FULL_ENTRIES, GOES_ON, LINE_ENTRIES};
-use super::{Part, STRIDE, Sink, Source, deal, turn_into_starts};
+use super::deal::Dealer;
+use super::{Part, STRIDE, Sink, Source, turn_into_starts};
 
 /// The cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
     cell_of(hamming::nearest(half.cut(fingerprint).0), cells)
 }
 
-/// The cells, in ranges that leave half of the memory to entries: 4 bytes a cell.
-fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Range<u32>> {
-    let length = u32::try_from(memory_bytes / 8).unwrap_or(u32::MAX).max(64);
+/// The cells, in ranges that there is memory for counting: 4 bytes a cell.
+pub(super) fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Range<u32>> {
+    let length = u32::try_from(memory_bytes / 4).unwrap_or(u32::MAX).max(64);
     (0..cells)
         .step_by(length as usize)
         .map(move |start| start..start.saturating_add(length).min(cells))
@@ -72,14 +73,15 @@ pub(super) fn count_further<E>(
 pub(super) fn build<E, S: Sink<Error = E>>(
     column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
     cells: u32,
+    ranges: impl Iterator<Item = Range<u32>>,
     table: usize,
     half: Half,
-    memory_bytes: usize,
+    dealer: &mut Dealer,
     sink: &S,
 ) -> Result<(), E> {
     let mut lines = LineWriter::new(table, sink);
     let mut ordinals = Vec::new();
-    for range in ranges(cells, memory_bytes) {
+    for range in ranges {
         let mut starts = count(column, cells, half, &range)?;
         turn_into_starts(&mut starts);
         let (mut at_hand, mut number) = (0, 0_u32);
@@ -87,7 +89,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             let (own, other) = half.cut(fingerprint);
             (cell_of(hamming::nearest(own), cells).wrapping_sub(range.start), other)
         };
-        deal::each_in_order(column, &starts, memory_bytes / 2, aim, |entries| {
+        dealer.each_in_order(column, &starts, aim, |entries| {
             for piece in entries.chunks(STRIDE as usize) {
                 ordinals.clear();
                 ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));

@@ -6,6 +6,8 @@ mod rotations;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use deal::Dealer;
+
 use super::cells::{HALVES, Half};
 use super::column::LINE_BYTES;
 use super::probe::{BLOCKS, Block};
@@ -62,9 +64,9 @@ pub struct Resources {
 ///
 /// `read` fills its slice with the fingerprints from an ordinal on. It is called for consecutive
 /// pieces of the column from start to end, by several threads at the same time; how often is a
-/// matter of memory: for each rotation, once for counting and once more if `memory_bytes / threads` are
-/// 20 bytes for each entry, else once for as many entries as they are 8 bytes for; and one more time
-/// for cells, which put only half of the memory to that use. The bytes written are the same whatever the resources are.
+/// matter of memory: for each table, once for counting (twice for cells) and once for as many entries
+/// as `memory_bytes / threads`, or three quarters of that for cells, are 12 bytes for. The bytes written
+/// are the same whatever the resources are.
 ///
 /// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
 /// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least) and 10
@@ -99,41 +101,50 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
                 sink.place(Part::Planes(table), entries)?;
                 sink.place(Part::Ordinals(table), entries)?;
             }
-            each_of(&Block::ALL, threads, |table, block| {
-                rotations::build(&column, address, table, *block, memory_bytes, sink)
+            let dealer = || Dealer::new(memory_bytes);
+            each_of(&Block::ALL, threads, dealer, |dealer, table, block| {
+                rotations::build(&column, address, table, *block, dealer, sink)
             })?;
             Ok(())
         }
         Shape::Cells { count } => {
-            let further = each_of(&Half::ALL, threads, |_, half| {
-                cells::count_further(&column, count, *half, memory_bytes)
-            })?;
+            let counting_bytes = memory_bytes / 4;
+            let further = each_of(
+                &Half::ALL,
+                threads,
+                || (),
+                |(), _, half| cells::count_further(&column, count, *half, counting_bytes),
+            )?;
             for (table, further) in further.into_iter().enumerate() {
                 sink.place(Part::Cells(table), u64::from(count) * LINE_BYTES)?;
                 sink.place(Part::Further(table), further * LINE_BYTES)?;
                 sink.place(Part::Ordinals(table), u64::from(n) * 4)?;
             }
-            each_of(&Half::ALL, threads, |table, half| {
-                cells::build(&column, count, table, *half, memory_bytes, sink)
+            let dealer = || Dealer::new(memory_bytes - counting_bytes);
+            each_of(&Half::ALL, threads, dealer, |dealer, table, half| {
+                let ranges = cells::ranges(count, counting_bytes);
+                cells::build(&column, count, ranges, table, *half, dealer, sink)
             })?;
             Ok(())
         }
     }
 }
 
-/// Does something for each table, on several threads; what it came to, in the order of the tables.
-fn each_of<T: Sync, R: Send, E: Send>(
+/// Does something for each table, on several threads, each of which has something `own`; what it came
+/// to, in the order of the tables.
+fn each_of<T: Sync, O, R: Send, E: Send>(
     tables: &[T],
     threads: usize,
-    run: impl Fn(usize, &T) -> Result<R, E> + Sync,
+    own: impl Fn() -> O + Sync,
+    run: impl Fn(&mut O, usize, &T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let next = AtomicUsize::new(0);
     let worker = || {
-        let mut done = Vec::new();
+        let (mut own, mut done) = (own(), Vec::new());
         loop {
             let table = next.fetch_add(1, Ordering::Relaxed);
             let Some(of_table) = tables.get(table) else { return Ok(done) };
-            done.push((table, run(table, of_table)?));
+            done.push((table, run(&mut own, table, of_table)?));
         }
     };
     let mut done = if threads <= 1 {

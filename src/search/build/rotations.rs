@@ -5,7 +5,8 @@ use zerocopy::little_endian::U32;
 
 use super::super::probe::Block;
 use super::super::rotation::Address;
-use super::{Part, STRIDE, Sink, Source, deal, turn_into_starts};
+use super::deal::Dealer;
+use super::{Part, STRIDE, Sink, Source, turn_into_starts};
 
 /// Writes the rotation of one block.
 pub(super) fn build<E, S: Sink<Error = E>>(
@@ -13,7 +14,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     address: Address,
     table: usize,
     block: Block,
-    memory_bytes: usize,
+    dealer: &mut Dealer,
     sink: &S,
 ) -> Result<(), E> {
     let mut starts = vec![0; address.steps() as usize + 1];
@@ -29,7 +30,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     }
     let aim = |fingerprint| (address.step(block, fingerprint), block.plane(fingerprint));
     let (mut planes, mut ordinals) = (Vec::new(), Vec::new());
-    deal::each_in_order(column, &starts, memory_bytes, aim, |entries| {
+    dealer.each_in_order(column, &starts, aim, |entries| {
         for piece in entries.chunks(STRIDE as usize) {
             planes.clear();
             ordinals.clear();

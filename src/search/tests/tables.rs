@@ -144,7 +144,7 @@ fn an_error_of_the_reader_ends_the_build() {
 #[test]
 fn the_column_is_read_once_for_counting_and_once_for_each_part_of_each_rotation() {
     let fingerprints = canonical(fingerprints(Kind::Even, 3000, 12));
-    for (memory_bytes, parts) in [(60_000, 1), (24_000, 1), (8_000, 3), (0, 12)] {
+    for (memory_bytes, parts) in [(60_000, 1), (36_000, 1), (8_000, 5), (0, 12)] {
         let passes = AtomicU32::new(0);
         let read = |start: u32, out: &mut [u64]| {
             passes.fetch_add(u32::from(start == 0), Ordering::Relaxed);
@@ -199,13 +199,13 @@ proptest! {
 
 #[test]
 fn many_groups_and_many_parts_give_the_same_bytes() {
-    let even = fingerprints(Kind::Even, 100_000, 14);
+    let even = fingerprints(Kind::Even, 200_000, 14);
     // Half of them in one bucket of the first rotation, and in few cells.
     let hot = even.iter().enumerate().map(|(i, f)| if i % 2 == 0 { f >> 16 } else { *f }).collect();
     for fingerprints in [canonical(even.clone()), canonical(hot)] {
         for shape in [plain(16), STEPPED, cells(9000)] {
             let truth = build(&fingerprints, shape, PLENTY);
-            for (memory_bytes, threads) in [(1_000_000, 1), (1_000_000, 4), (100_000, 2)] {
+            for (memory_bytes, threads) in [(2_000_000, 1), (2_000_000, 4), (100_000, 2)] {
                 let resources = Resources { memory_bytes, threads };
                 assert!(build(&fingerprints, shape, resources) == truth, "{shape:?}");
             }

@@ -1,0 +1,54 @@
+//! Memory for very many entries, for a while.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use memmap2::{Advice, MmapMut};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// From this size on memory comes in huge pages, where the system has any: entries are written all
+/// over it, and each small page would cost the processor a look at the page tables, and the system
+/// a fault.
+const HUGE_BYTES: usize = 4 << 20;
+
+/// Zeros, to be written over.
+pub(super) enum Scratch<T> {
+    Heap(Vec<T>),
+    Huge(MmapMut, PhantomData<T>),
+}
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
+    /// So many of them.
+    pub(super) fn zeroed(len: usize) -> Self {
+        let bytes = len.saturating_mul(size_of::<T>());
+        if bytes >= HUGE_BYTES
+            && let Ok(map) = MmapMut::map_anon(bytes)
+        {
+            // Only a hint.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(Advice::HugePage);
+            return Self::Huge(map, PhantomData);
+        }
+        Self::Heap(vec![T::new_zeroed(); len])
+    }
+}
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for Scratch<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Heap(entries) => entries,
+            Self::Huge(map, _) => <[T]>::ref_from_bytes(map).unwrap_or_default(),
+        }
+    }
+}
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> DerefMut for Scratch<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::Heap(entries) => entries,
+            Self::Huge(map, _) => <[T]>::mut_from_bytes(map).unwrap_or_default(),
+        }
+    }
+}
