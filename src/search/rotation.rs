@@ -53,6 +53,7 @@ impl Address {
     }
 
     /// The step that a fingerprint belongs to in the rotation of `block`.
+    #[inline]
     pub(super) fn step(self, block: Block, fingerprint: u64) -> u32 {
         let bucket = block.bucket(fingerprint, self.bits);
         if !self.stepped {

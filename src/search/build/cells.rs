@@ -9,8 +9,9 @@ use super::super::cells::{Half, cell_of};
 use super::super::column::Line;
 use super::super::hamming;
 use super::super::kernel::{FULL_ENTRIES, GOES_ON, LINE_ENTRIES};
+use super::super::scratch::Scratch;
 use super::deal::Dealer;
-use super::{Part, STRIDE, Sink, Source, turn_into_starts};
+use super::{Part, STRIDE, Sink, Source, count, turn_into_starts};
 
 /// The cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
@@ -31,17 +32,10 @@ fn count<E>(
     cells: u32,
     half: Half,
     range: &Range<u32>,
-) -> Result<Vec<u32>, E> {
-    let mut counts = vec![0; range.len() + 1];
-    column.each(|_, fingerprint| {
-        let at = cell(fingerprint, half, cells).wrapping_sub(range.start);
-        if at < range.end - range.start
-            && let Some(count) = counts.get_mut(at as usize)
-        {
-            *count += 1;
-        }
-    })?;
-    Ok(counts)
+) -> Result<Scratch<u32>, E> {
+    count::count(column, range.len(), |fingerprint| {
+        cell(fingerprint, half, cells).wrapping_sub(range.start)
+    })
 }
 
 /// The entries that the next line of a cell with `left` more takes.
@@ -58,7 +52,7 @@ pub(super) fn count_further<E>(
 ) -> Result<u64, E> {
     let mut further = 0;
     for range in ranges(cells, memory_bytes) {
-        for mut left in count(column, cells, half, &range)? {
+        for &(mut left) in count(column, cells, half, &range)?.iter() {
             left -= taken(left);
             while left > 0 {
                 further += 1;

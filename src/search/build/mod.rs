@@ -1,6 +1,7 @@
 //! Building the tables of a canonical column, in bounded memory, on several threads.
 
 mod cells;
+mod count;
 mod deal;
 mod rotations;
 

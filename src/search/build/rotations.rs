@@ -6,7 +6,7 @@ use zerocopy::little_endian::U32;
 use super::super::probe::Block;
 use super::super::rotation::Address;
 use super::deal::Dealer;
-use super::{Part, STRIDE, Sink, Source, turn_into_starts};
+use super::{Part, STRIDE, Sink, Source, count, turn_into_starts};
 
 /// Writes the rotation of one block.
 pub(super) fn build<E, S: Sink<Error = E>>(
@@ -17,18 +17,14 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     dealer: &mut Dealer,
     sink: &S,
 ) -> Result<(), E> {
-    let mut starts = vec![0; address.steps() as usize + 1];
-    column.each(|_, fingerprint| {
-        if let Some(count) = starts.get_mut(address.step(block, fingerprint) as usize) {
-            *count += 1;
-        }
-    })?;
+    let step = |fingerprint| address.step(block, fingerprint);
+    let mut starts = count::count(column, address.steps() as usize, step)?;
     turn_into_starts(&mut starts);
     for piece in starts.chunks(STRIDE as usize) {
         let piece: Vec<U32> = piece.iter().copied().map(U32::new).collect();
         sink.write(Part::Directory(table), piece.as_bytes())?;
     }
-    let aim = |fingerprint| (address.step(block, fingerprint), block.plane(fingerprint));
+    let aim = |fingerprint| (step(fingerprint), block.plane(fingerprint));
     let (mut planes, mut ordinals) = (Vec::new(), Vec::new());
     dealer.each_in_order(column, &starts, aim, |entries| {
         for piece in entries.chunks(STRIDE as usize) {

@@ -1,0 +1,37 @@
+//! Counting the entries of buckets.
+
+use super::super::kernel::prefetch_value;
+use super::super::scratch::Scratch;
+use super::Source;
+
+/// Entries between asking for a count and raising it: there are more counts than a cache holds, and
+/// the next one is seldom near the last.
+const AHEAD: usize = 32;
+
+/// How many entries of a column each of `buckets` has, and a 0. `aim` says to which bucket a
+/// fingerprint belongs; a bucket beyond the last is none of these.
+pub(super) fn count<E>(
+    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    buckets: usize,
+    aim: impl Fn(u64) -> u32,
+) -> Result<Scratch<u32>, E> {
+    let mut all = Scratch::zeroed(buckets + 1);
+    let counts: &mut [u32] = &mut all;
+    let mut asked = [u32::MAX; AHEAD];
+    column.each(|ordinal, fingerprint| {
+        let Some(asked) = asked.get_mut(ordinal as usize % AHEAD) else { return };
+        let bucket = std::mem::replace(asked, aim(fingerprint));
+        if let Some(count) = counts.get(*asked as usize) {
+            prefetch_value(count);
+        }
+        raise(counts, buckets, bucket);
+    })?;
+    asked.into_iter().for_each(|bucket| raise(counts, buckets, bucket));
+    Ok(all)
+}
+
+fn raise(counts: &mut [u32], buckets: usize, bucket: u32) {
+    if let Some(count) = counts.get_mut(bucket as usize).filter(|_| (bucket as usize) < buckets) {
+        *count += 1;
+    }
+}
