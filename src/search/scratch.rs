@@ -33,6 +33,12 @@ impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
     }
 }
 
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Self::Heap(Vec::new())
+    }
+}
+
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for Scratch<T> {
     type Target = [T];
 

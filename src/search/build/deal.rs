@@ -40,7 +40,7 @@ impl Dealer {
     /// One that takes so much memory, and some hundreds of KiB.
     pub(super) fn new(memory_bytes: usize) -> Self {
         let entries = (memory_bytes / size_of::<Dealt>()).max(ENTRIES_MIN);
-        Self { entries, dealt: Scratch::zeroed(0), sorted: Vec::new() }
+        Self { entries, dealt: Scratch::default(), sorted: Vec::new() }
     }
 
     /// Hands over the entries of all buckets, in the order of the buckets, and within each in that of

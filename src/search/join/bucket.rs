@@ -6,7 +6,7 @@ use super::counts::{Counts, Starts};
 use super::cut::{Cut, HALF_K_MAX, Part, Split};
 use super::pair::Pair;
 use super::progress::Stop;
-use super::room::{Entry, Room, Run};
+use super::room::{self, Entry, Room, Run};
 use crate::search::kernel::PairKernel;
 
 /// Pairs handed over at a time, at most.
@@ -80,7 +80,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     ) -> ControlFlow<()> {
         let mut counts = Counts::new(key.width);
         for piece in pieces.clone() {
-            piece.iter().for_each(|entry| counts.count(key.key(entry.fingerprint())));
+            piece.iter().for_each(|entry| counts.count(key.key(room::fingerprint(*entry))));
         }
         let mut starts = counts.into_starts();
         let entries = pieces.clone().map(<[Entry]>::len).sum();
@@ -89,8 +89,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             return ControlFlow::Continue(());
         };
         for entry in pieces.flatten() {
-            let fingerprint = entry.fingerprint();
-            starts.place(key.key(fingerprint), fingerprint, entry.ordinal, words, ordinals);
+            let (fingerprint, ordinal) = (room::fingerprint(*entry), room::ordinal(*entry));
+            starts.place(key.key(fingerprint), fingerprint, ordinal, words, ordinals);
         }
         let cross = middle.filter(|_| key.width == 0);
         let context = Context { cut, equals: None, cross };

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::super::scratch::Scratch;
 use super::cut::Part;
-use super::room::Entry;
+use super::room::{Entry, entry};
 use super::source::Source;
 
 /// Fingerprints read at a time.
@@ -21,9 +22,10 @@ pub(super) struct Load {
 }
 
 /// The entries that one thread has read, bucket by bucket, and in each by ordinal.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Piece {
-    entries: Vec<Entry>,
+    /// Room for them, and a little more.
+    entries: Scratch<Entry>,
     /// Where each bucket of the load starts, and where the last one ends.
     starts: Vec<usize>,
 }
@@ -31,7 +33,7 @@ pub(super) struct Piece {
 impl Piece {
     /// How many entries have been read.
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.starts.last().copied().unwrap_or(0)
     }
 
     /// The entries of a bucket, counted from the first one of the load.
@@ -45,10 +47,10 @@ impl Piece {
     /// Makes room for so many entries, and not for many more: what one thread does not need, another
     /// may have.
     fn make_room(&mut self, entries: usize) {
-        let capacity = self.entries.capacity();
-        if capacity < entries || capacity > entries + entries / 8 + STRIDE as usize {
-            self.entries = Vec::new();
-            self.entries.reserve_exact(entries);
+        let room = self.entries.len();
+        if room < entries || room > entries + entries / 8 + STRIDE as usize {
+            self.entries = Scratch::default();
+            self.entries = Scratch::zeroed(entries);
         }
     }
 
@@ -70,17 +72,21 @@ impl Piece {
         if let Some(ranks) = ranks {
             let wanted = ranks.iter().map(|ranks| ranks.end - ranks.start).sum::<u64>();
             self.make_room(usize::try_from(wanted).unwrap_or(usize::MAX).min(entries));
-            self.entries.clear();
             let mut rank = rank;
+            let mut taken = 0;
+            let entries: &mut [Entry] = &mut self.entries;
             each(source, ordinals, |ordinal, fingerprint| {
                 if digits.contains(&part.key(fingerprint)) {
-                    if ranks.iter().any(|ranks| ranks.contains(&rank)) {
-                        self.entries.push(Entry::new(fingerprint, ordinal));
+                    if ranks.iter().any(|ranks| ranks.contains(&rank))
+                        && let Some(place) = entries.get_mut(taken)
+                    {
+                        *place = entry(fingerprint, ordinal);
+                        taken += 1;
                     }
                     rank += 1;
                 }
             })?;
-            self.starts.extend([0, self.entries.len()]);
+            self.starts.extend([0, taken]);
             return Ok(());
         }
         let mut sum = 0;
@@ -90,15 +96,14 @@ impl Piece {
             self.starts.push(sum);
         }
         self.make_room(entries);
-        self.entries.resize(entries, Entry::default());
         let mut next = self.starts.clone();
-        let entries = self.entries.as_mut_slice();
+        let entries: &mut [Entry] = &mut self.entries;
         each(source, ordinals, |ordinal, fingerprint| {
             // Entries of other loads have no place here.
             let digit = part.key(fingerprint).wrapping_sub(digits.start);
             let Some(place) = next.get_mut(digit as usize) else { return };
-            if let Some(entry) = entries.get_mut(*place) {
-                *entry = Entry::new(fingerprint, ordinal);
+            if let Some(place) = entries.get_mut(*place) {
+                *place = entry(fingerprint, ordinal);
             }
             *place += 1;
         })

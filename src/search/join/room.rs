@@ -2,26 +2,25 @@
 
 use std::ops::Range;
 
-/// A fingerprint and its ordinal on the way into a bucket. 12 bytes, for there are many.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
-    halves: [u32; 2],
-    pub(super) ordinal: u32,
+/// The halves of a fingerprint and its ordinal, on the way into a bucket. 12 bytes, for there are many;
+/// an array, for that is what [`Scratch`](super::super::scratch::Scratch) holds.
+pub(super) type Entry = [u32; 3];
+
+#[inline]
+pub(super) fn entry(fingerprint: u64, ordinal: u32) -> Entry {
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+    let [high, low] = [(fingerprint >> 32) as u32, fingerprint as u32];
+    [high, low, ordinal]
 }
 
-impl Entry {
-    #[inline]
-    pub(super) fn new(fingerprint: u64, ordinal: u32) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
-        let halves = [(fingerprint >> 32) as u32, fingerprint as u32];
-        Self { halves, ordinal }
-    }
+#[inline]
+pub(super) fn fingerprint([high, low, _]: Entry) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
 
-    #[inline]
-    pub(super) fn fingerprint(self) -> u64 {
-        let [high, low] = self.halves;
-        u64::from(high) << 32 | u64::from(low)
-    }
+#[inline]
+pub(super) fn ordinal([_, _, ordinal]: Entry) -> u32 {
+    ordinal
 }
 
 /// Entries, one of each slice at the same place.

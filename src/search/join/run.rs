@@ -5,12 +5,13 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use super::super::scratch::Scratch;
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
 use super::cut::{Cut, Part};
 use super::load::{Load, Piece, count};
 use super::pair::Pair;
 use super::progress::{Progress, Stop};
-use super::room::{Entry, Room};
+use super::room::{self, Entry, Room};
 use super::source::Source;
 use crate::search::DISTANCE_MAX;
 
@@ -327,13 +328,13 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         });
         let border = load.ranks.as_ref().and_then(|[first, second]| {
             let place = usize::try_from(first.end - first.start).ok()?;
-            (!second.is_empty()).then(|| self.entry(0, place).map(|entry| entry.ordinal))?
+            (!second.is_empty()).then(|| self.entry(0, place).map(|entry| room::ordinal(*entry)))?
         });
         let next = AtomicUsize::new(0);
         let room = self.budget.room.min(largest * ROOM_BUCKETS);
         let work = |_: usize| {
             let mut joiner = Joiner::new(self.join.k, self.sink, self.stop);
-            let (mut words, mut ordinals) = (vec![0; room], vec![0; room]);
+            let (mut words, mut ordinals) = (Scratch::zeroed(room), Scratch::zeroed(room));
             while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.stop.check()?;
                 let [first, second] = &item.ranges;
@@ -341,8 +342,10 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                 let mut middle = None;
                 if !second.is_empty() {
                     middle = Some(first.len());
-                    joiner.borders =
-                        [border, self.entry(item.bucket, second.start).map(|entry| entry.ordinal)];
+                    joiner.borders = [
+                        border,
+                        self.entry(item.bucket, second.start).map(|entry| room::ordinal(*entry)),
+                    ];
                 }
                 let pieces = self
                     .bucket_range(item.bucket, first.clone())
