@@ -71,6 +71,27 @@ impl<'a> Cursor<'a> {
         if first < 0x80 { Some(first.into()) } else { self.long_varint(first) }
     }
 
+    /// Several, at the cost of one if all are small.
+    #[inline]
+    pub(crate) fn varints<const N: usize>(&mut self) -> Option<[u64; N]> {
+        if let Some((head, rest)) = self.rest.split_first_chunk::<N>()
+            && head.iter().all(|byte| *byte < 0x80)
+        {
+            self.rest = rest;
+            return Some(head.map(u64::from));
+        }
+        self.long_varints()
+    }
+
+    #[cold]
+    fn long_varints<const N: usize>(&mut self) -> Option<[u64; N]> {
+        let mut values = [0; N];
+        for value in &mut values {
+            *value = self.varint()?;
+        }
+        Some(values)
+    }
+
     #[cold]
     fn long_varint(&mut self, first: u8) -> Option<u64> {
         let mut value = u64::from(first & 0x7f);
@@ -115,6 +136,12 @@ mod tests {
                 put_varint(&mut bytes, u >> shift);
                 put_signed(&mut bytes, i >> shift);
             }
+            let mut pairs = Cursor::new(&bytes);
+            for &(u, i, shift) in &values {
+                let signed = ((i >> shift) << 1) ^ ((i >> shift) >> 63);
+                prop_assert_eq!(pairs.varints(), Some([u >> shift, signed.cast_unsigned()]));
+            }
+            prop_assert!(pairs.is_empty());
             let mut cursor = Cursor::new(&bytes);
             for &(u, i, shift) in &values {
                 prop_assert_eq!(cursor.varint(), Some(u >> shift));
@@ -127,6 +154,8 @@ mod tests {
         fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let mut cursor = Cursor::new(&bytes);
             while cursor.varint().is_some() {}
+            let mut cursor = Cursor::new(&bytes);
+            while cursor.varints::<3>().is_some() {}
         }
     }
 

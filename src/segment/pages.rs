@@ -98,8 +98,8 @@ impl<'a> Group<'a> {
 
     /// Goes to the page after `before` others: puts its URL into `url`, and returns its record.
     ///
-    /// Only what the URL has in the end is copied: from its own suffix backwards, what is left to
-    /// others of the earlier ones.
+    /// Only what the URL has in the end is copied: its own suffix, and what is left to others of the
+    /// earlier ones.
     fn skip(&mut self, before: u64, url: &mut Vec<u8>) -> Option<&'a [u8]> {
         let mut suffixes: ArrayVec<(usize, &[u8]), GROUP> = ArrayVec::new();
         let (mut len, mut records) = (0, 0_usize);
@@ -116,15 +116,18 @@ impl<'a> Group<'a> {
         if shared > len {
             return None;
         }
-        *url = vec![0; shared + suffix.len()];
-        url.get_mut(shared..)?.copy_from_slice(suffix);
+        // From the last one backwards, how much of each is left; the others are left nothing.
         let mut wanted = shared;
-        for (shared, suffix) in suffixes.into_iter().rev() {
-            if let Some(part) = url.get_mut(shared..wanted) {
-                part.copy_from_slice(suffix.get(..part.len())?);
-                wanted = shared;
-            }
+        for (shared, suffix) in suffixes.iter_mut().rev() {
+            *suffix = suffix.get(..wanted.saturating_sub(*shared))?;
+            wanted = wanted.min(*shared);
         }
+        url.clear();
+        url.reserve_exact(shared + suffix.len());
+        for (_, suffix) in suffixes {
+            url.extend_from_slice(suffix);
+        }
+        url.extend_from_slice(suffix);
         self.records.take(records)?;
         self.records.take(record)
     }
@@ -134,10 +137,9 @@ impl<'a> Group<'a> {
     #[inline]
     fn head(&mut self) -> Option<(usize, &'a [u8], usize)> {
         self.left = self.left.checked_sub(1)?;
-        let shared = usize::try_from(self.heads.varint()?).ok()?;
-        let suffix = usize::try_from(self.heads.varint()?).ok()?;
-        let record = usize::try_from(self.heads.varint()?).ok()?;
-        Some((shared, self.heads.take(suffix)?, record))
+        let [shared, suffix, record] = self.heads.varints()?;
+        let suffix = self.heads.take(usize::try_from(suffix).ok()?)?;
+        Some((usize::try_from(shared).ok()?, suffix, usize::try_from(record).ok()?))
     }
 
     /// Goes to the page after `before` others: its record, and whether its URL is `url`. Puts no
@@ -179,6 +181,9 @@ pub(crate) fn alike(a: &[u8], b: &[u8]) -> usize {
     same + rest.take_while(|(x, y)| x == y).count()
 }
 
+/// Bytes of a group that are read to find one of its pages, about.
+const HEADS_BYTES: usize = 448;
+
 /// A page found in a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageRef<'a> {
@@ -198,13 +203,18 @@ impl Segment {
 
     fn group(&self, group: u64) -> Result<(u64, Group<'_>)> {
         let (start, bytes) = self.group_bytes(group)?;
-        let parsed = Group::parse(bytes).ok_or_else(|| self.damaged(PAGES, start, "no group"))?;
-        Ok((start, parsed))
+        Ok((start, self.parse_group(start, bytes)?))
+    }
+
+    fn parse_group<'a>(&self, start: u64, bytes: &'a [u8]) -> Result<Group<'a>> {
+        Group::parse(bytes).ok_or_else(|| self.damaged(PAGES, start, "no group"))
     }
 
     /// The page at a place in SURT order: its URL goes into `url`. Costs one group.
     pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<PageRef<'_>> {
-        let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
+        let (start, bytes) = self.group_bytes(u64::from(ordinal) / GROUP_PAGES)?;
+        prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
+        let mut group = self.parse_group(start, bytes)?;
         let record = group.skip(u64::from(ordinal) % GROUP_PAGES, url).and_then(RecordRef::parse);
         let record = record.ok_or_else(|| self.damaged(PAGES, start, "a page is not there"))?;
         Ok(PageRef { ordinal, record })
@@ -238,8 +248,6 @@ impl Segment {
     ) -> Result<Vec<(usize, PageRef<'_>)>> {
         /// How many pages ahead what is read first of one is asked for, and what is read then.
         const AHEAD: (usize, usize) = (16, 8);
-        /// Bytes of a group in which most URLs are found.
-        const HEADS_BYTES: usize = 512;
         let mut candidates = Vec::new();
         let mut later = wanted.clone().skip(AHEAD.0);
         for (place, (hash, url)) in wanted.enumerate() {
@@ -285,8 +293,6 @@ impl Segment {
 
     /// Asks for a page's group, whose place has come.
     pub(crate) fn prefetch_page(&self, page: u32) {
-        /// Bytes of a group that are read to find one of its pages, about.
-        const HEADS_BYTES: usize = 448;
         if let Ok((_, bytes)) = self.group_bytes(u64::from(page) / GROUP_PAGES) {
             prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
         }

@@ -225,10 +225,11 @@ impl EpochTables {
                 asked.reverse();
                 let pages =
                     || asked.iter().flatten().filter(|posting| wanted(posting)).map(|p| p.page);
+                // Nothing else is done while a single one comes.
                 if asked.len() > 1 {
                     pages().for_each(|page| self.segment.prefetch_place(page));
+                    pages().for_each(|page| self.segment.prefetch_page(page));
                 }
-                pages().for_each(|page| self.segment.prefetch_page(page));
             }
             asked.pop()
         }))
