@@ -250,7 +250,7 @@ impl Scan {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let newer = view.segments.iter().skip(scan.number + 1);
         let hidden = newer.flat_map(|live| &live.tombstones).any(|t| t.prefix.contains(at.key))
-            || view.memtables.iter().any(|memtable| memtable.read().sequences.is_some())
+            || view.memtables.iter().any(|memtable| !memtable.is_untouched())
                 && view.forgotten_in_memory(&Lookup::new(at.url, view.seed), *sequence, 0);
         if hidden { Ok(Some(None)) } else { scan.cursor.record().map(|record| Some(Some(record))) }
     }

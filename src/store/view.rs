@@ -247,7 +247,7 @@ impl View {
     /// Whether no component newer than segment `number` has anything to say.
     pub(crate) fn is_newest(&self, number: usize) -> bool {
         number + 1 == self.segments.len()
-            && self.memtables.iter().all(|memtable| memtable.read().sequences.is_none())
+            && self.memtables.iter().all(|memtable| memtable.is_untouched())
     }
 
     /// Whether a component newer than segment `number` knows the page or forgot it, so that what

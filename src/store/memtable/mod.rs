@@ -11,6 +11,7 @@ mod page;
 mod places;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use parking_lot::RwLock;
@@ -31,6 +32,8 @@ use crate::segment::Tombstone;
 pub(crate) struct Memtable {
     pub(crate) journal: Journal,
     inner: RwLock<Inner>,
+    /// Whether the lock was ever taken to write.
+    touched: AtomicBool,
 }
 
 /// The inside, behind the lock. What belongs to pages lies in a few long columns, not in a small
@@ -65,7 +68,7 @@ pub(crate) struct Inner {
 
 impl Memtable {
     pub(crate) fn new(journal: Journal) -> Memtable {
-        Memtable { journal, inner: RwLock::default() }
+        Memtable { journal, inner: RwLock::default(), touched: AtomicBool::new(false) }
     }
 
     pub(crate) fn with_journal(self, journal: Journal) -> Memtable {
@@ -75,7 +78,15 @@ impl Memtable {
     /// An empty memtable in the memory of this one.
     pub(crate) fn emptied(mut self) -> Memtable {
         self.inner.get_mut().clear();
+        *self.touched.get_mut() = false;
         self
+    }
+
+    /// Whether nothing was written that a reader knows of, who has read a sequence number: told without
+    /// the lock. What is written later may make it say no.
+    #[inline]
+    pub(crate) fn is_untouched(&self) -> bool {
+        !self.touched.load(Ordering::Acquire)
     }
 
     pub(crate) fn read(&self) -> parking_lot::RwLockReadGuard<'_, Inner> {
@@ -83,6 +94,10 @@ impl Memtable {
     }
 
     pub(crate) fn write(&self) -> parking_lot::RwLockWriteGuard<'_, Inner> {
+        // Long before a reader can know of the operation.
+        if self.is_untouched() {
+            self.touched.store(true, Ordering::Release);
+        }
         self.inner.write()
     }
 }

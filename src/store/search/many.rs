@@ -96,7 +96,7 @@ impl Snapshot {
         let mut taken = 0;
         let mut of_one: Vec<Hit> = Vec::new();
         let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
-        let in_memory = self.view.memtables.iter().any(|m| m.read().sequences.is_some());
+        let in_memory = self.view.memtables.iter().any(|memtable| !memtable.is_untouched());
         for (place, (&fingerprint, matches)) in fingerprints.iter().zip(&mut matches).enumerate() {
             let own = hits.next_if(|hits| hits.first().is_some_and(|(at, _)| *at == place));
             if own.is_none() && !in_memory {

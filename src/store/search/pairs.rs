@@ -114,7 +114,7 @@ impl Snapshot {
         let wanted = self.wanted(like);
         let columns = Columns::new(self, wanted.epoch)?;
         // What comes to a memtable later is not in this snapshot.
-        let quiet = self.view.memtables.iter().all(|m| m.read().sequences.is_none());
+        let quiet = self.view.memtables.iter().all(|memtable| memtable.is_untouched());
         let all_in_force = quiet && columns.segments.len() == 1 && wanted.is_of_all_in_force();
         let alone = columns.segments.first().filter(|_| all_in_force);
         let alone = alone.and_then(|live| live.tables(wanted.epoch));

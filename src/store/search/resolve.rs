@@ -75,6 +75,9 @@ impl View {
     ) -> Result<Findings> {
         let mut in_memory = Vec::new();
         for (component, memtable) in (self.segments.len()..).zip(&self.memtables) {
+            if memtable.is_untouched() {
+                continue;
+            }
             memtable.read().near(wanted.epoch, wanted.fingerprint, wanted.k, &mut in_memory);
             hits.extend(in_memory.drain(..).map(|candidate| Hit { candidate, component }));
         }

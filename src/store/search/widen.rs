@@ -22,9 +22,9 @@ impl Snapshot {
         if query.budget.is_some() || self.is_better_widened(&wanted) {
             return self.widen(&wanted, query.budget);
         }
-        self.view.memtables.iter().for_each(|memtable| {
+        for memtable in self.view.memtables.iter().filter(|memtable| !memtable.is_untouched()) {
             memtable.read().prefetch(wanted.epoch, wanted.fingerprint);
-        });
+        }
         let mut hits = segment_hits(&self.view.segments, &wanted)?;
         self.matches(&wanted, &mut hits)
     }
