@@ -22,32 +22,32 @@ pub struct Cost {
 
 // The figures are those of a processor with AVX2, whose dependent lines come slowly; with AVX-512 all
 // are smaller alike. They were fitted to measurements of every shape from 10,000 to ten million
-// fingerprints and k = 0 to 12, with a mean error of a sixth (`search::tests::timing`).
+// fingerprints and k = 0 to 12, with a mean error of a tenth (`search::tests::timing`).
 
 /// Bytes of tables that the processor's own cache holds, and those that the shared one does.
 const CACHES: [f64; 2] = [768e3, 24e6];
 
 /// Nanoseconds for a line that is asked for among others, from each cache and from memory.
-const LINE_NS: [f64; 3] = [1.5, 9.0, 13.0];
+const LINE_NS: [f64; 3] = [1.0, 6.0, 14.0];
 
 /// Nanoseconds for a line that must come before the next step, from each cache and from memory.
-const WAIT_NS: [f64; 3] = [20.0, 105.0, 165.0];
+const WAIT_NS: [f64; 3] = [22.0, 95.0, 136.0];
 
 /// Nanoseconds for a further line of a run, its comparison included.
-const NEXT_LINE_NS: [f64; 3] = [4.0, 4.0, 16.0];
+const NEXT_LINE_NS: [f64; 3] = [3.0, 1.0, 16.0];
 
 /// Nanoseconds for setting out on a probe of a rotation, and of a cell.
-const PROBE_NS: [f64; 2] = [22.0, 16.0];
+const PROBE_NS: [f64; 2] = [12.0, 4.0];
 
 /// Nanoseconds for setting out on a query in cells.
-const CELLS_NS: f64 = 43.0;
+const CELLS_NS: f64 = 60.0;
 
 /// Nanoseconds for an entry whose stored 32 bits are near enough: a line of ordinals, and then one
 /// of the canonical column; those of its neighbours come at the same time.
-const SURVIVOR_NS: f64 = 48.0;
+const SURVIVOR_NS: f64 = 46.0;
 
 /// Nanoseconds for one entry of a scan, from each cache and from memory.
-const SCAN_NS: [f64; 3] = [0.30, 0.32, 0.70];
+const SCAN_NS: [f64; 3] = [0.26, 0.29, 0.59];
 
 /// The figure for tables of this many bytes: between the figures of caches by share.
 fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {

@@ -6,7 +6,7 @@ use super::cells::{CELLS_MAX, Cells};
 use super::column::{Column, Line, u64s};
 use super::cost::Cost;
 use super::kernel::Kernel;
-use super::lookup::{CellGround, CellLookup, Ground, Lookup, Own};
+use super::lookup::{CellGround, CellLookup, Own, RotationGround, RotationLookup};
 use super::plan::{Plan, Planner, Way};
 use super::probe::{BLOCK_BITS, Block, Probes, Reach};
 use super::rotation::Rotations;
@@ -234,7 +234,7 @@ impl<C: Column> Tables<C> {
         match (way, &self.index) {
             (Way::Rotations, Index::Rotations(rotations)) => {
                 let ground = self.ground(rotations, k);
-                let mut lookup = Lookup::new(ground, finds);
+                let mut lookup = RotationLookup::new(ground, finds);
                 for (place, query) in places {
                     lookup.query(place, *query)?;
                 }
@@ -258,15 +258,15 @@ impl<C: Column> Tables<C> {
 
     /// Where to look, if no more than its own bucket of each rotation is looked into.
     #[inline]
-    fn own_ground(&self, way: Way, k: u32) -> Option<Ground<'_, C>> {
+    fn own_ground(&self, way: Way, k: u32) -> Option<RotationGround<'_, C>> {
         let (Way::Rotations, Index::Rotations(rotations)) = (way, &self.index) else { return None };
         Some(self.ground(rotations, k)).filter(|ground| ground.reach.is_plain())
     }
 
     #[inline]
-    fn ground<'c>(&'c self, rotations: &'c Rotations<C>, k: u32) -> Ground<'c, C> {
+    fn ground<'c>(&'c self, rotations: &'c Rotations<C>, k: u32) -> RotationGround<'c, C> {
         let (fingerprints, n) = (&self.fingerprints, self.len());
-        Ground { fingerprints, n, rotations, k, reach: Reach::within(k) }
+        RotationGround { fingerprints, n, rotations, k, reach: Reach::within(k) }
     }
 
     fn cell_ground<'c>(&'c self, cells: &'c Cells<C>, k: u32) -> CellGround<'c, C> {

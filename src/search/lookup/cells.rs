@@ -13,10 +13,14 @@ use super::super::kernel::{
     FULL_ENTRIES, GATHERED, GOES_ON, Kernel, LINE_ENTRIES, Lines, NearEntry, Onward, Sought,
 };
 use super::super::tables::Finds;
-use super::survivors::{Survivor, Survivors, Tables};
+use super::survivors::{Ground, Survivor, Survivors};
 
 /// The most groups of cells: one for each distance of a codeword, in both halves.
 const GROUPS: usize = HALVES * (WEIGHT_MAX as usize + 1);
+
+/// Up to this distance so little is near that cells at all distances from a query's half are compared
+/// alike, rather than the farther ones more strictly: what is near by itself is looked up anyway.
+const ALIKE_MAX: u32 = 6;
 
 /// Queries on their way: one is gathered, one compared, and one goes on.
 const STAGES: usize = 3;
@@ -39,7 +43,7 @@ pub(super) struct Place {
     message: u32,
 }
 
-impl<C: Column> Tables for CellGround<'_, C> {
+impl<C: Column> Ground for CellGround<'_, C> {
     type Column = C;
     type Place = Place;
 
@@ -74,7 +78,7 @@ struct Gathered {
     onward: Onward,
 }
 
-/// The cells of codewords at one distance from one half of the query.
+/// Cells that are compared alike.
 struct Group {
     half: Half,
     /// How many bits of the other half may differ.
@@ -103,7 +107,10 @@ impl<C: Column> CellGround<'_, C> {
             let (syndrome, own) = (hamming::syndrome(own), hamming::message(own));
             for weight in 0..=reach {
                 // What is filed under a codeword at this distance differs in one bit less at least.
-                let most = self.k - weight.saturating_sub(1);
+                let most = match self.k {
+                    0..=ALIKE_MAX => self.k,
+                    k => k - weight.saturating_sub(1),
+                };
                 visit(half, most, hamming::patterns(syndrome, weight), own)?;
             }
         }
@@ -175,7 +182,10 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
                     stage.sought.push(Sought { line, message });
                 }
                 let end = stage.sought.len();
-                stage.groups.push(Group { half, most, end, onward_end: 0 });
+                match stage.groups.last_mut() {
+                    Some(last) if (last.half, last.most) == (half, most) => last.end = end,
+                    _ => stage.groups.push(Group { half, most, end, onward_end: 0 }),
+                }
                 patterns = later;
             }
             Ok(())
@@ -247,7 +257,7 @@ impl Gathered {
     ) -> Result<(), C::Error> {
         let kernel = Kernel::fastest();
         let Self { query, number, sought, groups, onward } = self;
-        let (query, number) = (*query, *number);
+        let (query, number, count) = (*query, *number, ground.cells.count as usize);
         let mut start = 0;
         for Group { half, most, end, onward_end } in groups {
             let (half, most) = (*half, *most);
@@ -259,11 +269,15 @@ impl Gathered {
             start = *end;
             let column = if are_further { further } else { cells };
             let all = column.lines(sought.iter().map(|sought| sought.line))?;
-            if are_further
-                && let Some(beyond) = sought.iter().find(|s| s.line as usize >= all.len())
-            {
-                let at = u64::from(beyond.line) * LINE_BYTES;
-                return Err(further.damaged(at, "a line beyond the end"));
+            // Cells are where they belong; where one goes on, its line says.
+            let end = if are_further {
+                sought.iter().map(|sought| sought.line as usize + 1).max().unwrap_or(0)
+            } else {
+                count
+            };
+            if end > all.len() {
+                let at = all.len() as u64 * LINE_BYTES;
+                return Err(column.damaged(at, "lines beyond the end are referred to"));
             }
             let further = further.lines(std::iter::empty())?;
             let lines = Lines { all, further, are_further, sought, query: other, least, most };

@@ -5,4 +5,4 @@ mod rotations;
 mod survivors;
 
 pub(super) use cells::{CellGround, CellLookup};
-pub(super) use rotations::{Ground, Lookup, Own};
+pub(super) use rotations::{Own, RotationGround, RotationLookup};

@@ -15,7 +15,7 @@ use super::super::kernel::{Kernel, NearWord, PlaneRun, prefetch_run};
 use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach, counts_of_blocks};
 use super::super::rotation::Rotations;
 use super::super::tables::Finds;
-use super::survivors::{Survivor, Survivors, Tables};
+use super::survivors::{Ground, Survivor, Survivors};
 
 /// Probes of a round: about as many lines as a core can wait for at once.
 const ROUND: usize = 16;
@@ -27,7 +27,7 @@ const ROUNDS: usize = 3;
 const RUN: usize = 8192;
 
 /// What is looked into, and how far.
-pub(in super::super) struct Ground<'c, C> {
+pub(in super::super) struct RotationGround<'c, C> {
     /// The canonical column.
     pub(in super::super) fingerprints: &'c C,
     /// How many fingerprints there are.
@@ -37,15 +37,15 @@ pub(in super::super) struct Ground<'c, C> {
     pub(in super::super) reach: Reach,
 }
 
-impl<C> Clone for Ground<'_, C> {
+impl<C> Clone for RotationGround<'_, C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<C> Copy for Ground<'_, C> {}
+impl<C> Copy for RotationGround<'_, C> {}
 
-impl<'c, C: Column> Ground<'c, C> {
+impl<'c, C: Column> RotationGround<'c, C> {
     /// The steps of the directory between which the run of a probe lies, with so many bits set in
     /// the query's blocks.
     #[inline]
@@ -91,7 +91,7 @@ impl<'c, C: Column> Ground<'c, C> {
     }
 }
 
-impl<C: Column> Tables for Ground<'_, C> {
+impl<C: Column> Ground for RotationGround<'_, C> {
     type Column = C;
     type Place = Block;
 
@@ -116,7 +116,7 @@ impl<C: Column> Tables for Ground<'_, C> {
 /// Takes the entry of a probe's run to be looked up, unless its `difference` there says that it is
 /// not this rotation that reports it.
 fn survive<C: Column, F: Finds>(
-    ground: &Ground<'_, C>,
+    ground: &RotationGround<'_, C>,
     probe: &Aimed,
     index: u32,
     difference: u32,
@@ -159,7 +159,7 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
 
     /// Finds the runs, whose directories have come, and asks for them.
     #[inline]
-    fn find_runs<C: Column>(&mut self, ground: &Ground<'c, C>) -> Result<(), C::Error> {
+    fn find_runs<C: Column>(&mut self, ground: &RotationGround<'c, C>) -> Result<(), C::Error> {
         for aimed in &mut self.probes {
             let rotation = ground.rotations.of(aimed.block);
             aimed.range = rotation.entries(aimed.range.clone(), ground.n)?;
@@ -176,7 +176,7 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
     #[inline]
     fn compare<C: Column, F: Finds>(
         &mut self,
-        ground: &Ground<'c, C>,
+        ground: &RotationGround<'c, C>,
         near: &mut Vec<NearWord>,
         survivors: &mut Survivors<'_, F, Block>,
     ) -> Result<(), C::Error> {
@@ -211,13 +211,13 @@ impl<'c, const PROBES: usize> Round<'c, PROBES> {
 
 /// One query that looks into no more than its own bucket in each rotation, step by step.
 pub(in super::super) struct Own<'c, C> {
-    ground: Ground<'c, C>,
+    ground: RotationGround<'c, C>,
     round: Round<'c, BLOCKS>,
 }
 
 impl<'c, C: Column> Own<'c, C> {
     #[inline]
-    pub(in super::super) fn new(ground: Ground<'c, C>) -> Self {
+    pub(in super::super) fn new(ground: RotationGround<'c, C>) -> Self {
         Self { ground, round: Round::new() }
     }
 
@@ -249,8 +249,8 @@ impl<'c, C: Column> Own<'c, C> {
 }
 
 /// Probes on their way.
-pub(in super::super) struct Lookup<'c, 'f, C, F> {
-    ground: Ground<'c, C>,
+pub(in super::super) struct RotationLookup<'c, 'f, C, F> {
+    ground: RotationGround<'c, C>,
     rounds: [Round<'c, ROUND>; ROUNDS],
     /// The round that is being filled. The next one is the oldest.
     filled: usize,
@@ -258,9 +258,9 @@ pub(in super::super) struct Lookup<'c, 'f, C, F> {
     survivors: Survivors<'f, F, Block>,
 }
 
-impl<'c, 'f, C: Column, F: Finds> Lookup<'c, 'f, C, F> {
+impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
     #[inline]
-    pub(in super::super) fn new(ground: Ground<'c, C>, finds: &'f mut F) -> Self {
+    pub(in super::super) fn new(ground: RotationGround<'c, C>, finds: &'f mut F) -> Self {
         let rounds = [Round::new(), Round::new(), Round::new()];
         let survivors = Survivors::new(finds);
         Self { ground, rounds, filled: 0, near: Vec::new(), survivors }

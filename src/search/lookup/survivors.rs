@@ -9,7 +9,7 @@ use super::super::tables::{Candidate, Finds};
 const SURVIVORS: usize = 32;
 
 /// What is looked into.
-pub(super) trait Tables {
+pub(super) trait Ground {
     type Column: Column;
     /// What tells where an entry was found.
     type Place: Copy;
@@ -51,31 +51,31 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
     }
 
     /// Adds an entry, and asks for its ordinal.
-    pub(super) fn add<T: Tables<Place = P>>(
+    pub(super) fn add<G: Ground<Place = P>>(
         &mut self,
-        tables: &T,
+        ground: &G,
         survivor: Survivor<P>,
-    ) -> Result<(), Error<T>> {
-        tables.ordinals(survivor.place).expect(u64::from(survivor.entry) * U32_BYTES);
+    ) -> Result<(), Error<G>> {
+        ground.ordinals(survivor.place).expect(u64::from(survivor.entry) * U32_BYTES);
         if self.entries.is_full() {
-            self.settle(tables)?;
+            self.settle(ground)?;
         }
         self.entries.push(survivor);
         Ok(())
     }
 
     /// Compares them, and hands over those that are near.
-    pub(super) fn settle<T: Tables<Place = P>>(&mut self, tables: &T) -> Result<(), Error<T>> {
-        let column = tables.fingerprints();
+    pub(super) fn settle<G: Ground<Place = P>>(&mut self, ground: &G) -> Result<(), Error<G>> {
+        let column = ground.fingerprints();
         for Survivor { place, entry, .. } in &mut self.entries {
-            let ordinal = ordinal_at(tables.ordinals(*place), *entry, tables.len())?;
+            let ordinal = ordinal_at(ground.ordinals(*place), *entry, ground.len())?;
             column.expect(u64::from(ordinal) * U64_BYTES);
             self.finds.expect(ordinal);
             *entry = ordinal;
         }
         for Survivor { query, number, place, entry: ordinal } in self.entries.drain(..) {
             let found = u64_at(column, ordinal)?;
-            if tables.reports(place, found, query) {
+            if ground.reports(place, found, query) {
                 self.finds.find(number, Candidate::new(ordinal, found, query));
             }
         }
@@ -84,4 +84,4 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
 }
 
 /// What reading the columns can fail with.
-pub(super) type Error<T> = <<T as Tables>::Column as Column>::Error;
+pub(super) type Error<G> = <<G as Ground>::Column as Column>::Error;
