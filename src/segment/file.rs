@@ -330,6 +330,15 @@ impl<'a> SectionRef<'a> {
         Ok(bytes)
     }
 
+    /// As many bytes from `start` on as there are, `most` of them at most, sound or not: for those who
+    /// ask for memory ahead, and read it again when they need it.
+    #[inline]
+    pub(super) fn peek(&self, start: u64, most: usize) -> &'a [u8] {
+        let rest = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..));
+        let rest = rest.unwrap_or(&[]);
+        rest.get(..most).unwrap_or(rest)
+    }
+
     /// Checks all blocks.
     fn warm_up(&self) -> Result<()> {
         self.get(0..self.len())?;

@@ -275,8 +275,7 @@ impl Segment {
                 self.prefetch_group_bounds(group);
             }
             if let Some(group) = group_of(at + AHEAD.1) {
-                let (_, bytes) = self.group_bytes(group)?;
-                prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
+                self.prefetch_group(group);
             }
             if let Some(page) = self.page_if(ordinal, url)? {
                 page.record.prefetch();
@@ -293,17 +292,20 @@ impl Segment {
 
     /// Asks for a page's group, whose place has come.
     pub(crate) fn prefetch_page(&self, page: u32) {
-        if let Ok((_, bytes)) = self.group_bytes(u64::from(page) / GROUP_PAGES) {
-            prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
+        self.prefetch_group(u64::from(page) / GROUP_PAGES);
+    }
+
+    /// Asks for a group, whose place has come.
+    fn prefetch_group(&self, group: u64) {
+        let index = self.section(Tag::of(Kind::PageIndex));
+        if let Some(start) = index.peek(group.saturating_mul(8), 8).first_chunk() {
+            prefetch(self.section(PAGES).peek(u64::from_le_bytes(*start), HEADS_BYTES));
         }
     }
 
     /// Asks for the place of a group.
     fn prefetch_group_bounds(&self, group: u64) {
-        let index = self.section(Tag::of(Kind::PageIndex));
-        if let Ok(bounds) = index.get(group * 8..group * 8 + 16) {
-            prefetch(bounds);
-        }
+        prefetch(self.section(Tag::of(Kind::PageIndex)).peek(group.saturating_mul(8), 16));
     }
 
     /// The first page whose SURT key is at or after `key`; the number of pages if there is none.
