@@ -93,6 +93,16 @@ pub fn cell_count(n: u32) -> u32 {
     cells.max(2)
 }
 
+/// Up to this distance so little is near that cells at all distances from a half are compared alike.
+const ALIKE_MAX: u32 = 6;
+
+/// In how many bits of the other half something may differ from the query, to be looked up from a
+/// cell whose codeword is at distance `weight` from the query's half: in one of its own half less than
+/// that, at least, it differs there.
+pub(super) fn most_differing(k: u32, weight: u32) -> u32 {
+    if k <= ALIKE_MAX { k } else { k - weight.saturating_sub(1).min(k) }
+}
+
 /// Distances up to which cells can be used: beyond, too many codewords are near.
 pub(super) const CELLS_DISTANCE_MAX: u32 = 2 * (WEIGHT_MAX - 1);
 

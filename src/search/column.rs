@@ -12,7 +12,8 @@ use super::kernel::prefetch;
 /// The search asks for ranges and never for the whole, so that an implementation over a mapped
 /// file can verify the checksums of just the blocks that are touched, when they are touched.
 ///
-/// An implementation returns exactly the bytes of `range`, or an error if they are not all there.
+/// An implementation returns exactly the bytes of `range`, neither more nor fewer, or an error if
+/// they are not all there.
 /// A call is on the hot path of every query and should cost a few nanoseconds.
 pub trait Column {
     /// What reading can fail with; also how the search says that a content contradicts itself.
@@ -38,7 +39,7 @@ pub trait Column {
     ///
     /// # Errors
     ///
-    /// One of them is not what was written, or is beyond the end of the column.
+    /// One of them is not what was written. A line beyond the end may be an error, and need not.
     fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line], Self::Error>;
 
     /// The error for a value at byte `offset` of this column that cannot be right.

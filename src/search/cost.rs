@@ -184,7 +184,7 @@ impl Visit {
                 let probes = hamming::expected(weight);
                 visit.probes += probes;
                 visit.candidates += probes * cell_entries;
-                let most = k - weight.saturating_sub(1);
+                let most = cells::most_differing(k, weight);
                 visit.survivors += probes * share_within(most) * cell_entries;
             }
         }

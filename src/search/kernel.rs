@@ -124,9 +124,9 @@ pub(crate) fn prefetch_at(bytes: &[u8], place: u64) {
 /// masked out waits for their line, too.
 #[inline]
 pub(super) fn prefetch_run(words: &[U32]) {
-    /// Words of the widest vector that is read, less one.
-    const VECTOR: usize = 15;
-    let words_read = (words.len() + VECTOR) & !VECTOR;
+    /// Words of the widest vector that is read.
+    const VECTOR: usize = 16;
+    let words_read = (words.len() + VECTOR - 1) & !(VECTOR - 1);
     prefetch_lines_of(words.as_ptr().cast(), words_read * size_of::<U32>());
 }
 

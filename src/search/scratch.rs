@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use memmap2::{Advice, MmapMut};
+use memmap2::MmapMut;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// From this size on memory comes in huge pages, where the system has any: entries are written all
@@ -26,7 +26,7 @@ impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
         {
             // Only a hint.
             #[cfg(target_os = "linux")]
-            let _ = map.advise(Advice::HugePage);
+            let _ = map.advise(memmap2::Advice::HugePage);
             return Self::Huge(map, PhantomData);
         }
         Self::Heap(vec![T::new_zeroed(); len])

@@ -78,12 +78,13 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     for range in ranges {
         let mut starts = count(column, cells, half, &range)?;
         turn_into_starts(&mut starts);
+        let starts: &[u32] = &starts;
         let (mut at_hand, mut number) = (0, 0_u32);
         let aim = |fingerprint| {
             let (own, other) = half.cut(fingerprint);
             (cell_of(hamming::nearest(own), cells).wrapping_sub(range.start), other)
         };
-        dealer.each_in_order(column, &starts, aim, |entries| {
+        dealer.each_in_order(column, starts, aim, |entries| {
             for piece in entries.chunks(STRIDE as usize) {
                 ordinals.clear();
                 ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));

@@ -16,7 +16,7 @@ pub(super) fn count<E>(
     aim: impl Fn(u64) -> u32,
 ) -> Result<Scratch<u32>, E> {
     let mut all = Scratch::zeroed(buckets + 1);
-    let counts: &mut [u32] = &mut all;
+    let counts: &mut [u32] = all.get_mut(..buckets).unwrap_or_default();
     let mut asked = [u32::MAX; AHEAD];
     column.each(|ordinal, fingerprint| {
         let Some(asked) = asked.get_mut(ordinal as usize % AHEAD) else { return };
@@ -24,14 +24,14 @@ pub(super) fn count<E>(
         if let Some(count) = counts.get(*asked as usize) {
             prefetch_value(count);
         }
-        raise(counts, buckets, bucket);
+        raise(counts, bucket);
     })?;
-    asked.into_iter().for_each(|bucket| raise(counts, buckets, bucket));
+    asked.into_iter().for_each(|bucket| raise(counts, bucket));
     Ok(all)
 }
 
-fn raise(counts: &mut [u32], buckets: usize, bucket: u32) {
-    if let Some(count) = counts.get_mut(bucket as usize).filter(|_| (bucket as usize) < buckets) {
+fn raise(counts: &mut [u32], bucket: u32) {
+    if let Some(count) = counts.get_mut(bucket as usize) {
         *count += 1;
     }
 }

@@ -18,11 +18,18 @@ const GROUP_ENTRIES: usize = 1 << 14;
 /// Groups at most, about.
 const GROUPS: usize = 2048;
 
-/// Entries of a group that is sorted in a cache; larger ones, of few buckets, are sorted in place.
+/// Buckets of a group at most, as a power of two: where most are empty, they would take more memory
+/// than the entries.
+const GROUP_BITS_MAX: u32 = 14;
+
+/// Entries of a group that is sorted in a cache; larger ones, of few busy buckets, are sorted in place.
 const CACHED_ENTRIES: usize = 4 * GROUP_ENTRIES;
 
 /// Entries that are put into place at a time at least, that no setting asks for a pass for each.
 const ENTRIES_MIN: usize = 256;
+
+/// ...and at most, that groups stay small: with 400 MB there is no need for more.
+const ENTRIES_MAX: usize = GROUPS * GROUP_ENTRIES;
 
 /// An entry that is dealt out: its bucket, its bits and its ordinal.
 type Dealt = [u32; 3];
@@ -39,7 +46,7 @@ pub(super) struct Dealer {
 impl Dealer {
     /// One that takes so much memory, and some hundreds of KiB.
     pub(super) fn new(memory_bytes: usize) -> Self {
-        let entries = (memory_bytes / size_of::<Dealt>()).max(ENTRIES_MIN);
+        let entries = (memory_bytes / size_of::<Dealt>()).clamp(ENTRIES_MIN, ENTRIES_MAX);
         Self { entries, dealt: Scratch::default(), sorted: Vec::new() }
     }
 
@@ -67,9 +74,9 @@ impl Dealer {
         while done < entries {
             #[expect(clippy::cast_possible_truncation, reason = "no more than is left of a u32")]
             let end = done + at_once.min((entries - done) as usize) as u32;
-            let part = Part::new(starts, done..end);
-            part.deal(column, &aim, &mut self.dealt)?;
-            part.each_group(&mut self.dealt, &mut self.sorted, &mut visit)?;
+            let pass = Pass::new(starts, done..end);
+            pass.deal(column, &aim, &mut self.dealt)?;
+            pass.each_group(&mut self.dealt, &mut self.sorted, &mut visit)?;
             done = end;
         }
         Ok(())
@@ -77,7 +84,7 @@ impl Dealer {
 }
 
 /// Entries that are dealt out in one pass.
-struct Part<'s> {
+struct Pass<'s> {
     /// Their places in the table.
     places: Range<u32>,
     /// The first bucket, of which some entries may have been dealt out before.
@@ -90,13 +97,13 @@ struct Part<'s> {
     group_bits: u32,
 }
 
-impl<'s> Part<'s> {
+impl<'s> Pass<'s> {
     fn new(all_starts: &'s [u32], places: Range<u32>) -> Self {
         let first = all_starts.partition_point(|start| *start <= places.start).saturating_sub(1);
         let end = all_starts.partition_point(|start| *start < places.end);
         let starts = all_starts.get(first..end).unwrap_or(&[]);
         let groups = places.len().div_ceil(GROUP_ENTRIES).clamp(1, GROUPS);
-        let group_bits = (starts.len() / groups).max(1).ilog2();
+        let group_bits = (starts.len() / groups).max(1).ilog2().min(GROUP_BITS_MAX);
         #[expect(clippy::cast_possible_truncation, reason = "buckets are told by u32")]
         let first = first as u32;
         Self { places, first, starts, all_starts, group_bits }

@@ -65,9 +65,10 @@ pub struct Resources {
 ///
 /// `read` fills its slice with the fingerprints from an ordinal on. It is called for consecutive
 /// pieces of the column from start to end, by several threads at the same time; how often is a
-/// matter of memory: for each table, once for counting (twice for cells) and once for as many entries
-/// as `memory_bytes / threads`, or three quarters of that for cells, are 12 bytes for. The bytes written
-/// are the same whatever the resources are.
+/// matter of memory. A rotation takes one pass for counting, and one for as many entries as
+/// `memory_bytes / threads` are 12 bytes for, 33 million at most. A table of cells takes two for counting as many cells as
+/// a quarter of that is 4 bytes for, and one for as many of their entries as the rest is 12 bytes for.
+/// The bytes written are the same whatever the resources are.
 ///
 /// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
 /// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least) and 10

@@ -150,7 +150,7 @@ fn near_in_short_run(&PlaneRun { plane, query, k }: &PlaneRun<'_>) -> u32 {
     near & !(u32::MAX << len)
 }
 
-/// Hands over which of the words of a run of more than eight are near.
+/// Hands over which of the words of a run of more than [`SHORT`] are near.
 #[inline(never)]
 #[target_feature(enable = "avx2,popcnt")]
 fn near_in_long_run(&PlaneRun { plane, query, k }: &PlaneRun<'_>, mut push: impl FnMut(u32)) {

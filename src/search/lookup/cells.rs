@@ -5,7 +5,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::super::cells::{CellTable, Cells, HALVES, Half, cell_of};
+use super::super::cells::{CellTable, Cells, HALVES, Half, cell_of, most_differing};
 use super::super::column::{Column, LINE_BYTES};
 use super::super::cost::Cost;
 use super::super::hamming::{self, WEIGHT_MAX};
@@ -14,16 +14,10 @@ use super::super::kernel::{
 };
 use super::super::tables::Finds;
 use super::survivors::{Ground, Survivor, Survivors};
+use super::wheel::Wheel;
 
 /// The most groups of cells: one for each distance of a codeword, in both halves.
 const GROUPS: usize = HALVES * (WEIGHT_MAX as usize + 1);
-
-/// Up to this distance so little is near that cells at all distances from a query's half are compared
-/// alike, rather than the farther ones more strictly: what is near by itself is looked up anyway.
-const ALIKE_MAX: u32 = 6;
-
-/// Queries on their way: one is gathered, one compared, and one goes on.
-const STAGES: usize = 3;
 
 /// What is looked into, and how far.
 pub(in super::super) struct CellGround<'c, C> {
@@ -106,11 +100,7 @@ impl<C: Column> CellGround<'_, C> {
             let (own, _) = half.cut(query);
             let (syndrome, own) = (hamming::syndrome(own), hamming::message(own));
             for weight in 0..=reach {
-                // What is filed under a codeword at this distance differs in one bit less at least.
-                let most = match self.k {
-                    0..=ALIKE_MAX => self.k,
-                    k => k - weight.saturating_sub(1),
-                };
+                let most = most_differing(self.k, weight);
                 visit(half, most, hamming::patterns(syndrome, weight), own)?;
             }
         }
@@ -126,9 +116,12 @@ impl<C: Column> CellGround<'_, C> {
                 cost.probes += 1.0;
                 let (mut column, mut are_further) = (&table.cells, false);
                 let mut line = cell_of(own ^ pattern, self.cells.count);
-                while let Some([.., next, last]) =
-                    column.lines(std::iter::once(line))?.get(line as usize)
-                {
+                loop {
+                    let all = column.lines(std::iter::once(line))?;
+                    let Some([.., next, last]) = all.get(line as usize) else {
+                        let at = all.len() as u64 * LINE_BYTES;
+                        return Err(column.damaged(at, "lines beyond the end are referred to"));
+                    };
                     let goes_on = last.get() & GOES_ON != 0;
                     let entries = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
                     cost.lines += 1.0;
@@ -148,23 +141,22 @@ impl<C: Column> CellGround<'_, C> {
 /// Queries on their way.
 pub(in super::super) struct CellLookup<'c, 'f, C, F> {
     ground: CellGround<'c, C>,
-    stages: [Gathered; STAGES],
-    /// The stage that is filled next; the one before it is compared next.
-    next: usize,
+    /// One is gathered, one compared, and one goes on.
+    queries: Wheel<Gathered>,
     near: Vec<NearEntry>,
     survivors: Survivors<'f, F, Place>,
 }
 
 impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
     pub(in super::super) fn new(ground: CellGround<'c, C>, finds: &'f mut F) -> Self {
-        let stages = [Gathered::default(), Gathered::default(), Gathered::default()];
-        Self { ground, stages, next: 0, near: Vec::new(), survivors: Survivors::new(finds) }
+        let queries = Wheel::new(Gathered::default);
+        Self { ground, queries, near: Vec::new(), survivors: Survivors::new(finds) }
     }
 
     /// Sets out on a query.
     pub(in super::super) fn query(&mut self, number: usize, query: u64) -> Result<(), C::Error> {
-        let Self { ground, stages, next, near, survivors } = self;
-        let Some(stage) = stages.get_mut(*next) else { return Ok(()) };
+        let Self { ground, queries, near, survivors } = self;
+        let stage = queries.filled();
         (stage.query, stage.number) = (query, number);
         ground.each_pattern(query, |half, most, mut patterns, own| {
             let cells = &ground.cells.of(half).cells;
@@ -195,7 +187,7 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
 
     /// Finishes what is on its way.
     pub(in super::super) fn finish(&mut self) -> Result<(), C::Error> {
-        for _ in 1..STAGES {
+        for _ in 1..Wheel::<Gathered>::TURNS {
             self.turn()?;
         }
         self.survivors.settle(&self.ground)
@@ -204,15 +196,10 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
     /// Takes the query before the one that was gathered last a step further, and the one before that
     /// to its end.
     fn turn(&mut self) -> Result<(), C::Error> {
-        let Self { ground, stages: [first, second, third], next, near, survivors } = self;
-        let (middle, oldest) = match *next {
-            0 => (third, second),
-            1 => (first, third),
-            _ => (second, first),
-        };
-        middle.compare(ground, near, survivors)?;
-        oldest.go_on(ground, near, survivors)?;
-        *next = (*next + 1) % STAGES;
+        let Self { ground, queries, near, survivors } = self;
+        let (compared, finished) = queries.turn();
+        compared.compare(ground, near, survivors)?;
+        finished.go_on(ground, near, survivors)?;
         Ok(())
     }
 }
@@ -270,12 +257,8 @@ impl Gathered {
             let column = if are_further { further } else { cells };
             let all = column.lines(sought.iter().map(|sought| sought.line))?;
             // Cells are where they belong; where one goes on, its line says.
-            let end = if are_further {
-                sought.iter().map(|sought| sought.line as usize + 1).max().unwrap_or(0)
-            } else {
-                count
-            };
-            if end > all.len() {
+            let is_beyond = |sought: &Sought| sought.line as usize >= all.len();
+            if if are_further { sought.iter().any(is_beyond) } else { count > all.len() } {
                 let at = all.len() as u64 * LINE_BYTES;
                 return Err(column.damaged(at, "lines beyond the end are referred to"));
             }

@@ -3,6 +3,7 @@
 mod cells;
 mod rotations;
 mod survivors;
+mod wheel;
 
 pub(super) use cells::{CellGround, CellLookup};
 pub(super) use rotations::{Own, RotationGround, RotationLookup};

@@ -16,12 +16,10 @@ use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach, counts_of_blocks}
 use super::super::rotation::Rotations;
 use super::super::tables::Finds;
 use super::survivors::{Ground, Survivor, Survivors};
+use super::wheel::Wheel;
 
 /// Probes of a round: about as many lines as a core can wait for at once.
 const ROUND: usize = 16;
-
-/// Rounds on their way.
-const ROUNDS: usize = 3;
 
 /// Words that are compared at a time, all of which may be near; few runs have as many.
 const RUN: usize = 8192;
@@ -61,7 +59,7 @@ impl<'c, C: Column> RotationGround<'c, C> {
 
     /// Aims probes of a query: asks for their directories.
     #[inline]
-    fn aim(self, place: usize, fingerprint: u64) -> impl Fn(Probe) -> Aimed {
+    fn aim(self, number: usize, fingerprint: u64) -> impl Fn(Probe) -> Aimed {
         let stepped = self.rotations.address.stepped;
         let popcounts = if stepped { counts_of_blocks(fingerprint) } else { [0; BLOCKS] };
         move |probe| {
@@ -69,7 +67,7 @@ impl<'c, C: Column> RotationGround<'c, C> {
             let directory = &self.rotations.of(probe.block).directory;
             directory.expect(u64::from(range.start) * U32_BYTES);
             directory.expect(u64::from(range.end) * U32_BYTES);
-            Aimed { fingerprint, place, range, distance: probe.distance, block: probe.block }
+            Aimed { fingerprint, number, range, distance: probe.distance, block: probe.block }
         }
     }
 
@@ -122,7 +120,7 @@ fn survive<C: Column, F: Finds>(
     difference: u32,
     survivors: &mut Survivors<'_, F, Block>,
 ) -> Result<(), C::Error> {
-    let &Aimed { fingerprint: query, place: number, block, distance, ref range } = probe;
+    let &Aimed { fingerprint: query, number, block, distance, ref range } = probe;
     if ground.reach.left_to_later(block, distance, difference) {
         return Ok(());
     }
@@ -132,8 +130,8 @@ fn survive<C: Column, F: Finds>(
 /// A probe of one query.
 struct Aimed {
     fingerprint: u64,
-    /// The query's place among all.
-    place: usize,
+    /// The query's number among all.
+    number: usize,
     /// First steps of the directory, then entries of the rotation.
     range: Range<u32>,
     /// In how many bits the bucket differs from the query's.
@@ -151,7 +149,6 @@ struct Round<'c, const PROBES: usize> {
 }
 
 impl<'c, const PROBES: usize> Round<'c, PROBES> {
-    /// Not a constant: that would be copied, with all that is not in it yet.
     #[inline]
     fn new() -> Self {
         Round { probes: ArrayVec::new(), runs: ArrayVec::new(), longest: 0 }
@@ -251,9 +248,7 @@ impl<'c, C: Column> Own<'c, C> {
 /// Probes on their way.
 pub(in super::super) struct RotationLookup<'c, 'f, C, F> {
     ground: RotationGround<'c, C>,
-    rounds: [Round<'c, ROUND>; ROUNDS],
-    /// The round that is being filled. The next one is the oldest.
-    filled: usize,
+    rounds: Wheel<Round<'c, ROUND>>,
     near: Vec<NearWord>,
     survivors: Survivors<'f, F, Block>,
 }
@@ -261,20 +256,20 @@ pub(in super::super) struct RotationLookup<'c, 'f, C, F> {
 impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
     #[inline]
     pub(in super::super) fn new(ground: RotationGround<'c, C>, finds: &'f mut F) -> Self {
-        let rounds = [Round::new(), Round::new(), Round::new()];
+        let rounds = Wheel::new(Round::new);
         let survivors = Survivors::new(finds);
-        Self { ground, rounds, filled: 0, near: Vec::new(), survivors }
+        Self { ground, rounds, near: Vec::new(), survivors }
     }
 
     /// Sets out on the probes of a query.
     #[inline]
     pub(in super::super) fn query(
         &mut self,
-        place: usize,
+        number: usize,
         fingerprint: u64,
     ) -> Result<(), C::Error> {
         let ground = self.ground;
-        let aim = ground.aim(place, fingerprint);
+        let aim = ground.aim(number, fingerprint);
         for block in Block::ALL {
             match ground.reach.of(block) {
                 0 => {}
@@ -291,7 +286,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
 
     #[inline]
     fn add(&mut self, probe: Aimed) -> Result<(), C::Error> {
-        let Some(round) = self.rounds.get_mut(self.filled) else { return Ok(()) };
+        let round = self.rounds.filled();
         round.probes.push(probe);
         if round.probes.is_full() { self.turn() } else { Ok(()) }
     }
@@ -299,7 +294,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
     /// Finishes what is on its way.
     #[inline]
     pub(in super::super) fn finish(&mut self) -> Result<(), C::Error> {
-        for _ in 0..ROUNDS {
+        for _ in 0..Wheel::<Round<'_, ROUND>>::TURNS {
             self.turn()?;
         }
         self.survivors.settle(&self.ground)
@@ -307,17 +302,11 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
 
     /// Takes each round a step further. The oldest is compared and emptied, to be filled next.
     fn turn(&mut self) -> Result<(), C::Error> {
-        let [first, second, third] = &mut self.rounds;
-        let (middle, oldest) = match self.filled {
-            0 => (third, second),
-            1 => (first, third),
-            _ => (second, first),
-        };
-        middle.find_runs(&self.ground)?;
-        if !oldest.runs.is_empty() {
-            oldest.compare(&self.ground, &mut self.near, &mut self.survivors)?;
+        let (found, compared) = self.rounds.turn();
+        found.find_runs(&self.ground)?;
+        if !compared.runs.is_empty() {
+            compared.compare(&self.ground, &mut self.near, &mut self.survivors)?;
         }
-        self.filled = (self.filled + 1) % ROUNDS;
         Ok(())
     }
 }

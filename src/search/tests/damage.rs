@@ -134,3 +134,53 @@ proptest! {
         let _ = tables.check();
     }
 }
+
+/// Says nothing of lines that are not there.
+#[derive(Clone, Debug)]
+struct Loose(Vec<u8>);
+
+impl Column for Loose {
+    type Error = Fault;
+
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8], Fault> {
+        self.0.get(range.start as usize..range.end as usize).ok_or(Fault::OutOfRange(range))
+    }
+
+    fn lines(&self, _: impl Iterator<Item = u32>) -> Result<&[Line], Fault> {
+        Ok(<[Line]>::ref_from_prefix(&self.0).unwrap().0)
+    }
+
+    fn damaged(&self, offset: u64, what: &'static str) -> Fault {
+        Fault::Damaged(offset, what)
+    }
+}
+
+#[test]
+fn lines_that_are_not_there_are_errors_whatever_the_column_says() {
+    let fingerprints = canonical(fingerprints(Kind::Clustered, 10_000, 30));
+    let find = |cut: &dyn Fn(&mut Cells<Loose>)| {
+        let mut index = index(build(&fingerprints, cells(700), PLENTY), cells(700), Loose);
+        let Index::Cells(cells) = &mut index else { unreachable!() };
+        cut(cells);
+        let column = Loose(column(&fingerprints).0);
+        let tables = Tables::new(column, census(&fingerprints), index).unwrap();
+        fingerprints.iter().step_by(9).try_for_each(|&query| {
+            let mut found = Vec::new();
+            tables.find_by(Way::Cells, 0, &[query], 3, &mut found)?;
+            assert_eq!(sorted(found), oracle(&fingerprints, query, 3));
+            tables.count(query, 3).map(|_| ())
+        })
+    };
+    assert_eq!(find(&|_| ()), Ok(()));
+    for table in 0..HALVES {
+        for part in 0..3 {
+            let cut = find(&|cells| {
+                let CellTable { cells, further, ordinals } = &mut cells.tables[table];
+                let column = [cells, further, ordinals].into_iter().nth(part).unwrap();
+                let half = column.0.len() / 2 / 64 * 64;
+                column.0.truncate(half);
+            });
+            assert!(cut.is_err(), "{table} {part}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ mod codewords;
 mod damage;
 mod join;
 mod kernels;
+mod lookups;
 mod probes;
 mod tables;
 mod timing;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::lookups::ByPlace;
 use super::*;
 
 /// All ways and the choice between them, against the truth.
@@ -142,9 +143,9 @@ fn an_error_of_the_reader_ends_the_build() {
 }
 
 #[test]
-fn the_column_is_read_once_for_counting_and_once_for_each_part_of_each_rotation() {
+fn the_column_is_read_as_often_as_promised() {
     let fingerprints = canonical(fingerprints(Kind::Even, 3000, 12));
-    for (memory_bytes, parts) in [(60_000, 1), (36_000, 1), (8_000, 5), (0, 12)] {
+    let passes = |shape, memory_bytes| {
         let passes = AtomicU32::new(0);
         let read = |start: u32, out: &mut [u64]| {
             passes.fetch_add(u32::from(start == 0), Ordering::Relaxed);
@@ -152,8 +153,38 @@ fn the_column_is_read_once_for_counting_and_once_for_each_part_of_each_rotation(
             Ok(())
         };
         let resources = Resources { memory_bytes, threads: 1 };
-        build_index(plain(9), 3000, resources, &read, &Written::default()).unwrap();
-        assert_eq!(passes.into_inner(), 4 * (1 + parts));
+        build_index(shape, 3000, resources, &read, &Written::default()).unwrap();
+        passes.into_inner()
+    };
+    for (memory_bytes, parts) in [(60_000, 1), (36_000, 1), (8_000, 5), (0, 12)] {
+        assert_eq!(passes(plain(9), memory_bytes), 4 * (1 + parts));
+    }
+    for (memory_bytes, parts) in [(60_000, 1), (24_000, 2)] {
+        assert_eq!(passes(cells(300), memory_bytes), 2 * (2 + parts));
+    }
+    // In three lots of 100 cells, each with some 1,000 entries, 256 of them at a time.
+    assert!((2 * 3 * (2 + 3)..=2 * 3 * (2 + 5)).contains(&passes(cells(300), 1_600)));
+}
+
+#[test]
+fn skewed_sets_are_built_alike_in_any_memory() {
+    let mut random = Random(5);
+    for (round, n) in [0, 1, 256, 257, 16_384, 65_537, 70_000].into_iter().enumerate() {
+        // A few hot buckets, and most of them empty.
+        let some = (0..n as u64).map(|i| match round % 3 {
+            0 => i << 3 | 5 << 48,
+            1 => random.next() & 0x0003_ffff_ffff_000f,
+            _ => random.next() & 0xff00_0000_ffff_ffff,
+        });
+        let all = canonical(some.collect());
+        for shape in [plain(16), plain(0), plain(3), STEPPED, cells(2), cells(5000)] {
+            let truth = build(&all, shape, PLENTY);
+            tables(&all, shape).check().unwrap();
+            for memory_bytes in [n * 12, n * 12 + 12, n * 4, 300_000] {
+                let resources = Resources { memory_bytes, threads: 1 + round % 2 };
+                assert!(build(&all, shape, resources) == truth, "{shape:?} {n} {memory_bytes}");
+            }
+        }
     }
 }
 
@@ -211,15 +242,6 @@ fn many_groups_and_many_parts_give_the_same_bytes() {
             }
             tables(&fingerprints, shape).check().unwrap();
         }
-    }
-}
-
-/// What was found for each of many queries.
-struct ByPlace(Vec<Vec<Candidate>>);
-
-impl Finds for ByPlace {
-    fn find(&mut self, place: usize, candidate: Candidate) {
-        self.0[place].push(candidate);
     }
 }
 

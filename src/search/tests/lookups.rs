@@ -1,0 +1,59 @@
+//! Many queries on their way together, by ways that are not always the best.
+
+use super::*;
+
+/// What was found for each of many queries.
+pub(super) struct ByPlace(pub(super) Vec<Vec<Candidate>>);
+
+impl Finds for ByPlace {
+    fn find(&mut self, place: usize, candidate: Candidate) {
+        self.0[place].push(candidate);
+    }
+}
+
+/// Asks them all at once.
+fn check_together(fingerprints: &[u64], tables: &Tables<Bytes>, way: Way, queries: &[u64], k: u32) {
+    let mut found = ByPlace(vec![Vec::new(); queries.len()]);
+    tables.find_by(way, 0, queries, k, &mut found).unwrap();
+    for (query, found) in queries.iter().zip(found.0) {
+        assert_eq!(sorted(found), oracle(fingerprints, *query, k), "{way:?}, k = {k}");
+    }
+}
+
+#[test]
+fn wide_queries_of_more_cells_than_are_gathered_at_once() {
+    for kind in KINDS {
+        let fingerprints = canonical(fingerprints(kind, 4000, 71));
+        let queries = queries(&fingerprints, 17, 72);
+        // From one chain of further lines to few of them.
+        for shape in [cells(1), cells(40), cells(900)] {
+            let tables = tables(&fingerprints, shape);
+            for k in 0..=if shape == cells(1) { 4 } else { 9 } {
+                for some in [&queries[..1], &queries[..2], &queries[..3], &queries[..]] {
+                    if k < 8 || some.len() <= 3 {
+                        check_together(&fingerprints, &tables, Way::Cells, some, k);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wide_queries_of_more_probes_than_a_round() {
+    // Two thirds of them in one bucket.
+    let hot = fingerprints(Kind::Even, 15_000, 9).into_iter().enumerate();
+    let hot = hot.map(|(i, f)| if i % 3 > 0 { f >> 16 | 0xabcd << 48 } else { f }).collect();
+    for all in [canonical(hot), canonical(fingerprints(Kind::Biased, 10_000, 3))] {
+        let queries = queries(&all, 30, 10);
+        for shape in [plain(0), plain(5), plain(16), STEPPED] {
+            let tables = tables(&all, shape);
+            for k in 0..=12 {
+                check_together(&all, &tables, Way::Rotations, &queries, k);
+            }
+            for k in [20, 64] {
+                check_together(&all, &tables, Way::Rotations, &queries[..3], k);
+            }
+        }
+    }
+}
