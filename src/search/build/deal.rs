@@ -109,7 +109,7 @@ impl<'s> Pass<'s> {
         Self { places, first, starts, all_starts, group_bits }
     }
 
-    /// Where a bucket starts among the entries of this part.
+    /// Where a bucket starts among the entries of this pass.
     fn start(&self, start: u32) -> u32 {
         start.clamp(self.places.start, self.places.end) - self.places.start
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The halves of a fingerprint and its ordinal, on the way into a bucket. 12 bytes, for there are many;
-/// an array, since those can lie in any bytes without a word of unsafe code.
+/// an array, for those can be read from and written to bytes as they are.
 pub(super) type Entry = [u32; 3];
 
 #[inline]

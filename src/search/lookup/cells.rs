@@ -6,7 +6,7 @@
 use arrayvec::ArrayVec;
 
 use super::super::cells::{CellTable, Cells, HALVES, Half, cell_of, most_differing};
-use super::super::column::{Column, LINE_BYTES};
+use super::super::column::{Column, LINE_BYTES, Line};
 use super::super::cost::Cost;
 use super::super::hamming::{self, WEIGHT_MAX};
 use super::super::kernel::{
@@ -119,8 +119,7 @@ impl<C: Column> CellGround<'_, C> {
                 loop {
                     let all = column.lines(std::iter::once(line))?;
                     let Some([.., next, last]) = all.get(line as usize) else {
-                        let at = all.len() as u64 * LINE_BYTES;
-                        return Err(column.damaged(at, "lines beyond the end are referred to"));
+                        return Err(beyond(column, all));
                     };
                     let goes_on = last.get() & GOES_ON != 0;
                     let entries = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
@@ -136,6 +135,12 @@ impl<C: Column> CellGround<'_, C> {
         })?;
         Ok(cost)
     }
+}
+
+/// What is wrong where something refers to a line behind `all` of a column.
+#[cold]
+fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
+    column.damaged(all.len() as u64 * LINE_BYTES, "lines beyond the end are referred to")
 }
 
 /// Queries on their way.
@@ -199,8 +204,7 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
         let Self { ground, queries, near, survivors } = self;
         let (compared, finished) = queries.turn();
         compared.compare(ground, near, survivors)?;
-        finished.go_on(ground, near, survivors)?;
-        Ok(())
+        finished.go_on(ground, near, survivors)
     }
 }
 
@@ -256,11 +260,13 @@ impl Gathered {
             start = *end;
             let column = if are_further { further } else { cells };
             let all = column.lines(sought.iter().map(|sought| sought.line))?;
-            // Cells are where they belong; where one goes on, its line says.
-            let is_beyond = |sought: &Sought| sought.line as usize >= all.len();
-            if if are_further { sought.iter().any(is_beyond) } else { count > all.len() } {
-                let at = all.len() as u64 * LINE_BYTES;
-                return Err(column.damaged(at, "lines beyond the end are referred to"));
+            // Cells are where they belong if all are there; where one goes on, its line says.
+            let all_are_there = match are_further {
+                true => sought.iter().all(|sought| (sought.line as usize) < all.len()),
+                false => count <= all.len(),
+            };
+            if !all_are_there {
+                return Err(beyond(column, all));
             }
             let further = further.lines(std::iter::empty())?;
             let lines = Lines { all, further, are_further, sought, query: other, least, most };
