@@ -67,8 +67,6 @@ pub enum Error {
         /// The place.
         location: String,
     },
-    /// The store was opened for reading only.
-    ReadOnly,
     /// A write failed before; nothing more is accepted until the store is opened again.
     Poisoned(Arc<Error>),
     /// The store was closed.
@@ -151,7 +149,6 @@ impl fmt::Display for Error {
                 f,
                 "{location} is in use by another process that writes to it; wait until it closes"
             ),
-            Error::ReadOnly => f.write_str("the store is open for reading only"),
             Error::Poisoned(cause) => write!(
                 f,
                 "an earlier write failed ({cause}); nothing more is accepted until the store is \

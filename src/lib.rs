@@ -60,7 +60,8 @@ pub use page::{
 pub use store::{
     Component, Durability, ExactCopy, Explanation, Forgotten, History, LoadOptions, Loaded,
     Loading, Matches, Merged, Near, NearPair, Observations, Observed, Options, Outcome, Page,
-    Query, Scan, Scope, SegmentStats, Snapshot, Stage, Stats, Store, Verified, Version, Versions,
+    Query, Reader, Scan, Scope, SegmentStats, Snapshot, Stage, Stats, Store, Verified, Version,
+    Versions,
 };
 
 #[cfg(doctest)]

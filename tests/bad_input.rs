@@ -13,11 +13,11 @@ use std::path::Path;
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
-    Epoch, Error, Observation, Options, Prefix, Query, Result, Scope, Snapshot, Store, TIME_MAX,
-    TIME_MIN, URL_BYTES_MAX, UrlError, Versions,
+    Epoch, Error, Observation, Options, Prefix, Query, Reader, Result, Scope, Snapshot, Store,
+    TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verified, Versions,
 };
 
-use support::compare::{check_store, dump};
+use support::compare::{check_reader, check_store, dump};
 use support::model::Model;
 use support::pages::{PREFIXES, URLS};
 use support::{EPOCHS, choice, create, observation, on, open, small};
@@ -119,28 +119,27 @@ fn check_damaged(disk: &SimDisk, name: Name, sound: &(Model, Vec<simkeep::Matche
         assert!(named, "{file} is damaged, and the error is: {text}");
     };
     let mut found = false;
-    let opened = [Store::open_read_only_on(on(disk)), Store::open_on(on(disk), small())];
-    for store in opened {
-        match store {
-            Err(e) => {
-                names_file(&e);
-                found = true;
-            }
-            Ok(store) => {
-                match answers(&store.snapshot()) {
-                    Err(e) => {
-                        names_file(&e);
-                        found = true;
-                    }
-                    Ok(read) => assert!(read == *sound, "damage of {name} changed an answer"),
-                }
-                if let Err(e) = store.verify() {
+    let mut check = |opened: Result<(Snapshot, Result<Verified>)>| match opened {
+        Err(e) => {
+            names_file(&e);
+            found = true;
+        }
+        Ok((view, verified)) => {
+            match answers(&view) {
+                Err(e) => {
                     names_file(&e);
                     found = true;
                 }
+                Ok(read) => assert!(read == *sound, "damage of {name} changed an answer"),
+            }
+            if let Err(e) = verified {
+                names_file(&e);
+                found = true;
             }
         }
-    }
+    };
+    check(Reader::open_on(on(disk)).map(|reader| (reader.snapshot(), reader.verify())));
+    check(Store::open_on(on(disk), small()).map(|store| (store.snapshot(), store.verify())));
     found
 }
 
@@ -157,7 +156,7 @@ fn sound_answers(files: &[(Name, Vec<u8>)]) -> (Model, Vec<simkeep::Matches>) {
 // --- No store, or another's ---
 
 fn expect_no_store(path: &Path, why: &str) {
-    for opened in [Store::open(path, small()), Store::open_read_only(path)] {
+    for opened in [Store::open(path, small()).map(drop), Reader::open(path).map(drop)] {
         match opened {
             Err(error @ Error::NotAStore { .. }) => {
                 let text = error.to_string();
@@ -244,7 +243,7 @@ fn files_that_are_not_ours_are_left_alone_and_our_own_leftovers_go() {
     for name in foreign.iter().chain(&ours) {
         fs::write(dir.path().join(name), "something").unwrap();
     }
-    drop(Store::open_read_only(dir.path()).unwrap());
+    drop(Reader::open(dir.path()).unwrap());
     assert!(ours.iter().all(|name| dir.path().join(name).exists()), "a reader removed something");
     let store = Store::open(dir.path(), small()).unwrap();
     check_store(&store, &model);
@@ -285,7 +284,8 @@ fn a_segment_of_a_newer_format_is_not_called_damaged() {
     let sum = crc32fast::hash(&segment[..60]).to_le_bytes();
     segment[60..64].copy_from_slice(&sum);
     let disk = with(&files, name, segment);
-    for opened in [Store::open_on(on(&disk), small()), Store::open_read_only_on(on(&disk))] {
+    let writer = Store::open_on(on(&disk), small()).map(drop);
+    for opened in [writer, Reader::open_on(on(&disk)).map(drop)] {
         match opened {
             Err(Error::Version { file, found: 2, newest: 1 }) => assert_eq!(file, name.to_string()),
             other => panic!("{other:?}"),
@@ -303,7 +303,7 @@ fn a_catalog_of_a_newer_format_is_not_called_damaged() {
     transaction.open_table(settings).unwrap().insert("format", 99).unwrap();
     transaction.commit().unwrap();
     drop(database);
-    for opened in [Store::open(dir.path(), small()), Store::open_read_only(dir.path())] {
+    for opened in [Store::open(dir.path(), small()).map(drop), Reader::open(dir.path()).map(drop)] {
         match opened {
             Err(Error::Version { file, found: 99, newest: 1 }) => assert_eq!(file, "catalog.redb"),
             other => panic!("{other:?}"),
@@ -528,8 +528,8 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
         drop(store.close());
         // Still full: opening, reading and closing take no room.
         for disk in [disk.clone(), disk.crash_synced_only()] {
-            let reader = Store::open_read_only_on(on(&disk)).unwrap();
-            let found = dump(&reader.snapshot()).unwrap();
+            let reader = Reader::open_on(on(&disk)).unwrap();
+            let found = dump(&reader).unwrap();
             assert!(states.contains(&found), "{what}: read only");
             let store = Store::open_on(on(&disk), small())
                 .unwrap_or_else(|e| panic!("{what}: opening on the full disk: {e}"));
@@ -768,27 +768,12 @@ fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
         fs::remove_file(path.join("LOCK")).unwrap();
         set_modes(&path, 0o555, 0o444);
         let before = listing(&path);
-        let reader = Store::open_read_only(&path).unwrap();
-        let another = Store::open_read_only(&path).unwrap();
-        check_store(&reader, &model);
+        let reader = Reader::open(&path).unwrap();
+        let another = Reader::open(&path).unwrap();
+        check_reader(&reader, &model);
         reader.verify().unwrap();
         assert_eq!(reader.epochs(), EPOCHS);
-        let page = Observation::gone(URLS[0], 0);
-        for written in [
-            reader.observe(page).map(drop),
-            reader.observe_batch(&[page]).map(drop),
-            reader.forget(Scope::Url(URLS[0])).map(drop),
-            reader.forget(Scope::Prefix(PREFIXES[0].prefix())).map(drop),
-            reader.purge(Scope::Url(URLS[0])).map(drop),
-            reader.epoch("three").map(drop),
-            reader.seal(),
-            reader.merge().map(drop),
-        ] {
-            assert!(matches!(written, Err(Error::ReadOnly)), "{written:?}");
-        }
-        assert_eq!(reader.epoch(EPOCHS[1]).unwrap(), Epoch(1));
-        check_store(&another, &model);
-        reader.close().unwrap();
+        check_reader(&another, &model);
         assert!(listing(&path) == before, "{} changed", path.display());
         set_modes(&path, 0o755, 0o644);
         check_store(&Store::open(&path, small()).unwrap(), &model);

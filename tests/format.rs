@@ -98,7 +98,7 @@ const PREFIXES: &[(&str, &[u8])] = &[
 fn the_golden_store_answers_as_when_it_was_made() {
     let expected = expected();
     let before = files(&golden_store());
-    let store = simkeep::Store::open_read_only(golden_store()).unwrap();
+    let store = simkeep::Reader::open(golden_store()).unwrap();
     assert_eq!(store.epochs(), expected.epochs);
     assert_eq!(store.snapshot().sequence(), expected.sequence);
     let visits: usize = expected.pages.iter().map(|(_, visits)| visits.len()).sum();
@@ -156,6 +156,10 @@ fn a_stranger_reads_the_same_from_the_bytes() {
     let (components, _) = store.components();
     assert_eq!(components.last().unwrap().last_sequence, expected.sequence);
     assert_eq!(store.mark(), expected.sequence);
+    let (seed, rows, epochs) = store.snapshot();
+    assert_eq!((seed, epochs), (store.settings["url_seed"], expected.epochs));
+    let listed: Vec<&[u8]> = store.segment_rows.values().map(|row| &row[..32]).collect();
+    assert_eq!(rows, listed);
 
     let mut urls: Vec<&String> = components.iter().flat_map(|c| c.pages.keys()).collect();
     urls.sort_by_cached_key(|url| (surt::key(url), *url));

@@ -15,15 +15,15 @@ use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{Config, TestRunner};
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
-    Content, Durability, Epoch, Observation, Options, Query, Scope, Seen, Snapshot, Store,
+    Content, Durability, Epoch, Observation, Options, Query, Reader, Scope, Seen, Snapshot, Store,
     TIME_MAX, TIME_MIN, Versions, Visit,
 };
 
 use tempfile::TempDir;
 
 use support::compare::{
-    check_counts, check_outcome, check_page, check_scan, check_search, check_store, check_view,
-    dump,
+    check_counts, check_outcome, check_page, check_reader, check_scan, check_search, check_store,
+    check_view, dump,
 };
 use support::model::Model;
 use support::pages::{PREFIXES, URLS};
@@ -394,25 +394,25 @@ impl Run {
         }
         if read_only {
             let before = self.home.contents();
-            let reader = Store::open_read_only_on(self.home.disk()).unwrap();
+            let reader = Reader::open_on(self.home.disk()).unwrap();
             self.settle(&reader);
-            check_store(&reader, &self.model);
+            check_reader(&reader, &self.model);
             assert!(self.home.contents() == before, "a reader changed a file");
         }
         let store = Store::open_on(self.home.disk(), self.options.clone()).unwrap();
         assert_eq!(store.epochs(), EPOCHS);
-        self.settle(&store);
+        self.settle(&store.snapshot());
         check_store(&store, &self.model);
         self.store = Some(store);
     }
 
     /// Finds out what a crash left: the latest state that it may be.
-    fn settle(&mut self, store: &Store) {
-        let found = dump(&store.snapshot()).unwrap();
+    fn settle(&mut self, view: &Snapshot) {
+        let found = dump(view).unwrap();
         match self.crash_states.iter().rev().find(|state| **state == found) {
             Some(_) => self.model = found,
             // Says where they differ.
-            None => check_store(store, &self.model),
+            None => check_view(view, &self.model),
         }
         self.durable();
         self.last_sequence = 0;

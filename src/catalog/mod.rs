@@ -8,6 +8,7 @@
 //! into memory then, and only appended to afterwards.
 
 mod backend;
+mod manifest;
 mod rows;
 
 use std::io::ErrorKind;
@@ -18,8 +19,9 @@ use parking_lot::RwLock;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 
 use self::backend::FileBackend;
+pub(crate) use self::manifest::Manifest;
 pub(crate) use self::rows::{Blob, SegmentRow, Settings};
-use crate::disk::{Access, Dir, Disk, Name};
+use crate::disk::{Access, Dir, Disk, DiskFile, Name, Overlay};
 use crate::error::{Error, Result};
 
 const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
@@ -93,6 +95,15 @@ impl Catalog {
         let contents = rows::read(&database)?;
         let catalog = Catalog { disk: Arc::clone(disk), database: RwLock::new(Some(database)) };
         Ok((catalog, contents))
+    }
+
+    /// Reads the catalog and leaves its file as it is: what a crash left is recovered in memory. Costs
+    /// what opening it does.
+    pub(crate) fn read(disk: &dyn Disk) -> Result<Contents> {
+        let io = |action| move |e| Error::io(action, Name::Catalog, e);
+        let file = disk.open(Name::Catalog, Access::Read).map_err(io("open"))?;
+        let file = Overlay::new(file).map_err(io("measure"))?;
+        rows::read(&open_checked(Box::new(file))?)
     }
 
     /// Appends blobs to their journals: one transaction, durable when this returns.
@@ -215,7 +226,11 @@ fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
 
 fn open_database(disk: &Arc<dyn Disk>) -> Result<Database> {
     let file = disk.open(Name::Catalog, Access::Write);
-    let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
+    open_checked(file.map_err(|e| Error::io("open", Name::Catalog, e))?)
+}
+
+/// Opens a database and checks all of it.
+fn open_checked(file: Box<dyn DiskFile>) -> Result<Database> {
     let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
     if len == 0 {
         // redb would make a new database of it.

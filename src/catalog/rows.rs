@@ -26,8 +26,19 @@ pub(crate) struct Settings {
 }
 
 /// Bits of the URL hash in this build.
-fn url_hash_bits() -> u64 {
+pub(super) fn url_hash_bits() -> u64 {
     if cfg!(feature = "narrow-hash") { 8 } else { 64 }
+}
+
+/// Whether this build reads a store whose URL hashes have so many bits.
+pub(super) fn check_url_hash_bits(bits: u64) -> Result<()> {
+    let own = url_hash_bits();
+    if bits == own {
+        return Ok(());
+    }
+    Err(Error::Option(format!(
+        "this store was made by a build with URL hashes of {bits} bits, and this build has {own}"
+    )))
 }
 
 /// A live segment.
@@ -42,21 +53,28 @@ pub(crate) struct SegmentRow {
 
 impl SegmentRow {
     pub(super) fn to_bytes(self) -> Vec<u8> {
-        let words = [self.id, self.first_sequence, self.last_sequence, self.bytes];
-        let mut out: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let mut out: Vec<u8> = self.words().iter().flat_map(|w| w.to_le_bytes()).collect();
         out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
         out
+    }
+
+    pub(super) fn words(self) -> [u64; 4] {
+        [self.id, self.first_sequence, self.last_sequence, self.bytes]
+    }
+
+    pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<SegmentRow> {
+        Some(SegmentRow {
+            id: cursor.u64()?,
+            first_sequence: cursor.u64()?,
+            last_sequence: cursor.u64()?,
+            bytes: cursor.u64()?,
+        })
     }
 
     fn parse(id: u64, bytes: &[u8]) -> Option<SegmentRow> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         let mut cursor = Cursor::new(body);
-        let row = SegmentRow {
-            id: cursor.u64()?,
-            first_sequence: cursor.u64()?,
-            last_sequence: cursor.u64()?,
-            bytes: cursor.u64()?,
-        };
+        let row = Self::take(&mut cursor)?;
         let sound = crc32fast::hash(body) == u32::from_le_bytes(*sum);
         (sound && cursor.is_empty() && row.id == id).then_some(row)
     }
@@ -122,6 +140,18 @@ fn damaged(what: impl Into<String>) -> Error {
     Error::corrupt(Name::Catalog, 0, what)
 }
 
+/// Whether each segment goes on where the one before it ends.
+pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
+    let mut next = 1;
+    for row in segments {
+        if row.first_sequence != next || row.last_sequence < next {
+            return Err(format!("segment {} does not begin at operation {next}", row.id));
+        }
+        next = row.last_sequence.saturating_add(1);
+    }
+    Ok(())
+}
+
 /// Reads the whole catalog into memory.
 pub(super) fn read(database: &Database) -> Result<Contents> {
     let transaction = guarded(|| Ok(database.begin_read()?))?;
@@ -133,14 +163,7 @@ pub(super) fn read(database: &Database) -> Result<Contents> {
         segments.push(row.ok_or_else(|| damaged(format!("the row of segment {id}")))?);
     }
     segments.sort_unstable_by_key(|row| row.first_sequence);
-    let mut next = 1;
-    for row in &segments {
-        if row.first_sequence != next || row.last_sequence < next {
-            let what = format!("segment {} does not begin at operation {next}", row.id);
-            return Err(damaged(what));
-        }
-        next = row.last_sequence.saturating_add(1);
-    }
+    check_rows(&segments).map_err(damaged)?;
     if let Some(row) = segments.iter().find(|row| row.id >= settings.next_segment) {
         let what =
             format!("the next segment would be {}, {} is live", settings.next_segment, row.id);
@@ -184,13 +207,7 @@ fn settings(transaction: &ReadTransaction) -> Result<Settings> {
     if version == 0 {
         return Err(damaged("there is no format version 0"));
     }
-    let bits = get(URL_HASH_BITS)?;
-    if bits != url_hash_bits() {
-        return Err(Error::Option(format!(
-            "this store was made by a build with URL hashes of {bits} bits, and this build has {}",
-            url_hash_bits()
-        )));
-    }
+    check_url_hash_bits(get(URL_HASH_BITS)?)?;
     Ok(Settings { url_seed: get(URL_SEED)?, next_segment: get(NEXT_SEGMENT)? })
 }
 

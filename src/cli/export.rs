@@ -31,9 +31,8 @@ pub(super) struct Export {
 
 impl Export {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let store = self.common.read()?;
-        let names = ByName::new(store.epochs());
-        let snapshot = store.snapshot();
+        let snapshot = self.common.read()?.snapshot();
+        let names = ByName::new(snapshot.epochs());
         for page in snapshot.scan(None) {
             let url = page?.url;
             let history = snapshot.history(&url)?;
@@ -58,8 +57,8 @@ struct ByName {
 }
 
 impl ByName {
-    fn new(epochs: Vec<String>) -> ByName {
-        let mut sorted = epochs.clone();
+    fn new(epochs: &[String]) -> ByName {
+        let mut sorted = epochs.to_vec();
         sorted.sort_unstable();
         let places = epochs
             .iter()
@@ -86,7 +85,7 @@ mod tests {
 
     #[test]
     fn visits_of_two_epochs_stand_in_the_order_of_the_names() {
-        let names = ByName::new(["b", "c", "a"].map(String::from).to_vec());
+        let names = ByName::new(&["b", "c", "a"].map(String::from));
         assert_eq!(names.sorted, ["a", "b", "c"]);
         let numbers = [0, 1, 2].map(|number| {
             let content = simkeep::Content { fingerprint: 0, digest: None, epoch: Epoch(number) };

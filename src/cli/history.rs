@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::Value;
-use simkeep::{Store, Verdict, Version};
+use simkeep::{Snapshot, Verdict, Version};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -43,7 +43,7 @@ impl History {
         }
     }
 
-    fn visits(&self, store: &Store, output: &mut Output) -> Result<Exit, Failure> {
+    fn visits(&self, store: &Snapshot, output: &mut Output) -> Result<Exit, Failure> {
         let history = store.history(&self.url)?;
         if history.is_empty() {
             say(&format!("{} is not known in this store", self.url));
@@ -52,7 +52,7 @@ impl History {
         let epochs = store.epochs();
         for version in &history {
             if self.common.json {
-                output.object(&self.object(version, &epochs))?;
+                output.object(&self.object(version, epochs))?;
             } else {
                 let verdict = words::verdict(version.verdict);
                 output.line(&format!("{}  {verdict}", visit::row(&version.visit)))?;
@@ -83,7 +83,7 @@ impl History {
         object.into()
     }
 
-    fn version(&self, store: &Store, time: i64, output: &mut Output) -> Result<Exit, Failure> {
+    fn version(&self, store: &Snapshot, time: i64, output: &mut Output) -> Result<Exit, Failure> {
         let Some(found) = store.as_of(&self.url, time)? else {
             let when = time::format(time);
             say(&format!(
@@ -93,7 +93,7 @@ impl History {
             return Ok(Exit::Nothing);
         };
         if self.common.json {
-            output.object(&visit::object(&self.url, &found, &store.epochs()).into())?;
+            output.object(&visit::object(&self.url, &found, store.epochs()).into())?;
         } else {
             output.line(&visit::row(&found))?;
         }

@@ -124,9 +124,9 @@ impl Part<'_> {
     fn open<'t>(self, into: &Path, taken: &'t RefCell<Taken<'_>>) -> Result<Taking<'t>, Failure> {
         match self {
             Part::Store(path) => {
-                let store = Store::open_read_only(path)?;
-                let observations = store.snapshot().observations();
-                let names = store.epochs();
+                let reader = super::read(path)?;
+                let observations = reader.observations();
+                let names = reader.epochs().to_vec();
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, visit) = observation?;
                     Ok((url.to_string(), taken.borrow_mut().renumber(visit, &names)?))

@@ -2,7 +2,7 @@
 //!
 //! A verb takes its arguments and an [`Output`], and answers with an [`Exit`] or a [`Failure`]; what
 //! those mean to the caller of the program is said in one place, [`exit`]. Reading verbs open the
-//! store without ever writing to it.
+//! store without ever writing to it, also beside a writer.
 
 mod escape;
 mod exit;
@@ -24,11 +24,11 @@ mod verify;
 mod visit;
 mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use simkeep::Store;
+use simkeep::Reader;
 
 use exit::Failure;
 use output::Output;
@@ -82,10 +82,20 @@ struct Common {
 }
 
 impl Common {
-    /// Opens the store for reading; nothing is written to its directory.
-    fn read(&self) -> Result<Store, Failure> {
-        Ok(Store::open_read_only(&self.store)?)
+    /// Opens the store for reading.
+    fn read(&self) -> Result<Reader, Failure> {
+        read(&self.store)
     }
+}
+
+/// Opens a store for reading; nothing is written to its directory. Says so if a writer is at work,
+/// and how old what is seen is then.
+fn read(store: &Path) -> Result<Reader, Failure> {
+    let reader = Reader::open(store)?;
+    if let Some(written) = reader.written() {
+        exit::say(&words::beside_writer(written, reader.behind()));
+    }
+    Ok(reader)
 }
 
 /// Does what the command line says.

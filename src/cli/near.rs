@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 use serde_json::json;
-use simkeep::{Epoch, Matches, Prefix, Query, Snapshot, Store, Versions, fingerprint};
+use simkeep::{Epoch, Matches, Prefix, Query, Snapshot, Versions, fingerprint};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -85,9 +85,8 @@ fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
 
 impl Near {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let store = self.common.read()?;
-        let snapshot = store.snapshot();
-        let Some((fingerprint, epoch)) = self.wanted(&store, &snapshot)? else {
+        let snapshot = self.common.read()?.snapshot();
+        let Some((fingerprint, epoch)) = self.wanted(&snapshot)? else {
             return Ok(Exit::Nothing);
         };
         let query = self.query(fingerprint).epoch(epoch);
@@ -100,7 +99,7 @@ impl Near {
             });
             let mut object = json!({
                 "fingerprint": visit::fingerprint(fingerprint),
-                "epoch": visit::epoch(&store.epochs(), epoch.0),
+                "epoch": visit::epoch(snapshot.epochs(), epoch.0),
                 "k": query.k,
                 "complete": matches.complete,
                 "within": matches.within,
@@ -152,7 +151,7 @@ impl Near {
     }
 
     /// The fingerprint and the epoch to search; none if the page that was named has none.
-    fn wanted(&self, store: &Store, snapshot: &Snapshot) -> Result<Option<(u64, Epoch)>, Failure> {
+    fn wanted(&self, snapshot: &Snapshot) -> Result<Option<(u64, Epoch)>, Failure> {
         if let Some(url) = &self.url {
             let page = snapshot.latest(url)?;
             let content = page.as_ref().and_then(|page| page.content);
@@ -164,29 +163,25 @@ impl Near {
             }
             return Ok(content.map(|content| (content.fingerprint, content.epoch)));
         }
-        let epochs = store.epochs();
+        let epochs = snapshot.epochs();
         if let Some(path) = &self.text {
             let name = self.epoch.as_deref().unwrap_or(fingerprint::RECIPE);
             let text = read_text(path)?;
-            return Ok(Some((fingerprint::of_text(&text), named(&epochs, name)?)));
+            return Ok(Some((fingerprint::of_text(&text), named(epochs, name)?)));
         }
         let Some(fingerprint) = self.fingerprint else {
             return Err(Failure::Usage("name a fingerprint, a --text or a --url".into()));
         };
         let epoch = match &self.epoch {
-            Some(name) => named(&epochs, name)?,
-            None => self.only_epoch(snapshot, fingerprint, &epochs)?,
+            Some(name) => named(epochs, name)?,
+            None => self.only_epoch(snapshot, fingerprint)?,
         };
         Ok(Some((fingerprint, epoch)))
     }
 
     /// The only epoch that has pages.
-    fn only_epoch(
-        &self,
-        snapshot: &Snapshot,
-        fingerprint: u64,
-        names: &[String],
-    ) -> Result<Epoch, Failure> {
+    fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
+        let names = snapshot.epochs();
         let mut with_pages = Vec::new();
         for number in 0..u32::try_from(names.len()).unwrap_or(u32::MAX) {
             let epoch = Epoch(number);

@@ -48,11 +48,10 @@ const WAITING: usize = 16;
 
 impl Pairs {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let store = self.common.read()?;
-        let snapshot = store.snapshot();
+        let snapshot = self.common.read()?.snapshot();
         let epoch = match &self.epoch {
-            Some(name) => near::named(&store.epochs(), name)?,
-            None => store.newest_epoch(),
+            Some(name) => near::named(snapshot.epochs(), name)?,
+            None => snapshot.newest_epoch(),
         };
         let mut like = Query::new(0, self.k).epoch(epoch);
         like.under.clone_from(&self.under);

@@ -31,13 +31,12 @@ pub(super) struct Scan {
 impl Scan {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let store = self.common.read()?;
-        let epochs = store.epochs();
         let mut any = false;
         for page in store.scan(self.prefix.as_ref()) {
             let page = page?;
             any = true;
             if self.common.json {
-                output.object(&object(&page, &epochs))?;
+                output.object(&object(&page, store.epochs()))?;
             } else {
                 output.line(&row(&page))?;
             }

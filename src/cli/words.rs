@@ -1,5 +1,7 @@
 //! Numbers and verdicts in words.
 
+use std::time::SystemTime;
+
 use simkeep::{SameBy, Verdict};
 
 use super::time;
@@ -45,6 +47,25 @@ pub(super) fn bytes(bytes: u64) -> String {
         0
     };
     format!("{value:.decimals$} {unit}")
+}
+
+/// A number of seconds, to the largest unit that it fills.
+pub(super) fn seconds(seconds: u64) -> String {
+    match seconds {
+        0..120 => many(seconds, "second", "seconds"),
+        120..7200 => many(seconds / 60, "minute", "minutes"),
+        _ => many(seconds / 3600, "hour", "hours"),
+    }
+}
+
+/// What is seen of a store that a writer is at work on.
+pub(super) fn beside_writer(written: SystemTime, behind: u64) -> String {
+    if behind == 0 {
+        return "a writer is at work; this is all that it has stored".to_owned();
+    }
+    let age = written.elapsed().unwrap_or_default().as_secs();
+    let behind = many(behind, "operation", "operations");
+    format!("a writer is at work; this is what it had sealed {} ago, {behind} behind", seconds(age))
 }
 
 /// What a visit meant.

@@ -30,7 +30,7 @@ impl Map {
         Map { bytes: Bytes::Held(bytes) }
     }
 
-    /// A map of what a simulated file holds now, without a copy.
+    /// A map of bytes that are in memory already, without a copy.
     pub(super) fn shared(bytes: Arc<Vec<u8>>) -> Map {
         Map { bytes: Bytes::Shared(bytes) }
     }

@@ -14,6 +14,8 @@ mod file;
 mod map;
 mod meter;
 mod name;
+mod overlay;
+mod plain;
 mod real;
 mod sim;
 
@@ -23,8 +25,10 @@ pub use map::Map;
 pub(crate) use map::MapPart;
 pub use meter::{Counts, Meter};
 pub use name::{Dir, Name};
+pub(crate) use overlay::Overlay;
+pub use plain::PlainDisk;
 pub use real::RealDisk;
-pub use sim::{Fault, Op, OpKind, SimDisk, Strikes};
+pub use sim::{Fault, Op, OpKind, SimDisk, Strikes, Unit};
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

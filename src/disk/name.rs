@@ -21,6 +21,10 @@ pub enum Name {
     Catalog,
     /// `catalog.redb.new`: a catalog that is being made.
     CatalogNew,
+    /// `SNAPSHOT`: what readers in other processes open.
+    Snapshot,
+    /// `SNAPSHOT.new`: the next one, while it is written.
+    SnapshotNew,
     /// `segments/0000000012.seg`: a finished segment.
     Segment(u64),
     /// `segments/0000000012.seg.new`: a segment that is being written.
@@ -33,7 +37,9 @@ impl Name {
     /// The directory that the file is in.
     pub fn dir(self) -> Dir {
         match self {
-            Name::Lock | Name::Catalog | Name::CatalogNew => Dir::Root,
+            Name::Lock | Name::Catalog | Name::CatalogNew | Name::Snapshot | Name::SnapshotNew => {
+                Dir::Root
+            }
             Name::Segment(_) | Name::SegmentNew(_) | Name::Scratch(..) => Dir::Segments,
         }
     }
@@ -44,6 +50,8 @@ impl Name {
             Name::Lock => "LOCK".to_owned(),
             Name::Catalog => "catalog.redb".to_owned(),
             Name::CatalogNew => "catalog.redb.new".to_owned(),
+            Name::Snapshot => "SNAPSHOT".to_owned(),
+            Name::SnapshotNew => "SNAPSHOT.new".to_owned(),
             Name::Segment(id) => format!("{id:010}.seg"),
             Name::SegmentNew(id) => format!("{id:010}.seg.new"),
             Name::Scratch(id, part) => format!("{id:010}.{part:02}.tmp"),
@@ -58,6 +66,8 @@ impl Name {
                 "LOCK" => Name::Lock,
                 "catalog.redb" => Name::Catalog,
                 "catalog.redb.new" => Name::CatalogNew,
+                "SNAPSHOT" => Name::Snapshot,
+                "SNAPSHOT.new" => Name::SnapshotNew,
                 _ => return None,
             },
             Dir::Segments => {
@@ -95,6 +105,8 @@ mod tests {
             Name::Lock,
             Name::Catalog,
             Name::CatalogNew,
+            Name::Snapshot,
+            Name::SnapshotNew,
             Name::Segment(0),
             Name::Segment(12),
             Name::Segment(u64::MAX),

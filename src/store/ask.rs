@@ -1,7 +1,6 @@
 //! Asking a store: each question is one to a [`Snapshot`] of the moment.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use super::Store;
 use super::answer::{History, Page};
@@ -25,7 +24,7 @@ impl Store {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
-        self.search(&Query::new(fingerprint, k))
+        self.snapshot().near(fingerprint, k)
     }
 
     /// [`near`](Store::near) for many fingerprints at once, the answers in their order: a
@@ -35,7 +34,7 @@ impl Store {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn near_batch(&self, fingerprints: &[u64], k: u32) -> Result<Vec<Matches>> {
-        self.search_many(fingerprints, &Query::new(0, k))
+        self.snapshot().near_batch(fingerprints, k)
     }
 
     /// The `count` pages whose versions in force are nearest to a fingerprint, of the newest epoch.
@@ -47,7 +46,7 @@ impl Store {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Matches> {
-        self.search(&Query::nearest(fingerprint, count))
+        self.snapshot().nearest(fingerprint, count)
     }
 
     /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
@@ -127,8 +126,7 @@ impl Store {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) for the first block that is damaged.
     pub fn warm_up(&self) -> Result<()> {
-        let segments = Arc::clone(&self.shared().view().segments);
-        segments.iter().try_for_each(|live| live.segment.warm_up_tables())
+        self.snapshot().warm_up()
     }
 
     /// How a search runs: what the planner chooses in each component and why, and what happened

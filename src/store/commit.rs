@@ -103,7 +103,7 @@ impl Shared {
         if blobs.is_empty() {
             return Ok(());
         }
-        self.catalog()?.append(blobs)?;
-        self.note(last)
+        self.catalog.append(blobs)?;
+        self.mark.write(last)
     }
 }

@@ -24,11 +24,7 @@ impl Shared {
         let active = Self::active(&view)?;
         let sequence = writer.next_sequence;
         // Everything that was applied, acknowledged or not.
-        let now = Snapshot {
-            view: Arc::clone(&view),
-            sequence: u64::MAX,
-            newest_epoch: self.newest_epoch(),
-        };
+        let now = Snapshot { view: Arc::clone(&view), sequence: u64::MAX };
         let forgotten = match scope {
             Scope::Url(url) => {
                 let lookup = Lookup::new(url, view.seed);
@@ -122,9 +118,10 @@ impl Shared {
         }
         // The old files went with the last of these; that, too, must outlast a crash.
         drop(segments);
+        self.let_go_of_all();
         let synced = self.disk.sync_dir(Dir::Segments);
         synced.map_err(|e| self.poison(Error::io("sync the directory of", "segments", e)))?;
-        self.catalog()?.rewrite().map_err(|e| self.poison(e))?;
+        self.catalog.rewrite().map_err(|e| self.poison(e))?;
         Ok(forgotten)
     }
 }

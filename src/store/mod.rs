@@ -18,7 +18,9 @@ mod observations;
 mod observe;
 mod open;
 mod options;
+mod outside;
 mod query;
+mod reader;
 mod seal;
 mod search;
 mod shared;
@@ -41,9 +43,11 @@ pub use load::{LoadOptions, Loaded, Loading, Observed, Stage};
 pub use observations::Observations;
 pub use options::{Durability, Options};
 pub use query::{Component, Explanation, Matches, Near, NearPair, Query, Versions};
+pub use reader::Reader;
 pub use snapshot::{Scan, Snapshot};
 
 use self::shared::Shared;
+use self::view::View;
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Observation, Prefix};
@@ -134,16 +138,6 @@ impl Store {
         }
     }
 
-    /// Opens a store without ever writing to its directory: the catalog is loaded into memory and
-    /// recovered there, so this works on a read-only copy of a crashed store.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Store::open).
-    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store> {
-        Self::open_read_only_on(Arc::new(RealDisk::new(path.as_ref())))
-    }
-
     /// [`open`](Store::open) on any disk.
     ///
     /// # Errors
@@ -163,15 +157,6 @@ impl Store {
         Self::open_on(disk, options)
     }
 
-    /// [`open_read_only`](Store::open_read_only) on any disk.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Store::open).
-    pub fn open_read_only_on(disk: Arc<dyn Disk>) -> Result<Store> {
-        open::open_read_only(disk).and_then(Self::start)
-    }
-
     fn start(shared: Shared) -> Result<Store> {
         let shared = Arc::new(shared);
         let store = Store {
@@ -182,7 +167,7 @@ impl Store {
             }),
         };
         let shared = store.shared();
-        if shared.writing.is_some() && shared.options.background {
+        if shared.options.background {
             for (name, run) in [
                 ("simkeep-seal", Shared::run_sealer as fn(&Shared)),
                 ("simkeep-merge", Shared::run_merger),
@@ -212,12 +197,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::ReadOnly`] for a new name in a store open for reading, [`Error::Option`] for a name
-    /// that is empty or has control characters, [`Error::Io`].
+    /// [`Error::Option`] for a name that is empty or has control characters, [`Error::Io`].
     pub fn epoch(&self, name: &str) -> Result<Epoch> {
         let shared = self.shared();
         let number = |at: usize| Epoch(u32::try_from(at).unwrap_or(u32::MAX));
-        let known = || shared.epochs.read().iter().position(|e| e == name);
+        let known = || shared.view().epochs.iter().position(|e| e == name);
         if let Some(at) = known() {
             return Ok(number(at));
         }
@@ -228,16 +212,19 @@ impl Store {
         }
         shared.sound()?;
         open::check_epoch_name(name)?;
-        let new = number(shared.epochs.read().len());
-        shared.catalog()?.add_epoch(new.0, name).map_err(|e| shared.poison(e))?;
-        shared.epochs.write().push(name.to_owned());
+        let new = number(shared.view().epochs.len());
+        shared.catalog.add_epoch(new.0, name).map_err(|e| shared.poison(e))?;
+        shared.change_view(|view| {
+            let epochs = view.epochs.iter().cloned().chain([name.to_owned()]).collect();
+            View { epochs, ..view.clone() }
+        });
         shared.newest_epoch.store(new.0, Ordering::Release);
         Ok(new)
     }
 
     /// The names of all epochs, by number.
     pub fn epochs(&self) -> Vec<String> {
-        self.shared().epochs.read().clone()
+        self.shared().view().epochs.to_vec()
     }
 
     /// The epoch that was registered last.
@@ -325,17 +312,17 @@ impl Store {
         self.shared().load(observations.into_iter(), options)
     }
 
-    /// Loads everything that another store holds at this moment. Epochs are those of the same name;
-    /// the names are registered first, and stay even if the load comes to nothing.
+    /// Loads everything that is seen of another store. Epochs are those of the same name; the names
+    /// are registered first, and stay even if the load comes to nothing.
     ///
     /// ```
-    /// use simkeep::{LoadOptions, Options, Store};
+    /// use simkeep::{LoadOptions, Options, Reader, Store};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let (old, new) = (dir.path().join("old.simkeep"), dir.path().join("new.simkeep"));
     /// # drop(Store::create(&old, Options::default())?);
-    /// let old = Store::open_read_only(old)?;
+    /// let old = Reader::open(old)?;
     /// let new = Store::open_or_create(new, Options::default())?;
     /// new.copy_from(&old, LoadOptions::default())?;
     /// assert_eq!(new.stats()?.visits, old.stats()?.visits);
@@ -346,9 +333,9 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`load`](Store::load) and [`epoch`](Store::epoch).
-    pub fn copy_from(&self, other: &Store, options: LoadOptions<'_>) -> Result<Loaded> {
-        let observations = other.snapshot().observations();
-        let numbers = other.epochs().into_iter().map(|name| self.epoch(&name));
+    pub fn copy_from(&self, other: &Snapshot, options: LoadOptions<'_>) -> Result<Loaded> {
+        let observations = other.observations();
+        let numbers = other.epochs().iter().map(|name| self.epoch(name));
         let numbers = numbers.collect::<Result<Vec<_>>>()?;
         let there = |(url, visit)| (url, observations::renumbered(visit, &numbers));
         self.load(observations.map(|observation| observation.map(there)), options)
@@ -431,39 +418,11 @@ impl Store {
     ///
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
-        let snapshot = self.snapshot();
-        let mut stats = Stats {
-            epochs: self.epochs(),
-            catalog_bytes: self.shared().catalog_bytes()?,
-            sequence: snapshot.sequence,
+        Ok(Stats {
+            catalog_bytes: verify::catalog_bytes(&*self.shared().disk)?,
             merge_error: self.shared().merge_error.lock().as_ref().map(Error::to_string),
-            ..Stats::default()
-        };
-        let (mut pages, mut visits) = (0, 0);
-        for live in snapshot.view.segments.iter() {
-            let numbers = live.segment.numbers();
-            pages += numbers.page_delta;
-            visits += numbers.visit_delta;
-            stats.segment_bytes += live.segment.file_bytes();
-            stats.segments.push(SegmentStats {
-                id: live.segment.id(),
-                pages: numbers.pages,
-                visits: numbers.visits,
-                fingerprints: numbers.fingerprints,
-                bytes: live.segment.file_bytes(),
-            });
-        }
-        for memtable in &snapshot.view.memtables {
-            let inner = memtable.read();
-            let (page_delta, visit_delta) = inner.deltas_at(snapshot.sequence);
-            pages += page_delta;
-            visits += visit_delta;
-            let unsealed = inner.pages().map(|p| p.visits_at(snapshot.sequence).count() as u64);
-            stats.unsealed_visits += unsealed.sum::<u64>();
-        }
-        stats.pages = u64::try_from(pages).unwrap_or(0);
-        stats.visits = u64::try_from(visits).unwrap_or(0);
-        Ok(stats)
+            ..self.snapshot().sizes()
+        })
     }
 
     /// Reads all of the store with plain reads, checks every checksum, and that everything fits
@@ -473,7 +432,7 @@ impl Store {
     ///
     /// [`Error::Corrupt`] for the first thing that is not sound, [`Error::Io`].
     pub fn verify(&self) -> Result<Verified> {
-        self.shared().verify()
+        verify::verify(&*self.shared().disk, &self.snapshot())
     }
 
     /// Makes everything durable, ends the background work and lets go of the lock. What other
@@ -490,7 +449,6 @@ impl Store {
 impl Handle {
     fn close(&self) -> Result<()> {
         let shared = &self.shared;
-        let Some(writing) = &shared.writing else { return Ok(()) };
         let _one = self.closing.lock();
         if shared.closed.load(Ordering::Acquire) {
             return Ok(());
@@ -508,8 +466,11 @@ impl Handle {
         let _loading = shared.loading.lock();
         let _sealing = shared.sealing.lock();
         let _merging = shared.merging.lock();
-        writing.catalog.close();
-        *writing.guard.lock() = None;
+        if shared.poison.get().is_none() {
+            shared.let_go_of_all();
+        }
+        shared.catalog.close();
+        *shared.guard.lock() = None;
         flushed
     }
 }

@@ -239,7 +239,7 @@ impl Shared {
         let looked = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
         let Some(looked) = looked else { return Ok(None) };
         let (visit, lookup) = (observation.visit, &looked.lookup);
-        let (active, sealing) = view.memtables.split_last().ok_or(Error::ReadOnly)?;
+        let (active, sealing) = view.memtables.split_last().ok_or(Error::Closed)?;
         let Writer { next_sequence, pending, packed } = &mut **writer;
         packed.clear();
         // What the memtables know is newer than what the segments do.

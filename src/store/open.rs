@@ -1,7 +1,7 @@
 //! Making, opening and recovering a store.
 //!
 //! Recovery, in order: take the lock; open and check the catalog; map the live segments; replay the
-//! journals into memtables; remove what no live list names. Nothing is rebuilt, so it takes the
+//! journals into memtables; write `SNAPSHOT`; remove what no live list names. Nothing is rebuilt, so it takes the
 //! time of reading the journal, whatever the size of the store.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -17,15 +17,14 @@ use super::journal;
 use super::mark::{self, Mark};
 use super::memtable::Memtable;
 use super::options::Options;
-use super::shared::{Shared, Writer, Writing};
+use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
 use crate::catalog::{Catalog, Contents, Journal, Settings};
-use crate::disk::{Access, Dir, Disk, Lock, LockGuard, Name, SimDisk};
+use crate::disk::{Dir, Disk, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
-use crate::segment::Segment;
 
-/// How long a lock is waited for: a reader holds it while it opens the store.
-const LOCK_WAIT: Duration = Duration::from_secs(1);
+/// How long a lock is waited for: a reader holds it while it opens a store that nobody writes.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Makes a store: whole, or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
@@ -33,7 +32,7 @@ pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     // Looked at before anything is made: a directory of somebody else's stays as it is.
     require_empty(disk)?;
     disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
-    let _guard = lock(disk, Lock::Exclusive)?;
+    let _guard = lock(disk)?;
     require_empty(disk)?;
     let url_seed = RandomState::new().build_hasher().finish();
     Catalog::create(disk, Settings { url_seed, next_segment: 1 }, &options.epoch)
@@ -51,8 +50,8 @@ fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         for entry in entries {
             let why = match Name::parse(dir, &entry) {
                 Some(Name::Catalog) => return Err(Error::Exists { location }),
-                Some(Name::Segment(_)) => {
-                    "it holds segments, and the catalog that names them is missing; restore \
+                Some(Name::Segment(_) | Name::Snapshot) => {
+                    "it holds segments or a list of them, and the catalog that names them is missing; restore \
                      catalog.redb from a copy"
                         .to_owned()
                 }
@@ -73,28 +72,47 @@ fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
 pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     check_options(&options)?;
     require_store(&disk)?;
-    let guard = lock(&disk, Lock::Exclusive)?;
+    let guard = lock(&disk)?;
+    let disk = if options.plain_reads { Arc::new(PlainDisk::new(disk)) } else { disk };
     let (catalog, contents) = Catalog::open(&disk)?;
-    let recovered = recover(&disk, &contents)?;
-    remove_orphans(&disk, &contents)?;
+    let (mut view, next_sequence) = view_of(&disk, &contents, &[])?;
+    if view.memtables.is_empty() {
+        view.memtables.push(Arc::new(Memtable::new(Journal::A)));
+    }
+    let orphans = orphans(&disk, &contents)?;
     let mark = Mark::open(&*disk)?;
-    let writing = Writing { catalog, mark, guard: Mutex::new(Some(guard)) };
-    Ok(share(disk, options, Some(writing), contents, recovered))
-}
-
-/// Opens a store without writing anything: the catalog is loaded into memory and recovered there.
-pub(super) fn open_read_only(disk: Arc<dyn Disk>) -> Result<Shared> {
-    require_store(&disk)?;
-    let _guard = lock(&disk, Lock::Shared)?;
-    let file = disk.open(Name::Catalog, Access::Read);
-    let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
-    let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-    file.read_at(0, &mut bytes).map_err(|e| Error::io("read", Name::Catalog, e))?;
-    let memory: Arc<dyn Disk> = Arc::new(SimDisk::of([(Name::Catalog, bytes)]));
-    let (_, contents) = Catalog::open(&memory)?;
-    let recovered = recover(&disk, &contents)?;
-    Ok(share(disk, Options::default(), None, contents, recovered))
+    let newest_epoch = view.newest_epoch().0;
+    let shared = Shared {
+        disk,
+        options,
+        catalog,
+        mark,
+        guard: Mutex::new(Some(guard)),
+        newest_epoch: AtomicU32::new(newest_epoch),
+        registering: Mutex::new(()),
+        view: RwLock::new(Arc::new(view)),
+        visible: AtomicU64::new(next_sequence - 1),
+        writer: Mutex::new(Writer {
+            next_sequence,
+            pending: Pending::default(),
+            packed: Vec::new(),
+        }),
+        commits: Commits::new(next_sequence - 1),
+        poison: OnceLock::new(),
+        closed: AtomicBool::new(false),
+        work: (Mutex::new(()), Condvar::new()),
+        loading: Mutex::new(()),
+        held: AtomicBool::new(false),
+        sealing: Mutex::new(()),
+        spare: Mutex::new(None),
+        merging: Mutex::new(()),
+        merge_error: Mutex::new(None),
+        cancel: AtomicBool::new(false),
+        next_segment: AtomicU64::new(contents.settings.next_segment),
+        outside: Mutex::default(),
+    };
+    shared.tell_readers_at_open(&orphans)?;
+    Ok(shared)
 }
 
 fn check_options(options: &Options) -> Result<()> {
@@ -130,7 +148,7 @@ fn list(disk: &Arc<dyn Disk>, dir: Dir) -> Result<Vec<std::ffi::OsString>> {
     disk.list(dir).map_err(|e| Error::io("list", disk.location(), e))
 }
 
-fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
+pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     let not = |why: &str| Error::NotAStore { location: disk.location(), why: why.to_owned() };
     let entries = disk.list(Dir::Root).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => not("it does not exist"),
@@ -148,10 +166,10 @@ fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     }))
 }
 
-fn lock(disk: &Arc<dyn Disk>, kind: Lock) -> Result<Box<dyn LockGuard>> {
+fn lock(disk: &Arc<dyn Disk>) -> Result<Box<dyn LockGuard>> {
     let since = Instant::now();
     loop {
-        match disk.lock(kind).map_err(|e| Error::io("lock", Name::Lock, e))? {
+        match disk.lock(Lock::Exclusive).map_err(|e| Error::io("lock", Name::Lock, e))? {
             Some(guard) => return Ok(guard),
             None if since.elapsed() > LOCK_WAIT => {
                 return Err(Error::Locked { location: disk.location() });
@@ -161,26 +179,19 @@ fn lock(disk: &Arc<dyn Disk>, kind: Lock) -> Result<Box<dyn LockGuard>> {
     }
 }
 
-/// What is live, and the number of the next operation.
-struct Recovered {
-    view: View,
-    next_sequence: u64,
-}
-
-fn recover(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Recovered> {
+/// What is live, and the number of the next operation. Segments that are `open` already are not
+/// opened again.
+pub(super) fn view_of(
+    disk: &Arc<dyn Disk>,
+    contents: &Contents,
+    open: &[Arc<LiveSegment>],
+) -> Result<(View, u64)> {
     let seed = contents.settings.url_seed;
     let mut segments = Vec::with_capacity(contents.segments.len());
     let mut last = 0;
     for row in &contents.segments {
-        let segment = Segment::open(disk, row.id)?;
-        let numbers = segment.numbers();
-        let found = (numbers.first_sequence, numbers.last_sequence, segment.file_bytes());
-        if found != (row.first_sequence, row.last_sequence, row.bytes) {
-            let what = "the catalog describes another file of this name";
-            return Err(Error::corrupt(Name::Segment(row.id), 0, what));
-        }
+        segments.push(LiveSegment::open_row(disk, row, open)?);
         last = row.last_sequence;
-        segments.push(Arc::new(LiveSegment::open(segment)?));
     }
     let mut journals: Vec<_> = contents.journals.iter().filter(|(_, b)| !b.is_empty()).collect();
     journals.sort_by_key(|(_, blobs)| blobs.first().map_or(0, |b| b.first_sequence));
@@ -207,69 +218,21 @@ fn recover(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Recovered> {
         let what = format!("operation {noted} was acknowledged, and the journal ends at {last}");
         return Err(Error::corrupt(Name::Catalog, 0, what));
     }
-    if memtables.is_empty() {
-        memtables.push(Arc::new(Memtable::new(Journal::A)));
-    }
-    let view = View { seed, segments: segments.into(), memtables };
-    Ok(Recovered { view, next_sequence: last + 1 })
+    let epochs = contents.epochs.as_slice().into();
+    Ok((View { seed, segments: segments.into(), memtables, epochs }, last + 1))
 }
 
-/// Removes files that were being written when the store was last left.
-fn remove_orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
+/// Files that were being written or about to go when the store was last left.
+fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
     let live = |name| match name {
-        Name::Lock | Name::Catalog => true,
+        Name::Lock | Name::Catalog | Name::Snapshot => true,
         Name::Segment(id) => contents.segments.iter().any(|row| row.id == id),
-        Name::CatalogNew | Name::SegmentNew(_) | Name::Scratch(..) => false,
+        Name::CatalogNew | Name::SnapshotNew | Name::SegmentNew(_) | Name::Scratch(..) => false,
     };
+    let mut orphans = Vec::new();
     for dir in [Dir::Root, Dir::Segments] {
         let entries = list(disk, dir)?;
-        let orphans = entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n));
-        for name in orphans {
-            match disk.remove(name) {
-                // Somebody's directory of that name: none of ours.
-                Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => {}
-                removed => removed.map_err(|e| Error::io("remove", name, e))?,
-            }
-        }
+        orphans.extend(entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n)));
     }
-    Ok(())
-}
-
-fn share(
-    disk: Arc<dyn Disk>,
-    options: Options,
-    writing: Option<Writing>,
-    contents: Contents,
-    recovered: Recovered,
-) -> Shared {
-    let Recovered { view, next_sequence } = recovered;
-    Shared {
-        disk,
-        options,
-        writing,
-        newest_epoch: AtomicU32::new(
-            u32::try_from(contents.epochs.len().saturating_sub(1)).unwrap_or(u32::MAX),
-        ),
-        epochs: RwLock::new(contents.epochs),
-        registering: Mutex::new(()),
-        view: RwLock::new(Arc::new(view)),
-        visible: AtomicU64::new(next_sequence - 1),
-        writer: Mutex::new(Writer {
-            next_sequence,
-            pending: Pending::default(),
-            packed: Vec::new(),
-        }),
-        commits: Commits::new(next_sequence - 1),
-        poison: OnceLock::new(),
-        closed: AtomicBool::new(false),
-        work: (Mutex::new(()), Condvar::new()),
-        loading: Mutex::new(()),
-        held: AtomicBool::new(false),
-        sealing: Mutex::new(()),
-        spare: Mutex::new(None),
-        merging: Mutex::new(()),
-        merge_error: Mutex::new(None),
-        cancel: AtomicBool::new(false),
-        next_segment: AtomicU64::new(contents.settings.next_segment),
-    }
+    Ok(orphans)
 }

@@ -44,6 +44,13 @@ pub struct Options {
     pub near_limit: usize,
     /// Memory that a merge may take for its buffers. Default: 32 MiB.
     pub merge_memory_bytes: usize,
+    /// How long the files that a merge replaced are kept for readers in other processes that are
+    /// about to open them; a reader that comes too late starts again. Default: 10 seconds. Without
+    /// the [background](Self::background) they wait for the next seal, merge or close.
+    pub reader_grace: Duration,
+    /// Whether segments are read whole into memory instead of being mapped. Default: no. If so, an
+    /// I/O error is an error and never a signal, and memory is taken for all segments.
+    pub plain_reads: bool,
 }
 
 impl Default for Options {
@@ -60,6 +67,8 @@ impl Default for Options {
             fingerprint_bytes: 48,
             near_limit: 16,
             merge_memory_bytes: 32 << 20,
+            reader_grace: Duration::from_secs(10),
+            plain_reads: false,
         }
     }
 }

@@ -180,13 +180,13 @@ impl Shared {
         sealer.finish(span, &inner.tombstones, &self.background_layout())?;
         let live = self.open_segment(id)?;
         let next = self.next_segment.load(Ordering::Acquire);
-        self.catalog()?.seal(&row(&live.segment), memtable.journal, next)?;
+        self.catalog.seal(&row(&live.segment), memtable.journal, next)?;
         self.change_view(|view| View {
             segments: view.segments.iter().cloned().chain([live]).collect(),
             memtables: view.memtables.iter().skip(1).cloned().collect(),
             ..view.clone()
         });
-        Ok(())
+        self.tell_readers(Vec::new())
     }
 
     /// How tables of new segments are made.
@@ -272,9 +272,17 @@ impl Shared {
     /// Whether the disk has room for a merge's output beside its inputs.
     fn has_space(&self, inputs: &[Arc<LiveSegment>]) -> Result<bool> {
         let needed: u64 = inputs.iter().map(|live| live.segment.file_bytes()).sum();
-        let free = self.disk.free_bytes();
-        let free = free.map_err(|e| Error::io("measure", self.disk.location(), e))?;
-        Ok(free.is_none_or(|free| free > needed))
+        let has_space = || {
+            let free = self.disk.free_bytes();
+            let free = free.map_err(|e| Error::io("measure", self.disk.location(), e))?;
+            Ok(free.is_none_or(|free| free > needed))
+        };
+        if has_space()? {
+            return Ok(true);
+        }
+        // The inputs of earlier merges may still be kept for readers.
+        self.let_go_of_all();
+        has_space()
     }
 
     /// Puts one segment in the place of some neighbours. Call with `merging` held.
@@ -317,7 +325,7 @@ impl Shared {
         let live = self.open_segment(id)?;
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
         let next = self.next_segment.load(Ordering::Acquire);
-        let replaced = self.catalog()?.replace(&old, &row(&live.segment), next);
+        let replaced = self.catalog.replace(&old, &row(&live.segment), next);
         replaced.map_err(|e| self.poison(e))?;
         self.change_view(|view| {
             let mut kept = Vec::with_capacity(view.segments.len());
@@ -330,20 +338,28 @@ impl Shared {
             }
             View { segments: kept.into(), ..view.clone() }
         });
-        segments.iter().for_each(|segment| segment.retire());
-        Ok(Merged { inputs: inputs.len(), bytes })
+        let merged = Merged { inputs: segments.len(), bytes };
+        self.tell_readers(segments)?;
+        Ok(merged)
     }
 
-    /// The sealing thread: seals what waits, and what has waited long enough.
+    /// The sealing thread: seals what waits, and what has waited long enough; lets files go that were
+    /// kept for readers.
     pub(super) fn run_sealer(&self) {
         loop {
             {
                 let mut guard = self.work.0.lock();
                 while self.sound().is_ok() && self.view().memtables.len() < 2 && !self.is_aged() {
-                    self.work.1.wait_for(&mut guard, self.options.seal_after / 4);
+                    let readers = self.readers_wait();
+                    if readers.is_some_and(|wait| wait.is_zero()) {
+                        break;
+                    }
+                    let wait = self.options.seal_after / 4;
+                    self.work.1.wait_for(&mut guard, readers.unwrap_or(wait).min(wait));
                 }
             }
-            if self.sound().is_err() {
+            // A failure has poisoned the store.
+            if self.sound().is_err() || self.attend_to_readers().is_err() {
                 return;
             }
             if self.view().memtables.len() < 2 && self.is_aged() {

@@ -9,6 +9,7 @@ use super::commit::{Commits, Pending};
 use super::mark::Mark;
 use super::memtable::Memtable;
 use super::options::Options;
+use super::outside::Outside;
 use super::snapshot::Snapshot;
 use super::view::View;
 use crate::catalog::Catalog;
@@ -21,10 +22,11 @@ use crate::page::Epoch;
 pub(super) struct Shared {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) options: Options,
-    /// None when open for reading only.
-    pub(super) writing: Option<Writing>,
-    pub(super) epochs: RwLock<Vec<String>>,
-    /// The number of the last of them.
+    pub(super) catalog: Catalog,
+    pub(super) mark: Mark,
+    /// Held until the store is closed.
+    pub(super) guard: Mutex<Option<Box<dyn LockGuard>>>,
+    /// The number of the last epoch.
     pub(super) newest_epoch: AtomicU32,
     /// Taken while an epoch is registered.
     pub(super) registering: Mutex<()>,
@@ -52,14 +54,7 @@ pub(super) struct Shared {
     /// Ends a merge early.
     pub(super) cancel: AtomicBool,
     pub(super) next_segment: AtomicU64,
-}
-
-/// What only a store that is open for writing has.
-#[derive(Debug)]
-pub(super) struct Writing {
-    pub(super) catalog: Catalog,
-    pub(super) mark: Mark,
-    pub(super) guard: Mutex<Option<Box<dyn LockGuard>>>,
+    pub(super) outside: Mutex<Outside>,
 }
 
 /// What the thread that holds the write lock changes.
@@ -84,14 +79,14 @@ impl Shared {
 
     /// The memtable that is written. Asked under the write lock.
     pub(super) fn active(view: &View) -> Result<&Arc<Memtable>> {
-        view.memtables.last().ok_or(Error::ReadOnly)
+        view.memtables.last().ok_or(Error::Closed)
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
         // Together: a memtable is only taken from the view after all its operations are visible.
         let view = self.view.read();
         let sequence = self.visible.load(Ordering::Acquire);
-        Snapshot { view: Arc::clone(&view), sequence, newest_epoch: self.newest_epoch() }
+        Snapshot { view: Arc::clone(&view), sequence }
     }
 
     pub(super) fn newest_epoch(&self) -> Epoch {
@@ -102,21 +97,8 @@ impl Shared {
         self.visible.fetch_max(sequence, Ordering::AcqRel);
     }
 
-    fn writing(&self) -> Result<&Writing> {
-        self.writing.as_ref().ok_or(Error::ReadOnly)
-    }
-
-    pub(super) fn catalog(&self) -> Result<&Catalog> {
-        self.writing().map(|w| &w.catalog)
-    }
-
-    pub(super) fn note(&self, sequence: u64) -> Result<()> {
-        self.writing()?.mark.write(sequence)
-    }
-
     /// Whether writes are accepted.
     pub(super) fn sound(&self) -> Result<()> {
-        self.writing()?;
         if let Some(cause) = self.poison.get() {
             return Err(Error::Poisoned(Arc::clone(cause)));
         }
@@ -126,7 +108,7 @@ impl Shared {
     /// Nothing more is accepted after a failed write: what reached the disk is unknown until the
     /// store is opened again.
     pub(super) fn poison(&self, cause: Error) -> Error {
-        if matches!(cause, Error::Poisoned(_) | Error::Closed | Error::ReadOnly) {
+        if matches!(cause, Error::Poisoned(_) | Error::Closed) {
             return cause;
         }
         let _ = self.poison.set(Arc::new(cause.clone()));

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::answer::{History, Page, Version};
+use super::answer::{History, Page, SegmentStats, Stats, Version};
 use super::memtable::Memtable;
+use super::query::{Matches, Query};
 use super::view::{Lookup, Part, View, unreadable};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Head, Prefix, Seen, Verdict, Visit, check_url, surt};
@@ -18,13 +19,22 @@ use crate::segment::{PageCursor, RecordRef};
 pub struct Snapshot {
     pub(super) view: Arc<View>,
     pub(super) sequence: u64,
-    pub(super) newest_epoch: Epoch,
 }
 
 impl Snapshot {
     /// The number of the last operation in it.
     pub fn sequence(&self) -> u64 {
         self.sequence
+    }
+
+    /// The names of all epochs, by number.
+    pub fn epochs(&self) -> &[String] {
+        &self.view.epochs
+    }
+
+    /// The epoch that was registered last.
+    pub fn newest_epoch(&self) -> Epoch {
+        self.view.newest_epoch()
     }
 
     fn lookup<'a>(&self, url: &'a str) -> Result<Lookup<'a>> {
@@ -61,6 +71,57 @@ impl Snapshot {
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         let head = self.view.head(&self.lookup(url)?, self.sequence)?.head;
         Ok(head.map(|head| page(url, &head)))
+    }
+
+    /// Pages near a fingerprint; see [`Store::near`](super::Store::near).
+    pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
+        self.search(&Query::new(fingerprint, k))
+    }
+
+    /// Pages near many fingerprints; see [`Store::near_batch`](super::Store::near_batch).
+    pub fn near_batch(&self, fingerprints: &[u64], k: u32) -> Result<Vec<Matches>> {
+        self.search_many(fingerprints, &Query::new(0, k))
+    }
+
+    /// The nearest pages; see [`Store::nearest`](super::Store::nearest).
+    pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Matches> {
+        self.search(&Query::nearest(fingerprint, count))
+    }
+
+    /// Reads the fingerprint tables into memory; see [`Store::warm_up`](super::Store::warm_up).
+    pub fn warm_up(&self) -> Result<()> {
+        self.view.segments.iter().try_for_each(|live| live.segment.warm_up_tables())
+    }
+
+    /// Sizes of what is seen; those of the catalog's file are for others to say.
+    pub(super) fn sizes(&self) -> Stats {
+        let mut stats =
+            Stats { epochs: self.epochs().to_vec(), sequence: self.sequence, ..Stats::default() };
+        let (mut pages, mut visits) = (0, 0);
+        for live in self.view.segments.iter() {
+            let numbers = live.segment.numbers();
+            pages += numbers.page_delta;
+            visits += numbers.visit_delta;
+            stats.segment_bytes += live.segment.file_bytes();
+            stats.segments.push(SegmentStats {
+                id: live.segment.id(),
+                pages: numbers.pages,
+                visits: numbers.visits,
+                fingerprints: numbers.fingerprints,
+                bytes: live.segment.file_bytes(),
+            });
+        }
+        for memtable in &self.view.memtables {
+            let inner = memtable.read();
+            let (page_delta, visit_delta) = inner.deltas_at(self.sequence);
+            pages += page_delta;
+            visits += visit_delta;
+            let unsealed = inner.pages().map(|p| p.visits_at(self.sequence).count() as u64);
+            stats.unsealed_visits += unsealed.sum::<u64>();
+        }
+        stats.pages = u64::try_from(pages).unwrap_or(0);
+        stats.visits = u64::try_from(visits).unwrap_or(0);
+        stats
     }
 
     /// Pages in SURT order; see [`Store::scan`](super::Store::scan).

@@ -1,51 +1,48 @@
 //! Reading everything and checking that it is sound and fits together.
 
 use super::answer::Verified;
-use super::shared::Shared;
+use super::snapshot::Snapshot;
 use super::view::{LiveSegment, Lookup, unreadable};
-use crate::disk::{Access, Name};
+use crate::disk::{Access, Disk, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, tag_of};
 
-impl Shared {
-    pub(super) fn verify(&self) -> Result<Verified> {
-        let snapshot = self.snapshot();
-        let mut verified = Verified { files: 1, ..Verified::default() };
-        verified.bytes += self.catalog_bytes()?;
-        for live in snapshot.view.segments.iter() {
-            self.verify_blocks(live)?;
-            let in_force = verify_pages(live, snapshot.view.seed)?;
-            verify_tables(live, in_force)?;
-            verified.files += 1;
-            verified.bytes += live.segment.file_bytes();
-        }
-        for page in snapshot.scan(None) {
-            verified.visits += page?.visits;
-            verified.pages += 1;
-        }
-        Ok(verified)
+pub(super) fn verify(disk: &dyn Disk, snapshot: &Snapshot) -> Result<Verified> {
+    let mut verified = Verified { files: 1, ..Verified::default() };
+    verified.bytes += catalog_bytes(disk)?;
+    for live in snapshot.view.segments.iter() {
+        verify_blocks(disk, live)?;
+        let in_force = verify_pages(live, snapshot.view.seed)?;
+        verify_tables(live, in_force)?;
+        verified.files += 1;
+        verified.bytes += live.segment.file_bytes();
     }
+    for page in snapshot.scan(None) {
+        verified.visits += page?.visits;
+        verified.pages += 1;
+    }
+    Ok(verified)
+}
 
-    pub(super) fn catalog_bytes(&self) -> Result<u64> {
-        let file = self.disk.open(Name::Catalog, Access::Read);
-        let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
-        file.size().map_err(|e| Error::io("measure", Name::Catalog, e))
-    }
+pub(super) fn catalog_bytes(disk: &dyn Disk) -> Result<u64> {
+    let file = disk.open(Name::Catalog, Access::Read);
+    let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
+    file.size().map_err(|e| Error::io("measure", Name::Catalog, e))
+}
 
-    /// Every block, by plain reads.
-    fn verify_blocks(&self, live: &LiveSegment) -> Result<()> {
-        let name = Name::Segment(live.segment.id());
-        let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-        let mut read = |offset, buffer: &mut [u8]| {
-            file.read_at(offset, buffer).map_err(|e| Error::io("read", name, e))
-        };
-        for section in live.segment.all_sections() {
-            section.check_with(&mut read)?;
-        }
-        Ok(())
+/// Every block, by plain reads.
+fn verify_blocks(disk: &dyn Disk, live: &LiveSegment) -> Result<()> {
+    let name = Name::Segment(live.segment.id());
+    let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+    let mut read = |offset, buffer: &mut [u8]| {
+        file.read_at(offset, buffer).map_err(|e| Error::io("read", name, e))
+    };
+    for section in live.segment.all_sections() {
+        section.check_with(&mut read)?;
     }
+    Ok(())
 }
 
 /// Pages ascend, can be read, and are found by their hash. Returns how many have content in force.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::memtable::{Inner, Memtable};
-use crate::error::Result;
-use crate::page::{Head, Seen, Visit, surt};
+use crate::catalog::SegmentRow;
+use crate::disk::{Disk, Name};
+use crate::error::{Error, Result};
+use crate::page::{Epoch, Head, Seen, Visit, surt};
 use crate::segment::{EpochTables, Segment, Tombstone, url_hash};
 
 /// A live segment with what is read of it at open.
@@ -23,6 +25,25 @@ impl LiveSegment {
         let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));
         let tables = tables.collect::<Result<_>>()?;
         Ok(LiveSegment { segment, tombstones, tables })
+    }
+
+    /// Opens what the catalog or `SNAPSHOT` names, unless it is among those that are open already.
+    pub(crate) fn open_row(
+        disk: &Arc<dyn Disk>,
+        row: &SegmentRow,
+        open: &[Arc<LiveSegment>],
+    ) -> Result<Arc<LiveSegment>> {
+        if let Some(live) = open.iter().find(|live| live.segment.id() == row.id) {
+            return Ok(Arc::clone(live));
+        }
+        let segment = Segment::open(disk, row.id)?;
+        let numbers = segment.numbers();
+        let found = (numbers.first_sequence, numbers.last_sequence, segment.file_bytes());
+        if found != (row.first_sequence, row.last_sequence, row.bytes) {
+            let what = "the live list describes another file of this name";
+            return Err(Error::corrupt(Name::Segment(row.id), 0, what));
+        }
+        LiveSegment::open(segment).map(Arc::new)
     }
 
     /// The tables of an epoch.
@@ -54,6 +75,15 @@ pub(crate) struct View {
     pub(crate) segments: Arc<[Arc<LiveSegment>]>,
     /// Oldest first: one that is being sealed, if any, and the one that is written.
     pub(crate) memtables: Vec<Arc<Memtable>>,
+    /// Names of the epochs, by number.
+    pub(crate) epochs: Arc<[String]>,
+}
+
+impl View {
+    /// The epoch that was registered last.
+    pub(crate) fn newest_epoch(&self) -> Epoch {
+        Epoch(u32::try_from(self.epochs.len().saturating_sub(1)).unwrap_or(u32::MAX))
+    }
 }
 
 /// A URL, and what it takes to look it up.

@@ -1,5 +1,5 @@
-//! A reader of whole stores, written from `format/README.md`, `format/catalog.md` and
-//! `format/lock.md`: redb and the URL hash are taken from their crates, everything else is here.
+//! A reader of whole stores, written from `format/README.md`, `format/catalog.md`,
+//! `format/lock.md` and `format/snapshot.md`: redb and the URL hash are taken from their crates, everything else is here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -124,6 +124,28 @@ impl Store {
         assert_eq!(mark.u32(), crc32(&[&bytes[..16]]));
         mark.end();
         sequence
+    }
+
+    /// The seed, the segments and the epochs that a reader in another process is told of.
+    pub(crate) fn snapshot(&self) -> (u64, Vec<Vec<u8>>, Vec<String>) {
+        let bytes = std::fs::read(self.path.join("SNAPSHOT")).unwrap();
+        let (body, sum) = bytes.split_at(bytes.len() - 4);
+        assert_eq!(sum, crc32(&[body]).to_le_bytes());
+        let mut body = Bytes(body);
+        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 1));
+        assert_eq!(body.u32() as usize, body.0.len());
+        let _written = body.u64();
+        let seed = body.u64();
+        assert_eq!(body.u64(), self.settings["url_hash_bits"]);
+        let (segments, epochs) = (body.u32(), body.u32());
+        let rows = (0..segments).map(|_| body.take(32).to_vec()).collect();
+        let names = (0..epochs).map(|_| {
+            let len = body.u32() as usize;
+            String::from_utf8(body.take(len).to_vec()).unwrap()
+        });
+        let names = names.collect();
+        body.end();
+        (seed, rows, names)
     }
 
     /// All components, oldest first, and what the journals held.

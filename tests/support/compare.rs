@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use simkeep::{Epoch, Matches, Near, Outcome, Query, Result, Snapshot, Store, Versions, Visit};
+use simkeep::{
+    Epoch, Matches, Near, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions, Visit,
+};
 
 use super::model::Model;
 use super::pages::{PREFIXES, URLS};
@@ -110,7 +112,10 @@ pub(crate) fn check_view(view: &Snapshot, model: &Model) {
 }
 
 pub(crate) fn check_counts(store: &Store, model: &Model) {
-    let stats = store.stats().unwrap();
+    check_stats(&store.stats().unwrap(), model);
+}
+
+fn check_stats(stats: &Stats, model: &Model) {
     assert_eq!((stats.pages, stats.visits), (model.page_count(), model.visit_count()), "{stats:?}");
 }
 
@@ -118,4 +123,10 @@ pub(crate) fn check_counts(store: &Store, model: &Model) {
 pub(crate) fn check_store(store: &Store, model: &Model) {
     check_counts(store, model);
     check_view(&store.snapshot(), model);
+}
+
+/// The same of a reader.
+pub(crate) fn check_reader(reader: &Reader, model: &Model) {
+    check_stats(&reader.stats().unwrap(), model);
+    check_view(reader, model);
 }

@@ -10,7 +10,7 @@ use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name, OpK
 
 type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
 
-/// Another disk, with a call before each operation that changes it.
+/// Another disk, with a call before each operation that changes it, and before each map.
 #[derive(Clone)]
 pub(crate) struct HookDisk {
     disk: Arc<dyn Disk>,
@@ -50,6 +50,7 @@ impl Disk for HookDisk {
         Ok(Box::new(HookFile { file, name, hook: Arc::clone(&self.hook) }))
     }
     fn map(&self, name: Name) -> io::Result<Map> {
+        (self.hook)(OpKind::Map, Some(name));
         self.disk.map(name)
     }
     fn rename(&self, from: Name, to: Name) -> io::Result<()> {
@@ -132,12 +133,12 @@ impl Gate {
     fn pass(&self, kind: OpKind, name: Option<Name>) {
         let (state, changed) = &*self.state;
         let mut state = state.lock().unwrap();
-        state.waiting += 1;
-        changed.notify_all();
         while state.stops.is_some_and(|stops| stops(kind, name)) {
+            state.waiting += 1;
+            changed.notify_all();
             state = changed.wait(state).unwrap();
+            state.waiting -= 1;
         }
-        state.waiting -= 1;
     }
 
     /// From now on these operations wait.

@@ -9,6 +9,7 @@ pub(crate) mod model;
 pub(crate) mod pages;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use simkeep::disk::{Disk, SimDisk};
 use simkeep::{Content, Digest, Epoch, Observation, Options, Seen, Store, Visit};
@@ -24,6 +25,8 @@ pub(crate) fn small() -> Options {
         background: false,
         epoch: EPOCHS[0].to_owned(),
         near_limit: 1000,
+        // Files go as soon as nobody in this process holds them.
+        reader_grace: Duration::ZERO,
         ..Options::default()
     }
 }

@@ -5,6 +5,24 @@ use std::sync::Arc;
 use super::directory::{Directory, Entries};
 use super::inode::{Change, Inode, SECTOR_BYTES, copy};
 
+/// What a medium keeps or loses as one when the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// 512 bytes, the least that any medium writes.
+    Sector,
+    /// 4,096 bytes, as most write.
+    Page,
+}
+
+impl Unit {
+    fn bytes(self) -> usize {
+        match self {
+            Unit::Sector => SECTOR_BYTES,
+            Unit::Page => 4096,
+        }
+    }
+}
+
 /// Gives a number below its argument, each as likely as the other. It is never asked for one
 /// below 0.
 pub(super) type Choice<'a> = dyn FnMut(u64) -> u64 + 'a;
@@ -20,7 +38,7 @@ fn below(n: usize, choice: &mut Choice<'_>) -> usize {
 /// Which of `n` things persist. Any subset may come out, and those that break programs come out
 /// more often than the toss of `n` coins would give them: none, all, all but one, only one, the
 /// first few.
-fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
+pub(super) fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
     let shape = if n < 2 { 5 } else { below(6, choice) };
     match shape {
         0 => vec![false; n],
@@ -38,11 +56,10 @@ fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
 }
 
 /// The entries that a crash leaves: the durable ones with any subset of the changes since.
-pub(super) fn entries(directory: &Directory, choice: &mut Choice<'_>) -> Entries {
+pub(super) fn entries(directory: &Directory, kept: &[bool]) -> Entries {
     let mut entries = directory.durable_entries().clone();
-    let kept = subset(directory.pending().len(), choice);
     for (change, kept) in directory.pending().iter().zip(kept) {
-        if kept {
+        if *kept {
             change.apply(&mut entries);
         }
     }
@@ -57,7 +74,7 @@ enum Event<'a> {
         to: usize,
     },
     SetLen(usize),
-    /// Bytes within one sector.
+    /// Bytes within one unit.
     Piece {
         offset: usize,
         data: &'a [u8],
@@ -70,21 +87,22 @@ enum Event<'a> {
     },
 }
 
-/// Where a write falls into sectors.
-fn pieces(offset: usize, data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let first = (SECTOR_BYTES - offset % SECTOR_BYTES).min(data.len());
+/// Where a write falls into units.
+fn pieces(offset: usize, data: &[u8], unit: Unit) -> impl Iterator<Item = (usize, &[u8])> {
+    let bytes = unit.bytes();
+    let first = (bytes - offset % bytes).min(data.len());
     let (head, rest) = data.split_at(first);
     let rest_at = offset + first;
-    let rest = rest.chunks(SECTOR_BYTES).enumerate();
-    std::iter::once((offset, head))
-        .chain(rest.map(move |(i, piece)| (rest_at + i * SECTOR_BYTES, piece)))
+    let rest = rest.chunks(bytes).enumerate();
+    std::iter::once((offset, head)).chain(rest.map(move |(i, piece)| (rest_at + i * bytes, piece)))
 }
 
-fn events(inode: &Inode) -> Vec<Event<'_>> {
+fn events(inode: &Inode, unit: Unit) -> Vec<Event<'_>> {
     let mut events = Vec::new();
     for change in inode.lost() {
         if let Change::Write { offset, data, .. } = change {
-            let lost = pieces(*offset, data)
+            // Sector by sector: a later sync may have made some of them durable.
+            let lost = pieces(*offset, data, Unit::Sector)
                 .filter(|(offset, _)| inode.differs(offset / SECTOR_BYTES))
                 .map(|(offset, data)| Event::LostPiece { offset, data });
             events.extend(lost);
@@ -97,7 +115,7 @@ fn events(inode: &Inode) -> Vec<Event<'_>> {
                 if to > *before {
                     events.push(Event::Grow { offset: *offset.max(before), to });
                 }
-                let pieces = pieces(*offset, data);
+                let pieces = pieces(*offset, data, unit);
                 events.extend(pieces.map(|(offset, data)| Event::Piece { offset, data }));
             }
             Change::SetLen { to, .. } => events.push(Event::SetLen(*to)),
@@ -106,8 +124,13 @@ fn events(inode: &Inode) -> Vec<Event<'_>> {
     events
 }
 
+/// How many parts of what was written to a file since the last sync persist or not by themselves.
+pub(super) fn units(inode: &Inode, unit: Unit) -> usize {
+    events(inode, unit).len()
+}
+
 /// What stands in the bytes by which a file grew before its data came.
-enum Fill {
+pub(super) enum Fill {
     Zero,
     Noise(u64),
     /// What the medium held there before: some other file's bytes at the same offset.
@@ -115,7 +138,7 @@ enum Fill {
 }
 
 impl Fill {
-    fn choose(others: &[Arc<Vec<u8>>], choice: &mut Choice<'_>) -> Fill {
+    pub(super) fn choose(others: &[Arc<Vec<u8>>], choice: &mut Choice<'_>) -> Fill {
         match below(4, choice) {
             0 | 1 => Fill::Zero,
             2 => Fill::Noise(choice(u64::MAX)),
@@ -140,22 +163,21 @@ impl Fill {
 }
 
 /// The contents that a crash leaves: the durable ones with any subset of the sectors written since,
-/// and any subset of the changes of length. `others` is what other files hold.
+/// and any subset of the changes of length.
 pub(super) fn content(
     inode: &Inode,
-    others: &[Arc<Vec<u8>>],
-    choice: &mut Choice<'_>,
+    unit: Unit,
+    kept: &[bool],
+    fill: impl FnOnce() -> Fill,
 ) -> Arc<Vec<u8>> {
-    let events = events(inode);
     let durable = inode.durable_content();
-    if events.is_empty() {
+    if !kept.contains(&true) {
         return durable;
     }
-    let kept = subset(events.len(), choice);
     let mut image = Arc::unwrap_or_clone(durable);
-    let mut fill = None;
-    for (event, kept) in events.into_iter().zip(kept) {
-        if !kept {
+    let (mut choose, mut fill) = (Some(fill), None);
+    for (event, kept) in events(inode, unit).into_iter().zip(kept) {
+        if !*kept {
             continue;
         }
         match event {
@@ -164,7 +186,8 @@ pub(super) fn content(
                 let offset = offset.max(image.len());
                 image.resize(to, 0);
                 let place = image.get_mut(offset..).unwrap_or_default();
-                fill.get_or_insert_with(|| Fill::choose(others, choice)).apply(offset, place);
+                let fill = fill.get_or_insert_with(|| choose.take().map_or(Fill::Zero, |f| f()));
+                fill.apply(offset, place);
             }
             Event::Grow { .. } => {}
             Event::SetLen(len) => image.resize(len, 0),

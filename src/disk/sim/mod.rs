@@ -26,8 +26,10 @@ mod redb_tests;
 #[cfg(test)]
 mod tests;
 
+pub use crash::Unit;
 pub use fault::{Fault, Op, OpKind, Strikes};
 
+use crash::Fill;
 use directory::{Directory, EntryChange};
 use fault::Monitor;
 use handle::{SimFile, SimLock};
@@ -128,9 +130,19 @@ impl State {
         segments: directory::Entries,
         mut content: impl FnMut(&Inode) -> Arc<Vec<u8>>,
     ) -> SimDisk {
+        self.rebuilt_by_id(root, segments, |_, inode| content(inode))
+    }
+
+    /// The same, told each inode's number.
+    fn rebuilt_by_id(
+        &self,
+        root: directory::Entries,
+        segments: directory::Entries,
+        mut content: impl FnMut(u64, &Inode) -> Arc<Vec<u8>>,
+    ) -> SimDisk {
         let ids = root.values().chain(segments.values());
         let inodes = ids
-            .filter_map(|id| Some((*id, Inode::durable(content(self.inodes.get(id)?)))))
+            .filter_map(|id| Some((*id, Inode::durable(content(*id, self.inodes.get(id)?)))))
             .collect();
         SimDisk::with(State {
             inodes,
@@ -173,11 +185,9 @@ impl SimDisk {
 
     /// The files as they are now, by name. Copies them all.
     pub fn contents(&self) -> Vec<(Name, Vec<u8>)> {
-        let state = self.state.lock();
-        let entries = state.root.now().iter().chain(state.segments.now());
-        entries
-            .filter_map(|(name, id)| Some((*name, state.inodes.get(id)?.content().to_vec())))
-            .collect()
+        let mut contents = Vec::new();
+        self.read_each(|name, content| contents.push((name, content.to_vec())));
+        contents
     }
 
     /// The power goes: another disk, independent of this, that holds one of the states that may be
@@ -189,11 +199,56 @@ impl SimDisk {
     /// Costs a copy of each file that has unsynced changes.
     pub fn crash(&self, choice: &mut dyn FnMut(u64) -> u64) -> SimDisk {
         let state = self.state.lock();
-        let root = crash::entries(&state.root, choice);
-        let segments = crash::entries(&state.segments, choice);
+        let mut entries = |directory: &Directory| {
+            crash::entries(directory, &crash::subset(directory.pending().len(), choice))
+        };
+        let (root, segments) = (entries(&state.root), entries(&state.segments));
         let contents: Vec<_> =
             state.inodes.values().map(|inode| Arc::clone(inode.content())).collect();
-        state.rebuilt(root, segments, |inode| crash::content(inode, &contents, &mut *choice))
+        state.rebuilt(root, segments, |inode| {
+            let kept = crash::subset(crash::units(inode, Unit::Sector), choice);
+            crash::content(inode, Unit::Sector, &kept, || Fill::choose(&contents, choice))
+        })
+    }
+
+    /// How many things a loss of power would keep or lose, each by itself: changes of a directory
+    /// and of a file's length, and units of what was written, none of them synced.
+    pub fn unsynced(&self, unit: Unit) -> usize {
+        let state = self.state.lock();
+        let files: usize = state.inodes.values().map(|inode| crash::units(inode, unit)).sum();
+        state.root.pending().len() + state.segments.pending().len() + files
+    }
+
+    /// The power goes, and keeps those of the [`unsynced`](SimDisk::unsynced) things for which `kept`
+    /// says so, asked once for each by its number. Where a file grew and its data did not come it is
+    /// zero. Otherwise as [`crash`](SimDisk::crash).
+    pub fn crash_keeping(&self, unit: Unit, mut kept: impl FnMut(usize) -> bool) -> SimDisk {
+        let state = self.state.lock();
+        let mut number = 0;
+        let mut next = |n: usize| -> Vec<bool> {
+            let numbers = number..number + n;
+            number = numbers.end;
+            numbers.map(&mut kept).collect()
+        };
+        let root = crash::entries(&state.root, &next(state.root.pending().len()));
+        let segments = crash::entries(&state.segments, &next(state.segments.pending().len()));
+        // Each file once, whether a name leads to it in the end or not.
+        let kept: BTreeMap<u64, Vec<bool>> =
+            state.inodes.iter().map(|(id, inode)| (*id, next(crash::units(inode, unit)))).collect();
+        state.rebuilt_by_id(root, segments, |id, inode| {
+            let kept = kept.get(&id).map_or(&[][..], Vec::as_slice);
+            crash::content(inode, unit, kept, || Fill::Zero)
+        })
+    }
+
+    /// Shows each file as it is now.
+    pub fn read_each(&self, mut read: impl FnMut(Name, &[u8])) {
+        let state = self.state.lock();
+        for (name, id) in state.root.now().iter().chain(state.segments.now()) {
+            if let Some(inode) = state.inodes.get(id) {
+                read(*name, inode.content());
+            }
+        }
     }
 
     /// The power goes, and everything that was not synced is lost.

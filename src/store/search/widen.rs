@@ -33,7 +33,7 @@ impl Snapshot {
         Wanted {
             fingerprint: query.fingerprint,
             k: query.k.min(DISTANCE_MAX),
-            epoch: query.epoch.unwrap_or(self.newest_epoch).0,
+            epoch: query.epoch.unwrap_or_else(|| self.newest_epoch()).0,
             limit: query.limit,
             versions: query.versions,
             under: query.under.as_ref(),

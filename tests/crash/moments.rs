@@ -1,114 +1,17 @@
 //! The power goes, or a disk fails, at every operation that changes it. What was acknowledged is
 //! there afterwards, and nothing is there but what was asked for.
 
-#![cfg(test)]
-
-mod support;
-
 use std::io::ErrorKind;
 use std::sync::Arc;
 
 use simkeep::disk::{Disk, Fault, SimDisk, Strikes};
-use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Result, Scope, Store};
+use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Scope, Store};
 
-use support::compare::{check_counts, check_store, dump};
-use support::model::Model;
-use support::pages::{PREFIXES, URLS};
-use support::{choice, create, observation, on, open, small};
-
-/// One operation of a workload.
-#[derive(Clone, Debug)]
-enum Step {
-    Observe(Vec<Observation<'static>>),
-    Seal,
-    Merge,
-    Flush,
-    ForgetUrl(&'static str),
-    ForgetPrefix(usize),
-    PurgeUrl(&'static str),
-    PurgePrefix(usize),
-}
-
-/// Memtables that fill up in the middle of a batch, histories over several segments, forgetting in
-/// each kind of component, merges with and without what was forgotten.
-fn script() -> Vec<Step> {
-    let mut choice = choice(7);
-    let mut time = 0;
-    let mut batch = |n: usize| {
-        let mut observations = Vec::new();
-        for _ in 0..n {
-            time += 1;
-            observations.push(observation(&mut choice, 10, time));
-        }
-        Step::Observe(observations)
-    };
-    vec![
-        batch(1),
-        batch(5),
-        batch(1),
-        Step::Seal,
-        batch(6),
-        Step::ForgetUrl(URLS[0]),
-        batch(20),
-        Step::Merge,
-        batch(1),
-        Step::ForgetPrefix(0),
-        batch(3),
-        Step::Flush,
-        Step::Seal,
-        batch(9),
-        Step::Seal,
-        Step::Merge,
-        Step::PurgeUrl(URLS[1]),
-        batch(2),
-        Step::PurgePrefix(9),
-        Step::PurgePrefix(4),
-        batch(40),
-        Step::ForgetPrefix(7),
-        Step::Seal,
-        Step::Merge,
-        batch(2),
-    ]
-}
-
-fn take(store: &Store, step: &Step) -> Result<()> {
-    let prefix = |n: &usize| Scope::Prefix(PREFIXES[*n].prefix());
-    match step {
-        Step::Observe(one) if one.len() == 1 => store.observe(one[0]).map(drop),
-        Step::Observe(batch) => store.observe_batch(batch).map(drop),
-        Step::Seal => store.seal(),
-        Step::Merge => store.merge().map(drop),
-        Step::Flush => store.flush(),
-        Step::ForgetUrl(url) => store.forget(Scope::Url(url)).map(drop),
-        Step::ForgetPrefix(n) => store.forget(prefix(n)).map(drop),
-        Step::PurgeUrl(url) => store.purge(Scope::Url(url)).map(drop),
-        Step::PurgePrefix(n) => store.purge(prefix(n)).map(drop),
-    }
-}
-
-/// The states that a step goes through, its last one included. A batch larger than what is left of
-/// the memtable is sealed in between, and becomes durable in parts, in order.
-fn passes(model: &Model, step: &Step) -> Vec<Model> {
-    let mut model = model.clone();
-    let mut states = Vec::new();
-    match step {
-        Step::Observe(batch) => {
-            for observation in batch {
-                model.observe(observation, 3);
-                states.push(model.clone());
-            }
-        }
-        Step::ForgetUrl(url) | Step::PurgeUrl(url) => {
-            model.forget(|u| u == *url);
-        }
-        Step::ForgetPrefix(n) | Step::PurgePrefix(n) => {
-            model.forget(|u| PREFIXES[*n].covers(u));
-        }
-        Step::Seal | Step::Merge | Step::Flush => {}
-    }
-    states.push(model);
-    states
-}
+use crate::script::{Step, passes, script, take};
+use crate::support::compare::{check_counts, check_store, dump};
+use crate::support::model::Model;
+use crate::support::pages::URLS;
+use crate::support::{choice, create, observation, on, open, small};
 
 /// A store in the middle of a workload that a fault ended.
 struct Stopped {

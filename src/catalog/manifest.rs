@@ -1,0 +1,203 @@
+//! The file `SNAPSHOT`: the live list, and what it takes to read it, for readers in other processes.
+//!
+//! A copy of a part of the catalog, which only the writer can open. It is replaced whole, so whoever
+//! opens it reads one state; and it is the truth for nobody: a store without it is sound.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::rows::{SegmentRow, check_rows, check_url_hash_bits, url_hash_bits};
+use crate::disk::{Access, Disk, Name, NewFile};
+use crate::error::{Error, Result};
+use crate::layout::Cursor;
+
+const MAGIC: [u8; 8] = *b"simksnap";
+const VERSION: u32 = 1;
+/// Magic, version, length, time, seed, bits of the hash, two counts.
+const HEADER_BYTES: usize = 48;
+/// Longer than this it is none of ours: some hundred thousand segments.
+const BYTES_MAX: u64 = 16 << 20;
+
+/// A state of the live list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    /// When it was written, by the writer's clock.
+    pub(crate) written: SystemTime,
+    /// Seed of the URL hash.
+    pub(crate) url_seed: u64,
+    /// In order of sequence.
+    pub(crate) segments: Vec<SegmentRow>,
+    /// Names, by number.
+    pub(crate) epochs: Vec<String>,
+}
+
+impl Manifest {
+    /// Puts it in the place of the last one, durably. Two syncs.
+    pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+        let mut file = NewFile::create(Arc::clone(disk), Name::SnapshotNew)?;
+        file.append(&self.to_bytes())?;
+        file.finish(Name::Snapshot).map(drop)
+    }
+
+    /// Reads the one that is there; `None` if there is none.
+    pub(crate) fn read(disk: &dyn Disk) -> Result<Option<Manifest>> {
+        let name = Name::Snapshot;
+        let file = match disk.open(name, Access::Read) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(|e| Error::io("open", name, e))?,
+        };
+        let len = file.size().map_err(|e| Error::io("measure", name, e))?;
+        if len > BYTES_MAX {
+            let what = format!("expected at most {BYTES_MAX} bytes, found {len}");
+            return Err(Error::corrupt(name, 0, what));
+        }
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        file.read_at(0, &mut bytes).map_err(|e| Error::io("read", name, e))?;
+        Self::parse(&bytes).map(Some)
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes();
+        let since = self.written.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let written = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        let mut body = Vec::new();
+        body.extend_from_slice(&written.to_le_bytes());
+        body.extend_from_slice(&self.url_seed.to_le_bytes());
+        body.extend_from_slice(&url_hash_bits().to_le_bytes());
+        body.extend_from_slice(&count(self.segments.len()));
+        body.extend_from_slice(&count(self.epochs.len()));
+        for row in &self.segments {
+            row.words().iter().for_each(|word| body.extend_from_slice(&word.to_le_bytes()));
+        }
+        for name in &self.epochs {
+            body.extend_from_slice(&count(name.len()));
+            body.extend_from_slice(name.as_bytes());
+        }
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&count(body.len()));
+        bytes.extend_from_slice(&body);
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Manifest> {
+        let flaw = |offset: u64, what: &str| Error::corrupt(Name::Snapshot, offset, what);
+        let mut cursor = Cursor::new(bytes);
+        if cursor.array() != Some(MAGIC) {
+            return Err(flaw(0, "it does not begin as it must"));
+        }
+        let short = || flaw(bytes.len() as u64, "it is cut short");
+        // Said before the checksum: a later version may have another one.
+        let version = cursor.u32().ok_or_else(short)?;
+        if version > VERSION {
+            let file = Name::Snapshot.to_string();
+            return Err(Error::Version { file, found: version, newest: VERSION });
+        }
+        let len = cursor.u32().ok_or_else(short)?;
+        let (summed, sum) = bytes.split_last_chunk::<4>().ok_or_else(short)?;
+        if version != VERSION || len as usize + 20 != bytes.len() {
+            return Err(flaw(8, "version and length are not those of the file"));
+        }
+        let (expected, found) = (u32::from_le_bytes(*sum), crc32fast::hash(summed));
+        if expected != found {
+            let what = format!("checksum: expected {expected:08x}, found {found:08x}");
+            return Err(flaw(0, &what));
+        }
+        let body = Cursor::new(summed.get(16..).unwrap_or_default());
+        let manifest = Self::parse_body(body)
+            .ok_or_else(|| flaw(16, "its counts are not those of what follows"))??;
+        check_rows(&manifest.segments).map_err(|what| flaw(16, &what))?;
+        Ok(manifest)
+    }
+
+    /// `None` where the bytes do not add up.
+    fn parse_body(mut cursor: Cursor<'_>) -> Option<Result<Manifest>> {
+        let written = UNIX_EPOCH.checked_add(Duration::from_millis(cursor.u64()?))?;
+        let url_seed = cursor.u64()?;
+        if let Err(e) = check_url_hash_bits(cursor.u64()?) {
+            return Some(Err(e));
+        }
+        let (segments, epochs) = (cursor.u32()?, cursor.u32()?);
+        let mut manifest = Manifest { written, url_seed, segments: vec![], epochs: vec![] };
+        // Nothing is set aside for a count: what is there is read until it ends.
+        for _ in 0..segments {
+            manifest.segments.push(SegmentRow::take(&mut cursor)?);
+        }
+        for _ in 0..epochs {
+            let len = cursor.u32()?;
+            let name = std::str::from_utf8(cursor.take(usize::try_from(len).ok()?)?).ok()?;
+            manifest.epochs.push(name.to_owned());
+        }
+        cursor.is_empty().then_some(Ok(manifest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::SimDisk;
+
+    fn manifest() -> Manifest {
+        let row = |id, first_sequence, last_sequence| SegmentRow {
+            id,
+            first_sequence,
+            last_sequence,
+            bytes: 4096,
+        };
+        Manifest {
+            written: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
+            url_seed: 7,
+            segments: vec![row(3, 1, 10), row(9, 11, 11)],
+            epochs: vec!["one".into(), "zwei".into(), "три".into()],
+        }
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+        assert_eq!(Manifest::read(&*disk).unwrap(), None);
+        let empty = Manifest { segments: vec![], epochs: vec![], ..manifest() };
+        for manifest in [manifest(), empty] {
+            manifest.write(&disk).unwrap();
+            assert_eq!(Manifest::read(&*disk).unwrap(), Some(manifest));
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_and_a_missing_end_are_found() {
+        let bytes = manifest().to_bytes();
+        for bit in 0..bytes.len() * 8 {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            Manifest::parse(&bytes).unwrap_err();
+        }
+        for len in 0..bytes.len() {
+            Manifest::parse(&bytes[..len]).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn counts_that_are_not_true_are_found_behind_a_sound_checksum() {
+        let bytes = manifest().to_bytes();
+        // The counts, and the length of the first name.
+        for at in [40, 44, 48 + 2 * 32] {
+            for wrong in [0, 1, u32::MAX] {
+                let mut bytes = bytes.clone();
+                bytes[at..at + 4].copy_from_slice(&wrong.to_le_bytes());
+                let end = bytes.len() - 4;
+                let sum = crc32fast::hash(&bytes[..end]);
+                bytes[end..].copy_from_slice(&sum.to_le_bytes());
+                Manifest::parse(&bytes).unwrap_err();
+            }
+        }
+    }
+
+    #[test]
+    fn a_gap_between_segments_is_found() {
+        let mut manifest = manifest();
+        manifest.segments[1].first_sequence = 12;
+        Manifest::parse(&manifest.to_bytes()).unwrap_err();
+    }
+}

@@ -1,0 +1,69 @@
+//! A disk without maps.
+
+use std::ffi::OsString;
+use std::io;
+use std::sync::Arc;
+
+use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
+
+/// Another disk, whose files are read whole into memory where they would be mapped.
+///
+/// An I/O error is an error then, and never a signal, and nobody's truncating a file ends the
+/// process: at the price of memory for all segments, which are read when they are opened.
+#[derive(Clone, Debug)]
+pub struct PlainDisk {
+    disk: Arc<dyn Disk>,
+}
+
+impl PlainDisk {
+    /// The same store without maps.
+    pub fn new(disk: Arc<dyn Disk>) -> PlainDisk {
+        PlainDisk { disk }
+    }
+}
+
+impl Disk for PlainDisk {
+    fn location(&self) -> String {
+        self.disk.location()
+    }
+
+    fn create_dirs(&self) -> io::Result<()> {
+        self.disk.create_dirs()
+    }
+
+    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
+        self.disk.list(dir)
+    }
+
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        self.disk.open(name, access)
+    }
+
+    fn map(&self, name: Name) -> io::Result<Map> {
+        let file = self.disk.open(name, Access::Read)?;
+        let len = usize::try_from(file.size()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let mut bytes = vec![0; len];
+        file.read_at(0, &mut bytes)?;
+        Ok(Map::shared(Arc::new(bytes)))
+    }
+
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+
+    fn remove(&self, name: Name) -> io::Result<()> {
+        self.disk.remove(name)
+    }
+
+    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
+        self.disk.sync_dir(dir)
+    }
+
+    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
+        self.disk.lock(kind)
+    }
+
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        self.disk.free_bytes()
+    }
+}

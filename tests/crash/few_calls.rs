@@ -1,0 +1,196 @@
+//! Every workload of up to three calls, and every state that a crash in its last call may leave.
+
+use std::sync::Arc;
+
+use simkeep::disk::SimDisk;
+use simkeep::{Durability, Options, Scope, Snapshot, Store};
+
+use crate::support::model::Model;
+use crate::support::pages::{PREFIXES, URLS};
+use crate::support::{choice, create, observation, small};
+use crate::under::{Trial, Under, each};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    Observe,
+    Flush,
+    Seal,
+    Merge,
+    Forget,
+    Snapshot,
+    Reopen,
+}
+
+const CALLS: [Call; 7] = [
+    Call::Observe,
+    Call::Flush,
+    Call::Seal,
+    Call::Merge,
+    Call::Forget,
+    Call::Snapshot,
+    Call::Reopen,
+];
+
+/// A store to begin with, and what it holds: a new one, or one with two segments, something
+/// forgotten and a journal. The same bytes for all workloads.
+pub(crate) fn beginnings() -> [(SimDisk, Model); 2] {
+    let empty = SimDisk::new();
+    drop(create(&empty, small()));
+    let (full, mut model) = (empty.crash_all_kept(), Model::default());
+    let store = crate::support::open(&full, small());
+    let mut random = choice(1);
+    for seals in 0..3 {
+        for time in 0..4 {
+            let observation = observation(&mut random, 6, seals * 10 + time);
+            store.observe(observation).unwrap();
+            model.observe(&observation, 3);
+        }
+        match seals {
+            0 => store.seal().unwrap(),
+            1 => {
+                store.forget(Scope::Url(URLS[1])).unwrap();
+                model.forget(|url| url == URLS[1]);
+                store.seal().unwrap();
+            }
+            _ => {}
+        }
+    }
+    drop(store);
+    [(empty, Model::default()), (full, model)].map(|(disk, model)| (settled(&disk), model))
+}
+
+/// The same files, all of them durable.
+fn settled(disk: &SimDisk) -> SimDisk {
+    SimDisk::of(disk.contents())
+}
+
+/// A workload that is under way.
+struct Run {
+    under: Under,
+    options: Options,
+    store: Option<Store>,
+    /// What may be left if the power goes between two calls, newest last.
+    allowed: Vec<Model>,
+    held: Vec<Snapshot>,
+}
+
+impl Run {
+    fn model(&self) -> &Model {
+        self.allowed.last().unwrap()
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.options.durability != Durability::OnFlush
+    }
+
+    /// Does a call, the `n`-th of its workload; `looking` at what a crash could leave of it.
+    fn call(&mut self, call: Call, n: usize, looking: bool) {
+        let before = self.allowed.clone();
+        let mut during = before.clone();
+        let store = self.store.clone().unwrap();
+        let mut random = choice(50 + n as u64);
+        let mut doing: Box<dyn FnMut()> = match call {
+            Call::Observe => {
+                let count = 1 + random(3) as usize * 2;
+                let mut model = self.model().clone();
+                let mut observations = Vec::new();
+                for time in 0..count {
+                    let time = 100 * n as i64 + time as i64;
+                    observations.push(observation(&mut random, 6, time));
+                    model.observe(&observations[observations.len() - 1], 3);
+                }
+                // All of it fits the memtable, so it is there whole or not at all.
+                during.push(model);
+                Box::new(move || drop(store.observe_batch(&observations).unwrap()))
+            }
+            Call::Flush => Box::new(move || store.flush().unwrap()),
+            Call::Seal => Box::new(move || store.seal().unwrap()),
+            Call::Merge => Box::new(move || {
+                store.merge().unwrap();
+            }),
+            Call::Forget => {
+                let mut model = self.model().clone();
+                let scope = if n % 2 == 0 {
+                    model.forget(|url| url == URLS[n]);
+                    Scope::Url(URLS[n])
+                } else {
+                    model.forget(|url| PREFIXES[n - 1].covers(url));
+                    Scope::Prefix(PREFIXES[n - 1].prefix())
+                };
+                during.push(model);
+                Box::new(move || {
+                    store.forget(scope.clone()).unwrap();
+                })
+            }
+            Call::Snapshot => {
+                self.held.push(store.snapshot());
+                Box::new(|| ())
+            }
+            Call::Reopen => {
+                self.store = None;
+                let (hooked, options) = (self.under.hooked(), self.options.clone());
+                let mut store = Some(store);
+                let slot = &mut self.store;
+                Box::new(move || {
+                    store.take().unwrap().close().unwrap();
+                    *slot = Some(Store::open_on(Arc::clone(&hooked), options.clone()).unwrap());
+                })
+            }
+        };
+        if looking {
+            let inside = matches!(call, Call::Seal | Call::Merge | Call::Forget);
+            self.under.allow(during.clone(), inside);
+        }
+        doing();
+        drop(doing);
+        let durable = self.is_flushed() || matches!(call, Call::Flush | Call::Seal | Call::Reopen);
+        self.allowed = if durable { vec![during.pop().unwrap()] } else { during };
+        if looking {
+            self.under.allow(self.allowed.clone(), false);
+            self.under.look();
+            self.under.pause();
+        }
+    }
+}
+
+fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), options: &Options, calls: &[Call], n: usize) {
+    let what = format!("workload {n}, {calls:?} (again: SIMKEEP_WORKLOAD={n})");
+    let under = Under::new(begin.0.crash_all_kept(), trial, options.clone(), &what, n as u64);
+    let store = Store::open_on(under.hooked(), options.clone()).unwrap();
+    let (store, held) = (Some(store), Vec::new());
+    let mut run =
+        Run { under, options: options.clone(), store, allowed: vec![begin.1.clone()], held };
+    for (n, call) in calls.iter().enumerate() {
+        // What crashes in the calls before the last leave, shorter workloads have shown.
+        run.call(*call, n, n + 1 == calls.len());
+    }
+}
+
+#[test]
+fn c2_after_a_crash_in_any_workload_of_three_calls_the_store_is_some_commit() {
+    let trial = Trial::new(100);
+    let beginnings = beginnings();
+    let flushed = Options { durability: Durability::OnFlush, ..small() };
+    let mut workloads = Vec::new();
+    for begin in &beginnings {
+        for options in [small(), flushed.clone()] {
+            for len in 1..=3 {
+                for n in 0..CALLS.len().pow(len) {
+                    let calls = (0..len).map(|place| CALLS[n / 7usize.pow(place) % 7]);
+                    workloads.push((begin, options.clone(), calls.collect::<Vec<_>>()));
+                }
+            }
+        }
+    }
+    let only = std::env::var("SIMKEEP_WORKLOAD").ok().map(|n| n.parse::<usize>().unwrap());
+    each(workloads.len(), |n| {
+        let (begin, options, calls) = &workloads[n];
+        if only.is_none_or(|only| only == n) {
+            run(&trial, begin, options, calls, n);
+        }
+    });
+    trial.report(&format!("{} workloads of up to three calls", workloads.len()));
+    let (moments, whole) = trial.crashes.points();
+    assert!(only.is_some() || moments > 5_000 && whole == moments, "{whole} of {moments}");
+    assert!(only.is_some() || trial.crashes.states() > 30_000);
+}

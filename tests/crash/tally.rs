@@ -1,0 +1,76 @@
+//! What was tried, counted: states by the hash of all that the disk holds, each once.
+
+use std::collections::HashSet;
+use std::hash::Hasher;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use simkeep::disk::{Name, SimDisk};
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// A number from the environment, or another.
+pub(crate) fn wanted(variable: &str, otherwise: u64) -> u64 {
+    match std::env::var(variable) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} is a number")),
+        Err(_) => otherwise,
+    }
+}
+
+/// The hash of everything on a disk but the time in `SNAPSHOT`, which is another in each run.
+pub(crate) fn image(disk: &SimDisk) -> u64 {
+    let mut hash = Xxh3Default::new();
+    disk.read_each(|name, content| {
+        hash.write(name.to_string().as_bytes());
+        hash.write_usize(content.len());
+        match (name, content.len()) {
+            (Name::Snapshot | Name::SnapshotNew, 28..) => {
+                hash.write(&content[..16]);
+                hash.write(&content[24..content.len() - 4]);
+            }
+            _ => hash.write(content),
+        }
+    });
+    hash.finish()
+}
+
+/// Numbers that only grow, for several threads.
+#[derive(Default)]
+pub(crate) struct Tally {
+    images: Mutex<HashSet<u64>>,
+    checked: Mutex<HashSet<(u64, u64)>>,
+    inside: AtomicU64,
+    points: AtomicU64,
+    whole: AtomicU64,
+}
+
+impl Tally {
+    /// Whether this image was not yet seen in this situation; counts it if no situation had it.
+    /// `inside` is whether a seal, a merge or a forgetting was under way.
+    pub(crate) fn is_new(&self, image: u64, situation: u64, inside: bool) -> bool {
+        if self.images.lock().unwrap().insert(image) {
+            self.inside.fetch_add(u64::from(inside), Ordering::Relaxed);
+        }
+        self.checked.lock().unwrap().insert((image, situation))
+    }
+
+    /// A moment was looked at; `whole` is whether all of its states were.
+    pub(crate) fn point(&self, whole: bool) {
+        self.points.fetch_add(1, Ordering::Relaxed);
+        self.whole.fetch_add(u64::from(whole), Ordering::Relaxed);
+    }
+
+    /// Distinct images.
+    pub(crate) fn states(&self) -> u64 {
+        self.images.lock().unwrap().len() as u64
+    }
+
+    /// Those of them first met inside a seal, a merge or a forgetting.
+    pub(crate) fn inside(&self) -> u64 {
+        self.inside.load(Ordering::Relaxed)
+    }
+
+    /// Moments, and those of them of which every subset of pages was tried.
+    pub(crate) fn points(&self) -> (u64, u64) {
+        (self.points.load(Ordering::Relaxed), self.whole.load(Ordering::Relaxed))
+    }
+}

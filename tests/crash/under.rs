@@ -1,0 +1,242 @@
+//! A store under observation: at each sync of its disk, and where each call returns, the states that
+//! a crash could leave are opened and compared with those that it may leave.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use simkeep::disk::{Disk, Fault, OpKind, SimDisk, Unit};
+use simkeep::{Options, Store};
+
+use crate::states;
+use crate::support::compare::{check_counts, check_store, dump};
+use crate::support::disks::HookDisk;
+use crate::support::model::Model;
+use crate::support::{choice, on};
+use crate::tally::{Tally, image};
+
+/// One of so many recovered stores is also searched, scanned and verified.
+const DEEPLY: u64 = 64;
+
+/// What was tried by all workloads of a test, and what went wrong.
+pub(crate) struct Trial {
+    /// States that crashes of the workloads left.
+    pub(crate) crashes: Tally,
+    /// States that crashes of recoveries left.
+    pub(crate) recoveries: Tally,
+    /// One of so many recoveries is cut short, at each of its changes.
+    pub(crate) cut_every: u64,
+    checked: AtomicU64,
+    failures: Mutex<Vec<String>>,
+}
+
+impl Trial {
+    pub(crate) fn new(cut_every: u64) -> Arc<Trial> {
+        Arc::new(Trial {
+            crashes: Tally::default(),
+            recoveries: Tally::default(),
+            cut_every,
+            checked: AtomicU64::new(0),
+            failures: Mutex::default(),
+        })
+    }
+
+    /// Prints what was tried.
+    ///
+    /// # Panics
+    ///
+    /// If anything went wrong.
+    pub(crate) fn report(&self, workloads: &str) {
+        let (moments, whole) = self.crashes.points();
+        println!(
+            "{workloads}: {moments} moments, {whole} of them with every subset of pages; {} distinct \
+             states, {} of them inside a seal, a merge or a forgetting; {} distinct states of \
+             recoveries that were cut short",
+            self.crashes.states(),
+            self.crashes.inside(),
+            self.recoveries.states(),
+        );
+        let failures = self.failures.lock().unwrap();
+        assert!(failures.is_empty(), "{} failures, the first: {}", failures.len(), failures[0]);
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failures.lock().unwrap().is_empty()
+    }
+
+    fn fail(&self, what: String) {
+        eprintln!("{what}");
+        self.failures.lock().unwrap().push(what);
+    }
+}
+
+/// Does something for each number below `n`, on two threads.
+pub(crate) fn each(n: usize, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let at = next.fetch_add(1, Ordering::Relaxed)
+                    && at < n
+                {
+                    work(at);
+                }
+            });
+        }
+    });
+}
+
+/// What the states of a crash are compared with.
+#[derive(Default)]
+struct Expected {
+    /// What may be left, newest last.
+    allowed: Vec<Model>,
+    /// Whether a seal, a merge or a forgetting is under way.
+    inside: bool,
+    /// Moments so far.
+    moments: u64,
+    /// Whether anybody looks.
+    looking: bool,
+}
+
+/// A disk on which each sync is a moment to look at.
+#[derive(Clone)]
+pub(crate) struct Under {
+    disk: SimDisk,
+    trial: Arc<Trial>,
+    options: Options,
+    expected: Arc<Mutex<Expected>>,
+    /// Which workload it is, and how to run it again.
+    what: Arc<str>,
+    seed: u64,
+}
+
+impl Under {
+    pub(crate) fn new(
+        disk: SimDisk,
+        trial: &Arc<Trial>,
+        options: Options,
+        what: &str,
+        seed: u64,
+    ) -> Under {
+        let (trial, what) = (Arc::clone(trial), Arc::from(what));
+        Under { disk, trial, options, expected: Arc::default(), what, seed }
+    }
+
+    /// The disk as the store takes it.
+    pub(crate) fn hooked(&self) -> Arc<dyn Disk> {
+        let under = self.clone();
+        Arc::new(HookDisk::new(on(&self.disk), move |kind, _| {
+            if matches!(kind, OpKind::Sync | OpKind::SyncDir(_)) {
+                under.look();
+            }
+        }))
+    }
+
+    /// A failure to come.
+    pub(crate) fn fail(&self, fault: Fault) {
+        self.disk.fail(fault);
+    }
+
+    pub(crate) fn heal(&self) {
+        self.disk.heal();
+    }
+
+    /// From now on a crash may leave these states.
+    pub(crate) fn allow(&self, allowed: Vec<Model>, inside: bool) {
+        let mut expected = self.expected.lock().unwrap();
+        (expected.allowed, expected.inside, expected.looking) = (allowed, inside, true);
+    }
+
+    /// Nobody looks until states are allowed again.
+    pub(crate) fn pause(&self) {
+        self.expected.lock().unwrap().looking = false;
+    }
+
+    /// Makes and checks the states that a crash could leave now.
+    pub(crate) fn look(&self) {
+        let mut expected = self.expected.lock().unwrap();
+        if !expected.looking {
+            return;
+        }
+        expected.moments += 1;
+        let moment = expected.moments;
+        // What is allowed is part of what makes a case a new one.
+        let situation = self.seed << 20 | moment;
+        let whole = states::each(&self.disk, situation, |disk, state| {
+            let hash = image(&disk);
+            if self.trial.crashes.is_new(hash, situation, expected.inside) {
+                let what = format!("{}, moment {moment}, {state}", self.what);
+                self.check(&disk, hash, &expected.allowed, &what);
+            }
+        });
+        self.trial.crashes.point(whole);
+    }
+
+    fn check(&self, disk: &SimDisk, hash: u64, allowed: &[Model], what: &str) {
+        let n = self.trial.checked.fetch_add(1, Ordering::Relaxed);
+        let Some(found) = self.recover(disk, allowed, n % DEEPLY == 0, what) else { return };
+        if n % self.trial.cut_every == 0 {
+            self.cut(disk, hash, &found, what);
+        }
+    }
+
+    /// Opens what a crash left. None if that is not as it must be.
+    fn recover(&self, disk: &SimDisk, allowed: &[Model], deep: bool, what: &str) -> Option<Model> {
+        let disk = disk.crash_all_kept();
+        let recovered = catch_unwind(AssertUnwindSafe(|| {
+            let store = Store::open_on(on(&disk), self.options.clone()).map_err(|e| e.to_string());
+            let store = store.map_err(|e| format!("it does not open: {e}"))?;
+            let found = dump(&store.snapshot()).map_err(|e| format!("it cannot be read: {e}"))?;
+            if !allowed.contains(&found) {
+                let last = allowed.last().unwrap();
+                check_store(&store, last);
+                return Err("it is none of the states that it may be".to_owned());
+            }
+            check_counts(&store, &found);
+            if deep {
+                check_store(&store, &found);
+                store.verify().map_err(|e| format!("it is not sound: {e}"))?;
+            }
+            Ok(found)
+        }));
+        let why = match recovered {
+            Ok(Ok(found)) => return Some(found),
+            Ok(Err(why)) => why,
+            Err(_) => "a panic, or an answer that is wrong".to_owned(),
+        };
+        self.trial.fail(format!("{what}: {why}"));
+        None
+    }
+
+    /// Opens what a crash left, and lets the power go again at each change that this makes.
+    fn cut(&self, disk: &SimDisk, hash: u64, found: &Model, what: &str) {
+        let again = disk.crash_all_kept();
+        let (under, on_disk, found) = (self.clone(), again.clone(), found.clone());
+        let what = what.to_owned();
+        let mut random = choice(hash);
+        let moments = Mutex::new((0u64, move |n| random(n)));
+        let hooked = HookDisk::new(on(&again), move |_, _| {
+            let (moment, random) = &mut *moments.lock().unwrap();
+            *moment += 1;
+            let units = on_disk.unsynced(Unit::Page);
+            let subsets = if units <= 3 { 1 << units } else { 6 };
+            for subset in 0..subsets {
+                let left = match subset {
+                    _ if units <= 3 => {
+                        on_disk.crash_keeping(Unit::Page, |unit| subset >> unit & 1 == 1)
+                    }
+                    0 => on_disk.crash_synced_only(),
+                    1 => on_disk.crash_all_kept(),
+                    2 => on_disk.crash_keeping(Unit::Page, |_| random(2) == 1),
+                    _ => on_disk.crash(random),
+                };
+                if under.trial.recoveries.is_new(image(&left), hash, false) {
+                    let what = format!("{what}; then cut at change {moment} of the recovery");
+                    under.recover(&left, std::slice::from_ref(&found), false, &what);
+                }
+            }
+        });
+        drop(Store::open_on(Arc::new(hooked), self.options.clone()));
+    }
+}

@@ -1,0 +1,343 @@
+//! Readers in other processes: each sees one state of the store, and the writer notices none of them.
+
+#![cfg(test)]
+
+mod support;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use simkeep::disk::{Counts, Disk, Meter, Name, OpKind, PlainDisk, RealDisk, SimDisk};
+use simkeep::{Digest, Epoch, Error, Observation, Options, Query, Reader, Scope, Store};
+
+use support::compare::{check_reader, dump};
+use support::disks::{HookDisk, PATIENCE};
+use support::model::Model;
+use support::{choice, create, observation, on, small};
+
+const PAGES: u64 = 40;
+
+/// The `n`-th operation of a long crawl: each page in turn, each time with another fingerprint.
+fn page(n: u64) -> String {
+    format!("https://example.com/{}", n % PAGES)
+}
+
+fn numbered(url: &str, n: u64) -> Observation<'_> {
+    let digest = Digest(u128::from(n).to_le_bytes());
+    Observation::content(url, n.cast_signed(), n.wrapping_mul(0x9e37_79b9_7f4a_7c15), Epoch(0))
+        .digest(digest)
+}
+
+fn crawl(store: &Store, from: u64, to: u64) {
+    for n in from..to {
+        store.observe(numbered(&page(n), n)).unwrap();
+    }
+}
+
+/// What a reader sees of the crawl is its beginning, up to the operation that it names.
+fn check_beginning(reader: &Reader) {
+    let last = reader.sequence();
+    let mut visits = 0;
+    for first in 1..=PAGES.min(last) {
+        let url = page(first);
+        let history = reader.history(&url).unwrap();
+        let times: Vec<i64> = history.iter().map(|version| version.visit.time).collect();
+        let expected: Vec<i64> =
+            (first..=last).step_by(PAGES as usize).map(u64::cast_signed).collect();
+        assert_eq!(times, expected, "{url} up to {last}");
+        visits += times.len() as u64;
+        let newest = *times.last().unwrap();
+        let fingerprint = newest.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let near = reader.search(&Query::new(fingerprint, 0).epoch(Epoch(0))).unwrap().near;
+        assert!(near.iter().any(|near| near.url == url), "{url} is not found by its fingerprint");
+    }
+    assert_eq!(visits, last);
+    assert_eq!(reader.stats().unwrap().visits, last);
+}
+
+#[test]
+fn a_reader_sees_what_was_sealed_and_says_how_far_behind_it_is() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let mut reader = Reader::open_on(on(&disk)).unwrap();
+    assert_eq!((reader.sequence(), reader.behind()), (0, 0));
+    assert_eq!(reader.stats().unwrap().pages, 0);
+    crawl(&store, 1, 11);
+    assert_eq!((reader.sequence(), reader.behind()), (0, 10));
+    assert!(!reader.refresh().unwrap(), "nothing was sealed");
+    store.seal().unwrap();
+    crawl(&store, 11, 14);
+    assert!(reader.refresh().unwrap());
+    assert!(reader.written().unwrap().elapsed().unwrap() < Duration::from_secs(60));
+    assert_eq!((reader.sequence(), reader.behind()), (10, 3));
+    check_beginning(&reader);
+    assert_eq!(reader.epochs(), store.epochs());
+    reader.verify().unwrap();
+    // Without a writer there is nothing that it does not see.
+    store.close().unwrap();
+    assert!(reader.refresh().unwrap());
+    assert_eq!((reader.sequence(), reader.behind(), reader.written()), (13, 0, None));
+    check_beginning(&reader);
+}
+
+#[test]
+fn a_reader_sees_all_kinds_of_operations_as_they_were_at_its_seal() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let (mut model, mut random) = (Model::default(), choice(5));
+    for time in 0..60 {
+        let observation = observation(&mut random, 12, time);
+        store.observe(observation).unwrap();
+        model.observe(&observation, 3);
+        if time % 25 == 24 {
+            let url = support::pages::URLS[time as usize % 7];
+            store.forget(Scope::Url(url)).unwrap();
+            model.forget(|u| u == url);
+        }
+    }
+    store.seal().unwrap();
+    check_reader(&Reader::open_on(on(&disk)).unwrap(), &model);
+    check_reader(&Reader::open_on(Arc::new(PlainDisk::new(on(&disk)))).unwrap(), &model);
+}
+
+#[test]
+fn a_reader_lives_through_merges_and_purges_that_remove_its_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), small()).unwrap();
+    crawl(&store, 1, 101);
+    store.seal().unwrap();
+    let mut reader = Reader::open(dir.path()).unwrap();
+    let files = |dir: &Path| fs::read_dir(dir.join("segments")).unwrap().count();
+    assert!(files(dir.path()) > 3);
+    store.merge().unwrap();
+    assert_eq!(files(dir.path()), 1);
+    check_beginning(&reader);
+    assert!(reader.refresh().unwrap());
+    check_beginning(&reader);
+    store.purge(Scope::Url(&page(1))).unwrap();
+    check_beginning(&reader);
+    let purged = Reader::open(dir.path()).unwrap();
+    assert!(purged.history(&page(1)).unwrap().is_empty());
+}
+
+#[test]
+fn files_are_kept_a_while_for_readers_that_are_about_to_open_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let grace = Duration::from_millis(300);
+    let options = Options { reader_grace: grace, background: true, ..small() };
+    let options = Options { merge_fanout: 100, ..options };
+    let store = Store::create(dir.path(), options).unwrap();
+    crawl(&store, 1, 20);
+    store.seal().unwrap();
+    crawl(&store, 20, 25);
+    store.seal().unwrap();
+    let segments = dir.path().join("segments");
+    let files = || fs::read_dir(&segments).unwrap().count();
+    let (before, since) = (files(), Instant::now());
+    store.merge().unwrap();
+    if since.elapsed() < grace {
+        assert_eq!(files(), before + 1);
+    }
+    while files() > 1 {
+        assert!(since.elapsed() < PATIENCE, "they are never removed");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(since.elapsed() >= grace);
+    // A purge and a close do not wait.
+    crawl(&store, 25, 30);
+    store.seal().unwrap();
+    store.purge(Scope::Url(&page(1))).unwrap();
+    store.merge().unwrap();
+    store.close().unwrap();
+    assert_eq!(files(), 1);
+}
+
+#[test]
+fn a_reader_starts_again_when_a_file_goes_before_it_is_open() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    crawl(&store, 1, 41);
+    store.seal().unwrap();
+    let merged = AtomicBool::new(false);
+    let writer = store.clone();
+    let under_its_feet = HookDisk::new(on(&disk), move |kind, _| {
+        if kind == OpKind::Map && !merged.swap(true, Ordering::Relaxed) {
+            writer.merge().unwrap();
+        }
+    });
+    let reader = Reader::open_on(Arc::new(under_its_feet)).unwrap();
+    assert_eq!(reader.stats().unwrap().segments.len(), 1);
+    check_beginning(&reader);
+}
+
+#[test]
+fn a_damaged_snapshot_is_named_and_does_the_writer_no_harm() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), small()).unwrap();
+    crawl(&store, 1, 20);
+    store.seal().unwrap();
+    let path = dir.path().join("SNAPSHOT");
+    let sound = fs::read(&path).unwrap();
+    for at in 0..sound.len() {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 0x10;
+        fs::write(&path, damaged).unwrap();
+        match Reader::open(dir.path()) {
+            Err(Error::Corrupt(found)) => assert_eq!(found.file, "SNAPSHOT"),
+            Err(Error::Version { file, .. }) => assert_eq!(file, "SNAPSHOT"),
+            other => panic!("byte {at}: {other:?}"),
+        }
+    }
+    crawl(&store, 20, 25);
+    store.seal().unwrap();
+    check_beginning(&Reader::open(dir.path()).unwrap());
+}
+
+#[test]
+fn a_snapshot_that_does_not_fit_the_disk_keeps_nobody_from_working() {
+    let mut kept_out = 0;
+    for room in (0..12_000).step_by(256) {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        crawl(&store, 1, 33);
+        store.seal().unwrap();
+        let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
+        disk.set_capacity_bytes(Some(used as u64 + room));
+        // The old files are let go first, if it cannot be said otherwise that they are gone.
+        let merged = match store.merge() {
+            Ok(_) => true,
+            Err(Error::Io { source, .. }) => {
+                assert_eq!(source.kind(), ErrorKind::StorageFull);
+                false
+            }
+            Err(e) => panic!("{e}"),
+        };
+        let reader = Reader::open_on(on(&disk)).unwrap();
+        check_beginning(&reader);
+        assert_eq!(reader.stats().unwrap().segments.len() == 1, merged, "{room}");
+        kept_out += u32::from(!merged);
+        drop(store);
+        let reader = Reader::open_on(on(&disk)).unwrap();
+        check_beginning(&reader);
+        assert_eq!(reader.sequence(), 32);
+        drop(Store::open_on(on(&disk), small()).unwrap());
+    }
+    assert!(kept_out > 0);
+}
+
+/// Nanoseconds that this thread was on a processor.
+fn cpu_nanos() -> u64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// Opens a store again and again, as another process.
+#[test]
+#[ignore = "the other process of another test"]
+fn a_process_that_reads() {
+    let path = std::env::var("SIMKEEP_READ").unwrap();
+    let opens: u64 = std::env::var("SIMKEEP_OPENS").unwrap().parse().unwrap();
+    let (mut least, mut live) = (0, 0);
+    let since = Instant::now();
+    for n in 0..opens {
+        let reader = Reader::open(&path).unwrap();
+        assert!(reader.sequence() >= least, "it went back");
+        least = if reader.written().is_some() { reader.sequence() } else { 0 };
+        live += u64::from(reader.written().is_some());
+        if n % 10 == 0 {
+            check_beginning(&reader);
+        }
+    }
+    println!("opened {opens} times, {live} beside the writer, in {:?}", since.elapsed());
+}
+
+fn reading(path: &Path, opens: u64) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "a_process_that_reads", "--ignored", "--nocapture"]);
+    command.env("SIMKEEP_READ", path).env("SIMKEEP_OPENS", opens.to_string());
+    command.stdout(Stdio::inherit()).spawn().unwrap()
+}
+
+/// A crawl of so many operations at full speed: what it cost the disk, and the processor.
+fn cost(path: &Path, until: &mut dyn FnMut(u64) -> bool) -> (u64, Counts, u64) {
+    let meter = Meter::new(Arc::new(RealDisk::new(path)));
+    let options = Options { memtable_observations: 500, merge_fanout: 4, ..small() };
+    let store = Store::create_on(Arc::new(meter.clone()), options).unwrap();
+    let (before, cpu) = (meter.counts(), cpu_nanos());
+    let mut n = 1;
+    while until(n) {
+        let urls: Vec<String> = (n..n + 100).map(page).collect();
+        let batch: Vec<_> = urls.iter().zip(n..).map(|(url, n)| numbered(url, n)).collect();
+        store.observe_batch(&batch).unwrap();
+        n += 100;
+        if n % 2000 == 1 {
+            store.rest().unwrap();
+        }
+    }
+    let cpu = cpu_nanos() - cpu;
+    let counts = meter.counts().since(&before);
+    store.close().unwrap();
+    (n - 1, counts, cpu)
+}
+
+#[test]
+fn c7_a_thousand_readers_in_another_process_cost_the_writer_nothing() {
+    const OPENS: u64 = 1000;
+    let dir = tempfile::tempdir().unwrap();
+    let (beside, alone) = (dir.path().join("beside"), dir.path().join("alone"));
+    let mut reader: Option<Child> = None;
+    let beside = cost(&beside.clone(), &mut |_| {
+        let reader = reader.get_or_insert_with(|| reading(&beside, OPENS));
+        reader.try_wait().unwrap().is_none()
+    });
+    assert!(reader.unwrap().wait().unwrap().success(), "a reader failed");
+    let (operations, counts, cpu) = beside;
+    let (_, counts_alone, cpu_alone) = cost(&alone, &mut |n| n <= operations);
+    let ratio = |a: u64, b: u64| a as f64 / b as f64;
+    println!(
+        "{OPENS} opens beside {operations} observations; the writer's syncs {} to {}, bytes written \
+         {:.4}, CPU {:.3} times those alone",
+        counts.file_syncs,
+        counts_alone.file_syncs,
+        ratio(counts.bytes_written, counts_alone.bytes_written),
+        ratio(cpu, cpu_alone),
+    );
+    assert_eq!(counts.file_syncs, counts_alone.file_syncs);
+    assert_eq!(counts.dir_syncs, counts_alone.dir_syncs);
+    assert_eq!(counts.writes, counts_alone.writes);
+    assert!((0.99..1.01).contains(&ratio(counts.bytes_written, counts_alone.bytes_written)));
+}
+
+#[test]
+fn a_reader_of_a_killed_store_sees_everything_that_was_acknowledged() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    crawl(&store, 1, 30);
+    let killed = disk.crash_all_kept();
+    let before = killed.contents();
+    let reader = Reader::open_on(on(&killed)).unwrap();
+    assert_eq!((reader.sequence(), reader.written()), (29, None));
+    check_beginning(&reader);
+    assert_eq!(dump(&reader).unwrap(), dump(&store.snapshot()).unwrap());
+    drop(reader);
+    assert!(killed.contents() == before, "a reader wrote");
+    assert!(before.iter().any(|(name, _)| *name == Name::Snapshot));
+}
+
+#[test]
+fn readers_write_nothing() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    crawl(&store, 1, 30);
+    let readers: Arc<dyn Disk> = Arc::new(HookDisk::new(on(&disk), |kind, name| {
+        assert!(!kind.changes(), "a reader does {kind:?} to {name:?}");
+    }));
+    check_beginning(&Reader::open_on(Arc::clone(&readers)).unwrap());
+    store.close().unwrap();
+    check_beginning(&Reader::open_on(readers).unwrap());
+}
