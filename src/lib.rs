@@ -32,8 +32,8 @@
 //!
 //! [`disk`] is the one seam to the file system, real or simulated. `layout` has the numbers of the
 //! format, `page` the URLs, their order and the fold of visits into a history, [`fingerprint`] makes
-//! simhashes of text, [`search`] finds them by distance, `sort` sorts what memory does not hold. On
-//! these stand `segment`, `catalog` and
+//! simhashes of text, [`search`] finds them by distance, `sort` sorts what memory does not hold, and
+//! `sync` has the locks, which a test may schedule. On these stand `segment`, `catalog` and
 //! `store`. The format is specified in `format/` of the repository.
 //!
 //! # Features
@@ -51,6 +51,7 @@ pub mod search;
 mod segment;
 mod sort;
 mod store;
+mod sync;
 
 pub use error::{Corruption, Error, Result};
 pub use page::{

@@ -15,7 +15,6 @@ use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use parking_lot::RwLock;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 
 use self::backend::FileBackend;
@@ -23,6 +22,7 @@ pub(crate) use self::manifest::Manifest;
 pub(crate) use self::rows::{Blob, SegmentRow, Settings};
 use crate::disk::{Access, Dir, Disk, DiskFile, Name, Overlay};
 use crate::error::{Error, Result};
+use crate::sync::{Mutex, RwLock};
 
 const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
 const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
@@ -75,6 +75,9 @@ pub(crate) struct Contents {
 pub(crate) struct Catalog {
     disk: Arc<dyn Disk>,
     database: RwLock<Option<Database>>,
+    /// Taken by each transaction that writes: redb has only one at a time, and none after one that
+    /// failed. Why that failed.
+    failed: Mutex<Option<Error>>,
 }
 
 impl Catalog {
@@ -93,7 +96,11 @@ impl Catalog {
     pub(crate) fn open(disk: &Arc<dyn Disk>) -> Result<(Catalog, Contents)> {
         let database = open_database(disk)?;
         let contents = rows::read(&database)?;
-        let catalog = Catalog { disk: Arc::clone(disk), database: RwLock::new(Some(database)) };
+        let catalog = Catalog {
+            disk: Arc::clone(disk),
+            database: RwLock::new(Some(database)),
+            failed: Mutex::new(None),
+        };
         Ok((catalog, contents))
     }
 
@@ -161,14 +168,16 @@ impl Catalog {
     /// Writes the catalog anew, so that nothing of what was deleted stays in its file.
     pub(crate) fn rewrite(&self) -> Result<()> {
         let mut database = self.database.write();
-        let contents = match &*database {
-            Some(open) => rows::read(open)?,
-            None => return Err(Error::Closed),
-        };
-        *database = None;
-        write_whole(&self.disk, &contents)?;
-        *database = Some(open_database(&self.disk)?);
-        Ok(())
+        self.unless_failed(|| {
+            let contents = match &*database {
+                Some(open) => rows::read(open)?,
+                None => return Err(Error::Closed),
+            };
+            *database = None;
+            write_whole(&self.disk, &contents)?;
+            *database = Some(open_database(&self.disk)?);
+            Ok(())
+        })
     }
 
     /// Closes the database, so that the next open need not recover.
@@ -181,8 +190,19 @@ impl Catalog {
         change: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<()> {
         let database = self.database.read();
-        let database = database.as_ref().ok_or(Error::Closed)?;
-        guarded(|| commit(database, change))
+        self.unless_failed(|| {
+            let database = database.as_ref().ok_or(Error::Closed)?;
+            guarded(|| commit(database, change))
+        })
+    }
+
+    /// Makes a change, if none before has failed: whoever comes later is told of the same failure.
+    fn unless_failed(&self, change: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut failed = self.failed.lock();
+        match &*failed {
+            Some(cause) => Err(cause.clone()),
+            None => change().inspect_err(|e| *failed = Some(e.clone())),
+        }
     }
 }
 

@@ -6,7 +6,6 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::build::{Builder, Spill, Spilled};
 use super::file::Segment;
@@ -23,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, Tag};
 use crate::page::Visit;
 use crate::search::canonical_key;
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// What is merged.
 pub(crate) struct Mergeable<'a> {

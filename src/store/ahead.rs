@@ -1,8 +1,7 @@
 //! Several threads on one batch: chunks are looked up ahead of where they are applied.
 
-use std::thread::Scope;
-
-use parking_lot::{Condvar, Mutex};
+use crate::sync::thread::{Builder, Scope};
+use crate::sync::{Condvar, Mutex};
 
 /// Chunks that may be looked up before their turn, at least.
 const AHEAD: usize = 3;
@@ -54,7 +53,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
             }
         };
         // If there is no thread to be had, this one does it all.
-        let _ = std::thread::Builder::new().spawn_scoped(scope, help);
+        let _ = Builder::new().spawn_scoped(scope, help);
     }
 
     /// The next chunk and what was done about it, working on it or on later ones meanwhile.

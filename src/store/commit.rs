@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-
 use super::shared::Shared;
 use crate::catalog::{Blob, Journal};
 use crate::error::Result;
+use crate::sync::{Condvar, Mutex, thread};
 
 /// Bytes of a blob after which another is begun.
 const BLOB_BYTES_MAX: usize = 16 << 20;
@@ -79,7 +78,7 @@ impl Shared {
             state.leading = true;
             drop(state);
             if let Some(delay) = delay {
-                std::thread::sleep(delay);
+                thread::sleep(delay);
             }
             let (pending, last) = {
                 let mut writer = self.writer.lock();
@@ -96,6 +95,14 @@ impl Shared {
             if let Err(e) = written {
                 return Err(self.poison(e));
             }
+        }
+    }
+
+    /// Returns when nobody commits. Once the store is closed, nobody begins to.
+    pub(super) fn outlast_commits(&self) {
+        let mut state = self.commits.state.lock();
+        while state.leading {
+            self.commits.changed.wait(&mut state);
         }
     }
 

@@ -31,10 +31,6 @@ mod view;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
-
-use parking_lot::Mutex;
 
 pub use answer::{
     ExactCopy, Forgotten, History, Merged, Outcome, Page, SegmentStats, Stats, Verified, Version,
@@ -51,6 +47,8 @@ use self::view::View;
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Observation, Prefix};
+use crate::sync::atomic::Ordering;
+use crate::sync::{Mutex, thread};
 
 /// What [`Store::forget`] applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +96,7 @@ pub struct Store {
 #[derive(Debug)]
 struct Handle {
     shared: Arc<Shared>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    threads: Mutex<Vec<thread::JoinHandle<()>>>,
     closing: Mutex<()>,
 }
 
@@ -173,7 +171,7 @@ impl Store {
                 ("simkeep-merge", Shared::run_merger),
             ] {
                 let shared = Arc::clone(&store.handle.shared);
-                let thread = std::thread::Builder::new().name(name.to_owned());
+                let thread = thread::Builder::new().name(name.to_owned());
                 let thread = thread.spawn(move || {
                     let ran = catch_unwind(AssertUnwindSafe(|| run(&shared)));
                     if ran.is_err() {
@@ -215,10 +213,11 @@ impl Store {
         let new = number(shared.view().epochs.len());
         shared.catalog.add_epoch(new.0, name).map_err(|e| shared.poison(e))?;
         shared.change_view(|view| {
+            // Before anybody finds the name: whoever does may observe in it at once.
+            shared.newest_epoch.store(new.0, Ordering::Release);
             let epochs = view.epochs.iter().cloned().chain([name.to_owned()]).collect();
             View { epochs, ..view.clone() }
         });
-        shared.newest_epoch.store(new.0, Ordering::Release);
         Ok(new)
     }
 
@@ -462,7 +461,8 @@ impl Handle {
             // A thread that panicked has nothing more to say.
             let _ = thread.join();
         }
-        // Whoever still loads, seals or merges is waited for: until then the lock is ours.
+        // Whoever still commits, loads, seals or merges is waited for: until then the lock is ours.
+        shared.outlast_commits();
         let _loading = shared.loading.lock();
         let _sealing = shared.sealing.lock();
         let _merging = shared.merging.lock();

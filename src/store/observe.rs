@@ -7,8 +7,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use parking_lot::MutexGuard;
-
 use super::ahead::Ahead;
 use super::answer::{ExactCopy, Outcome};
 use super::journal::{self, Place};
@@ -23,6 +21,7 @@ use crate::page::{
     Content, Digest, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url,
 };
 use crate::segment::put_carried;
+use crate::sync::{MutexGuard, thread};
 
 /// Observations that are looked up together, at most: the more there are, the closer together in the
 /// index of URLs lies what they read.
@@ -73,7 +72,7 @@ impl Shared {
         let mut outcomes = Vec::with_capacity(observations.len());
         let look_up = |chunk| self.prepare(self.view(), chunk);
         let ahead = Ahead::new(chunks(observations));
-        let applied = std::thread::scope(|scope| {
+        let applied = thread::scope(|scope| {
             let _until = ahead.until_dropped();
             if !self.is_sealing_late()? {
                 ahead.help(scope, look_up);

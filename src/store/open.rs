@@ -7,10 +7,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::{Duration, Instant};
-
-use parking_lot::{Condvar, Mutex, RwLock};
 
 use super::commit::{Commits, Pending};
 use super::journal;
@@ -22,6 +19,8 @@ use super::view::{LiveSegment, View};
 use crate::catalog::{Catalog, Contents, Journal, Settings};
 use crate::disk::{Dir, Disk, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use crate::sync::{Condvar, Mutex, RwLock, thread};
 
 /// How long a lock is waited for: a reader holds it while it opens a store that nobody writes.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
@@ -174,7 +173,7 @@ fn lock(disk: &Arc<dyn Disk>) -> Result<Box<dyn LockGuard>> {
             None if since.elapsed() > LOCK_WAIT => {
                 return Err(Error::Locked { location: disk.location() });
             }
-            None => std::thread::sleep(Duration::from_millis(10)),
+            None => thread::sleep(Duration::from_millis(10)),
         }
     }
 }

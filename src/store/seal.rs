@@ -5,10 +5,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-use parking_lot::MutexGuard;
 
 use super::answer::Merged;
 use super::memtable::{Inner, Memtable};
@@ -21,6 +18,8 @@ use crate::error::{Error, Result};
 use crate::layout::PAGES_MAX;
 use crate::search::Resources;
 use crate::segment::{Layout, Mergeable, SealPage, Sealer, Segment, Span, merge};
+use crate::sync::atomic::Ordering;
+use crate::sync::{MutexGuard, thread};
 
 /// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
@@ -154,7 +153,7 @@ impl Shared {
                 }
                 Err(held) => sealed = held,
             }
-            std::thread::sleep(Duration::from_millis(1));
+            thread::sleep(Duration::from_millis(1));
         }
     }
 

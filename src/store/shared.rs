@@ -1,9 +1,6 @@
 //! What all handles of an open store share.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-
-use parking_lot::{Condvar, Mutex, RwLock};
 
 use super::commit::{Commits, Pending};
 use super::mark::Mark;
@@ -16,6 +13,8 @@ use crate::catalog::Catalog;
 use crate::disk::{Disk, LockGuard};
 use crate::error::{Error, Result};
 use crate::page::Epoch;
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{Condvar, Mutex, RwLock};
 
 /// The state of an open store.
 #[derive(Debug)]

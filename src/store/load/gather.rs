@@ -2,7 +2,6 @@
 //! while more is gathered.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::runs::{RunWriter, Runs, sort_tail};
 use crate::disk::{Disk, Name};
@@ -12,6 +11,7 @@ use crate::page::{Observation, surt};
 use crate::search::prefetch;
 use crate::segment::{Visits, put_visits};
 use crate::sort::{Keyed, sort_by_digits};
+use crate::sync::mpsc::{Receiver, Sender, channel};
 
 /// Bytes that are gathered at most: places among them are 32 bits wide.
 const GATHERED_BYTES_MAX: usize = 3 << 30;

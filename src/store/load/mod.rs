@@ -18,7 +18,6 @@ mod runs;
 mod write;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub use observed::Observed;
@@ -33,6 +32,8 @@ use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::search::Resources;
+use crate::sync::atomic::Ordering;
+use crate::sync::thread;
 
 /// Observations after which the callback is asked.
 const WATCHED: u64 = 1 << 12;
@@ -84,7 +85,7 @@ impl Shared {
             tier: &|visits| self.tier(visits),
         };
         let (merger, batches) = write::pair();
-        let written = std::thread::scope(|scope| {
+        let written = thread::scope(|scope| {
             let writer = named("simkeep-write", scope, || writing.run(batches))?;
             let merged = merger.run(&runs, &view, |visits| watch.tell(visits));
             let written = joined(writer.join())?;
@@ -109,7 +110,7 @@ impl Shared {
     ) -> Result<Option<Runs>> {
         let name = self.scratch_name(0);
         let (mut gatherer, writer) = gather::pair(memory_bytes);
-        let written = std::thread::scope(|scope| {
+        let written = thread::scope(|scope| {
             let writer = named("simkeep-sort", scope, || writer.run(&self.disk, name))?;
             let gathered = (|| {
                 for observation in observations {
@@ -224,15 +225,15 @@ impl Shared {
 /// Starts a thread.
 fn named<'scope, T: Send + 'scope>(
     name: &str,
-    scope: &'scope std::thread::Scope<'scope, '_>,
+    scope: &'scope thread::Scope<'scope, '_>,
     run: impl FnOnce() -> T + Send + 'scope,
-) -> Result<std::thread::ScopedJoinHandle<'scope, T>> {
-    let thread = std::thread::Builder::new().name(name.to_owned());
+) -> Result<thread::ScopedJoinHandle<'scope, T>> {
+    let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
 }
 
 /// What a thread came to.
-fn joined<T>(thread: std::thread::Result<Result<T>>) -> Result<T> {
+fn joined<T>(thread: thread::Result<Result<T>>) -> Result<T> {
     thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 

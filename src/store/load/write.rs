@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::runs::{Joined, Runs};
 use crate::disk::{Disk, Name};
@@ -12,6 +10,8 @@ use crate::error::{Error, Result};
 use crate::page::{Content, Head, Visit};
 use crate::segment::{Layout, Record, SealPage, Sealer, Span, put_carried, unpack_head, url_hash};
 use crate::store::view::{Known, Lookup, Part, View};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Pages that are passed on together.
 const BATCH_PAGES: usize = 2048;

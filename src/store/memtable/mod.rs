@@ -11,10 +11,7 @@ mod page;
 mod places;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-use parking_lot::RwLock;
 
 pub(crate) use effect::Effect;
 use fingerprints::Fingerprints;
@@ -26,6 +23,8 @@ use crate::catalog::Journal;
 use crate::page::{Content, Prefix, Visit, surt};
 use crate::search::{Candidate, Plan, prefetch_value};
 use crate::segment::Tombstone;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The observations since the last seal.
 #[derive(Debug)]
@@ -89,11 +88,11 @@ impl Memtable {
         !self.touched.load(Ordering::Acquire)
     }
 
-    pub(crate) fn read(&self) -> parking_lot::RwLockReadGuard<'_, Inner> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Inner> {
         self.inner.read()
     }
 
-    pub(crate) fn write(&self) -> parking_lot::RwLockWriteGuard<'_, Inner> {
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Inner> {
         // Long before a reader can know of the operation.
         if self.is_untouched() {
             self.touched.store(true, Ordering::Release);

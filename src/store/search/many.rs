@@ -8,6 +8,7 @@ use crate::store::ahead::Ahead;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
 use crate::store::view::LiveSegment;
+use crate::sync::thread;
 
 /// Searches that are answered together, at most: few enough that what they find is soon let go.
 const TOGETHER: usize = 1 << 12;
@@ -59,7 +60,7 @@ impl Snapshot {
         }
         let ahead = Ahead::new(chunks);
         let work = |chunk| self.search_chunk(chunk, like);
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let _until = ahead.until_dropped();
             for _ in 1..threads {
                 ahead.help(scope, work);

@@ -1,0 +1,27 @@
+//! Locks, threads and the atomics that threads agree by, in one place, so that a test can stand
+//! in for the scheduler.
+//!
+//! An ordinary build takes them from parking_lot and the standard library as they are. With
+//! `--cfg shuttle` they are shuttle's, which runs one thread at a time and decides at each of these
+//! operations who goes on. There nothing may wait for another thread in any other way.
+//!
+//! Whatever is not meant to be interleaved (counters, caches that anybody may fill) uses the
+//! standard library's atomics in both.
+
+#[cfg(not(shuttle))]
+mod real {
+    pub(crate) use std::sync::{atomic, mpsc};
+    pub(crate) use std::thread;
+
+    pub(crate) use parking_lot::{
+        Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    };
+}
+
+#[cfg(not(shuttle))]
+pub(crate) use real::*;
+#[cfg(shuttle)]
+pub(crate) use scheduled::*;
+
+#[cfg(shuttle)]
+mod scheduled;
