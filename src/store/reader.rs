@@ -15,6 +15,7 @@ use super::view::{LiveSegment, View};
 use crate::catalog::{Catalog, Manifest};
 use crate::disk::{Disk, Lock, RealDisk};
 use crate::error::{Error, Result};
+use crate::sync::thread;
 
 /// How long a state is looked for that stays whole while it is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -160,7 +161,7 @@ fn look(disk: &Arc<dyn Disk>, open: &[Arc<LiveSegment>]) -> Result<(Snapshot, Op
             None if since.elapsed() > PATIENCE => {
                 return Err(Error::Locked { location: disk.location() });
             }
-            None => std::thread::sleep(PAUSE),
+            None => thread::sleep(PAUSE),
         }
     }
 }
