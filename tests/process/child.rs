@@ -1,0 +1,169 @@
+//! This program once more, as another process, and the socket to it.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::{crawl, full_disk, power, race, strace, truncated};
+
+/// Tells the child its role and what belongs to it, line by line.
+const TOLD: &str = "SIMKEEP_CHILD";
+
+/// Far longer than anything that a child does takes; what takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where a child begins. For whoever runs it by hand it does nothing.
+#[test]
+#[ignore = "the other tests run this in a process of its own"]
+fn begin() {
+    let Ok(told) = std::env::var(TOLD) else { return };
+    let told: Vec<&str> = told.split('\n').collect();
+    let stdin = std::io::stdin().as_fd().try_clone_to_owned().unwrap();
+    let parent = Parent { socket: Arc::new(Mutex::new(UnixStream::from(stdin))) };
+    let number = |text: &str| text.parse::<u64>().unwrap();
+    match told[..] {
+        ["crawl", store, seed, from] => {
+            crawl::crawl(&parent, Path::new(store), number(seed), number(from));
+        }
+        ["crawl much", store] => crawl::crawl_much(&parent, Path::new(store)),
+        ["fill", store, seed] => full_disk::fill(&parent, Path::new(store), number(seed)),
+        ["full disk", dir, seed] => full_disk::stage(&parent, Path::new(dir), number(seed)),
+        ["cut power", dir, seed] => power::stage(&parent, Path::new(dir), number(seed)),
+        ["hold", store] => race::hold(&parent, Path::new(store)),
+        ["take turns", store, number_of_mine] => {
+            race::take_turns(&parent, Path::new(store), number(number_of_mine));
+        }
+        ["create", store] => race::create(&parent, Path::new(store)),
+        ["read", store] => truncated::read(&parent, Path::new(store)),
+        ["work", store] => strace::work(Path::new(store)),
+        ["work around", store] => strace::work_around(Path::new(store)),
+        _ => panic!("no role: {told:?}"),
+    }
+}
+
+/// What a child has of the process that started it. If that one is gone, speaking to it panics, so no
+/// child is left behind.
+#[derive(Clone)]
+pub(crate) struct Parent {
+    socket: Arc<Mutex<UnixStream>>,
+}
+
+impl Parent {
+    /// Says a line: it is on its way when this returns.
+    pub(crate) fn say(&self, line: impl Display) {
+        self.socket.lock().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// Waits until it is told to go on; false if there is nobody any more to say so.
+    pub(crate) fn await_word(&self) -> bool {
+        let socket = self.socket.lock().unwrap().try_clone().unwrap();
+        (&socket).read(&mut [0]).is_ok_and(|read| read == 1)
+    }
+}
+
+/// A running child; killed when it is dropped.
+pub(crate) struct Child {
+    process: std::process::Child,
+    socket: UnixStream,
+    heard: Vec<u8>,
+}
+
+impl Child {
+    /// A child with a role, and arguments as [`begin`] takes them.
+    pub(crate) fn start(role: &str, arguments: &[&dyn Display]) -> Child {
+        Child::start_under(&[], role, arguments)
+    }
+
+    /// The same, started by other programs: their command line goes before its own.
+    pub(crate) fn start_under(under: &[&str], role: &str, arguments: &[&dyn Display]) -> Child {
+        let this = std::env::current_exe().unwrap();
+        let mut line: Vec<&std::ffi::OsStr> = under.iter().map(|word| word.as_ref()).collect();
+        line.push(this.as_os_str());
+        let told = arguments.iter().fold(role.to_owned(), |told, more| format!("{told}\n{more}"));
+        let (socket, theirs) = UnixStream::pair().unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut command = Command::new(line[0]);
+        command.args(&line[1..]).args(["child::begin", "--exact", "--ignored", "--nocapture"]);
+        command.env(TOLD, told).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
+        let process = command.spawn().unwrap();
+        Child { process, socket, heard: Vec::new() }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// The next line that it says; none after its last.
+    pub(crate) fn hear(&mut self) -> Option<String> {
+        loop {
+            if let Some(line) = self.heard_line() {
+                return Some(line);
+            }
+            let mut bytes = [0; 4096];
+            match self.socket.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(read) => self.heard.extend_from_slice(&bytes[..read]),
+                // It ended and left unread what it was told.
+                Err(e) if e.kind() == ErrorKind::ConnectionReset => return None,
+                Err(e) => panic!("the child says nothing more: {e}"),
+            }
+        }
+    }
+
+    fn heard_line(&mut self) -> Option<String> {
+        let end = self.heard.iter().position(|&byte| byte == b'\n')?;
+        let line: Vec<u8> = self.heard.drain(..=end).take(end).collect();
+        Some(String::from_utf8(line).unwrap())
+    }
+
+    /// Waits for a line that is expected.
+    pub(crate) fn expect(&mut self, expected: &str) {
+        assert_eq!(self.hear().as_deref(), Some(expected));
+    }
+
+    /// What it has said so far, without waiting.
+    pub(crate) fn said(&mut self) -> Vec<String> {
+        self.socket.set_nonblocking(true).unwrap();
+        let mut bytes = [0; 4096];
+        loop {
+            match self.socket.read(&mut bytes) {
+                Ok(0) => break,
+                Ok(read) => self.heard.extend_from_slice(&bytes[..read]),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Err(e) => panic!("the socket to a child: {e}"),
+            }
+        }
+        self.socket.set_nonblocking(false).unwrap();
+        std::iter::from_fn(|| self.heard_line()).collect()
+    }
+
+    /// Tells it to go on.
+    pub(crate) fn go_on(&mut self) {
+        self.socket.write_all(b".").unwrap();
+    }
+
+    /// Kills it, waits until it is gone, and returns what it had said.
+    pub(crate) fn kill(&mut self) -> Vec<String> {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        std::iter::from_fn(|| self.hear()).collect()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(&mut self) -> ExitStatus {
+        self.process.wait().unwrap()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

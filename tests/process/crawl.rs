@@ -1,0 +1,164 @@
+//! The crawler that is killed: one thread that does operations of a known sequence, and says when
+//! each is acknowledged.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use simkeep::disk::{Access, Name, OpKind, RealDisk};
+use simkeep::{Epoch, Observation, Options, Scope, Store};
+
+use super::child::Parent;
+use super::support::compare::{check_counts, dump};
+use super::support::disks::HookDisk;
+use super::support::model::Model;
+use super::support::pages::{PREFIXES, URLS};
+use super::support::{EPOCHS, choice, observation, small};
+
+/// One operation.
+#[derive(Debug)]
+enum Step {
+    Observe(Observation<'static>),
+    Forget(&'static str),
+    ForgetUnder(usize),
+    Purge(&'static str),
+}
+
+/// The operation after `n` others: the same whoever asks.
+fn step(seed: u64, n: u64) -> Step {
+    let mut choice = choice(choice(seed)(u64::MAX) ^ n);
+    let below =
+        |choice: &mut dyn FnMut(u64) -> u64, n: usize| usize::try_from(choice(n as u64)).unwrap();
+    match choice(60) {
+        0 => Step::Forget(URLS[below(&mut choice, URLS.len())]),
+        1 => Step::ForgetUnder(below(&mut choice, PREFIXES.len())),
+        2 => Step::Purge(URLS[below(&mut choice, URLS.len())]),
+        _ => Step::Observe(observation(&mut choice, URLS.len() as u64, n.cast_signed())),
+    }
+}
+
+fn take(store: &Store, step: &Step) {
+    match step {
+        Step::Observe(observation) => drop(store.observe(*observation).unwrap()),
+        Step::Forget(url) => drop(store.forget(Scope::Url(url)).unwrap()),
+        Step::ForgetUnder(n) => {
+            store.forget(Scope::Prefix(PREFIXES[*n].prefix())).unwrap();
+        }
+        Step::Purge(url) => drop(store.purge(Scope::Url(url)).unwrap()),
+    }
+}
+
+/// How the crawler opens its store: sealing every 16 observations, and merging two by two.
+pub(crate) fn options() -> Options {
+    Options { background: true, ..small() }
+}
+
+/// A new store for the crawler.
+pub(crate) fn create(path: &Path) {
+    let store = Store::create(path, options()).unwrap();
+    store.epoch(EPOCHS[1]).unwrap();
+    store.close().unwrap();
+}
+
+/// Does operations from `from` on until it is killed.
+///
+/// Says `recovering` before each change of the disk while the store is opened, then `opened`; `begin
+/// ID` before segment ID is begun, `write ID` before each change of it and `rename ID` before it gets
+/// its name; and `ack N` when N operations are acknowledged.
+pub(crate) fn crawl(parent: &Parent, path: &Path, seed: u64, from: u64) {
+    let opening = Arc::new(AtomicBool::new(true));
+    let disk = {
+        let (parent, opening) = (parent.clone(), Arc::clone(&opening));
+        HookDisk::new(Arc::new(RealDisk::new(path)), move |kind, name| {
+            if opening.load(Ordering::Relaxed) {
+                parent.say("recovering");
+            }
+            if let Some(Name::SegmentNew(id)) = name {
+                match kind {
+                    OpKind::Open(Access::Create) => parent.say(format!("begin {id}")),
+                    OpKind::Rename(_) => parent.say(format!("rename {id}")),
+                    _ => parent.say(format!("write {id}")),
+                }
+            }
+        })
+    };
+    let store = Store::open_on(Arc::new(disk), options()).unwrap();
+    opening.store(false, Ordering::Relaxed);
+    parent.say("opened");
+    for n in from.. {
+        take(&store, &step(seed, n));
+        parent.say(format!("ack {}", n + 1));
+    }
+}
+
+/// What the store of a crawler must be: the state after some operation.
+#[derive(Clone)]
+pub(crate) struct Expected {
+    seed: u64,
+    /// How many operations the state has seen.
+    pub(crate) at: u64,
+    pub(crate) model: Model,
+}
+
+impl Expected {
+    pub(crate) fn new(seed: u64) -> Expected {
+        Expected { seed, at: 0, model: Model::default() }
+    }
+
+    /// Goes on to the state after `at` operations.
+    pub(crate) fn go_to(&mut self, at: u64) {
+        while self.at < at {
+            match step(self.seed, self.at) {
+                Step::Observe(observation) => drop(self.model.observe(&observation, 3)),
+                Step::Forget(url) | Step::Purge(url) => drop(self.model.forget(|u| u == url)),
+                Step::ForgetUnder(n) => drop(self.model.forget(|u| PREFIXES[n].covers(u))),
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Goes on to the state that a store is in: after `acknowledged` operations, or, if there may be
+    /// `another`, after one more.
+    pub(crate) fn recognise(&mut self, store: &Store, acknowledged: u64, another: bool) {
+        self.go_to(acknowledged);
+        let found = dump(&store.snapshot()).unwrap();
+        if found != self.model && another {
+            let before = self.model.clone();
+            self.go_to(acknowledged + 1);
+            if found != self.model {
+                eprintln!("neither the state after {acknowledged} operations nor the next");
+                assert_eq!(found, before);
+            }
+        }
+        assert_eq!(found, self.model, "after {} operations", self.at);
+        check_counts(store, &self.model);
+    }
+}
+
+/// How many operations had been acknowledged, by what the crawler said.
+pub(crate) fn acknowledged(said: &[String]) -> Option<u64> {
+    said.iter().rev().find_map(|line| line.strip_prefix("ack ")).map(|n| n.parse().unwrap())
+}
+
+/// Pages of [`crawl_much`].
+pub(crate) const MUCH: u64 = 520_000;
+
+/// Nearly fills both memtables of a store with default options, of which one never comes to be
+/// sealed; and waits.
+pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
+    let disk = HookDisk::new(Arc::new(RealDisk::new(path)), |_, name| {
+        while let Some(Name::SegmentNew(_)) = name {
+            std::thread::park();
+        }
+    });
+    let store = Store::create_on(Arc::new(disk), Options::default()).unwrap();
+    let urls: Vec<String> = (0..MUCH).map(|n| format!("https://example.com/page/{n}")).collect();
+    let mut choice = choice(1);
+    for (urls, time) in urls.chunks(5000).zip(0..) {
+        let of = |url| Observation::content(url, time, choice(u64::MAX), Epoch(0));
+        let batch: Vec<_> = urls.iter().map(String::as_str).map(of).collect();
+        store.observe_batch(&batch).unwrap();
+    }
+    parent.say("done");
+    parent.await_word();
+}

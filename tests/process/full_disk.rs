@@ -1,0 +1,188 @@
+//! A real disk that is full: the store goes on reading, opens and closes, and has all that was
+//! acknowledged.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use simkeep::{Epoch, Error, Observation, Options, Result, Store};
+
+use super::child::{Child, Parent};
+use super::scene::{Scene, run, say, succeeds, text};
+use super::support::choice;
+
+/// Starts a program that may mount, where only it and its children see it, and nothing stays
+/// mounted after its end.
+const APART: [&str; 2] = ["unshare", "-Urm"];
+
+const DISK_BYTES: u64 = 10 << 20;
+
+fn url(n: u64) -> String {
+    format!("https://example.com/{}/{n}", n % 7)
+}
+
+fn options(choice: &mut impl FnMut(u64) -> u64) -> Options {
+    Options {
+        memtable_observations: usize::try_from(200 + choice(3000)).unwrap(),
+        merge_fanout: 2,
+        ..Options::default()
+    }
+}
+
+/// Observes pages from number `from` to `to`, in batches.
+fn observe(store: &Store, (from, to): (u64, u64), mut acknowledged: impl FnMut(u64)) -> Result<()> {
+    let mut at = from;
+    while at < to {
+        let end = to.min(at + 1 + at % 60);
+        let urls: Vec<String> = (at..end).map(url).collect();
+        let batch: Vec<_> = urls
+            .iter()
+            .zip(at..)
+            .map(|(url, n)| Observation::content(url, 0, choice(n)(u64::MAX), Epoch(0)))
+            .collect();
+        store.observe_batch(&batch)?;
+        acknowledged(end);
+        at = end;
+    }
+    Ok(())
+}
+
+/// Whether an error says that the disk is full.
+fn is_full(error: &Error) -> bool {
+    match error {
+        Error::Io { source, .. } => source.kind() == ErrorKind::StorageFull,
+        Error::Poisoned(cause) => is_full(cause),
+        _ => false,
+    }
+}
+
+/// Every page that was acknowledged is there, and no other but what followed it in order.
+fn check(store: &Store, acknowledged: u64) -> u64 {
+    let pages = store.stats().unwrap().pages;
+    assert!(pages >= acknowledged, "{pages} pages of {acknowledged} acknowledged");
+    let known: BTreeSet<String> =
+        store.snapshot().scan(None).map(|page| page.unwrap().url).collect();
+    assert_eq!(known, (0..pages).map(url).collect());
+    for n in (0..pages).step_by(17) {
+        assert_eq!(store.history(&url(n)).unwrap().len(), 1, "page {n} of {pages}");
+    }
+    let fingerprint = choice(pages / 2)(u64::MAX);
+    assert!(store.near(fingerprint, 3).unwrap().near.iter().any(|near| near.url == url(pages / 2)));
+    pages
+}
+
+/// Observes until the disk is full, reads, and waits.
+pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
+    let store = Store::create(path, options(&mut choice(seed))).unwrap();
+    let mut last = 0;
+    let full = observe(&store, (0, u64::MAX), |acknowledged| {
+        last = acknowledged;
+        parent.say(format!("ack {acknowledged}"));
+    });
+    let error = full.unwrap_err();
+    assert!(is_full(&error), "{error}");
+    // What failed may have been on its way when it did.
+    check(&store, last);
+    assert!(matches!(store.observe(Observation::gone("urn:a", 0)), Err(Error::Poisoned(_))));
+    parent.say("full");
+    parent.await_word();
+    check(&store, last);
+    parent.say("read");
+    parent.await_word();
+    // It may say that not all is durable; what counts is that it ends.
+    let _ = store.close();
+    parent.say("closed");
+    parent.await_word();
+}
+
+/// Takes all room that is left.
+fn take_the_rest(path: &Path) {
+    let mut file = File::create(path).unwrap();
+    let mut size = 1 << 20;
+    while size > 0 {
+        if file.write(&vec![1; size]).is_err() {
+            size /= 2;
+        }
+    }
+}
+
+/// Mounts a small disk on a folder, and fills it in several ways.
+pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
+    run(&["mount", "-t", "tmpfs", "-o", &format!("size={DISK_BYTES}"), "tmpfs", text(dir)]);
+    let mut choice = choice(seed);
+    for round in 0..6 {
+        let store_dir = dir.join("crawl.simkeep");
+        let (ballast, rest) = (dir.join("ballast"), dir.join("rest"));
+        fs::write(&ballast, vec![1; usize::try_from((1 << 20) + choice(3 << 20)).unwrap()])
+            .unwrap();
+        let mut child = Child::start("fill", &[&store_dir.display(), &choice(u64::MAX)]);
+        let mut acknowledged = 0;
+        loop {
+            let said = child.hear().expect("it failed before the disk was full");
+            match said.strip_prefix("ack ") {
+                Some(n) => acknowledged = n.parse().unwrap(),
+                None => break assert_eq!(said, "full"),
+            }
+        }
+        take_the_rest(&rest);
+        child.go_on();
+        child.expect("read");
+        if round % 2 == 0 {
+            child.go_on();
+            child.expect("closed");
+        }
+        child.kill();
+
+        // Nothing may need room: opening, reading and closing, twice.
+        let mut pages = 0;
+        for _ in 0..2 {
+            let store = Store::open(&store_dir, options(&mut choice)).unwrap();
+            pages = check(&store, acknowledged);
+            store.verify().unwrap();
+            store.close().unwrap();
+        }
+        // Writing fails, and takes nothing with it.
+        let store = Store::open(&store_dir, options(&mut choice)).unwrap();
+        let more = observe(&store, (pages, pages + 100_000), |n| acknowledged = n);
+        assert!(is_full(&more.unwrap_err()));
+        drop(store);
+
+        fs::remove_file(&rest).unwrap();
+        fs::remove_file(&ballast).unwrap();
+        let store = Store::open(&store_dir, options(&mut choice)).unwrap();
+        let pages = check(&store, acknowledged);
+        observe(&store, (pages, pages + 3000), |n| acknowledged = n).unwrap();
+        // A merge may still find no room; it says so, and nothing waits for it.
+        assert!(store.rest().err().is_none_or(|e| is_full(&e)));
+        store.verify().unwrap();
+        store.close().unwrap();
+        let store = Store::open(&store_dir, Options::default()).unwrap();
+        assert_eq!(check(&store, acknowledged), acknowledged);
+        store.close().unwrap();
+        parent.say(format!("round {round}: {acknowledged} pages"));
+        fs::remove_dir_all(&store_dir).unwrap();
+    }
+}
+
+#[test]
+fn a_full_disk_never_prevents_reading_opening_and_closing() {
+    let scene = Scene::new("full_disk");
+    let dir = scene.path("disk");
+    fs::create_dir(&dir).unwrap();
+    let mut mount = APART.to_vec();
+    mount.extend(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", text(&dir)]);
+    if !succeeds(&mount) {
+        say("skipped: a full disk (mounting one is not allowed here)");
+        return;
+    }
+    let mut stage = Child::start_under(&APART, "full disk", &[&dir.display(), &scene.seed]);
+    let mut rounds = 0;
+    while let Some(said) = stage.hear() {
+        assert!(said.starts_with("round "), "{said}");
+        rounds += 1;
+    }
+    assert!(stage.end().success(), "the stage failed");
+    say(format!("a full disk: filled {rounds} times; read, opened and closed while full"));
+    assert_eq!(rounds, 6);
+}

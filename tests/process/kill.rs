@@ -1,0 +1,189 @@
+//! Killed at random moments: nothing that was acknowledged is lost, and nothing else is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use simkeep::{Options, Store};
+
+use super::child::Child;
+use super::crawl::{self, Expected, acknowledged, options};
+use super::scene::{Scene, copy, say};
+use super::support::choice;
+use super::support::compare::check_store;
+
+/// Opening after a crash takes less, whatever the size of the store.
+const RECOVERY_MAX: Duration = Duration::from_secs(1);
+
+/// What a crawler was doing when it was killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    Observing,
+    SealingOrMerging,
+    Recovering,
+}
+
+const MOMENTS: [Moment; 3] = [Moment::Observing, Moment::SealingOrMerging, Moment::Recovering];
+
+/// Whether a seal or merge was going on at the end of what a crawler said. One that had not come to
+/// the renaming was. After the renaming comes the commit: one that is not live now was cut off before
+/// it, unless a merge has begun since, which may have taken its segment away again.
+fn was_sealing(said: &[String], live: &[u64]) -> bool {
+    let of = |line: &String, what: &str| -> Option<u64> {
+        line.strip_prefix(what).map(|id| id.parse().unwrap())
+    };
+    said.iter().filter_map(|line| of(line, "begin ")).any(|id| {
+        match said.iter().position(|line| of(line, "rename ") == Some(id)) {
+            None => true,
+            Some(at) => {
+                let since = &said[at..];
+                !live.contains(&id) && since.iter().all(|line| of(line, "begin ").is_none())
+            }
+        }
+    })
+}
+
+/// A store that is killed again and again, and never closed in between.
+struct Victim {
+    store: PathBuf,
+    seed: u64,
+    expected: Expected,
+    kills: u64,
+}
+
+/// A kill that was checked.
+struct Killed {
+    moment: Moment,
+    /// Whether something acknowledged was only in the journal.
+    unsealed: bool,
+    recovery: Duration,
+}
+
+/// Starts a crawler and kills it, aiming at a moment.
+fn strike(victim: &Victim, aim: Moment, choice: &mut impl FnMut(u64) -> u64) -> Vec<String> {
+    let store = victim.store.display();
+    let mut child = Child::start("crawl", &[&store, &victim.seed, &victim.expected.at]);
+    let (line, count, delay_us) = match aim {
+        Moment::Observing => ("ack ", 1 + choice(20), choice(1500)),
+        Moment::SealingOrMerging => match choice(4) {
+            0 => ("rename ", 1 + choice(3), choice(3000)),
+            _ => ("write ", 1 + choice(9), choice(500)),
+        },
+        Moment::Recovering => ("recovering", 1 + choice(25), choice(300)),
+    };
+    let (mut said, mut met) = (Vec::new(), 0);
+    while met < count {
+        let Some(line_said) = child.hear() else { panic!("the crawler ended by itself: {said:?}") };
+        met += u64::from(line_said.starts_with(line));
+        // Too late for what was aimed at; then at least at another moment.
+        let late = aim == Moment::Recovering && line_said == "opened";
+        said.push(line_said);
+        if late {
+            break;
+        }
+    }
+    sleep(Duration::from_micros(delay_us));
+    said.extend(child.kill());
+    said
+}
+
+/// Opens a store that a crash left, and says how long that took. Time in which other programs had
+/// the processor does not count.
+fn recover(path: &Path, options: Options) -> (Store, Duration) {
+    let waited = || {
+        let statistics = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        let nanoseconds = statistics.split(' ').nth(1).and_then(|n| n.parse().ok());
+        Duration::from_nanos(nanoseconds.unwrap_or(0))
+    };
+    let (since, before) = (Instant::now(), waited());
+    let store = Store::open(path, options).unwrap();
+    (store, since.elapsed().saturating_sub(waited() - before))
+}
+
+/// Opens a copy of the store as the kill left it, and compares it with what it must be.
+fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
+    let opened = said.iter().any(|line| line == "opened");
+    let acknowledged = acknowledged(said).unwrap_or(victim.expected.at);
+    let path = scene.path("copy");
+    if path.exists() {
+        fs::remove_dir_all(&path).unwrap();
+    }
+    copy(&victim.store, &path);
+    let (store, recovery) = recover(&path, Options { background: false, ..options() });
+    victim.expected.recognise(&store, acknowledged, opened);
+    if victim.kills % 8 == 7 {
+        check_store(&store, &victim.expected.model);
+        store.verify().unwrap();
+    }
+    let stats = store.stats().unwrap();
+    let live: Vec<u64> = stats.segments.iter().map(|segment| segment.id).collect();
+    let moment = match () {
+        () if !opened => Moment::Recovering,
+        () if was_sealing(said, &live) => Moment::SealingOrMerging,
+        () => Moment::Observing,
+    };
+    // The operation that was not acknowledged may be one of the unsealed.
+    let unsealed = stats.unsealed_visits > victim.expected.at - acknowledged;
+    Killed { moment, unsealed, recovery }
+}
+
+#[test]
+fn a_killed_crawler_loses_nothing_that_was_acknowledged() {
+    /// Kills after which a store is replaced: histories grow, and so does what is compared.
+    const LIVES: u64 = 20;
+    let kills: u64 = std::env::var("SIMKEEP_KILLS").map_or(300, |kills| kills.parse().unwrap());
+    let quota = kills.div_ceil(3);
+    let scene = Scene::new("kill");
+    let mut choice = choice(scene.seed);
+    let (mut counts, mut other) = ([0; 3], 0);
+    let mut recoveries = Vec::new();
+    let mut victim: Option<Victim> = None;
+    while let Some(aim) = MOMENTS.into_iter().min_by_key(|&moment| counts[moment as usize])
+        && counts[aim as usize] < quota
+    {
+        let mut current = victim.take().unwrap_or_else(|| {
+            let (store, seed) = (scene.path("crawl.simkeep"), choice(u64::MAX));
+            if store.exists() {
+                fs::remove_dir_all(&store).unwrap();
+            }
+            crawl::create(&store);
+            Victim { store, seed, expected: Expected::new(seed), kills: 0 }
+        });
+        let said = strike(&current, aim, &mut choice);
+        let killed = examine(&mut current, &scene, &said);
+        recoveries.push(killed.recovery);
+        if killed.unsealed {
+            counts[killed.moment as usize] += 1;
+        } else {
+            other += 1;
+        }
+        current.kills += 1;
+        victim = (current.kills < LIVES).then_some(current);
+    }
+    recoveries.sort();
+    let (median, longest) = (recoveries[recoveries.len() / 2], recoveries[recoveries.len() - 1]);
+    let all: u64 = counts.iter().sum();
+    say(format!(
+        "{all} kills: {} while observing, {} while sealing or merging, {} while recovering; 0 lost \
+         (and {other} with nothing unsealed); opened after in {median:.1?}, at most {longest:.1?}; \
+         seed {}",
+        counts[0], counts[1], counts[2], scene.seed,
+    ));
+    assert!(all >= kills && counts.iter().all(|&count| count >= quota), "{counts:?}");
+    assert!(longest < RECOVERY_MAX, "opening after a kill took {longest:?}");
+}
+
+#[test]
+fn after_a_kill_a_store_with_full_journals_opens_in_under_a_second() {
+    let scene = Scene::new("kill");
+    let path = scene.path("crawl.simkeep");
+    let mut child = Child::start("crawl much", &[&path.display()]);
+    child.expect("done");
+    child.kill();
+    let (store, recovery) = recover(&path, Options { background: false, ..Options::default() });
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.pages, stats.unsealed_visits), (crawl::MUCH, crawl::MUCH));
+    say(format!("{} visits in the journals: opened after a kill in {recovery:.1?}", crawl::MUCH));
+    assert!(recovery < RECOVERY_MAX, "opening took {recovery:?}");
+}

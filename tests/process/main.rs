@@ -1,0 +1,21 @@
+//! Real processes on real file systems: killed at any moment, out of space, in each other's way,
+//! losing files or power, and watched by a tracer.
+//!
+//! A test here starts its own program again as a child, which opens a store and reports over a
+//! socket. `SIMKEEP_KILLS` says how many kills there are instead of 300, and `SIMKEEP_SEED` which
+//! workload; what fails prints the command that repeats it.
+
+#![cfg(test)]
+#![cfg(target_os = "linux")]
+
+mod child;
+mod crawl;
+mod full_disk;
+mod kill;
+mod power;
+mod race;
+mod scene;
+mod strace;
+#[path = "../support/mod.rs"]
+mod support;
+mod truncated;

@@ -1,0 +1,108 @@
+//! The power goes while a crawler works on a real file system: what was synced is there.
+//!
+//! The file system is in an image, and mounted so that it writes nothing by itself that nobody
+//! syncs. The crawler is stopped, so that none of its calls is half done, and the image is copied:
+//! what has reached the image is what a disk would have kept, and what was not synced is still in
+//! the memory of the system.
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use simkeep::{Options, Store};
+
+use super::child::{Child, Parent};
+use super::crawl::{self, Expected, acknowledged, options};
+use super::scene::{Scene, run, say, succeeds, text};
+use super::support::choice;
+use super::support::compare::check_store;
+
+/// Starts a program whose mounts only it and its children see, and that end when they do. A file
+/// system from an image is only for the administrator.
+const APART: [&str; 2] = ["unshare", "-m"];
+
+const CUTS: u64 = 16;
+
+/// Stops a process, and returns when no thread of it runs, in its own code or in the system's.
+fn stop(id: u32) {
+    run(&["sh", "-c", &format!("kill -STOP {id}")]);
+    let is_stopped = || {
+        fs::read_dir(format!("/proc/{id}/task")).unwrap().all(|task| {
+            let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap();
+            // The state comes after the name, which is in brackets.
+            stat.rsplit(") ").next().unwrap().starts_with('T')
+        })
+    };
+    while !is_stopped() {
+        sleep(Duration::from_micros(100));
+    }
+}
+
+fn mount(image: &Path, dir: &Path) {
+    run(&["mount", "-o", "loop,commit=1000", text(image), text(dir)]);
+}
+
+/// Lets a crawler work on a file system in an image, and cuts its power again and again.
+pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
+    let [image, cut, disk, after] = ["image", "cut", "disk", "after"].map(|name| dir.join(name));
+    fs::File::create(&image).unwrap().set_len(96 << 20).unwrap();
+    run(&["mkfs.ext4", "-q", "-F", text(&image)]);
+    fs::create_dir(&disk).unwrap();
+    fs::create_dir(&after).unwrap();
+    mount(&image, &disk);
+    let store = disk.join("crawl.simkeep");
+    crawl::create(&store);
+    let mut expected = Expected::new(seed);
+    let mut choice = choice(seed);
+    let mut child = Child::start("crawl", &[&store.display(), &seed, &0]);
+    for nth in 0..CUTS {
+        let lines = 0..1 + choice(120);
+        let mut said: Vec<String> = lines.map_while(|_| child.hear()).collect();
+        sleep(Duration::from_micros(choice(3000)));
+        stop(child.id());
+        said.extend(child.said());
+        let before = acknowledged(&said).unwrap_or(expected.at);
+        run(&["cp", "--sparse=always", text(&image), text(&cut)]);
+        run(&["sh", "-c", &format!("kill -CONT {}", child.id())]);
+
+        mount(&cut, &after);
+        let store = Options { background: false, ..options() };
+        let store = Store::open(after.join("crawl.simkeep"), store).unwrap();
+        // The next operation may have become durable before it was acknowledged.
+        let mut found = expected.clone();
+        found.recognise(&store, before, true);
+        check_store(&store, &found.model);
+        store.verify().unwrap();
+        store.close().unwrap();
+        run(&["umount", text(&after)]);
+        expected.go_to(before);
+        parent.say(format!("cut {nth} after {before} operations"));
+    }
+    child.kill();
+    run(&["umount", text(&disk)]);
+}
+
+#[test]
+fn what_was_acknowledged_survives_the_loss_of_power_on_a_real_file_system() {
+    let scene = Scene::new("power");
+    let (image, dir) = (scene.path("probe"), scene.path("probed"));
+    fs::File::create(&image).unwrap().set_len(8 << 20).unwrap();
+    fs::create_dir(&dir).unwrap();
+    let mut mount = APART.to_vec();
+    mount.extend(["mount", "-o", "loop", text(&image), text(&dir)]);
+    if !succeeds(&["mkfs.ext4", "-q", "-F", text(&image)]) || !succeeds(&mount) {
+        say("skipped: a loss of power (mounting an image is not allowed here)");
+        return;
+    }
+    let dir = scene.path("");
+    let mut stage = Child::start_under(&APART, "cut power", &[&dir.display(), &scene.seed]);
+    let (mut cuts, mut last) = (0, String::new());
+    while let Some(said) = stage.hear() {
+        cuts += 1;
+        last = said;
+    }
+    assert!(stage.end().success(), "the stage failed");
+    say(format!("{cuts} losses of power, the last: {last}; 0 lost; seed {}", scene.seed));
+    assert_eq!(cuts, CUTS);
+}

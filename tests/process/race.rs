@@ -1,0 +1,136 @@
+//! Processes in each other's way: at any time one writes, and the others are told so.
+
+use std::fs;
+use std::path::Path;
+
+use simkeep::{Epoch, Error, Observation, Options, Store};
+
+use super::child::{Child, Parent};
+use super::scene::{Scene, say};
+
+/// Opens a store when it is told to, says what came of it, and holds it until it is told again.
+pub(crate) fn hold(parent: &Parent, path: &Path) {
+    parent.say("ready");
+    parent.await_word();
+    meet(parent, Store::open(path, Options::default()));
+}
+
+/// The same, making the store.
+pub(crate) fn create(parent: &Parent, path: &Path) {
+    parent.say("ready");
+    parent.await_word();
+    meet(parent, Store::create(path, Options::default()));
+}
+
+fn meet(parent: &Parent, opened: simkeep::Result<Store>) {
+    match opened {
+        Ok(store) => {
+            parent.say("won");
+            parent.await_word();
+            store.close().unwrap();
+        }
+        Err(Error::Locked { .. }) => parent.say("locked"),
+        Err(Error::Exists { .. }) => parent.say("exists"),
+        Err(e) => parent.say(e),
+    }
+}
+
+/// Opens, or makes, the same store again and again, and each time observes once. Holds a file beside
+/// the store meanwhile that nobody else may have made.
+pub(crate) fn take_turns(parent: &Parent, path: &Path, mine: u64) {
+    const TURNS: i64 = 12;
+    let beside = path.with_extension("held");
+    parent.say("ready");
+    parent.await_word();
+    let (mut turn, mut refused) = (0, 0);
+    while turn < TURNS {
+        let store = match Store::open_or_create(path, Options::default()) {
+            Ok(store) => store,
+            Err(Error::Locked { .. }) => {
+                refused += 1;
+                continue;
+            }
+            Err(e) => panic!("{e}"),
+        };
+        fs::File::create_new(&beside).expect("there is one writer");
+        let url = format!("https://example.com/{mine}");
+        store.observe(Observation::content(&url, turn, mine, Epoch(0))).unwrap();
+        fs::remove_file(&beside).unwrap();
+        store.close().unwrap();
+        turn += 1;
+    }
+    parent.say(format!("done {refused}"));
+    parent.await_word();
+}
+
+/// Starts processes that go off at the same moment.
+fn start(role: &str, arguments: &[&dyn std::fmt::Display], processes: usize) -> Vec<Child> {
+    let mut children: Vec<Child> = (0..processes).map(|_| Child::start(role, arguments)).collect();
+    children.iter_mut().for_each(|child| child.expect("ready"));
+    children.iter_mut().for_each(Child::go_on);
+    children
+}
+
+#[test]
+fn of_processes_that_race_to_open_a_store_one_wins_and_the_others_hear_that_it_is_locked() {
+    let scene = Scene::new("race");
+    let path = scene.path("crawl.simkeep");
+    Store::create(&path, Options::default()).unwrap().close().unwrap();
+    let mut refused = 0;
+    for processes in [2, 8, 2, 8] {
+        let mut children = start("hold", &[&path.display()], processes);
+        let mut said: Vec<_> = children.iter_mut().map(|child| child.hear().unwrap()).collect();
+        let won = said.iter().position(|said| said == "won").expect("nobody won");
+        children[won].go_on();
+        assert!(children[won].end().success());
+        said.remove(won);
+        assert!(said.iter().all(|said| said == "locked"), "{said:?}");
+        refused += said.len();
+    }
+    say(format!("4 races to open a store: each won once, {refused} times refused"));
+}
+
+#[test]
+fn of_processes_that_race_to_make_a_store_one_wins_and_the_others_hear_that_it_is_there() {
+    let scene = Scene::new("race");
+    const RACES: usize = 12;
+    let (mut exists, mut locked) = (0, 0);
+    for race in 0..RACES {
+        let path = scene.path(&format!("{race}/crawl.simkeep"));
+        let mut children = start("create", &[&path.display()], 2 + 6 * (race % 2));
+        let said: Vec<_> = children.iter_mut().map(|child| child.hear().unwrap()).collect();
+        let count = |what: &str| said.iter().filter(|said| *said == what).count();
+        assert_eq!(count("won"), 1, "{said:?}");
+        assert_eq!(count("exists") + count("locked"), said.len() - 1, "{said:?}");
+        exists += count("exists");
+        locked += count("locked");
+        for (child, said) in children.iter_mut().zip(&said) {
+            if said == "won" {
+                child.go_on();
+            }
+            assert!(child.end().success());
+        }
+        Store::open(&path, Options::default()).unwrap().verify().unwrap();
+    }
+    say(format!("{RACES} races to make a store: each won once; {exists} exists, {locked} locked"));
+}
+
+#[test]
+fn processes_that_take_turns_with_a_store_never_hold_it_together() {
+    let scene = Scene::new("race");
+    let path = scene.path("crawl.simkeep");
+    let mut children: Vec<Child> =
+        (0..6).map(|mine| Child::start("take turns", &[&path.display(), &mine])).collect();
+    children.iter_mut().for_each(|child| child.expect("ready"));
+    children.iter_mut().for_each(Child::go_on);
+    for child in &mut children {
+        let said = child.hear().expect("a child failed");
+        assert!(said.starts_with("done "), "{said}");
+        child.go_on();
+        assert!(child.end().success());
+    }
+    let store = Store::open(&path, Options::default()).unwrap();
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.pages, stats.visits), (6, 6 * 12));
+    say("6 processes, 12 turns each: one writer at any time");
+}

@@ -1,0 +1,85 @@
+//! Where a test takes place, and how to come back to it.
+
+use std::fmt::Display;
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A folder for a test, and its seed. If the test fails the folder stays, and the command that
+/// repeats it is printed: the same workload, whatever the moments at which the machine does it.
+pub(crate) struct Scene {
+    test: &'static str,
+    dir: TempDir,
+    pub(crate) seed: u64,
+}
+
+impl Scene {
+    pub(crate) fn new(test: &'static str) -> Scene {
+        let seed = match std::env::var("SIMKEEP_SEED") {
+            Ok(seed) => seed.parse().expect("SIMKEEP_SEED is a number"),
+            Err(_) => RandomState::new().build_hasher().finish() >> 32,
+        };
+        Scene { test, dir: tempfile::tempdir().unwrap(), seed }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        // As the system spells it, whatever links lead there.
+        self.dir.path().canonicalize().unwrap().join(name)
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.dir.disable_cleanup(true);
+            say(format!(
+                "its files are in {}; again: SIMKEEP_SEED={} cargo test --release --test process {}",
+                self.dir.path().display(),
+                self.seed,
+                self.test,
+            ));
+        }
+    }
+}
+
+/// Prints a line for people, whether or not the output of tests that pass is shown.
+pub(crate) fn say(line: impl Display) {
+    // Nobody may be listening.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Whether a program runs and says that all is well.
+pub(crate) fn succeeds(line: &[&str]) -> bool {
+    let mut command = Command::new(line[0]);
+    command.args(&line[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Runs a program that must succeed.
+pub(crate) fn run(line: &[&str]) {
+    let status = Command::new(line[0]).args(&line[1..]).stdin(Stdio::null()).status().unwrap();
+    assert!(status.success(), "{line:?}: {status}");
+}
+
+/// A path as an argument.
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Copies a store that nobody writes to.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}

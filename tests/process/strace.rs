@@ -1,0 +1,408 @@
+//! Watched from outside, by what a process asks of the system: no file of a store is opened, written,
+//! synced, renamed, cut off or removed but through the seam, and the seam does what it is asked to.
+//!
+//! A disk in front of the real one writes a mark before and after each operation, into nothing; the
+//! tracer sees the marks among the system calls of the same thread.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name, RealDisk};
+use simkeep::{LoadOptions, Observation, Options, Scope, Store};
+
+use super::child::Child;
+use super::scene::{Scene, say, succeeds, text};
+use super::support::pages::{PREFIXES, URLS};
+use super::support::{choice, observation, small};
+
+/// The real disk, with marks.
+struct MarkedDisk {
+    disk: RealDisk,
+    marks: Marks,
+}
+
+#[derive(Clone)]
+struct Marks(Arc<File>);
+
+impl Marks {
+    /// Marks the beginning and the end of an operation on a file.
+    fn around<T>(
+        &self,
+        operation: impl fmt::Display,
+        call: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        let write = |mark: &str| (&*self.0).write_all(mark.as_bytes()).unwrap();
+        write(&format!("mark: begin {operation}"));
+        let result = call();
+        write(if result.is_ok() { "mark: done" } else { "mark: failed" });
+        result
+    }
+}
+
+fn directory(dir: Dir) -> &'static str {
+    match dir {
+        Dir::Root => "",
+        Dir::Segments => "segments",
+    }
+}
+
+impl fmt::Debug for MarkedDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.disk.fmt(f)
+    }
+}
+
+impl Disk for MarkedDisk {
+    fn location(&self) -> String {
+        self.disk.location()
+    }
+    fn create_dirs(&self) -> io::Result<()> {
+        self.marks.around("create_dirs ", || self.disk.create_dirs())
+    }
+    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
+        self.marks.around(format!("list {}", directory(dir)), || self.disk.list(dir))
+    }
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        let file =
+            self.marks.around(format!("{access:?} {name}"), || self.disk.open(name, access))?;
+        Ok(Box::new(MarkedFile { file, name, marks: self.marks.clone() }))
+    }
+    fn map(&self, name: Name) -> io::Result<Map> {
+        self.marks.around(format!("map {name}"), || self.disk.map(name))
+    }
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        self.marks.around(format!("rename {from} {to}"), || self.disk.rename(from, to))
+    }
+    fn remove(&self, name: Name) -> io::Result<()> {
+        self.marks.around(format!("remove {name}"), || self.disk.remove(name))
+    }
+    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
+        self.marks.around(format!("sync {}", directory(dir)), || self.disk.sync_dir(dir))
+    }
+    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
+        self.marks.around(format!("lock {}", Name::Lock), || self.disk.lock(kind))
+    }
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        self.disk.free_bytes()
+    }
+}
+
+struct MarkedFile {
+    file: Box<dyn DiskFile>,
+    name: Name,
+    marks: Marks,
+}
+
+impl fmt::Debug for MarkedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
+    }
+}
+
+impl DiskFile for MarkedFile {
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.file.read_at(offset, buf)
+    }
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let operation = format!("write {} {}", self.name, data.len());
+        self.marks.around(operation, || self.file.write_at(offset, data))
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.marks.around(format!("set_len {} {len}", self.name), || self.file.set_len(len))
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.marks.around(format!("sync {}", self.name), || self.file.sync())
+    }
+}
+
+fn marked(path: &Path) -> Arc<dyn Disk> {
+    let marks = Marks(Arc::new(File::options().write(true).open("/dev/null").unwrap()));
+    Arc::new(MarkedDisk { disk: RealDisk::new(path), marks })
+}
+
+/// Everything that a store can be asked to do, in the foreground and in the background.
+pub(crate) fn work(path: &Path) {
+    let mut choice = choice(3);
+    for background in [false, true] {
+        let options = Options { background, ..small() };
+        let store = match background {
+            false => Store::create_on(marked(path), options).unwrap(),
+            true => Store::open_on(marked(path), options).unwrap(),
+        };
+        store.epoch("two").unwrap();
+        let mut batch = |n: i64| -> Vec<Observation<'static>> {
+            (0..n).map(|time| observation(&mut choice, 10, time)).collect()
+        };
+        for observation in batch(20) {
+            store.observe(observation).unwrap();
+        }
+        store.observe_batch(&batch(30)).unwrap();
+        store.flush().unwrap();
+        store.seal().unwrap();
+        store.observe_batch(&batch(30)).unwrap();
+        store.forget(Scope::Url(URLS[0])).unwrap();
+        store.forget(Scope::Prefix(PREFIXES[8].prefix())).unwrap();
+        store.rest().unwrap();
+        store
+            .load(batch(3000).iter().map(Ok), LoadOptions::default().memory_bytes(64 << 10))
+            .unwrap();
+        store.merge().unwrap();
+        store.purge(Scope::Url(URLS[1])).unwrap();
+        store.observe_batch(&batch(40)).unwrap();
+        store.purge(Scope::Prefix(PREFIXES[0].prefix())).unwrap();
+        store.near(7, 64).unwrap();
+        store.verify().unwrap();
+        store.close().unwrap();
+    }
+    // Left as by a crash, with files to be removed.
+    fs::write(path.join("segments/0000009999.seg.new"), "left behind").unwrap();
+    Store::open_on(marked(path), small()).unwrap().close().unwrap();
+}
+
+/// Does some work, and then all that must not be done, beside the seam.
+pub(crate) fn work_around(path: &Path) {
+    let store = Store::create_on(marked(path), small()).unwrap();
+    store.observe(observation(&mut choice(1), 10, 0)).unwrap();
+    store.close().unwrap();
+    let catalog = File::options().read(true).write(true).open(path.join("catalog.redb")).unwrap();
+    catalog.write_all_at(b"redb", 0).unwrap();
+    catalog.set_len(catalog.metadata().unwrap().len()).unwrap();
+    catalog.sync_data().unwrap();
+    fs::rename(path.join("LOCK"), path.join("LOCK2")).unwrap();
+    fs::remove_file(path.join("LOCK2")).unwrap();
+    fs::create_dir(path.join("other")).unwrap();
+}
+
+/// What a mark said is about to be done.
+struct Operation {
+    kind: String,
+    file: String,
+    /// The other name of a renaming, or a length.
+    more: String,
+    /// Calls that do it, and the bytes that they wrote.
+    calls: u64,
+    bytes: u64,
+}
+
+/// What a thread asked of the system about a store.
+struct Thread<'a> {
+    store: &'a str,
+    operation: Option<Operation>,
+    /// What was done through the seam, and what beside it.
+    done: u64,
+    beside: Vec<String>,
+}
+
+/// Calls that change nothing, whatever they are about.
+const READS: [&str; 24] = [
+    "access",
+    "close",
+    "dup",
+    "fadvise64",
+    "fcntl",
+    "flock",
+    "fstat",
+    "fstatfs",
+    "getdents64",
+    "ioctl",
+    "lseek",
+    "lstat",
+    "newfstatat",
+    "poll",
+    "pread64",
+    "preadv",
+    "read",
+    "readlink",
+    "readlinkat",
+    "readv",
+    "stat",
+    "statfs",
+    "statx",
+    "faccessat2",
+];
+
+impl<'a> Thread<'a> {
+    fn new(store: &'a str) -> Thread<'a> {
+        Thread { store, operation: None, done: 0, beside: Vec::new() }
+    }
+
+    /// The files of the store that a line names, by their paths within it.
+    fn files(&self, line: &'a str) -> Vec<&'a str> {
+        let ends = |c: char| c == '"' || c == '>' || c == ' ';
+        line.match_indices(self.store)
+            .filter_map(|(at, store)| {
+                let rest = &line[at + store.len()..];
+                let path = &rest[..rest.find(ends)?];
+                // Else it is a longer name, of something beside the store.
+                if path.is_empty() { Some("") } else { path.strip_prefix('/') }
+            })
+            .collect()
+    }
+
+    /// Takes in a line of the trace: a call with its arguments and its result.
+    fn see(&mut self, line: &'a str) {
+        let Some((call, rest)) = line.split_once('(') else { return };
+        let Some((arguments, result)) = rest.rsplit_once(" = ") else { return };
+        if let Some(mark) = arguments.split('"').nth(1).and_then(|text| text.strip_prefix("mark: "))
+        {
+            return self.see_mark(mark);
+        }
+        if call.starts_with("io_uring") {
+            self.beside.push(line.to_owned());
+        }
+        let files = self.files(arguments);
+        if files.is_empty() || READS.contains(&call) {
+            return;
+        }
+        let failed = result.starts_with('-');
+        match &mut self.operation {
+            Some(operation) if operation.explains(call, arguments, &files) => {
+                if !failed && operation.is_done_by(call) {
+                    operation.calls += 1;
+                    operation.bytes += result.parse::<u64>().unwrap_or(0);
+                }
+            }
+            _ => self.beside.push(line.to_owned()),
+        }
+    }
+
+    fn see_mark(&mut self, mark: &str) {
+        if let Some(operation) = mark.strip_prefix("begin ") {
+            let mut words = operation.split(' ').map(str::to_owned);
+            let mut word = || words.next().unwrap_or_default();
+            let (kind, file, more) = (word(), word(), word());
+            assert!(self.operation.is_none(), "two operations at once");
+            self.operation = Some(Operation { kind, file, more, calls: 0, bytes: 0 });
+            return;
+        }
+        let operation = self.operation.take().expect("an operation that began");
+        if mark == "done" {
+            operation.check();
+            self.done += 1;
+        }
+    }
+}
+
+impl Operation {
+    /// Whether a call belongs to this.
+    fn explains(&self, call: &str, arguments: &str, files: &[&str]) -> bool {
+        let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"];
+        let flags: Vec<&str> = writes.into_iter().filter(|flag| arguments.contains(flag)).collect();
+        let opens = call == "openat";
+        if self.kind == "create_dirs" {
+            let is_directory = files.iter().all(|file| ["", "segments"].contains(file));
+            return is_directory
+                && (matches!(call, "mkdir" | "fsync") || opens && flags.is_empty());
+        }
+        if self.kind == "rename" {
+            return self.is_done_by(call) && files == [&*self.file, &*self.more];
+        }
+        files == [&*self.file]
+            && match &*self.kind {
+                "Read" | "list" => opens && flags.is_empty(),
+                "Write" => opens && flags == ["O_RDWR"],
+                "Create" => opens && flags == ["O_RDWR", "O_CREAT", "O_TRUNC"],
+                "lock" => opens && flags == ["O_RDWR", "O_CREAT"],
+                "map" => {
+                    opens && flags.is_empty()
+                        || call == "mmap" && arguments.contains(", PROT_READ, ")
+                }
+                "sync" => opens && flags.is_empty() || self.is_done_by(call),
+                _ => self.is_done_by(call),
+            }
+    }
+
+    /// Whether a call is what this is all about.
+    fn is_done_by(&self, call: &str) -> bool {
+        match &*self.kind {
+            "Read" | "Write" | "Create" | "lock" | "list" => call == "openat",
+            "create_dirs" => call == "mkdir",
+            "map" => call == "mmap",
+            "write" => call == "pwrite64",
+            "set_len" => call == "ftruncate",
+            "sync" => matches!(call, "fsync" | "fdatasync"),
+            "rename" => matches!(call, "rename" | "renameat" | "renameat2"),
+            "remove" => matches!(call, "unlink" | "unlinkat"),
+            kind => panic!("no operation: {kind}"),
+        }
+    }
+
+    /// It was done: once, as a rule.
+    fn check(&self) {
+        let Operation { kind, file, more, calls, bytes } = self;
+        let done = match &**kind {
+            "write" => more.parse() == Ok(*bytes),
+            // The store's own, and `segments`, unless they are there.
+            "create_dirs" => *calls <= 2,
+            // An empty file is not mapped.
+            "map" => *calls <= 1,
+            _ => *calls == 1,
+        };
+        assert!(done, "{kind} {file} {more}: {calls} calls, {bytes} bytes");
+    }
+}
+
+/// Traces a child that works on a store. Returns how many operations went through the seam, and the
+/// calls beside it.
+fn trace(scene: &Scene, role: &str) -> (u64, Vec<String>) {
+    let (store, out) = (scene.path("crawl.simkeep"), scene.path("trace"));
+    let calls = "--trace=%file,%desc,io_uring_setup,io_uring_enter";
+    let tracer = ["strace", "-f", "-ff", "-y", "-s", "200", calls, "-o", text(&out)];
+    let mut child = Child::start_under(&tracer, role, &[&store.display()]);
+    assert!(child.end().success());
+    let (mut done, mut beside) = (0, Vec::new());
+    for entry in fs::read_dir(scene.path("")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|_| path.file_stem().unwrap() != "trace") {
+            continue;
+        }
+        // The bytes of a file are among it.
+        let bytes = fs::read(path).unwrap();
+        let lines = String::from_utf8_lossy(&bytes);
+        let mut thread = Thread::new(text(&store));
+        lines.lines().for_each(|line| thread.see(line));
+        done += thread.done;
+        beside.extend(thread.beside);
+    }
+    (done, beside)
+}
+
+fn may_trace() -> bool {
+    let may = succeeds(&["strace", "-f", "-o", "/dev/null", "true"]);
+    if !may {
+        say("skipped: the seam as a tracer sees it (no strace, or it may not trace)");
+    }
+    may
+}
+
+#[test]
+fn nothing_reaches_the_files_of_a_store_but_through_the_seam() {
+    if !may_trace() {
+        return;
+    }
+    let (done, beside) = trace(&Scene::new("strace"), "work");
+    let left_behind = beside.iter().filter(|line| line.contains("0000009999.seg.new")).count();
+    say(format!("{done} operations at the seam, each done; no call beside it"));
+    assert!(done > 500, "{done}");
+    // The test's own file, opened and written.
+    assert_eq!((left_behind, beside.len()), (2, 2), "{beside:#?}");
+}
+
+#[test]
+fn what_goes_around_the_seam_is_seen() {
+    if !may_trace() {
+        return;
+    }
+    let (_, beside) = trace(&Scene::new("strace"), "work around");
+    let calls: Vec<&str> = beside.iter().map(|line| line.split('(').next().unwrap()).collect();
+    let expected = ["openat", "pwrite64", "ftruncate", "fdatasync", "rename", "unlink", "mkdir"];
+    assert_eq!(calls, expected, "{beside:#?}");
+}
