@@ -45,6 +45,30 @@ fn writers_do_not_wait_for_merges_that_are_not_due() {
     });
 }
 
+/// Many segments are due to be merged, and there is no room for it.
+#[test]
+fn writers_do_not_wait_for_merges_that_do_not_go() {
+    in_time(|| {
+        let disk = SimDisk::new();
+        let page = |i: i64| format!("http://a.example/{i}");
+        let store = Store::create_on(on(&disk), options(50, false)).unwrap();
+        for i in 0..2000 {
+            store.observe(content(&page(i), i, F.rotate_left(i as u32), 1)).unwrap();
+        }
+        let segments = store.stats().unwrap().segment_bytes;
+        store.close().unwrap();
+        let used: usize = disk.contents().iter().map(|(_, bytes)| bytes.len()).sum();
+        disk.set_capacity_bytes(Some(used as u64 + segments - 1));
+        let store = Store::open_on(on(&disk), options(50, true)).unwrap();
+        for i in 2000..2400 {
+            store.observe(content(&page(i), i, F.rotate_left(i as u32), 1)).unwrap();
+        }
+        let hindered = store.stats().unwrap().merge_error.expect("a merge that did not go");
+        assert!(hindered.contains("make room"), "{hindered}");
+        assert_eq!(store.stats().unwrap().pages, 2400);
+    });
+}
+
 #[test]
 fn very_many_segments_become_one() {
     let store = Store::create_on(on(&SimDisk::new()), options(1, false)).unwrap();

@@ -73,8 +73,12 @@ impl Shared {
         }
     }
 
-    /// Whether merges are so far behind that sealing more would only make searches slower.
+    /// Whether merges are so far behind that sealing more would only make searches slower. Merges that
+    /// do not go, for want of room or because an input is damaged, are not waited for.
     fn is_behind(&self) -> bool {
+        if self.merge_error.lock().is_some() {
+            return false;
+        }
         let most = self.options.merge_fanout.saturating_mul(BACKLOG);
         self.due().is_some_and(|due| due.len() >= most)
     }
