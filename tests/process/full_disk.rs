@@ -16,7 +16,7 @@ use super::support::choice;
 /// mounted after its end.
 const APART: [&str; 2] = ["unshare", "-Urm"];
 
-const DISK_BYTES: u64 = 6 << 20;
+const DISK_BYTES: u64 = 7 << 20;
 
 const ROUNDS: u64 = 5;
 
@@ -119,7 +119,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
     for round in 0..ROUNDS {
         let store_dir = dir.join("crawl.simkeep");
         let (ballast, rest) = (dir.join("ballast"), dir.join("rest"));
-        fs::write(&ballast, vec![1; usize::try_from((1 << 20) + choice(1 << 20)).unwrap()])
+        fs::write(&ballast, vec![1; usize::try_from((2 << 20) + choice(1 << 20)).unwrap()])
             .unwrap();
         let mut child = Child::start("fill", &[&store_dir.display(), &choice(u64::MAX)]);
         let mut acknowledged = 0;
@@ -157,7 +157,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         fs::remove_file(&ballast).unwrap();
         let store = Store::open(&store_dir, options(&mut choice)).unwrap();
         let pages = check(&store, acknowledged);
-        observe(&store, (pages, pages + 3000), |n| acknowledged = n).unwrap();
+        observe(&store, (pages, pages + 500), |n| acknowledged = n).unwrap();
         // A merge may still find no room; it says so, and nothing waits for it.
         assert!(store.rest().err().is_none_or(|e| is_full(&e)));
         store.verify().unwrap();
