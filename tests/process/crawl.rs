@@ -29,10 +29,10 @@ fn step(seed: u64, n: u64) -> Step {
     let mut choice = choice(choice(seed)(u64::MAX) ^ n);
     let below =
         |choice: &mut dyn FnMut(u64) -> u64, n: usize| usize::try_from(choice(n as u64)).unwrap();
-    match choice(60) {
-        0 => Step::Forget(URLS[below(&mut choice, URLS.len())]),
-        1 => Step::ForgetUnder(below(&mut choice, PREFIXES.len())),
-        2 => Step::Purge(URLS[below(&mut choice, URLS.len())]),
+    match choice(240) {
+        0..4 => Step::Forget(URLS[below(&mut choice, URLS.len())]),
+        4..8 => Step::ForgetUnder(below(&mut choice, PREFIXES.len())),
+        8 => Step::Purge(URLS[below(&mut choice, URLS.len())]),
         _ => Step::Observe(observation(&mut choice, URLS.len() as u64, n.cast_signed())),
     }
 }
