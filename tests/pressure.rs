@@ -53,7 +53,7 @@ fn writers_do_not_wait_for_merges_that_do_not_go() {
         let page = |i: i64| format!("http://a.example/{i}");
         let store = Store::create_on(on(&disk), options(50, false)).unwrap();
         for i in 0..2000 {
-            store.observe(content(&page(i), i, F.rotate_left(i as u32), 1)).unwrap();
+            store.observe(content(&page(i), i, F.wrapping_mul(i as u64), 1)).unwrap();
         }
         let segments = store.stats().unwrap().segment_bytes;
         store.close().unwrap();
@@ -61,7 +61,7 @@ fn writers_do_not_wait_for_merges_that_do_not_go() {
         disk.set_capacity_bytes(Some(used as u64 + segments - 1));
         let store = Store::open_on(on(&disk), options(50, true)).unwrap();
         for i in 2000..2400 {
-            store.observe(content(&page(i), i, F.rotate_left(i as u32), 1)).unwrap();
+            store.observe(content(&page(i), i, F.wrapping_mul(i as u64), 1)).unwrap();
         }
         let hindered = store.stats().unwrap().merge_error.expect("a merge that did not go");
         assert!(hindered.contains("make room"), "{hindered}");
