@@ -88,8 +88,14 @@ pub enum Error {
     },
     /// Whatever the observations of a load were read from failed.
     Input(Arc<dyn std::error::Error + Send + Sync>),
-    /// A load was broken off by its callback. Nothing was stored.
+    /// A load, a check or a repair was broken off by its callback. Nothing was stored.
     Cancelled,
+    /// It cannot be told what was forgotten: an operation that is lost may have done it. Nothing was
+    /// repaired.
+    Doubtful {
+        /// What is lost.
+        what: String,
+    },
     /// An option has a value that it cannot have.
     Option(String),
     /// The catalog's database refused.
@@ -132,7 +138,10 @@ impl fmt::Display for Error {
                 }
             }
             Error::Corrupt(corruption) => {
-                write!(f, "{corruption}; restore this file from a copy")
+                write!(
+                    f,
+                    "{corruption}; restore this file from a copy, or save the rest: simkeep repair"
+                )
             }
             Error::NotAStore { location, why } => {
                 write!(f, "{location} is not a simkeep store: {why}")
@@ -168,7 +177,12 @@ impl fmt::Display for Error {
                 write!(f, "observation {nth} of the load: {cause}; nothing was stored")
             }
             Error::Input(error) => error.fmt(f),
-            Error::Cancelled => f.write_str("the load was broken off; nothing was stored"),
+            Error::Cancelled => f.write_str("it was broken off; nothing was stored"),
+            Error::Doubtful { what } => write!(
+                f,
+                "{what}; whatever was forgotten there would be known again, so nothing was \
+                 repaired; to keep it all the same say --keep-forgotten"
+            ),
             Error::Option(what) => f.write_str(what),
             Error::Catalog(what) => write!(f, "catalog.redb: {what}"),
         }

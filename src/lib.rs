@@ -28,6 +28,9 @@
 //! ([`Store::search`]) asks each segment's tables, whatever their shape, or scans its popcount shards,
 //! and then drops what newer segments supersede.
 //!
+//! What is damaged is an error that names the file and the byte, never a wrong answer. [`verify()`]
+//! finds all of it; [`repair()`] makes a new store of what is sound, and says what is lost.
+//!
 //! # The rooms
 //!
 //! [`disk`] is the one seam to the file system, real or simulated. `layout` has the numbers of the
@@ -60,9 +63,10 @@ pub use page::{
 };
 pub use store::{
     Component, Durability, ExactCopy, Explanation, Forgotten, History, LoadOptions, Loaded,
-    Loading, Matches, Merged, Near, NearPair, Observations, Observed, Options, Outcome, Page,
-    Query, Reader, Scan, Scope, SegmentStats, Snapshot, Stage, Stats, Store, Verified, Version,
-    Versions,
+    Loading, Loss, Matches, Merged, Near, NearPair, Observations, Observed, Options, Outcome, Page,
+    Query, Reader, RepairOptions, Repaired, Scan, Scope, SegmentStats, Snapshot, Stage, Stats,
+    Store, Verified, VerifyOptions, Verifying, Version, Versions, repair, repair_on, verify,
+    verify_on,
 };
 
 #[cfg(doctest)]

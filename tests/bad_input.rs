@@ -8,150 +8,19 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
-    Epoch, Error, Observation, Options, Prefix, Query, Reader, Result, Scope, Snapshot, Store,
-    TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verified, Versions,
+    Epoch, Error, Observation, Options, Prefix, Query, Reader, Scope, Store, TIME_MAX, TIME_MIN,
+    URL_BYTES_MAX, UrlError, VerifyOptions,
 };
 
 use support::compare::{check_reader, check_store, dump};
 use support::model::Model;
-use support::pages::{PREFIXES, URLS};
+use support::pages::URLS;
+use support::sample::{closed_sample, file, fill, killed_sample, sample, segments, with};
 use support::{EPOCHS, choice, create, observation, on, open, small};
-
-/// Observes `n` times, on all test pages, and keeps the model in step.
-fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
-    let mut choice = choice(seed);
-    let pages = URLS.len() as u64;
-    for time in 0..n {
-        let time = i64::try_from(seed).unwrap() * 1000 + i64::try_from(time).unwrap();
-        let observation = observation(&mut choice, pages, time);
-        store.observe(observation).unwrap();
-        model.observe(&observation, 3);
-    }
-}
-
-/// Two segments, with a page forgotten in the newer and a prefix forgotten, and an unsealed rest.
-fn sample(store: &Store) -> Model {
-    let mut model = Model::default();
-    fill(store, &mut model, 1, 60);
-    store.seal().unwrap();
-    store.merge().unwrap();
-    fill(store, &mut model, 2, 8);
-    store.forget(Scope::Url(URLS[3])).unwrap();
-    model.forget(|u| u == URLS[3]);
-    store.forget(Scope::Prefix(PREFIXES[8].prefix())).unwrap();
-    model.forget(|u| PREFIXES[8].covers(u));
-    store.seal().unwrap();
-    fill(store, &mut model, 3, 10);
-    model
-}
-
-/// The files of a sample store that was killed, and what it holds.
-fn killed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
-    let disk = SimDisk::new();
-    let store = create(&disk, small());
-    let model = sample(&store);
-    assert_eq!(store.stats().unwrap().segments.len(), 2);
-    (disk.contents(), model)
-}
-
-/// The files of a sample store that was closed.
-fn closed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
-    let (files, model) = killed_sample();
-    let disk = SimDisk::of(files);
-    open(&disk, small()).close().unwrap();
-    (disk.contents(), model)
-}
-
-fn file(files: &[(Name, Vec<u8>)], name: Name) -> &[u8] {
-    &files.iter().find(|(other, _)| *other == name).unwrap().1
-}
-
-/// The same files with another content of one.
-fn with(files: &[(Name, Vec<u8>)], name: Name, content: Vec<u8>) -> SimDisk {
-    let others = files.iter().filter(|(other, _)| *other != name).cloned();
-    SimDisk::of(others.chain([(name, content)]))
-}
-
-fn segments(files: &[(Name, Vec<u8>)]) -> Vec<Name> {
-    let names = files.iter().map(|(name, _)| *name);
-    let segments: Vec<_> = names.filter(|name| matches!(name, Name::Segment(_))).collect();
-    assert_eq!(segments.len(), 2);
-    segments
-}
-
-/// Every byte that a store has an answer in.
-fn answers(view: &Snapshot) -> Result<(Model, Vec<simkeep::Matches>)> {
-    let model = dump(view)?;
-    let mut searches = Vec::new();
-    for epoch in [Epoch(0), Epoch(1)] {
-        for k in [3, 64] {
-            let query = Query::new(0x0123_4567_89ab_cdef, k).epoch(epoch).limit(1000);
-            searches.push(view.search(&query)?);
-            searches.push(view.search(&query.clone().versions(Versions::Ever))?);
-        }
-    }
-    for url in URLS {
-        view.latest(url)?;
-        view.as_of(url, 2_000)?;
-    }
-    for under in &PREFIXES {
-        view.scan(Some(&under.prefix())).collect::<Result<Vec<_>>>()?;
-    }
-    Ok((model, searches))
-}
-
-/// Opens and reads a store with a damaged file: an error that names the file, or the same answers.
-/// Returns whether the damage was found, by any of this.
-fn check_damaged(disk: &SimDisk, name: Name, sound: &(Model, Vec<simkeep::Matches>)) -> bool {
-    let names_file = |e: &Error| {
-        let text = e.to_string();
-        let file = name.to_string();
-        let named = match e {
-            Error::Corrupt(corruption) => corruption.file == file,
-            Error::Version { file: of, .. } => *of == file,
-            _ => text.contains(&file),
-        };
-        assert!(named, "{file} is damaged, and the error is: {text}");
-    };
-    let mut found = false;
-    let mut check = |opened: Result<(Snapshot, Result<Verified>)>| match opened {
-        Err(e) => {
-            names_file(&e);
-            found = true;
-        }
-        Ok((view, verified)) => {
-            match answers(&view) {
-                Err(e) => {
-                    names_file(&e);
-                    found = true;
-                }
-                Ok(read) => assert!(read == *sound, "damage of {name} changed an answer"),
-            }
-            if let Err(e) = verified {
-                names_file(&e);
-                found = true;
-            }
-        }
-    };
-    check(Reader::open_on(on(disk)).map(|reader| (reader.snapshot(), reader.verify())));
-    check(Store::open_on(on(disk), small()).map(|store| (store.snapshot(), store.verify())));
-    found
-}
-
-/// Makes sure that a panic says where the damage was.
-fn at<T>(what: &str, check: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| panic!("{what}"))
-}
-
-fn sound_answers(files: &[(Name, Vec<u8>)]) -> (Model, Vec<simkeep::Matches>) {
-    let disk = SimDisk::of(files.iter().cloned());
-    answers(&open(&disk, small()).snapshot()).unwrap()
-}
 
 // --- No store, or another's ---
 
@@ -312,118 +181,6 @@ fn a_catalog_of_a_newer_format_is_not_called_damaged() {
 }
 
 // --- Damage ---
-
-/// In builds without optimisation, only one in so many.
-const STRIDE: usize = if cfg!(debug_assertions) { 13 } else { 1 };
-
-#[test]
-fn a_flipped_byte_of_a_segment_is_an_error_that_names_it_or_changes_nothing() {
-    let (files, _) = killed_sample();
-    let sound = sound_answers(&files);
-    for name in segments(&files) {
-        let content = file(&files, name);
-        let (mut found, mut tried) = (0, 0);
-        for offset in (0..content.len()).step_by(STRIDE) {
-            let mut damaged = content.to_vec();
-            damaged[offset] ^= 1 << (offset % 8);
-            let disk = with(&files, name, damaged);
-            let what = format!("{name}, byte {offset}");
-            found += usize::from(at(&what, || check_damaged(&disk, name, &sound)));
-            tried += 1;
-        }
-        // All but the bytes that only fill up what is between sections.
-        assert!(found * 2 > tried, "{found} of {tried} in {name}");
-    }
-}
-
-#[test]
-fn a_segment_that_was_cut_short_or_grew_is_an_error_that_names_it() {
-    let (files, _) = killed_sample();
-    let sound = sound_answers(&files);
-    for name in segments(&files) {
-        let content = file(&files, name);
-        for len in (0..content.len()).step_by(STRIDE * 3) {
-            let disk = with(&files, name, content[..len].to_vec());
-            let what = format!("{name}, {len} bytes");
-            assert!(at(&what, || check_damaged(&disk, name, &sound)), "{what}: not found");
-        }
-        let disk = with(&files, name, [content, &[0; 64]].concat());
-        assert!(check_damaged(&disk, name, &sound), "{name} with more at its end");
-    }
-}
-
-#[test]
-fn a_missing_or_exchanged_segment_is_an_error_that_names_it() {
-    let (files, _) = killed_sample();
-    let sound = sound_answers(&files);
-    let [one, two] = segments(&files)[..] else { panic!() };
-    let without = SimDisk::of(files.iter().filter(|(name, _)| *name != one).cloned());
-    assert!(check_damaged(&without, one, &sound));
-    assert!(check_damaged(&with(&files, two, file(&files, one).to_vec()), two, &sound));
-}
-
-/// Header bytes of redb, bit by bit; what no checksum of ours covers; and others here and there.
-fn catalog_damage(content: &[u8]) -> impl Iterator<Item = (usize, u8)> {
-    let bits = |offset| (0..8).map(move |bit| (offset, bit));
-    let header = (0..320).flat_map(bits).step_by(STRIDE);
-    // Settings and the names of epochs.
-    let rows = ["url_seed", "next_segment", EPOCHS[1]].map(str::as_bytes);
-    let starts = content.windows(8).enumerate();
-    let starts = starts.filter(move |(_, at)| rows.iter().any(|row| row.starts_with(&at[..3])));
-    let starts: Vec<usize> = starts.map(|(offset, _)| offset).collect();
-    assert!(starts.len() > 3);
-    let settings = starts.into_iter().flat_map(|start| start..start + 48).map(|at| (at, 1));
-    // Most of the file is empty.
-    let used: Vec<usize> = (320..content.len()).filter(|i| content[*i] != 0).collect();
-    let mut choice = choice(9);
-    let others = (0..1500).map(move |_| {
-        let at = choice(used.len() as u64);
-        (used[usize::try_from(at).unwrap()], u8::try_from(choice(8)).unwrap())
-    });
-    header.chain(settings).chain(others.step_by(STRIDE))
-}
-
-#[test]
-fn a_flipped_bit_of_the_catalog_is_an_error_that_names_it_or_changes_nothing() {
-    for (files, _) in [killed_sample(), closed_sample()] {
-        let sound = sound_answers(&files);
-        let content = file(&files, Name::Catalog);
-        let mut found = 0;
-        for (offset, bit) in catalog_damage(content) {
-            let mut damaged = content.to_vec();
-            damaged[offset] ^= 1 << bit;
-            let disk = with(&files, Name::Catalog, damaged);
-            let what = format!("catalog.redb, byte {offset}, bit {bit}");
-            found += usize::from(at(&what, || check_damaged(&disk, Name::Catalog, &sound)));
-        }
-        assert!(found > 1000 / STRIDE, "{found}");
-    }
-}
-
-#[test]
-fn a_catalog_that_was_cut_short_is_an_error_that_names_it() {
-    let (files, _) = killed_sample();
-    let sound = sound_answers(&files);
-    let content = file(&files, Name::Catalog);
-    for len in (0..content.len()).step_by(4001 * STRIDE).chain([1, 9, 64, 320, 4096]) {
-        let disk = with(&files, Name::Catalog, content[..len].to_vec());
-        let what = format!("catalog.redb, {len} bytes");
-        assert!(at(&what, || check_damaged(&disk, Name::Catalog, &sound)), "{what}: not found");
-    }
-}
-
-#[test]
-fn an_older_catalog_beside_newer_files_is_found_out() {
-    let disk = SimDisk::new();
-    let store = create(&disk, small());
-    let mut model = Model::default();
-    fill(&store, &mut model, 1, 5);
-    let older = file(&disk.contents(), Name::Catalog).to_vec();
-    fill(&store, &mut model, 2, 5);
-    let files = disk.contents();
-    let sound = sound_answers(&files);
-    assert!(check_damaged(&with(&files, Name::Catalog, older), Name::Catalog, &sound));
-}
 
 #[test]
 fn a_damaged_or_missing_lock_file_is_no_obstacle() {
@@ -771,7 +528,7 @@ fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
         let reader = Reader::open(&path).unwrap();
         let another = Reader::open(&path).unwrap();
         check_reader(&reader, &model);
-        reader.verify().unwrap();
+        simkeep::verify(&path, VerifyOptions::default()).unwrap().sound().unwrap();
         assert_eq!(reader.epochs(), EPOCHS);
         check_reader(&another, &model);
         assert!(listing(&path) == before, "{} changed", path.display());

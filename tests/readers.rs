@@ -13,7 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Counts, Disk, Meter, Name, OpKind, PlainDisk, RealDisk, SimDisk};
-use simkeep::{Digest, Epoch, Error, Observation, Options, Query, Reader, Scope, Store};
+use simkeep::{
+    Digest, Epoch, Error, Observation, Options, Query, Reader, Scope, Store, VerifyOptions,
+    verify_on,
+};
 
 use support::compare::{check_reader, dump};
 use support::disks::{HookDisk, PATIENCE};
@@ -77,7 +80,7 @@ fn a_reader_sees_what_was_sealed_and_says_how_far_behind_it_is() {
     assert_eq!((reader.sequence(), reader.behind()), (10, 3));
     check_beginning(&reader);
     assert_eq!(reader.epochs(), store.epochs());
-    reader.verify().unwrap();
+    verify_on(on(&disk), VerifyOptions::default()).unwrap().sound().unwrap();
     // Without a writer there is nothing that it does not see.
     store.close().unwrap();
     assert!(reader.refresh().unwrap());

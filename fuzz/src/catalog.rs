@@ -78,7 +78,8 @@ impl Catalog {
     /// Of a file that is sound.
     pub fn read(file: &[u8]) -> Catalog {
         let disk = SimDisk::of([(Name::Catalog, file.to_vec())]);
-        let read = database(&disk, Access::Write).begin_read().unwrap();
+        let database = database(&disk, Access::Write);
+        let read = database.begin_read().unwrap();
         let mut catalog = Catalog::default();
         for row in read.open_table(SETTINGS).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();

@@ -10,6 +10,7 @@
 mod backend;
 mod manifest;
 mod rows;
+mod salvage;
 
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +21,7 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTran
 use self::backend::FileBackend;
 pub(crate) use self::manifest::Manifest;
 pub(crate) use self::rows::{Blob, SegmentRow, Settings};
+pub(crate) use self::salvage::Salvage;
 use crate::disk::{Access, Dir, Disk, DiskFile, Name, Overlay};
 use crate::error::{Error, Result};
 use crate::sync::{Mutex, RwLock};
@@ -104,13 +106,23 @@ impl Catalog {
         Ok((catalog, contents))
     }
 
-    /// Reads the catalog and leaves its file as it is: what a crash left is recovered in memory. Costs
-    /// what opening it does.
-    pub(crate) fn read(disk: &dyn Disk) -> Result<Contents> {
-        let io = |action| move |e| Error::io(action, Name::Catalog, e);
-        let file = disk.open(Name::Catalog, Access::Read).map_err(io("open"))?;
-        let file = Overlay::new(file).map_err(io("measure"))?;
+    /// Reads a catalog's file and leaves it as it is: what a crash left is recovered in memory, and all
+    /// of it is checked. Costs what opening it does.
+    pub(crate) fn read(file: Box<dyn DiskFile>) -> Result<Contents> {
+        let file = Overlay::new(file).map_err(|e| Error::io("measure", Name::Catalog, e))?;
         rows::read(&open_checked(Box::new(file))?)
+    }
+
+    /// A copy of the file between two commits, which wait meanwhile.
+    pub(crate) fn copy(&self) -> Result<Box<dyn DiskFile>> {
+        let database = self.database.write();
+        if database.is_none() {
+            return Err(Error::Closed);
+        }
+        let name = Name::Catalog;
+        let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+        let copy = Overlay::copy(&*file).map_err(|e| Error::io("read", name, e))?;
+        Ok(Box::new(copy))
     }
 
     /// Appends blobs to their journals: one transaction, durable when this returns.

@@ -122,7 +122,7 @@ impl Blob {
         Ok(())
     }
 
-    fn parse(key: u64, frame: &[u8]) -> Option<Blob> {
+    pub(super) fn parse(key: u64, frame: &[u8]) -> Option<Blob> {
         let (header, bytes) = frame.split_at_checked(Self::HEADER_BYTES)?;
         let mut cursor = Cursor::new(header);
         let (first_sequence, count) = (cursor.u64()?, cursor.u32()?);

@@ -15,7 +15,7 @@ macro_rules! help {
   1  nothing found: near, pairs, history, scan and forget
   2  the command line is wrong
   3  a broken record, with ingest --strict and with load
-  4  the store is damaged
+  4  the store is damaged; with repair: something is lost
   5  another failure: no store there, in use by a writer, the disk"
     };
 }
@@ -30,6 +30,8 @@ pub(super) enum Exit {
     Done = 0,
     /// There was nothing to be found.
     Nothing = 1,
+    /// The store is damaged, and it was said where.
+    Damaged = 4,
 }
 
 /// Why a verb could not do its work.
@@ -84,7 +86,7 @@ impl Failure {
 fn code_of(error: &Error) -> u8 {
     match error {
         Error::Url(_) | Error::Prefix(_) | Error::Time(_) => 2,
-        Error::Corrupt(_) => 4,
+        Error::Corrupt(_) | Error::Doubtful { .. } => 4,
         // Not what a system says of a disk that fails: a file of the store is not what it must be.
         Error::Io { source, .. }
             if matches!(

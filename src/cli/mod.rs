@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod feed;
 mod forget;
+mod gauge;
 mod history;
 mod ingest;
 mod input;
@@ -17,6 +18,7 @@ mod load;
 mod near;
 mod output;
 mod pairs;
+mod repair;
 mod scan;
 mod stats;
 mod time;
@@ -66,6 +68,7 @@ enum Verb {
     Scan(scan::Scan),
     Stats(stats::Stats),
     Verify(verify::Verify),
+    Repair(repair::Repair),
     Forget(forget::Forget),
     Export(export::Export),
 }
@@ -114,6 +117,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Scan(verb) => verb.run(output),
         Verb::Stats(verb) => verb.run(output),
         Verb::Verify(verb) => verb.run(output),
+        Verb::Repair(verb) => verb.run(output),
         Verb::Forget(verb) => verb.run(output),
         Verb::Export(verb) => verb.run(output),
     };

@@ -1,46 +1,126 @@
 //! `verify`: whether a store is sound.
 
+use std::ops::ControlFlow;
+
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
+use simkeep::{Corruption, Verified, VerifyOptions, Verifying};
 
 use super::Common;
+use super::escape::whole;
 use super::exit::{Exit, Failure};
+use super::gauge::Gauge;
 use super::output::Output;
-use super::words::{bytes, many};
+use super::words::{bytes, count, many};
 
 /// Read all of a store and check that it is sound
 ///
-/// Checks every checksum, and that pages, histories and search tables fit together.
+/// Checks every checksum, and that pages, histories and search tables fit together. Names all that is
+/// damaged, file by file and block by block. Reads with plain reads, and writes nothing.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep verify && cp -r crawl.simkeep backup/
+  simkeep verify --rate 50M
 
-Exits with 4 if anything is damaged, and names the file and the byte.")]
+Exits with 4 if anything is damaged. What is sound of a damaged store goes into a new one with
+`simkeep repair`.")]
 pub(super) struct Verify {
+    /// Read no more than this a second; K, M and G are thousands of 1024
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    rate: Option<u64>,
     #[command(flatten)]
     common: Common,
 }
 
+/// A number of bytes, with K, M or G for thousands of 1024.
+pub(super) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (text.get(..at), 10),
+        Some((at, 'm' | 'M')) => (text.get(..at), 20),
+        Some((at, 'g' | 'G')) => (text.get(..at), 30),
+        _ => (Some(text), 0),
+    };
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+    let bytes = number.and_then(|number| number.checked_mul(1 << unit)).filter(|bytes| *bytes > 0);
+    bytes.ok_or("a number of bytes is digits, and perhaps K, M or G")
+}
+
 impl Verify {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let verified = self.common.read()?.verify()?;
+        let mut gauge = Gauge::new();
+        let mut watch = |verifying: &Verifying| {
+            let message = match verifying.flaws {
+                0 => String::new(),
+                flaws => many(flaws, "flaw", "flaws"),
+            };
+            gauge.show(verifying.done, verifying.of, message);
+            ControlFlow::Continue(())
+        };
+        let options = VerifyOptions { rate: self.rate, ..VerifyOptions::default() };
+        let verified = simkeep::verify(&self.common.store, options.watch(&mut watch));
+        gauge.finish();
+        let verified = verified?;
         if self.common.json {
-            output.object(&json!({
-                "sound": true,
-                "files": verified.files,
-                "bytes": verified.bytes,
-                "pages": verified.pages,
-                "visits": verified.visits,
-            }))?;
+            output.object(&object(&verified))?;
         } else {
-            output.line(&format!(
-                "sound: {}, {}, {}, {}",
-                many(verified.files as u64, "file", "files"),
-                bytes(verified.bytes),
-                many(verified.pages, "page", "pages"),
-                many(verified.visits, "visit", "visits"),
-            ))?;
+            lines(&verified).iter().try_for_each(|line| output.line(line))?;
         }
-        Ok(Exit::Done)
+        Ok(if verified.is_sound() { Exit::Done } else { Exit::Damaged })
+    }
+}
+
+/// A flaw for programs.
+pub(super) fn flaw(flaw: &Corruption) -> Value {
+    json!({ "file": flaw.file, "offset": flaw.offset, "what": flaw.what })
+}
+
+/// For programs.
+fn object(verified: &Verified) -> Value {
+    let mut object = json!({
+        "sound": verified.is_sound(),
+        "files": verified.files,
+        "bytes": verified.bytes,
+    });
+    if verified.is_sound() {
+        object["pages"] = verified.pages.into();
+        object["visits"] = verified.visits.into();
+    } else {
+        object["flaws"] = verified.flaws.iter().map(flaw).collect();
+        object["more_flaws"] = verified.more_flaws.into();
+    }
+    object
+}
+
+/// For people.
+fn lines(verified: &Verified) -> Vec<String> {
+    let read =
+        format!("{}, {}", many(verified.files as u64, "file", "files"), bytes(verified.bytes));
+    if verified.is_sound() {
+        let pages = many(verified.pages, "page", "pages");
+        return vec![format!(
+            "sound: {read}, {pages}, {}",
+            many(verified.visits, "visit", "visits")
+        )];
+    }
+    let mut lines: Vec<String> =
+        verified.flaws.iter().map(|flaw| whole(&flaw.to_string())).collect();
+    if verified.more_flaws > 0 {
+        lines.push(format!("and {} more", count(verified.more_flaws)));
+    }
+    lines.push(format!("damaged: {} in {read}", many(verified.flaw_count(), "flaw", "flaws")));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        let read = ["7", "50M", "2k", "1G"].map(parse_bytes);
+        assert_eq!(read, [Ok(7), Ok(50 << 20), Ok(2 << 10), Ok(1 << 30)]);
+        for wrong in ["", "M", "0", "-1", "1.5M", "99999999999G", "5MB"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -9,6 +9,35 @@ use super::DiskFile;
 
 const PAGE_BYTES: u64 = 4096;
 
+/// Bytes in memory, to be read.
+#[derive(Debug)]
+struct Held(Vec<u8>);
+
+impl DiskFile for Held {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.0.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let start = usize::try_from(offset).ok();
+        let bytes = start.and_then(|start| self.0.get(start..)?.get(..buf.len()));
+        buf.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+
+    fn set_len(&self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A file on which others may write as they like, while the one below stays as it is.
 ///
 /// Costs memory for the pages of 4 KiB that are written, and a read of each that is written in part.
@@ -34,6 +63,19 @@ impl Overlay {
         let len = below.size()?;
         let state = Mutex::new(State { len, below_len: len, pages: BTreeMap::new() });
         Ok(Overlay { below, state })
+    }
+
+    /// The same over a copy of a file, which may change afterwards. Costs a read of all of it, and
+    /// memory for that.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub(crate) fn copy(file: &dyn DiskFile) -> io::Result<Overlay> {
+        let len = usize::try_from(file.size()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let mut bytes = vec![0; len];
+        file.read_at(0, &mut bytes)?;
+        Overlay::new(Box::new(Held(bytes)))
     }
 
     /// A page as it is below; what lies behind the end is zero.

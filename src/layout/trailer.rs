@@ -11,7 +11,9 @@ const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 /// Bytes of the head; the first section begins there.
 pub(crate) const HEAD_BYTES: u64 = HEAD_LEN as u64;
 const HEAD_LEN: usize = 64;
-const TRAILER_BYTES: usize = 64;
+/// Bytes of the trailer, the last ones of the file.
+pub(crate) const TRAILER_BYTES: u64 = TRAILER_LEN as u64;
+const TRAILER_LEN: usize = 64;
 const ENTRY_BYTES: usize = 24;
 const NUMBERS_BYTES: usize = 80;
 
@@ -290,7 +292,7 @@ pub(crate) fn encode_table(id: u64, offset: u64, table: &Table) -> Vec<u8> {
     }
     let len = out.len() as u64;
     let sum = crc32fast::hash(&out);
-    let mut trailer = Vec::with_capacity(TRAILER_BYTES);
+    let mut trailer = Vec::with_capacity(TRAILER_LEN);
     trailer.extend_from_slice(&TRAILER_MAGIC);
     trailer.extend_from_slice(&id.to_le_bytes());
     trailer.extend_from_slice(&offset.to_le_bytes());
@@ -304,14 +306,26 @@ pub(crate) fn encode_table(id: u64, offset: u64, table: &Table) -> Vec<u8> {
     out
 }
 
-/// Reads the section table of segment `id`; checks every number needed to trust the rest.
-pub(crate) fn parse_table(file: &[u8], id: u64) -> Result<Table, Flaw> {
-    let file_len = file.len() as u64;
-    let at = file_len.saturating_sub(TRAILER_BYTES as u64);
-    let Some((before, trailer)) = file.split_last_chunk::<TRAILER_BYTES>() else {
+/// Where a trailer says that the section table is, and what it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trailer {
+    /// Where the table starts. It ends where the trailer begins.
+    pub(crate) offset: u64,
+    /// Its length.
+    pub(crate) len: u64,
+    at: u64,
+    sections: u64,
+    roots: u64,
+    sum: u32,
+}
+
+/// Reads the trailer of segment `id`, the last bytes of a file of `file_len`.
+pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, id: u64) -> Result<Trailer, Flaw> {
+    let at = file_len.saturating_sub(TRAILER_BYTES);
+    let Ok(trailer) = <&[u8; TRAILER_LEN]>::try_from(trailer) else {
         return damage(0, "too short for a trailer");
     };
-    let (body, sum) = trailer.split_at(TRAILER_BYTES - 4);
+    let (body, sum) = trailer.split_at(TRAILER_LEN - 4);
     if crc32fast::hash(body).to_le_bytes() != sum || !trailer.starts_with(&TRAILER_MAGIC) {
         return damage(at, "the trailer is damaged, or the file was cut short");
     }
@@ -322,7 +336,7 @@ pub(crate) fn parse_table(file: &[u8], id: u64) -> Result<Table, Flaw> {
         let reserved = cursor.u64()?;
         Some((fields, cursor.u32().filter(|_| reserved == 0)?))
     })();
-    let Some(([found, offset, len, sections, roots], table_sum)) = fields else {
+    let Some(([found, offset, len, sections, roots], sum)) = fields else {
         return damage(at, "the trailer has fields that this version does not know");
     };
     if found != id {
@@ -331,16 +345,23 @@ pub(crate) fn parse_table(file: &[u8], id: u64) -> Result<Table, Flaw> {
     if offset.checked_add(len) != Some(at) || offset < HEAD_BYTES {
         return damage(at, "the section table does not end where the trailer begins");
     }
-    let bytes = usize::try_from(offset).ok().and_then(|offset| before.get(offset..));
-    let Some(bytes) = bytes else { return damage(at, "the section table lies outside the file") };
-    if crc32fast::hash(bytes) != table_sum {
-        return damage(offset, "the section table is damaged");
-    }
     let expected = (NUMBERS_BYTES as u64)
         .checked_add(sections.saturating_mul(ENTRY_BYTES as u64))
         .and_then(|n| n.checked_add(roots.saturating_mul(4)));
     if expected != Some(len) {
         return damage(at, "the section table has another length than its counts say");
+    }
+    Ok(Trailer { offset, len, at, sections, roots, sum })
+}
+
+/// Reads the section table that a trailer tells of; checks every number needed to trust the rest.
+pub(crate) fn parse_table(bytes: &[u8], trailer: &Trailer) -> Result<Table, Flaw> {
+    let &Trailer { offset, len, at, sections, roots, sum } = trailer;
+    if bytes.len() as u64 != len {
+        return damage(at, "the section table lies outside the file");
+    }
+    if crc32fast::hash(bytes) != sum {
+        return damage(offset, "the section table is damaged");
     }
     parse_sections(bytes, offset, sections, roots)
 }
@@ -404,11 +425,17 @@ mod tests {
         (table, file)
     }
 
+    fn table_of(file: &[u8], id: u64) -> Result<Table, Flaw> {
+        let at = file.len().saturating_sub(TRAILER_LEN);
+        let trailer = parse_trailer(&file[at..], file.len() as u64, id)?;
+        parse_table(&file[usize::try_from(trailer.offset).unwrap()..at], &trailer)
+    }
+
     #[test]
     fn a_table_reads_back() {
         let (table, file) = sample();
         assert_eq!(parse_head(&file, 4), Ok(()));
-        assert_eq!(parse_table(&file, 4), Ok(table));
+        assert_eq!(table_of(&file, 4), Ok(table));
     }
 
     #[test]
@@ -419,7 +446,7 @@ mod tests {
                 let mut bad = file.clone();
                 bad[at] ^= 1 << bit;
                 assert!(
-                    parse_head(&bad, 4).is_err() || parse_table(&bad, 4).is_err(),
+                    parse_head(&bad, 4).is_err() || table_of(&bad, 4).is_err(),
                     "byte {at} bit {bit}"
                 );
             }
@@ -430,7 +457,7 @@ mod tests {
     fn every_truncation_is_noticed() {
         let (_, file) = sample();
         for len in 0..file.len() {
-            assert!(parse_table(&file[..len], 4).is_err(), "{len}");
+            assert!(table_of(&file[..len], 4).is_err(), "{len}");
         }
     }
 
@@ -438,7 +465,7 @@ mod tests {
     fn another_segments_frame_is_refused() {
         let (_, file) = sample();
         assert!(matches!(parse_head(&file, 5), Err(Flaw::Damage(..))));
-        assert!(matches!(parse_table(&file, 5), Err(Flaw::Damage(..))));
+        assert!(matches!(table_of(&file, 5), Err(Flaw::Damage(..))));
     }
 
     #[test]

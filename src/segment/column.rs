@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use zerocopy::FromBytes;
 
-use super::file::{Section, SectionRef, Segment};
+use super::file::{SectionRef, Segment};
+use super::frame::Section;
 use crate::disk::MapPart;
 use crate::error::{Error, Result};
 use crate::layout::Tag;

@@ -7,12 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use zerocopy::FromBytes;
 
-use crate::disk::{Disk, Map, MapPart, Name};
+use super::frame::{Frame, Section};
+use crate::disk::{Access, Disk, Map, MapPart, Name};
 use crate::error::{Error, Result};
-use crate::layout::{
-    BLOCK_BYTES, Flaw, Kind, Numbers, Table, Tag, VERSION, block_count, block_sum, parse_head,
-    parse_table,
-};
+use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, block_sum};
 use crate::search::{LINE_BYTES, Line};
 
 /// One immutable file of a store, mapped.
@@ -21,13 +19,9 @@ use crate::search::{LINE_BYTES, Line};
 /// its block's checksum when the block is first touched.
 pub(crate) struct Segment {
     pub(super) id: u64,
-    name: Name,
     disk: Arc<dyn Disk>,
     map: Arc<Map>,
-    table: Table,
-    sections: Vec<Section>,
-    /// Those that there are once, by kind.
-    plain: [Section; PLAIN],
+    frame: Frame,
     /// A bit for each block of each section.
     checked: Box<[AtomicU64]>,
     /// For each section, whether all of them are set.
@@ -37,26 +31,6 @@ pub(crate) struct Segment {
     retired: AtomicBool,
 }
 
-/// How many kinds of sections there are once: those numbered below this.
-const PLAIN: usize = Kind::Fingerprints as usize;
-
-/// A section and where its blocks' checksums and bits are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Section {
-    tag: Tag,
-    offset: u64,
-    len: u64,
-    first_block: u64,
-    /// Its place among all.
-    number: usize,
-}
-
-impl Section {
-    const fn absent(tag: Tag) -> Section {
-        Section { tag, offset: 0, len: 0, first_block: 0, number: usize::MAX }
-    }
-}
-
 impl fmt::Debug for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Segment({})", self.id)
@@ -64,70 +38,28 @@ impl fmt::Debug for Segment {
 }
 
 impl Segment {
-    /// Maps segment `id`. Costs a few page faults, whatever its size.
+    /// Maps segment `id`. Costs a few plain reads, whatever its size: the map is not touched.
     pub(crate) fn open(disk: &Arc<dyn Disk>, id: u64) -> Result<Segment> {
         let name = Name::Segment(id);
+        let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+        let frame = Frame::read(&*file, id)?;
         let map = Arc::new(disk.map(name).map_err(|e| Error::io("map", name, e))?);
-        let flaw = |flaw| match flaw {
-            Flaw::Version(found) => {
-                Error::Version { file: name.to_string(), found, newest: VERSION }
-            }
-            Flaw::Damage(offset, what) => Error::corrupt(name, offset, what),
-        };
-        parse_head(&map, id).map_err(flaw)?;
-        let table = parse_table(&map, id).map_err(flaw)?;
-        let mut sections = Vec::with_capacity(table.sections.len());
-        let mut blocks = 0u64;
-        for entry in &table.sections {
-            let section = Section {
-                tag: entry.tag,
-                offset: entry.offset,
-                len: entry.len,
-                first_block: blocks,
-                number: sections.len(),
-            };
-            blocks += block_count(entry.len);
-            sections.push(section);
+        if map.len() as u64 != frame.bytes() {
+            return Err(Error::corrupt(name, 0, "its length changed while it was opened"));
         }
-        // The checksums are the last section, and what they cover are all sections before it.
-        let sums = sections.last().filter(|s| s.tag == Tag::of(Kind::Sums)).copied();
-        let covered = sums.map(|s| s.first_block);
-        let sound = sums.is_some_and(|s| {
-            Some(s.len) == covered.and_then(|c| c.checked_mul(4))
-                && table.roots.len() as u64 == block_count(s.len)
-        });
-        if !sound {
-            return Err(Error::corrupt(
-                name,
-                0,
-                "the section table has no place for all checksums",
-            ));
-        }
-        let mut plain = [Section::absent(Tag::of(Kind::Pages)); PLAIN];
-        for section in &sections {
-            if let Some(place) = plain.get_mut(section.tag.kind as usize) {
-                *place = *section;
-            }
-        }
-        let words = usize::try_from(blocks.div_ceil(64)).unwrap_or(usize::MAX);
+        let words = usize::try_from(frame.blocks().div_ceil(64)).unwrap_or(usize::MAX);
         let checked = (0..words).map(|_| AtomicU64::new(0)).collect();
-        let whole = sections.iter().map(|_| Arc::default()).collect();
-        let disk = Arc::clone(disk);
-        let segment = Segment {
+        let whole = frame.sections().iter().map(|_| Arc::default()).collect();
+        Ok(Segment {
             id,
-            name,
-            disk,
+            disk: Arc::clone(disk),
             map,
-            table,
-            sections,
-            plain,
+            frame,
             checked,
             whole,
             tables_whole: AtomicBool::new(false),
             retired: AtomicBool::new(false),
-        };
-        segment.check_shape()?;
-        Ok(segment)
+        })
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -135,12 +67,17 @@ impl Segment {
     }
 
     pub(crate) fn numbers(&self) -> &Numbers {
-        &self.table.numbers
+        self.frame.numbers()
+    }
+
+    /// What its file says of itself.
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frame
     }
 
     /// Bytes of the file.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.map.len() as u64
+        self.frame.bytes()
     }
 
     /// The file goes when the last holder of this segment lets go.
@@ -150,7 +87,7 @@ impl Segment {
 
     /// The epochs that have tables here.
     pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
-        self.sections.iter().filter(|s| s.tag.kind == Kind::Fingerprints).map(|s| s.tag.epoch)
+        self.frame.epochs()
     }
 
     /// A section; an empty one if there is none of that name.
@@ -174,43 +111,17 @@ impl Segment {
     }
 
     pub(super) fn place(&self, tag: Tag) -> Section {
-        if let Some(&plain) = self.plain.get(tag.kind as usize) {
-            return plain;
-        }
-        let place = self.sections.iter().find(|s| s.tag == tag).copied();
-        place.unwrap_or(Section::absent(tag))
+        self.frame.place(tag)
     }
 
     /// All sections, in the order of the file.
     pub(crate) fn all_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
-        self.sections.iter().map(|&section| self.section_at(section))
+        self.frame.sections().iter().map(|&section| self.section_at(section))
     }
 
     /// What a caller makes of bytes that passed their checksum and still cannot be.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
-        let at = self.section(tag).section.offset + offset;
-        Error::corrupt(self.name, at, format!("{what} (in section {:?})", tag.kind))
-    }
-
-    /// Lengths that follow from the numbers.
-    fn check_shape(&self) -> Result<()> {
-        let pages = self.table.numbers.pages;
-        let len = |kind| self.section(Tag::of(kind)).section.len;
-        let groups = pages.div_ceil(super::pages::GROUP_PAGES);
-        let expected = [
-            (Kind::PageIndex, (groups + 1) * 8),
-            (Kind::Hashes, pages.saturating_mul(8)),
-            (Kind::HashPages, pages.saturating_mul(4)),
-            (Kind::HashDirectory, super::hashes::directory_bytes(pages)),
-            (Kind::Filter, super::hashes::filter_bytes(pages)),
-        ];
-        for (kind, bytes) in expected {
-            if len(kind) != bytes {
-                let what = format!("expected {bytes} bytes for {pages} pages, found {}", len(kind));
-                return Err(self.damaged(Tag::of(kind), 0, &what));
-            }
-        }
-        Ok(())
+        self.frame.damaged(tag, offset, what)
     }
 
     /// Checks all blocks, from front to end: what those who touch them first would do one by one.
@@ -254,8 +165,7 @@ impl Segment {
     /// The expected checksum of a block, itself checked.
     fn expected_sum(&self, section: &Section, block: u64) -> Result<u32> {
         if section.tag.kind == Kind::Sums {
-            let root = usize::try_from(block).ok().and_then(|b| self.table.roots.get(b));
-            return root.copied().ok_or_else(|| self.damaged(section.tag, 0, "no such checksum"));
+            return self.frame.root(block);
         }
         let at = (section.first_block + block) * 4;
         let bytes = self.section(Tag::of(Kind::Sums)).get(at..at + 4)?;
@@ -290,7 +200,7 @@ impl Drop for Segment {
     fn drop(&mut self) {
         if self.retired.load(Ordering::Acquire) {
             // If this fails, the next open finds the file and removes it.
-            let _ = self.disk.remove(self.name);
+            let _ = self.disk.remove(Name::Segment(self.id));
         }
     }
 }
@@ -395,27 +305,5 @@ impl<'a> SectionRef<'a> {
     /// An error at an offset within this section.
     pub(crate) fn flaw(&self, offset: u64, what: &str) -> Error {
         self.segment.damaged(self.section.tag, offset, what)
-    }
-
-    /// The same bytes read with a plain read and checked, block by block, whatever was checked
-    /// before. For `verify`.
-    pub(crate) fn check_with(
-        &self,
-        read: &mut dyn FnMut(u64, &mut [u8]) -> Result<()>,
-    ) -> Result<()> {
-        let mut buffer = vec![0; usize::try_from(BLOCK_BYTES).unwrap_or(0)];
-        for block in 0..block_count(self.section.len) {
-            let start = block * BLOCK_BYTES;
-            let len = (self.section.len - start).min(BLOCK_BYTES);
-            let buffer = buffer.get_mut(..usize::try_from(len).unwrap_or(0)).unwrap_or(&mut []);
-            read(self.section.offset + start, buffer)?;
-            let expected = self.segment.expected_sum(&self.section, block)?;
-            let found = block_sum(self.segment.id, self.section.tag, block, buffer);
-            if found != expected {
-                let what = format!("checksum: expected {expected:08x}, found {found:08x}");
-                return Err(self.flaw(start, &what));
-            }
-        }
-        Ok(())
     }
 }

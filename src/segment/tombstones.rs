@@ -1,8 +1,9 @@
 //! Prefixes that were forgotten: they hide what older segments have under them.
 
 use super::file::Segment;
+use super::plain::PlainSegment;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, Tag, put_varint};
+use crate::layout::{Cursor, Kind, Tag, block_count, put_varint};
 use crate::page::Prefix;
 
 /// A prefix under which everything with a lower sequence number is forgotten.
@@ -24,21 +25,35 @@ pub(super) fn encode(tombstones: &[Tombstone]) -> Vec<u8> {
     out
 }
 
+/// The tombstones of a section, in order of sequence; `None` where the bytes cannot be.
+fn decode(section: &[u8]) -> Option<Vec<Tombstone>> {
+    let mut cursor = Cursor::new(section);
+    let mut tombstones = Vec::new();
+    while !cursor.is_empty() {
+        let sequence = cursor.u64()?;
+        let len = cursor.count()?;
+        let prefix = Prefix::from_bytes(cursor.take(len)?)?;
+        tombstones.push(Tombstone { sequence, prefix });
+    }
+    Some(tombstones)
+}
+
 impl Segment {
     /// The tombstones, in order of sequence.
     pub(crate) fn tombstones(&self) -> Result<Vec<Tombstone>> {
         let section = self.section(Tag::of(Kind::Tombstones));
-        let mut cursor = Cursor::new(section.get(0..section.len())?);
-        let mut tombstones = Vec::new();
-        while !cursor.is_empty() {
-            let tombstone = (|| {
-                let sequence = cursor.u64()?;
-                let len = cursor.count()?;
-                let prefix = Prefix::from_bytes(cursor.take(len)?)?;
-                Some(Tombstone { sequence, prefix })
-            })();
-            tombstones.push(tombstone.ok_or_else(|| section.flaw(0, "no tombstone"))?);
+        decode(section.get(0..section.len())?).ok_or_else(|| section.flaw(0, "no tombstone"))
+    }
+}
+
+impl PlainSegment<'_> {
+    /// The same with plain reads.
+    pub(crate) fn tombstones(&mut self) -> Result<Vec<Tombstone>> {
+        let section = self.frame().place(Tag::of(Kind::Tombstones));
+        let mut bytes = Vec::new();
+        for block in 0..block_count(section.len) {
+            bytes.extend_from_slice(self.block(&section, block)?);
         }
-        Ok(tombstones)
+        decode(&bytes).ok_or_else(|| self.frame().damaged(section.tag, 0, "no tombstone"))
     }
 }

@@ -78,19 +78,6 @@ pub struct Merged {
     pub bytes: u64,
 }
 
-/// What [`Store::verify`](super::Store::verify) read, all of it sound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
-    /// Files.
-    pub files: usize,
-    /// Bytes.
-    pub bytes: u64,
-    /// Pages.
-    pub pages: u64,
-    /// Visits.
-    pub visits: u64,
-}
-
 /// Sizes of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {

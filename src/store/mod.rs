@@ -21,6 +21,7 @@ mod options;
 mod outside;
 mod query;
 mod reader;
+mod repair;
 mod seal;
 mod search;
 mod shared;
@@ -33,14 +34,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use answer::{
-    ExactCopy, Forgotten, History, Merged, Outcome, Page, SegmentStats, Stats, Verified, Version,
+    ExactCopy, Forgotten, History, Merged, Outcome, Page, SegmentStats, Stats, Version,
 };
 pub use load::{LoadOptions, Loaded, Loading, Observed, Stage};
 pub use observations::Observations;
 pub use options::{Durability, Options};
 pub use query::{Component, Explanation, Matches, Near, NearPair, Query, Versions};
 pub use reader::Reader;
+pub use repair::{Loss, RepairOptions, Repaired, repair, repair_on};
 pub use snapshot::{Scan, Snapshot};
+pub use verify::{Verified, VerifyOptions, Verifying, verify, verify_on};
 
 use self::shared::Shared;
 use self::view::View;
@@ -418,20 +421,45 @@ impl Store {
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
         Ok(Stats {
-            catalog_bytes: verify::catalog_bytes(&*self.shared().disk)?,
+            catalog_bytes: open::catalog_bytes(&self.shared().disk)?,
             merge_error: self.shared().merge_error.lock().as_ref().map(Error::to_string),
             ..self.snapshot().sizes()
         })
     }
 
     /// Reads all of the store with plain reads, checks every checksum, and that everything fits
-    /// together. Costs a read of all files.
+    /// together. Costs a read of all files, and commits wait while the catalog is copied to memory.
+    ///
+    /// [`verify_with`](Store::verify_with) names all flaws, and is as slow as it is told to be.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupt`] for the first thing that is not sound, [`Error::Io`].
     pub fn verify(&self) -> Result<Verified> {
-        verify::verify(&*self.shared().disk, &self.snapshot())
+        self.verify_with(VerifyOptions::default())?.sound()
+    }
+
+    /// The same for a store that is to go on working: reads no more bytes a second than the options
+    /// say, tells how far it has come, and names every flaw, not only the first. What is observed
+    /// meanwhile is not waited for.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Options, Store, VerifyOptions};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let verified = store.verify_with(VerifyOptions::default().rate(20 << 20))?;
+    /// assert!(verified.is_sound(), "{:?}", verified.flaws);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file cannot be opened. What is
+    /// damaged is no error but stands in the answer.
+    pub fn verify_with(&self, options: VerifyOptions<'_>) -> Result<Verified> {
+        self.shared().verify(options)
     }
 
     /// Makes everything durable, ends the background work and lets go of the lock. What other

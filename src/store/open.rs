@@ -17,7 +17,7 @@ use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
 use crate::catalog::{Catalog, Contents, Journal, Settings};
-use crate::disk::{Dir, Disk, Lock, LockGuard, Name, PlainDisk};
+use crate::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use crate::sync::{Condvar, Mutex, RwLock, thread};
@@ -31,14 +31,14 @@ pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     // Looked at before anything is made: a directory of somebody else's stays as it is.
     require_empty(disk)?;
     disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
-    let _guard = lock(disk)?;
+    let _guard = lock(disk, Lock::Exclusive)?;
     require_empty(disk)?;
     let url_seed = RandomState::new().build_hasher().finish();
     Catalog::create(disk, Settings { url_seed, next_segment: 1 }, &options.epoch)
 }
 
 /// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
-fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
+pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     let location = disk.location();
     for dir in [Dir::Root, Dir::Segments] {
         let entries = match disk.list(dir) {
@@ -71,13 +71,10 @@ fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
 pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     check_options(&options)?;
     require_store(&disk)?;
-    let guard = lock(&disk)?;
+    let guard = lock(&disk, Lock::Exclusive)?;
     let disk = if options.plain_reads { Arc::new(PlainDisk::new(disk)) } else { disk };
     let (catalog, contents) = Catalog::open(&disk)?;
-    let (mut view, next_sequence) = view_of(&disk, &contents, &[])?;
-    if view.memtables.is_empty() {
-        view.memtables.push(Arc::new(Memtable::new(Journal::A)));
-    }
+    let (view, last) = view_of(&disk, &contents, &[])?;
     let orphans = orphans(&disk, &contents)?;
     let mark = Mark::open(&*disk)?;
     let newest_epoch = view.newest_epoch().0;
@@ -90,13 +87,13 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
         newest_epoch: AtomicU32::new(newest_epoch),
         registering: Mutex::new(()),
         view: RwLock::new(Arc::new(view)),
-        visible: AtomicU64::new(next_sequence - 1),
+        visible: AtomicU64::new(last),
         writer: Mutex::new(Writer {
-            next_sequence,
+            next_sequence: last + 1,
             pending: Pending::default(),
             packed: Vec::new(),
         }),
-        commits: Commits::new(next_sequence - 1),
+        commits: Commits::new(last),
         poison: OnceLock::new(),
         closed: AtomicBool::new(false),
         work: (Mutex::new(()), Condvar::new()),
@@ -112,6 +109,29 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     };
     shared.tell_readers_at_open(&orphans)?;
     Ok(shared)
+}
+
+/// Opens the catalog's file to read it.
+pub(super) fn open_catalog(disk: &Arc<dyn Disk>) -> Result<Box<dyn DiskFile>> {
+    disk.open(Name::Catalog, Access::Read).map_err(|e| Error::io("open", Name::Catalog, e))
+}
+
+/// The length of the catalog's file.
+pub(super) fn catalog_bytes(disk: &Arc<dyn Disk>) -> Result<u64> {
+    open_catalog(disk)?.size().map_err(|e| Error::io("measure", Name::Catalog, e))
+}
+
+/// The numbers of the segments that are there, listed or not, in order.
+pub(super) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
+    let entries = list(disk, Dir::Segments)?;
+    let names = entries.iter().filter_map(|entry| Name::parse(Dir::Segments, entry));
+    let ids = names.filter_map(|name| match name {
+        Name::Segment(id) => Some(id),
+        _ => None,
+    });
+    let mut ids: Vec<u64> = ids.collect();
+    ids.sort_unstable();
+    Ok(ids)
 }
 
 fn check_options(options: &Options) -> Result<()> {
@@ -165,10 +185,20 @@ pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     }))
 }
 
-fn lock(disk: &Arc<dyn Disk>) -> Result<Box<dyn LockGuard>> {
+/// Whether there is anything of a store.
+pub(super) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
+    match require_store(disk) {
+        Err(Error::NotAStore { .. }) if segment_ids(disk).is_ok_and(|ids| !ids.is_empty()) => {
+            Ok(())
+        }
+        required => required,
+    }
+}
+
+pub(super) fn lock(disk: &Arc<dyn Disk>, kind: Lock) -> Result<Box<dyn LockGuard>> {
     let since = Instant::now();
     loop {
-        match disk.lock(Lock::Exclusive).map_err(|e| Error::io("lock", Name::Lock, e))? {
+        match disk.lock(kind).map_err(|e| Error::io("lock", Name::Lock, e))? {
             Some(guard) => return Ok(guard),
             None if since.elapsed() > LOCK_WAIT => {
                 return Err(Error::Locked { location: disk.location() });
@@ -178,7 +208,7 @@ fn lock(disk: &Arc<dyn Disk>) -> Result<Box<dyn LockGuard>> {
     }
 }
 
-/// What is live, and the number of the next operation. Segments that are `open` already are not
+/// What is live, and the number of the last operation. Segments that are `open` already are not
 /// opened again.
 pub(super) fn view_of(
     disk: &Arc<dyn Disk>,
@@ -187,11 +217,22 @@ pub(super) fn view_of(
 ) -> Result<(View, u64)> {
     let seed = contents.settings.url_seed;
     let mut segments = Vec::with_capacity(contents.segments.len());
-    let mut last = 0;
     for row in &contents.segments {
         segments.push(LiveSegment::open_row(disk, row, open)?);
-        last = row.last_sequence;
     }
+    let (memtables, last) = replay(disk, contents)?;
+    let epochs = contents.epochs.as_slice().into();
+    Ok((View { seed, segments: segments.into(), memtables, epochs }, last))
+}
+
+/// Replays the journals. Returns their memtables, of which there is at least one, and the number of
+/// the last operation.
+pub(super) fn replay(
+    disk: &Arc<dyn Disk>,
+    contents: &Contents,
+) -> Result<(Vec<Arc<Memtable>>, u64)> {
+    let seed = contents.settings.url_seed;
+    let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals: Vec<_> = contents.journals.iter().filter(|(_, b)| !b.is_empty()).collect();
     journals.sort_by_key(|(_, blobs)| blobs.first().map_or(0, |b| b.first_sequence));
     let mut memtables = Vec::new();
@@ -217,8 +258,10 @@ pub(super) fn view_of(
         let what = format!("operation {noted} was acknowledged, and the journal ends at {last}");
         return Err(Error::corrupt(Name::Catalog, 0, what));
     }
-    let epochs = contents.epochs.as_slice().into();
-    Ok((View { seed, segments: segments.into(), memtables, epochs }, last + 1))
+    if memtables.is_empty() {
+        memtables.push(Arc::new(Memtable::new(Journal::A)));
+    }
+    Ok((memtables, last))
 }
 
 /// Files that were being written or about to go when the store was last left.

@@ -6,16 +6,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::answer::{Stats, Verified};
+use super::answer::Stats;
 use super::mark;
-use super::open::{require_store, view_of};
+use super::open;
+use super::open::{open_catalog, require_store, view_of};
 use super::snapshot::Snapshot;
-use super::verify::{catalog_bytes, verify};
 use super::view::{LiveSegment, View};
 use crate::catalog::{Catalog, Manifest};
-use crate::disk::{Disk, Lock, RealDisk};
+use crate::disk::{Access, Disk, DiskFile, Lock, Name, RealDisk};
 use crate::error::{Error, Result};
 use crate::sync::thread;
+
+/// A state, and the file of each of its segments.
+pub(super) type Beside = (Snapshot, Vec<Box<dyn DiskFile>>);
 
 /// How long a state is looked for that stays whole while it is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -132,16 +135,7 @@ impl Reader {
     ///
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
-        Ok(Stats { catalog_bytes: catalog_bytes(&*self.disk)?, ..self.now.sizes() })
-    }
-
-    /// [`Store::verify`](super::Store::verify) of what is seen.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`] for the first thing that is not sound, [`Error::Io`].
-    pub fn verify(&self) -> Result<Verified> {
-        verify(&*self.disk, &self.now)
+        Ok(Stats { catalog_bytes: open::catalog_bytes(&self.disk)?, ..self.now.sizes() })
     }
 }
 
@@ -150,11 +144,11 @@ fn look(disk: &Arc<dyn Disk>, open: &[Arc<LiveSegment>]) -> Result<(Snapshot, Op
     let since = Instant::now();
     loop {
         require_store(disk)?;
-        let guard = disk.lock(Lock::Shared).map_err(|e| Error::io("lock", "LOCK", e))?;
+        let guard = disk.lock(Lock::Shared).map_err(|e| Error::io("lock", Name::Lock, e))?;
         if let Some(_guard) = guard {
-            let contents = Catalog::read(&**disk)?;
-            let (view, next_sequence) = view_of(disk, &contents, open)?;
-            return Ok((Snapshot { view: Arc::new(view), sequence: next_sequence - 1 }, None));
+            let contents = Catalog::read(open_catalog(disk)?)?;
+            let (view, sequence) = view_of(disk, &contents, open)?;
+            return Ok((Snapshot { view: Arc::new(view), sequence }, None));
         }
         match look_beside_writer(disk, open)? {
             Some((snapshot, written)) => return Ok((snapshot, Some(written))),
@@ -163,6 +157,33 @@ fn look(disk: &Arc<dyn Disk>, open: &[Arc<LiveSegment>]) -> Result<(Snapshot, Op
             }
             None => thread::sleep(PAUSE),
         }
+    }
+}
+
+/// The state that a writer at work shows, with each segment's file open to be read; `None` if no
+/// writer is at work.
+pub(super) fn files_beside_writer(disk: &Arc<dyn Disk>) -> Result<Option<Beside>> {
+    let since = Instant::now();
+    loop {
+        let guard = disk.lock(Lock::Shared).map_err(|e| Error::io("lock", Name::Lock, e))?;
+        if guard.is_some() {
+            return Ok(None);
+        }
+        if let Some((snapshot, _)) = look_beside_writer(disk, &[])? {
+            let ids = snapshot.view.segments.iter().map(|live| live.segment.id());
+            let files = ids.map(|id| disk.open(Name::Segment(id), Access::Read));
+            match files.collect::<std::io::Result<Vec<_>>>() {
+                Err(e) if e.kind() == ErrorKind::NotFound => {}
+                files => {
+                    let files = files.map_err(|e| Error::io("open a file of", "segments", e))?;
+                    return Ok(Some((snapshot, files)));
+                }
+            }
+        }
+        if since.elapsed() > PATIENCE {
+            return Err(Error::Locked { location: disk.location() });
+        }
+        thread::sleep(PAUSE);
     }
 }
 

@@ -36,14 +36,7 @@ impl LiveSegment {
         if let Some(live) = open.iter().find(|live| live.segment.id() == row.id) {
             return Ok(Arc::clone(live));
         }
-        let segment = Segment::open(disk, row.id)?;
-        let numbers = segment.numbers();
-        let found = (numbers.first_sequence, numbers.last_sequence, segment.file_bytes());
-        if found != (row.first_sequence, row.last_sequence, row.bytes) {
-            let what = "the live list describes another file of this name";
-            return Err(Error::corrupt(Name::Segment(row.id), 0, what));
-        }
-        LiveSegment::open(segment).map(Arc::new)
+        LiveSegment::open(open_listed(disk, row)?).map(Arc::new)
     }
 
     /// The tables of an epoch.
@@ -64,6 +57,18 @@ impl LiveSegment {
     fn buries(&self, key: &[u8]) -> bool {
         self.tombstones.iter().any(|t| t.prefix.contains(key))
     }
+}
+
+/// Opens the segment that a row describes, and no other of its number.
+pub(crate) fn open_listed(disk: &Arc<dyn Disk>, row: &SegmentRow) -> Result<Segment> {
+    let segment = Segment::open(disk, row.id)?;
+    let numbers = segment.numbers();
+    let found = (numbers.first_sequence, numbers.last_sequence, segment.file_bytes());
+    if found == (row.first_sequence, row.last_sequence, row.bytes) {
+        return Ok(segment);
+    }
+    let what = "the live list describes another file of this name";
+    Err(Error::corrupt(Name::Segment(row.id), 0, what))
 }
 
 /// The live components at one moment. Never changed: a new one takes its place.

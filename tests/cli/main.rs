@@ -10,6 +10,7 @@ mod hostile;
 mod ingest;
 mod interrupted;
 mod load;
+mod repair;
 mod revisit;
 
 use std::ffi::OsStr;

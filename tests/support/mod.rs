@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod disks;
 pub(crate) mod model;
 pub(crate) mod pages;
+pub(crate) mod sample;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -232,6 +232,16 @@ impl Model {
         self.pages.values().map(|visits| visits.len() as u64).sum()
     }
 
+    /// Every page with its visits.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = (&Place, &BTreeSet<Visit>)> {
+        self.pages.iter()
+    }
+
+    /// Whether a page has this very visit.
+    pub(crate) fn has(&self, place: &Place, visit: &Visit) -> bool {
+        self.pages.get(place).is_some_and(|visits| visits.contains(visit))
+    }
+
     /// Adds a visit as it was read from a store.
     pub(crate) fn insert(&mut self, url: &str, visit: Visit) {
         self.pages.entry(Place::of(url)).or_default().insert(visit);

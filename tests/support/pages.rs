@@ -66,7 +66,7 @@ impl Place {
                 url: url.to_owned(),
             },
             None => {
-                let (scheme, rest) = url.split_once(':').unwrap();
+                let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
                 Place {
                     hostless: true,
                     labels: vec![scheme.to_owned()],

@@ -1,57 +1,28 @@
-//! Reading everything and checking that it is sound and fits together.
+//! Whether what stands in a segment fits together. Its blocks have been checked before.
 
-use super::answer::Verified;
-use super::snapshot::Snapshot;
-use super::view::{LiveSegment, Lookup, unreadable};
-use crate::disk::{Access, Disk, Name};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::layout::{Kind, Tag};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, tag_of};
+use crate::store::view::{LiveSegment, Lookup, unreadable};
 
-pub(super) fn verify(disk: &dyn Disk, snapshot: &Snapshot) -> Result<Verified> {
-    let mut verified = Verified { files: 1, ..Verified::default() };
-    verified.bytes += catalog_bytes(disk)?;
-    for live in snapshot.view.segments.iter() {
-        verify_blocks(disk, live)?;
-        let in_force = verify_pages(live, snapshot.view.seed)?;
-        verify_tables(live, in_force)?;
-        verified.files += 1;
-        verified.bytes += live.segment.file_bytes();
-    }
-    for page in snapshot.scan(None) {
-        verified.visits += page?.visits;
-        verified.pages += 1;
-    }
-    Ok(verified)
-}
-
-pub(super) fn catalog_bytes(disk: &dyn Disk) -> Result<u64> {
-    let file = disk.open(Name::Catalog, Access::Read);
-    let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
-    file.size().map_err(|e| Error::io("measure", Name::Catalog, e))
-}
-
-/// Every block, by plain reads.
-fn verify_blocks(disk: &dyn Disk, live: &LiveSegment) -> Result<()> {
-    let name = Name::Segment(live.segment.id());
-    let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-    let mut read = |offset, buffer: &mut [u8]| {
-        file.read_at(offset, buffer).map_err(|e| Error::io("read", name, e))
-    };
-    for section in live.segment.all_sections() {
-        section.check_with(&mut read)?;
-    }
-    Ok(())
-}
+/// Pages or fingerprints after which a pass is told of.
+const TOLD: u64 = 1 << 10;
 
 /// Pages ascend, can be read, and are found by their hash. Returns how many have content in force.
-fn verify_pages(live: &LiveSegment, seed: u64) -> Result<u64> {
+pub(super) fn pages(
+    live: &LiveSegment,
+    seed: u64,
+    pass: &mut dyn FnMut() -> Result<()>,
+) -> Result<u64> {
     let segment = &live.segment;
     let flaw = |what: &str| segment.damaged(Tag::of(Kind::Pages), 0, what);
     let mut cursor = PageCursor::new(std::sync::Arc::clone(segment), 0, true)?;
     let (mut before, mut visits, mut resets, mut in_force) = (None, 0, 0, 0);
     while cursor.advance()? {
+        if cursor.ordinal().is_multiple_of(TOLD) {
+            pass()?;
+        }
         let record = cursor.record()?;
         let head = record.head().ok_or_else(|| unreadable(segment))?;
         let own = record.visits().ok_or_else(|| unreadable(segment))?;
@@ -81,7 +52,11 @@ fn verify_pages(live: &LiveSegment, seed: u64) -> Result<u64> {
 
 /// Fingerprints are in canonical order, their tables have each of them in its place, and what is in
 /// force on `in_force` pages is posted there, with its digests' tags.
-fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
+pub(super) fn tables(
+    live: &LiveSegment,
+    in_force: u64,
+    pass: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
     let (mut url, mut tags) = (Vec::new(), Vec::new());
     let (mut posted, mut fingerprints) = (0, 0);
     for tables in &live.tables {
@@ -93,6 +68,9 @@ fn verify_tables(live: &LiveSegment, in_force: u64) -> Result<()> {
         fingerprints += u64::from(tables.tables.len());
         let mut before = None;
         for ordinal in 0..tables.tables.len() {
+            if u64::from(ordinal).is_multiple_of(TOLD) {
+                pass()?;
+            }
             let fingerprint = tables.fingerprint(ordinal)?;
             let place = Some(canonical_key(fingerprint));
             if before >= place {

@@ -1,0 +1,179 @@
+//! What a segment's file says of itself: its numbers, its sections and their checksums' roots.
+
+use crate::disk::{DiskFile, Name};
+use crate::error::{Error, Result};
+use crate::layout::{
+    Flaw, HEAD_BYTES, Kind, Numbers, TRAILER_BYTES, Table, Tag, VERSION, block_count, parse_head,
+    parse_table, parse_trailer,
+};
+
+/// How many kinds of sections there are once: those numbered below this.
+const PLAIN: usize = Kind::Fingerprints as usize;
+
+/// A section and where its blocks' checksums and bits are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Section {
+    pub(super) tag: Tag,
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    pub(super) first_block: u64,
+    /// Its place among all.
+    pub(super) number: usize,
+}
+
+impl Section {
+    const fn absent(tag: Tag) -> Section {
+        Section { tag, offset: 0, len: 0, first_block: 0, number: usize::MAX }
+    }
+}
+
+/// The head, the section table and the trailer of a segment: what must be sound to trust the rest.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    id: u64,
+    bytes: u64,
+    table: Table,
+    /// Where the table starts.
+    table_at: u64,
+    sections: Vec<Section>,
+    /// Those that there are once, by kind.
+    plain: [Section; PLAIN],
+    blocks: u64,
+}
+
+impl Frame {
+    /// Reads the frame of segment `id` with plain reads. Takes the memory of its table, which is part
+    /// of the file.
+    pub(crate) fn read(file: &dyn DiskFile, id: u64) -> Result<Frame> {
+        let name = Name::Segment(id);
+        let len = file.size().map_err(|e| Error::io("measure", name, e))?;
+        let read = |start: u64, end: u64| {
+            let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(usize::MAX)];
+            let done = file.read_at(start, &mut bytes);
+            done.map(|()| bytes).map_err(|e| Error::io("read", name, e))
+        };
+        let flaw = |flaw| match flaw {
+            Flaw::Version(found) => {
+                Error::Version { file: name.to_string(), found, newest: VERSION }
+            }
+            Flaw::Damage(offset, what) => Error::corrupt(name, offset, what),
+        };
+        parse_head(&read(0, len.min(HEAD_BYTES))?, id).map_err(flaw)?;
+        let at = len.saturating_sub(TRAILER_BYTES);
+        let trailer = parse_trailer(&read(at, len)?, len, id).map_err(flaw)?;
+        let table = read(trailer.offset, trailer.offset + trailer.len)?;
+        Self::new(id, len, trailer.offset, parse_table(&table, &trailer).map_err(flaw)?)
+    }
+
+    fn new(id: u64, bytes: u64, table_at: u64, table: Table) -> Result<Frame> {
+        let mut sections: Vec<Section> = Vec::with_capacity(table.sections.len());
+        let mut blocks = 0u64;
+        for entry in &table.sections {
+            sections.push(Section {
+                tag: entry.tag,
+                offset: entry.offset,
+                len: entry.len,
+                first_block: blocks,
+                number: sections.len(),
+            });
+            blocks += block_count(entry.len);
+        }
+        // The checksums are the last section, and what they cover are all sections before it.
+        let sums = sections.last().filter(|s| s.tag == Tag::of(Kind::Sums)).copied();
+        let covered = sums.map(|s| s.first_block);
+        let sound = sums.is_some_and(|s| {
+            Some(s.len) == covered.and_then(|c| c.checked_mul(4))
+                && table.roots.len() as u64 == block_count(s.len)
+        });
+        if !sound {
+            let what = "the section table has no place for all checksums";
+            return Err(Error::corrupt(Name::Segment(id), 0, what));
+        }
+        let mut plain = [Section::absent(Tag::of(Kind::Pages)); PLAIN];
+        for section in &sections {
+            if let Some(place) = plain.get_mut(section.tag.kind as usize) {
+                *place = *section;
+            }
+        }
+        let frame = Frame { id, bytes, table, table_at, sections, plain, blocks };
+        frame.check_shape()?;
+        Ok(frame)
+    }
+
+    /// Lengths that follow from the numbers.
+    fn check_shape(&self) -> Result<()> {
+        let pages = self.table.numbers.pages;
+        let len = |kind| self.place(Tag::of(kind)).len;
+        let groups = pages.div_ceil(super::pages::GROUP_PAGES);
+        let expected = [
+            (Kind::PageIndex, (groups + 1) * 8),
+            (Kind::Hashes, pages.saturating_mul(8)),
+            (Kind::HashPages, pages.saturating_mul(4)),
+            (Kind::HashDirectory, super::hashes::directory_bytes(pages)),
+            (Kind::Filter, super::hashes::filter_bytes(pages)),
+        ];
+        for (kind, bytes) in expected {
+            if len(kind) != bytes {
+                let what = format!("expected {bytes} bytes for {pages} pages, found {}", len(kind));
+                return Err(self.damaged(Tag::of(kind), 0, &what));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn numbers(&self) -> &Numbers {
+        &self.table.numbers
+    }
+
+    /// All sections, in the order of the file.
+    pub(crate) fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// Blocks of all sections together.
+    pub(super) fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// The epochs that have tables here.
+    pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.sections.iter().filter(|s| s.tag.kind == Kind::Fingerprints).map(|s| s.tag.epoch)
+    }
+
+    /// A section; an empty one if there is none of that name.
+    pub(crate) fn place(&self, tag: Tag) -> Section {
+        if let Some(&plain) = self.plain.get(tag.kind as usize) {
+            return plain;
+        }
+        let place = self.sections.iter().find(|s| s.tag == tag).copied();
+        place.unwrap_or(Section::absent(tag))
+    }
+
+    /// The checksum of a block of the checksums.
+    pub(super) fn root(&self, block: u64) -> Result<u32> {
+        let root = usize::try_from(block).ok().and_then(|b| self.table.roots.get(b));
+        root.copied().ok_or_else(|| self.damaged(Tag::of(Kind::Sums), 0, "no such checksum"))
+    }
+
+    /// Where nothing lies: the zeros before each section and before the table.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let ends = self.sections.iter().map(|s| s.offset + s.len);
+        let starts = self.sections.iter().map(|s| s.offset).chain([self.table_at]);
+        std::iter::once(HEAD_BYTES).chain(ends).zip(starts).filter(|(start, end)| start < end)
+    }
+
+    /// An error at an offset within a section.
+    pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
+        let at = self.place(tag).offset + offset;
+        Error::corrupt(Name::Segment(self.id), at, format!("{what} (in section {:?})", tag.kind))
+    }
+}

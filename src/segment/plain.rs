@@ -1,0 +1,140 @@
+//! A segment read with plain reads: no map is touched, and each block is checked whenever it is read.
+
+use super::frame::{Frame, Section};
+use crate::disk::{DiskFile, Name};
+use crate::error::{Error, Result};
+use crate::layout::{ALIGN, BLOCK_BYTES, Kind, Tag, block_count, block_sum};
+
+/// Bytes that are read at once where the reader goes from front to end.
+const WINDOW_BYTES: u64 = 64 * BLOCK_BYTES;
+
+/// The blocks of a segment, each read and checked when it is asked for. Takes the memory of two
+/// windows of the file.
+#[derive(Debug)]
+pub(crate) struct PlainSegment<'f> {
+    frame: &'f Frame,
+    file: Box<dyn DiskFile>,
+    window: Window,
+    /// The block of checksums that was used last.
+    sums: Option<(u64, Result<Vec<u8>>)>,
+}
+
+/// A part of the file.
+#[derive(Debug, Default)]
+struct Window {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'f> PlainSegment<'f> {
+    pub(crate) fn new(frame: &'f Frame, file: Box<dyn DiskFile>) -> PlainSegment<'f> {
+        PlainSegment { frame, file, window: Window::default(), sums: None }
+    }
+
+    pub(crate) fn frame(&self) -> &'f Frame {
+        self.frame
+    }
+
+    /// A block of a section: sound, or an error.
+    pub(crate) fn block(&mut self, section: &Section, block: u64) -> Result<&[u8]> {
+        let start = block.saturating_mul(BLOCK_BYTES);
+        let Some(len) = section.len.checked_sub(start).filter(|len| *len > 0) else {
+            return Err(self.frame.damaged(section.tag, 0, "no such block"));
+        };
+        let expected = self.expected_sum(section, block)?;
+        let (id, frame) = (self.frame.id(), self.frame);
+        let bytes = self.read(section.offset + start, len.min(BLOCK_BYTES))?;
+        let found = block_sum(id, section.tag, block, bytes);
+        if found == expected {
+            return Ok(bytes);
+        }
+        let what = format!("checksum: expected {expected:08x}, found {found:08x}");
+        Err(frame.damaged(section.tag, start, &what))
+    }
+
+    /// Checks every block, and the zeros in between. Hands over each flaw; `pass` is told of the bytes
+    /// that were read, and may end it.
+    pub(crate) fn check(
+        &mut self,
+        flaw: &mut dyn FnMut(Error),
+        pass: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<()> {
+        for section in self.frame.sections() {
+            for block in 0..block_count(section.len) {
+                if let Err(e) = self.block(section, block) {
+                    flaw(e);
+                }
+                pass(BLOCK_BYTES.min(section.len - block * BLOCK_BYTES))?;
+            }
+        }
+        let name = Name::Segment(self.frame.id());
+        for (start, end) in self.frame.gaps() {
+            let zeros = self.read(start, (end - start).min(ALIGN));
+            match zeros.map(|zeros| zeros.iter().position(|byte| *byte != 0)) {
+                Ok(None) if end - start < ALIGN => {}
+                Ok(None) => {
+                    flaw(Error::corrupt(name, start, "more room between sections than needed"))
+                }
+                Ok(Some(at)) => flaw(Error::corrupt(
+                    name,
+                    start + at as u64,
+                    "between two sections there is something other than zeros",
+                )),
+                Err(e) => flaw(e),
+            }
+        }
+        Ok(())
+    }
+
+    /// The expected checksum of a block. If the checksums themselves are damaged, that is told where
+    /// they are checked; those of them that fit their blocks still vouch for these.
+    fn expected_sum(&mut self, section: &Section, block: u64) -> Result<u32> {
+        if section.tag.kind == Kind::Sums {
+            return self.frame.root(block);
+        }
+        let at = (section.first_block + block) * 4;
+        let (of, within) = (at / BLOCK_BYTES, at % BLOCK_BYTES);
+        if self.sums.as_ref().is_none_or(|(held, _)| *held != of) {
+            let sums = self.frame.place(Tag::of(Kind::Sums));
+            let start = of * BLOCK_BYTES;
+            let len = sums.len.saturating_sub(start).min(BLOCK_BYTES);
+            let bytes = self.read(sums.offset + start, len).map(<[u8]>::to_vec);
+            self.sums = Some((of, bytes));
+        }
+        let bytes = match &self.sums {
+            Some((_, Ok(bytes))) => bytes,
+            Some((_, Err(e))) => return Err(e.clone()),
+            None => &Vec::new(),
+        };
+        let within = usize::try_from(within).unwrap_or(usize::MAX);
+        let sum = bytes.get(within..).and_then(|rest| rest.first_chunk());
+        let sum = sum.ok_or_else(|| self.frame.damaged(section.tag, 0, "no such checksum"))?;
+        Ok(u32::from_le_bytes(*sum))
+    }
+
+    /// Bytes of the file, with some that follow read along.
+    fn read(&mut self, start: u64, len: u64) -> Result<&[u8]> {
+        let held = self.window.start..self.window.start + self.window.bytes.len() as u64;
+        if !(held.contains(&start) && start + len <= held.end) {
+            let most = self.frame.bytes().saturating_sub(start).min(WINDOW_BYTES).max(len);
+            // What cannot be read is found block by block.
+            if self.fill(start, most).is_err() {
+                self.fill(start, len)?;
+            }
+        }
+        let at = usize::try_from(start - self.window.start).unwrap_or(usize::MAX);
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        Ok(self.window.bytes.get(at..at.saturating_add(len)).unwrap_or(&[]))
+    }
+
+    fn fill(&mut self, start: u64, len: u64) -> Result<()> {
+        self.window.start = start;
+        self.window.bytes.resize(usize::try_from(len).unwrap_or(0), 0);
+        let read = self.file.read_at(start, &mut self.window.bytes);
+        read.map_err(|e| {
+            self.window.bytes.clear();
+            let name = Name::Segment(self.frame.id());
+            Error::corrupt(name, start, format!("{len} bytes cannot be read: {e}"))
+        })
+    }
+}

@@ -1,0 +1,293 @@
+//! The pages of a damaged segment, as far as checksums vouch for them.
+//!
+//! Groups of pages follow each other without gaps, and each says how long it is; so what the page
+//! index does not tell, the group before does. Of a group that is damaged in part, those pages are
+//! left whose head, with all heads before it, and whose record lie in sound blocks.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::frame::Section;
+use super::pages::GROUP_PAGES;
+use super::plain::PlainSegment;
+use super::record::RecordRef;
+use crate::layout::{BLOCK_BYTES, Cursor, Kind, Tag};
+use crate::page::{TIME_MAX, TIME_MIN, Visit, check_url, surt};
+
+/// A group that claims to be longer is none.
+const GROUP_BYTES_MAX: u64 = 1 << 30;
+
+/// Bytes in which the heads of a group lie: 16 of the longest URLs.
+const HEADS_BYTES_MAX: u64 = 16 * (8192 + 16);
+
+/// A page that is sound.
+#[derive(Debug)]
+pub(crate) struct SalvagedPage {
+    pub(crate) ordinal: u64,
+    pub(crate) key: Vec<u8>,
+    pub(crate) url: String,
+    /// Whether everything older of it is forgotten.
+    pub(crate) reset: bool,
+    /// Whether older segments know it.
+    pub(crate) earlier: bool,
+    pub(crate) visits: Vec<Visit>,
+}
+
+/// Pages that are lost, between two that are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hole {
+    /// How many.
+    pub(crate) pages: u64,
+    /// Where the damage is in the file.
+    pub(crate) bytes: Range<u64>,
+    /// The sound page before, if there is one, and the one after.
+    pub(crate) after: Option<String>,
+    pub(crate) before: Option<String>,
+}
+
+/// Reads the pages of a segment from front to end, and passes over what is damaged. Takes the memory
+/// of one group of pages.
+#[derive(Debug)]
+pub(crate) struct PageSalvage<'f> {
+    plain: PlainSegment<'f>,
+    pages: Section,
+    index: Section,
+    /// The next group, and where it starts if the one before says so.
+    group: u64,
+    start: Option<u64>,
+    ready: VecDeque<SalvagedPage>,
+    /// The page that was handed over last.
+    last: Option<(u64, Vec<u8>, String)>,
+    /// Where damage was met since then.
+    damage: Option<Range<u64>>,
+    ended: bool,
+}
+
+/// Bytes of a section, some of which may be damaged.
+struct Piece {
+    bytes: Vec<u8>,
+    /// In order.
+    damaged: Vec<Range<usize>>,
+}
+
+impl Piece {
+    fn is_sound(&self, range: &Range<usize>) -> bool {
+        range.end <= self.bytes.len()
+            && self.damaged.iter().all(|d| d.end <= range.start || range.end <= d.start)
+    }
+
+    /// What comes before the first damage.
+    fn front(&self) -> &[u8] {
+        let end = self.damaged.first().map_or(self.bytes.len(), |first| first.start);
+        self.bytes.get(..end).unwrap_or(&[])
+    }
+}
+
+/// A group taken apart, as far as it goes.
+#[derive(Default)]
+struct Parts {
+    /// The URL of each page, and where its record is.
+    pages: Vec<(Vec<u8>, Range<usize>)>,
+    /// Where the group ends, if all its heads are sound.
+    end: Option<usize>,
+}
+
+impl<'f> PageSalvage<'f> {
+    pub(crate) fn new(plain: PlainSegment<'f>) -> PageSalvage<'f> {
+        let pages = plain.frame().place(Tag::of(Kind::Pages));
+        let index = plain.frame().place(Tag::of(Kind::PageIndex));
+        PageSalvage {
+            plain,
+            pages,
+            index,
+            group: 0,
+            start: Some(0),
+            ready: VecDeque::new(),
+            last: None,
+            damage: None,
+            ended: false,
+        }
+    }
+
+    /// The next sound page, and the pages before it that are lost. At the end there may be a hole
+    /// without a page; after it comes nothing.
+    pub(crate) fn next(&mut self) -> Option<(Option<Hole>, Option<SalvagedPage>)> {
+        let count = self.plain.frame().numbers().pages;
+        while self.ready.is_empty() && self.group < count.div_ceil(GROUP_PAGES) {
+            self.read_group();
+        }
+        let expected = self.last.as_ref().map_or(0, |(ordinal, ..)| ordinal + 1);
+        let page = self.ready.pop_front();
+        if page.is_none() && std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        let at = page.as_ref().map_or(count, |page| page.ordinal);
+        let lost = at.saturating_sub(expected);
+        let all = self.pages.offset..self.pages.offset + self.pages.len;
+        let hole = (lost > 0).then(|| Hole {
+            pages: lost,
+            bytes: self.damage.take().unwrap_or(all),
+            after: self.last.as_ref().map(|(_, _, url)| url.clone()),
+            before: page.as_ref().map(|page| page.url.clone()),
+        });
+        if let Some(page) = &page {
+            self.last = Some((page.ordinal, page.key.clone(), page.url.clone()));
+        }
+        (hole.is_some() || page.is_some()).then_some((hole, page))
+    }
+
+    fn met(&mut self, bytes: Range<u64>) {
+        self.damage = Some(match self.damage.take() {
+            Some(known) => known.start.min(bytes.start)..known.end.max(bytes.end),
+            None => bytes,
+        });
+    }
+
+    /// What the index says of where a group starts.
+    fn indexed(&mut self, group: u64) -> Option<u64> {
+        let at = group.checked_mul(8)?;
+        let (block, within) = (at / BLOCK_BYTES, usize::try_from(at % BLOCK_BYTES).ok()?);
+        let start = self.plain.block(&self.index, block).ok().and_then(|bytes| {
+            bytes.get(within..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
+        });
+        if start.is_none() {
+            let start = self.index.offset + block * BLOCK_BYTES;
+            let end = (start + BLOCK_BYTES).min(self.index.offset + self.index.len);
+            // Only told of where pages are lost by it.
+            if self.start.is_none() {
+                self.met(start..end);
+            }
+        }
+        start.filter(|start| *start <= self.pages.len)
+    }
+
+    /// Bytes of the pages.
+    fn piece(&mut self, range: Range<u64>) -> Piece {
+        let mut piece = Piece { bytes: Vec::new(), damaged: Vec::new() };
+        for block in range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES) {
+            let start = block * BLOCK_BYTES;
+            let from = range.start.max(start);
+            let to = range.end.min(start + BLOCK_BYTES);
+            let within = |at: u64| usize::try_from(at - start).unwrap_or(usize::MAX);
+            let at = piece.bytes.len();
+            match self.plain.block(&self.pages, block) {
+                Ok(bytes) => {
+                    piece.bytes.extend(bytes.get(within(from)..within(to)).unwrap_or(&[]));
+                }
+                Err(_) => {
+                    piece.bytes.resize(at + within(to) - within(from), 0);
+                    piece.damaged.push(at..piece.bytes.len());
+                }
+            }
+        }
+        piece
+    }
+
+    /// Reads the next group: what is sound of it is ready then.
+    fn read_group(&mut self) {
+        let group = self.group;
+        self.group += 1;
+        let indexed = self.indexed(group);
+        let known = self.start.take();
+        let Some(start) = indexed.or(known) else { return };
+        // A sound index is not contradicted by a sound group before.
+        if known.is_some_and(|known| known != start) {
+            self.met(self.pages.offset + start..self.pages.offset + start);
+        }
+        self.start = Some(start);
+        let end = self.indexed(group + 1);
+        self.start = None;
+        let rest = self.pages.len - start;
+        let len = match end {
+            Some(end) => end.saturating_sub(start),
+            None => {
+                let heads = self.piece(start..start + rest.min(HEADS_BYTES_MAX));
+                match take_apart(&heads).end {
+                    Some(end) => end as u64,
+                    None => rest.min(HEADS_BYTES_MAX),
+                }
+            }
+        };
+        if len > rest.min(GROUP_BYTES_MAX) {
+            return self.met(self.pages.offset + start..self.pages.offset + self.pages.len);
+        }
+        let piece = self.piece(start..start + len);
+        for damaged in &piece.damaged {
+            let at = self.pages.offset + start;
+            self.met(at + damaged.start as u64..at + damaged.end as u64);
+        }
+        let parts = take_apart(&piece);
+        self.start = parts.end.map(|end| start + end as u64).or(end);
+        let first = group * GROUP_PAGES;
+        let most = (self.plain.frame().numbers().pages - first).min(GROUP_PAGES);
+        let mut before = self.last.as_ref().map(|(_, key, url)| (key.clone(), url.clone()));
+        for (ordinal, (url, record)) in (first..first + most).zip(parts.pages) {
+            let at = self.pages.offset + start;
+            let bytes = at + record.start as u64..at + record.end as u64;
+            match page(ordinal, url, &piece, &record) {
+                Some(page)
+                    if before.as_ref().is_none_or(|b| (&b.0, &b.1) < (&page.key, &page.url)) =>
+                {
+                    before = Some((page.key.clone(), page.url.clone()));
+                    self.ready.push_back(page);
+                }
+                _ => self.met(bytes),
+            }
+        }
+    }
+}
+
+/// The heads of a group, as far as they are sound.
+fn take_apart(piece: &Piece) -> Parts {
+    let front = piece.front();
+    let mut cursor = Cursor::new(front);
+    let mut parts = Parts::default();
+    let lengths = (|| Some((cursor.varint()?, usize::try_from(cursor.varint()?).ok()?)))();
+    let Some((count, heads)) = lengths.filter(|(count, _)| *count <= GROUP_PAGES) else {
+        return parts;
+    };
+    let Some(records) = (front.len() - cursor.rest().len()).checked_add(heads) else {
+        return parts;
+    };
+    let known = cursor.rest().get(..heads).unwrap_or(cursor.rest());
+    let (mut cursor, mut at) = (Cursor::new(known), records);
+    let mut url: Vec<u8> = Vec::new();
+    for _ in 0..count {
+        let head = (|| {
+            let [shared, suffix, record] = cursor.varints()?;
+            let suffix = cursor.take(usize::try_from(suffix).ok()?)?;
+            let end = at.checked_add(usize::try_from(record).ok()?)?;
+            Some((usize::try_from(shared).ok().filter(|s| *s <= url.len())?, suffix, end))
+        })();
+        let Some((shared, suffix, end)) = head else { return parts };
+        url.truncate(shared);
+        url.extend_from_slice(suffix);
+        parts.pages.push((url.clone(), at..end));
+        at = end;
+    }
+    parts.end = Some(at);
+    parts
+}
+
+/// A page whose URL and record can be stored.
+fn page(ordinal: u64, url: Vec<u8>, piece: &Piece, record: &Range<usize>) -> Option<SalvagedPage> {
+    if !piece.is_sound(record) {
+        return None;
+    }
+    let url = String::from_utf8(url).ok().filter(|url| check_url(url).is_ok())?;
+    let record = RecordRef::parse(piece.bytes.get(record.clone())?)?;
+    let visits = record.visits()?;
+    if !visits.iter().all(|visit| (TIME_MIN..=TIME_MAX).contains(&visit.time)) {
+        return None;
+    }
+    let mut key = Vec::new();
+    surt::key(&url, &mut key);
+    Some(SalvagedPage {
+        ordinal,
+        key,
+        url,
+        reset: record.reset(),
+        earlier: record.earlier(),
+        visits,
+    })
+}

@@ -1,0 +1,223 @@
+//! A new store from what is sound of a damaged one.
+//!
+//! Two passes over the files, both with plain reads. The first finds what the store is made of
+//! ([`find`]), checks every block, and counts what the damaged segments still have; here it is known
+//! whether something may have been forgotten by an operation that is lost. The second merges the
+//! pages of all components ([`merge`]) into a new store, by a load. The damaged store is only read.
+
+mod find;
+mod merge;
+mod options;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use options::{Loss, RepairOptions, Repaired};
+
+use self::find::{Component, Found, Part, flaw_of, open_file};
+use self::merge::{Input, Merge};
+use super::Store;
+use super::load::{LoadOptions, Loaded};
+use super::open;
+use super::options::Options;
+use super::verify::Pace;
+use crate::disk::{Dir, Disk, Lock, Name, RealDisk};
+use crate::error::{Corruption, Error, Result};
+use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstone};
+
+/// Flaws that are named.
+const FLAWS_MAX: usize = 1000;
+
+/// Makes a new store of everything in a damaged one that checksums vouch for, and says what is lost.
+/// The damaged store is only read, and nobody may write to it meanwhile.
+///
+/// Damage of what finds pages (hashes, filters, fingerprint tables) loses nothing: all of it is made
+/// anew from the pages. Of damaged pages those are lost whose own bytes are; what the journal has
+/// after its first damage is lost; a segment is lost whole if its frame is. Without a catalog the
+/// segments tell themselves what belongs together, and epochs get names like `unknown-0`.
+///
+/// What was forgotten stays forgotten. An operation that is lost may have forgotten something: where
+/// it was one of a page, the older visits of pages that it may have been are left out, and counted;
+/// where nothing says what it was, the repair is refused. [`RepairOptions::keep_forgotten`] keeps all
+/// of it.
+///
+/// Costs two reads of all files, and a [load](Store::load) of what was saved.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// # use simkeep::{Options, RepairOptions, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let (old, new) = (dir.path().join("old.simkeep"), dir.path().join("new.simkeep"));
+/// # Store::create(&old, Options::default())?.close()?;
+/// let repaired = simkeep::repair(&old, &new, RepairOptions::default())?;
+/// for loss in &repaired.lost {
+///     println!("{}: {}", loss.file, loss.why);
+/// }
+/// assert!(repaired.is_whole());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Doubtful`] if it cannot be told what was forgotten; [`Error::Exists`] and
+/// [`Error::NotAStore`] if the new place is not empty, or there is nothing to repair;
+/// [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of them there
+/// is no new store.
+pub fn repair(
+    from: impl AsRef<Path>,
+    to: impl AsRef<Path>,
+    options: RepairOptions<'_>,
+) -> Result<Repaired> {
+    repair_on(Arc::new(RealDisk::new(from.as_ref())), Arc::new(RealDisk::new(to.as_ref())), options)
+}
+
+/// [`repair`] on any disks.
+///
+/// # Errors
+///
+/// Those of [`repair`].
+pub fn repair_on(
+    from: Arc<dyn Disk>,
+    to: Arc<dyn Disk>,
+    options: RepairOptions<'_>,
+) -> Result<Repaired> {
+    let RepairOptions { keep_forgotten, memory_bytes, watch } = options;
+    open::require_some_store(&from)?;
+    open::require_empty(&to)?;
+    let _guard = open::lock(&from, Lock::Shared)?;
+    let found = find::find(&from)?;
+    let mut pace = Pace::new(None, watch);
+    pace.of = 2 * found.components.iter().map(bytes_of).sum::<u64>();
+    let mut repaired = Repaired { unnamed_epochs: found.unnamed.clone(), ..Repaired::default() };
+    repaired.lost.clone_from(&found.lost);
+    found.flaws.iter().for_each(|flaw| note(&mut repaired, flaw.clone()));
+    let inputs = survey(&from, &found, &mut pace, &mut repaired, keep_forgotten)?;
+    let mut merge = Merge::new(&from, inputs, keep_forgotten, found.epochs.len(), &mut pace)?;
+    let loaded = load(&to, &found.epochs, &mut merge, memory_bytes).inspect_err(|_| remove(&to))?;
+    let saved = merge.repaired;
+    repaired.lost.extend(saved.lost);
+    (repaired.pages, repaired.visits) = (loaded.pages, loaded.visits);
+    (repaired.lost_pages, repaired.lost_visits) = (saved.lost_pages, saved.lost_visits);
+    repaired.withheld_pages = saved.withheld_pages;
+    pace.tell()?;
+    Ok(repaired)
+}
+
+fn bytes_of(component: &Component) -> u64 {
+    match &component.part {
+        Part::Segment(frame) => frame.bytes(),
+        Part::Memory(_) => 0,
+    }
+}
+
+fn note(repaired: &mut Repaired, flaw: Corruption) {
+    if repaired.flaws.len() < FLAWS_MAX {
+        repaired.flaws.push(flaw);
+    } else {
+        repaired.more_flaws += 1;
+    }
+}
+
+/// Checks every block, and finds out what may have been forgotten by operations that are lost.
+fn survey<'f>(
+    disk: &Arc<dyn Disk>,
+    found: &'f Found,
+    pace: &mut Pace<'_>,
+    repaired: &mut Repaired,
+    keep_forgotten: bool,
+) -> Result<Vec<Input<'f>>> {
+    let oldest = found.components.first().map_or(u64::MAX, |oldest| oldest.operations.0);
+    let mut doubts: Vec<String> = Vec::new();
+    for loss in &repaired.lost {
+        if let Some((first, last)) = loss.operations.filter(|(first, _)| *first > oldest) {
+            let upto = last.map_or("the last".to_owned(), |last| last.to_string());
+            doubts.push(format!("operations {first} to {upto} are lost with {}", loss.file));
+        }
+    }
+    let mut inputs = Vec::with_capacity(found.components.len());
+    for component in &found.components {
+        let (tombstones, resets_lost) = match &component.part {
+            Part::Memory(memtable) => (memtable.read().tombstones.clone(), false),
+            Part::Segment(frame) => {
+                let (tombstones, resets_lost) = survey_segment(disk, frame, pace, repaired)?;
+                if tombstones.is_none() && component.operations.0 > oldest {
+                    let name = Name::Segment(frame.id());
+                    doubts.push(format!("the forgotten prefixes of {name} are lost"));
+                }
+                (tombstones.unwrap_or_default(), resets_lost)
+            }
+        };
+        inputs.push(Input { component, tombstones, resets_lost });
+    }
+    if !doubts.is_empty() && !keep_forgotten {
+        return Err(Error::Doubtful { what: doubts.join("; ") });
+    }
+    repaired.doubts = doubts;
+    Ok(inputs)
+}
+
+/// The tombstones of a segment, if they are sound; and whether a page that is lost may be one that it
+/// forgot.
+fn survey_segment(
+    disk: &Arc<dyn Disk>,
+    frame: &Frame,
+    pace: &mut Pace<'_>,
+    repaired: &mut Repaired,
+) -> Result<(Option<Vec<Tombstone>>, bool)> {
+    let mut plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
+    let mut flaws = Vec::new();
+    plain.check(&mut |e| flaws.extend(flaw_of(&e)), &mut |bytes| pace.pass(bytes))?;
+    pace.flaws += flaws.len() as u64;
+    let sound = flaws.is_empty();
+    flaws.into_iter().for_each(|flaw| note(repaired, flaw));
+    let tombstones = match plain.tombstones() {
+        Ok(tombstones) => Some(tombstones),
+        Err(e) if flaw_of(&e).is_some() => None,
+        Err(e) => return Err(e),
+    };
+    let resets = frame.numbers().resets;
+    if sound || resets == 0 {
+        return Ok((tombstones, resets > 0));
+    }
+    let mut salvage = PageSalvage::new(plain);
+    let (mut there, mut holes) = (0, 0);
+    while let Some((hole, page)) = salvage.next() {
+        holes += usize::from(hole.is_some());
+        there += u64::from(page.is_some_and(|page| page.reset));
+    }
+    Ok((tombstones, holes == 0 || there < resets))
+}
+
+/// Makes the new store.
+fn load(
+    disk: &Arc<dyn Disk>,
+    epochs: &[String],
+    merge: &mut Merge<'_, '_, '_>,
+    memory_bytes: usize,
+) -> Result<Loaded> {
+    let epoch = epochs.first().cloned().unwrap_or_else(|| Options::default().epoch);
+    let options = Options { background: false, epoch, ..Options::default() };
+    let store = Store::create_on(Arc::clone(disk), options)?;
+    for name in epochs {
+        store.epoch(name)?;
+    }
+    let loaded = store.load(merge, LoadOptions::default().memory_bytes(memory_bytes));
+    let loaded = loaded.map_err(|e| match e {
+        Error::Load { cause, .. } => (*cause).clone(),
+        other => other,
+    })?;
+    store.close()?;
+    Ok(loaded)
+}
+
+/// Takes away what was begun.
+fn remove(disk: &Arc<dyn Disk>) {
+    for dir in [Dir::Root, Dir::Segments] {
+        let entries = disk.list(dir).unwrap_or_default();
+        for name in entries.iter().filter_map(|entry| Name::parse(dir, entry)) {
+            // What stays is said to be in the way next time.
+            let _ = disk.remove(name);
+        }
+    }
+}

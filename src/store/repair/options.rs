@@ -1,0 +1,112 @@
+//! How a repair goes on, and what it saved and lost.
+
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+
+use crate::error::Corruption;
+use crate::store::verify::Verifying;
+
+type Callback<'w> = &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>;
+
+/// Settings of a [`repair`](crate::repair()).
+///
+/// ```
+/// let options = simkeep::RepairOptions::default().keep_forgotten(true);
+/// assert_eq!(options.memory_bytes, 512 << 20);
+/// ```
+pub struct RepairOptions<'w> {
+    /// Whether pages are kept that may have been forgotten by an operation that is lost. Default: no.
+    pub keep_forgotten: bool,
+    /// Memory that it takes, about. Default: 512 MiB; at least 64 KiB.
+    pub memory_bytes: usize,
+    /// Asked every few megabytes, in the calling thread. All is read twice.
+    pub watch: Option<Callback<'w>>,
+}
+
+impl Default for RepairOptions<'_> {
+    fn default() -> Self {
+        RepairOptions { keep_forgotten: false, memory_bytes: 512 << 20, watch: None }
+    }
+}
+
+impl fmt::Debug for RepairOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RepairOptions")
+            .field("keep_forgotten", &self.keep_forgotten)
+            .field("memory_bytes", &self.memory_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'w> RepairOptions<'w> {
+    /// The same, saying whether pages are kept that may have been forgotten.
+    #[must_use]
+    pub fn keep_forgotten(mut self, keep: bool) -> Self {
+        self.keep_forgotten = keep;
+        self
+    }
+
+    /// The same with a callback that hears how far it has come, and says whether to go on.
+    #[must_use]
+    pub fn watch(mut self, watch: &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+}
+
+/// Something that could not be saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The file that it stood in.
+    pub file: String,
+    /// Where in the file, if that is known: nothing outside of it is lost.
+    pub bytes: Option<Range<u64>>,
+    /// The operations that it was among, as far as that is known: all of them are lost if no pages
+    /// are counted. The last is none where nothing says how far they went.
+    pub operations: Option<(u64, Option<u64>)>,
+    /// Records of pages; not known where a whole file or operations are lost.
+    pub pages: Option<u64>,
+    /// Those pages come after this one in SURT order, if there is one,
+    pub after: Option<String>,
+    /// and before this one.
+    pub before: Option<String>,
+    /// In words, why.
+    pub why: String,
+}
+
+/// What a repair saved and lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// Pages of the new store.
+    pub pages: u64,
+    /// Visits of the new store.
+    pub visits: u64,
+    /// What is lost, file by file.
+    pub lost: Vec<Loss>,
+    /// Records of pages among it, as far as they could be counted.
+    pub lost_pages: u64,
+    /// Visits among it, as far as they could be counted.
+    pub lost_visits: u64,
+    /// Pages of which something was left out, since an operation that is lost may have forgotten it.
+    pub withheld_pages: u64,
+    /// Why there may be pages that were forgotten: what is lost, and may have done that. Only there if
+    /// [`RepairOptions::keep_forgotten`] is.
+    pub doubts: Vec<String>,
+    /// Epochs whose names could not be read, by the names that they have now.
+    pub unnamed_epochs: Vec<String>,
+    /// What is damaged, whether something is lost by it or not: the first of it.
+    pub flaws: Vec<Corruption>,
+    /// Flaws that are not named any more.
+    pub more_flaws: u64,
+}
+
+impl Repaired {
+    /// Whether everything was saved, and nothing else.
+    pub fn is_whole(&self) -> bool {
+        self.lost.is_empty()
+            && self.lost_visits == 0
+            && self.withheld_pages == 0
+            && self.doubts.is_empty()
+            && self.unnamed_epochs.is_empty()
+    }
+}

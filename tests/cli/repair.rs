@@ -1,0 +1,96 @@
+//! `verify` and `repair`.
+
+use std::path::PathBuf;
+
+use super::{CRAWL, Place, files};
+
+/// The only segment of a store.
+fn segment(place: &Place) -> PathBuf {
+    let segments = std::fs::read_dir(place.store().join("segments")).unwrap();
+    segments.map(|entry| entry.unwrap().path()).next().unwrap()
+}
+
+/// A place whose store has one segment, and everything in it.
+fn sealed() -> Place {
+    let place = Place::with(CRAWL);
+    place.open().seal().unwrap();
+    place
+}
+
+/// Changes a byte of the segment.
+fn damage(place: &Place, offset: usize) {
+    let segment = segment(place);
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[offset] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+}
+
+#[test]
+fn a_sound_store_is_verified_and_every_flaw_of_a_damaged_one_is_told_of() {
+    let place = sealed();
+    assert!(place.done(&["verify"]).starts_with("sound: 2 files, "));
+    assert!(place.done(&["verify", "--rate", "1G"]).starts_with("sound: "));
+    let verified = place.run(&["verify", "--json"]).objects().remove(0);
+    assert_eq!((&verified["sound"], &verified["pages"]), (&true.into(), &4.into()));
+    assert_eq!(verified["visits"], 10);
+    // Pages, and the page index behind them.
+    let len = std::fs::metadata(segment(&place)).unwrap().len();
+    damage(&place, 70);
+    damage(&place, usize::try_from(len - 1).unwrap() / 2);
+    let ran = place.run(&["verify"]);
+    assert_eq!((ran.code, ran.err.as_str()), (4, ""));
+    assert!(ran.out.contains("damaged: 2 flaws in 2 files, "), "{}", ran.out);
+    let segment = segment(&place);
+    let name = segment.file_name().unwrap().to_str().unwrap();
+    assert_eq!(ran.out.lines().filter(|line| line.contains(name)).count(), 2, "{}", ran.out);
+    let ran = place.run(&["verify", "--json"]);
+    let verified = &ran.objects()[0];
+    assert_eq!((ran.code, &verified["sound"]), (4, &false.into()));
+    assert_eq!(verified["flaws"][0]["offset"], 64, "{verified}");
+}
+
+#[test]
+fn a_sound_store_is_repaired_whole() {
+    let place = sealed();
+    let before = files(&place.store());
+    let shown = place.done(&["repair", "--to", "saved"]);
+    assert!(shown.contains("saved: 4 pages, 10 visits") && shown.contains("lost: nothing"));
+    assert!(files(&place.store()) == before, "it was written to");
+    let export = place.export();
+    assert_eq!(place.done(&["export", "--store", "saved"]), export);
+    let again = place.run(&["repair", "--to", "saved"]);
+    assert_eq!(again.code, 5, "{}", again.err);
+}
+
+#[test]
+fn damage_of_pages_is_told_with_the_bytes_and_exits_with_4() {
+    let place = sealed();
+    damage(&place, 70);
+    let ran = place.run(&["repair", "--to", "saved"]);
+    assert_eq!((ran.code, ran.err.as_str()), (4, ""));
+    assert!(ran.out.contains("4 records of pages among operations 1 to 10"), "{}", ran.out);
+    place.done(&["verify", "--store", "saved"]);
+    let ran = place.run(&["repair", "--to", "other", "--json"]);
+    let repaired = &ran.objects()[0];
+    assert_eq!((ran.code, &repaired["lost_visits"]), (4, &10.into()), "{repaired}");
+    assert_eq!(repaired["lost"][0]["bytes"][0], 64);
+}
+
+#[test]
+fn what_may_have_been_forgotten_is_not_repaired_unless_that_is_asked_for() {
+    let place = sealed();
+    place.ingest(
+        r#"{"url":"https://example.net/","t":"2024-02-01T00:00:00Z","fingerprint":"00000000000000ff"}"#,
+    );
+    // The journal goes, and with it whatever was forgotten by it.
+    std::fs::write(place.store().join("catalog.redb"), "").unwrap();
+    let ran = place.run(&["repair", "--to", "saved"]);
+    assert_eq!((ran.code, ran.out.as_str()), (4, ""));
+    assert!(ran.err.contains("--keep-forgotten") && ran.err.contains("operations 11 to 11"));
+    assert!(!place.path("saved/catalog.redb").exists());
+    let ran = place.run(&["repair", "--to", "saved", "--keep-forgotten"]);
+    assert_eq!((ran.code, ran.err.as_str()), (4, ""));
+    assert!(ran.out.contains("saved: 4 pages, 10 visits"), "{}", ran.out);
+    assert!(ran.out.contains("unknown-0"), "{}", ran.out);
+    place.done(&["verify", "--store", "saved"]);
+}
