@@ -1,31 +1,20 @@
-//! A damaged catalog: the same answers or an error. A hostile one, whose checksums hold: any
-//! answers, but no panic, no hang and no large allocation.
-//!
-//! The first byte modulo 4: 0 bytes of the file are changed; 1 the same after it was cut; 2 rows and
-//! frames are changed; 3 the rest of the input is one frame of the journal.
+//! See `src/targets/catalog.rs`.
 
 #![no_main]
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 use std::sync::Mutex;
 
 use libfuzzer_sys::fuzz_target;
-use simkeep::Store;
-use simkeep::disk::Name;
-use simkeep_fuzz::ask::{check_same, use_all};
-use simkeep_fuzz::catalog::{Catalog, Frame};
-use simkeep_fuzz::input::{Input, patch};
-use simkeep_fuzz::store::{CATALOG, LOCK, SEGMENTS, disk, golden, on, open};
+use simkeep_fuzz::targets::catalog::{is_of_redb, run};
 
 /// What redb said when it last panicked.
 static REDB: Mutex<String> = Mutex::new(String::new());
 
-/// redb panics on damaged files, and the store makes errors of that. So its panics end the process
-/// only if they come through to here; all others do at once.
+/// A panic of redb ends the process only if it comes through to here; all others do at once.
 fn let_redb_panic() {
     std::panic::set_hook(Box::new(|info| {
-        let file = info.location().map_or("", |at| at.file());
-        if file.contains("redb-") || file.contains("/library/") {
+        if is_of_redb(info) {
             *REDB.lock().unwrap() = info.to_string();
         } else {
             eprintln!("{info}");
@@ -35,123 +24,8 @@ fn let_redb_panic() {
 }
 
 fuzz_target!(init: let_redb_panic(), |data: &[u8]| {
-    let run = catch_unwind(AssertUnwindSafe(|| run(data)));
-    if run.is_err() {
+    if catch_unwind(|| run(data)).is_err() {
         eprintln!("a panic of redb: {}", REDB.lock().unwrap());
         std::process::abort();
     }
 });
-
-fn run(data: &[u8]) {
-    let mut input = Input(data);
-    let mode = input.u8() % 4;
-    let mut file = CATALOG.to_vec();
-    match mode {
-        0 => {
-            patch(&mut file, &mut input);
-            damaged(file);
-        }
-        1 => {
-            file.truncate(input.u32() as usize % CATALOG.len());
-            patch(&mut file, &mut input);
-            damaged(file);
-        }
-        2 => {
-            let mut catalog = Catalog::read(&file);
-            change(&mut catalog, &mut input);
-            hostile(&catalog);
-        }
-        _ => {
-            let mut catalog = Catalog::read(&file);
-            let count = u32::from(input.u8());
-            let first = catalog.segments.last().map_or(1, |row| row[2] + 1);
-            let frame = Frame { first, count, operations: input.0.to_vec() };
-            catalog.journals = [vec![frame], Vec::new()];
-            hostile(&catalog);
-        }
-    }
-}
-
-fn files(catalog: &[u8]) -> impl Iterator<Item = (Name, Vec<u8>)> {
-    golden().into_iter().map(|(name, bytes)| match name {
-        Name::Catalog => (name, catalog.to_vec()),
-        _ => (name, bytes),
-    })
-}
-
-fn damaged(file: Vec<u8>) {
-    if let Ok(store) = Store::open_read_only_on(on(&disk(files(&file)))) {
-        check_same(&store);
-    }
-    if let Ok(store) = open(&disk(files(&file))) {
-        check_same(&store);
-    }
-}
-
-/// Changes rows, and frames with all that counts them.
-fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
-    while !input.is_empty() {
-        match input.below(9) {
-            0 => {
-                let setting = input.below(catalog.settings.len());
-                catalog.settings[setting].1 = input.u64();
-            }
-            1 => {
-                let row = input.below(SEGMENTS.len());
-                let word = input.below(4);
-                let value = input.u64();
-                if let Some(row) = catalog.segments.get_mut(row) {
-                    row[word] = value;
-                }
-            }
-            2 => {
-                let row = input.below(SEGMENTS.len());
-                if row < catalog.segments.len() {
-                    catalog.segments.remove(row);
-                }
-            }
-            3 => {
-                let name = String::from_utf8_lossy(input.string()).into_owned();
-                catalog.epochs.push((catalog.epochs.len() as u32, name));
-            }
-            4 => {
-                let (row, number) = (input.below(3), u32::from(input.u8()));
-                if let Some(row) = catalog.epochs.get_mut(row) {
-                    row.0 = number;
-                }
-            }
-            5 => catalog.journals.swap(0, 1),
-            what => {
-                let (journal, frame) = (input.below(2), input.u8());
-                let frames = &mut catalog.journals[journal];
-                let count = frames.len().max(1);
-                let Some(frame) = frames.get_mut(usize::from(frame) % count) else { continue };
-                match what {
-                    6 => frame.first = frame.first.wrapping_add(input.u64()),
-                    7 => frame.count = input.u32(),
-                    _ => {
-                        let at = usize::from(input.u16()) % (frame.operations.len() + 1);
-                        let lengths = input.u8();
-                        let new = input.bytes(usize::from(lengths & 15));
-                        let old = match lengths >> 4 {
-                            old @ 1..8 => usize::from(old) * 2,
-                            _ => new.len(),
-                        };
-                        let end = (at + old).min(frame.operations.len());
-                        frame.operations.splice(at..end, new.iter().copied());
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn hostile(catalog: &Catalog) {
-    let root = [(Name::Catalog, catalog.write()), (Name::Lock, LOCK[..8].to_vec())];
-    let segments = SEGMENTS.map(|(id, bytes)| (Name::Segment(id), bytes.to_vec()));
-    let disk = disk(root.into_iter().chain(segments));
-    drop(Store::open_read_only_on(on(&disk)));
-    if let Ok(store) = open(&disk) {
-        use_all(&store);
-    }
-}

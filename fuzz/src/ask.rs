@@ -3,9 +3,7 @@
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
-use simkeep::{
-    Epoch, Error, Observation, Prefix, Query, Result, Scope, Snapshot, Store, Versions,
-};
+use simkeep::{Epoch, Error, Observation, Prefix, Query, Result, Scope, Snapshot, Store, Versions};
 
 use crate::store::{disk, golden, open};
 

@@ -78,6 +78,7 @@ impl Catalog {
     /// Of a file that is sound.
     pub fn read(file: &[u8]) -> Catalog {
         let disk = SimDisk::of([(Name::Catalog, file.to_vec())]);
+        // Once it is dropped, nothing more is read.
         let database = database(&disk, Access::Write);
         let read = database.begin_read().unwrap();
         let mut catalog = Catalog::default();

@@ -1,0 +1,127 @@
+//! The kept corpus of each fuzz target, and neighbours of its inputs, the same on every run.
+
+#![cfg(test)]
+#![cfg(all(feature = "cli", not(feature = "narrow-hash")))]
+
+mod support;
+
+use std::cell::RefCell;
+use std::fs;
+use std::panic::{catch_unwind, set_hook, take_hook};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use simkeep_fuzz::targets;
+
+use support::choice;
+
+macro_rules! targets {
+    ($($target:ident: $neighbours:literal,)*) => {
+        const TARGETS: &[&str] = &[$(stringify!($target)),*];
+        $(
+            #[test]
+            fn $target() {
+                replay(stringify!($target), targets::$target::run, $neighbours);
+            }
+        )*
+    };
+}
+
+// How many neighbours of each input are run: a target with large or slow inputs has fewer.
+targets! {
+    catalog: 20,
+    operations: 20,
+    prefix_and_url: 20,
+    segment: 20,
+    text: 20,
+}
+
+#[test]
+fn every_target_is_replayed() {
+    let folder = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(name);
+    assert_eq!(names(&folder("corpus")), TARGETS);
+    assert_eq!(
+        names(&folder("fuzz_targets")),
+        TARGETS.iter().map(|t| format!("{t}.rs")).collect::<Vec<_>>()
+    );
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+thread_local! {
+    /// A panic of this thread that nothing but a bug explains, even if something caught it.
+    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Notes panics; those of redb are the store's to catch, and are not shown.
+fn note_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let shown = take_hook();
+        set_hook(Box::new(move |info| {
+            if !targets::catalog::is_of_redb(info) {
+                PANIC.set(Some(info.to_string()));
+                shown(info);
+            }
+        }));
+    });
+}
+
+fn replay(target: &str, run: fn(&[u8]), neighbours: usize) {
+    note_panics();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    // What a fuzzer added on this machine is named by a hash.
+    let kept = names(&folder).into_iter().filter(|name| name.len() < 40);
+    let inputs: Vec<(PathBuf, Vec<u8>)> = kept
+        .map(|name| folder.join(name))
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect();
+    assert!(!inputs.is_empty(), "{target} has no corpus");
+    for (i, (path, input)) in inputs.iter().enumerate() {
+        check(run, input, &path.display().to_string());
+        let other = &inputs[(i + 1) % inputs.len()].1;
+        let mut choice = choice(i as u64);
+        for n in 0..neighbours {
+            let what = neighbour(input, other, n, &mut choice);
+            check(run, &what, &format!("neighbour {n} of {}", path.display()));
+        }
+    }
+}
+
+/// An input cut short, with some bits flipped, or with a part of another input in it.
+fn neighbour(input: &[u8], other: &[u8], n: usize, choice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
+    let mut below = |n: usize| usize::try_from(choice(n as u64 + 1)).unwrap();
+    let mut out = input.to_vec();
+    match n % 4 {
+        0 => out.truncate(below(input.len())),
+        1 => {
+            let from = below(other.len());
+            let part = &other[from..other.len().min(from + below(32))];
+            let at = below(input.len());
+            let end = input.len().min(at + below(32));
+            out.splice(at..end, part.iter().copied());
+        }
+        _ if out.is_empty() => {}
+        _ => {
+            for _ in 0..=below(3) {
+                let at = below(input.len() - 1);
+                out[at] ^= 1 << below(7);
+            }
+        }
+    }
+    out
+}
+
+/// Runs an input, and says which it was if anything is wrong.
+fn check(run: fn(&[u8]), input: &[u8], name: &str) {
+    PANIC.set(None);
+    let done = catch_unwind(|| run(input));
+    let panic = PANIC.take();
+    assert!(done.is_ok() && panic.is_none(), "{name}: {panic:?}\n\"{}\"", input.escape_ascii());
+}
