@@ -4,7 +4,7 @@ use std::io;
 
 use simkeep::Digest;
 
-use crate::cli::escape::escape;
+use super::escape;
 
 /// What a record says of its page.
 #[derive(Clone, Debug, PartialEq)]

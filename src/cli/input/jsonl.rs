@@ -8,8 +8,7 @@ use simkeep::Digest;
 
 use super::http::{self, Meaning};
 use super::stream::{Line, Stream};
-use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, time, url};
-use crate::cli::escape::escape;
+use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, escape, time, url};
 
 /// A line buffer beyond this is given back after a long line.
 const KEPT_BYTES: usize = 4 << 20;

@@ -35,11 +35,12 @@ mod tests;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::escape::escape;
 use item::Fault;
 pub(crate) use item::{Broken, Item, Payload, Record};
 use sniff::Kind;
@@ -96,6 +97,38 @@ impl Source {
     }
 }
 
+/// What an archive or lines hold, in order.
+pub(crate) type Items = Box<dyn Iterator<Item = Item> + Send>;
+
+/// The items of a stream that is no file. It is an archive or JSON lines, and if its start is broken,
+/// then `expected` says which: the ending of a name.
+pub(crate) fn items(
+    name: &str,
+    expected: &str,
+    bytes: Box<dyn Read + Send>,
+    progress: Arc<AtomicU64>,
+) -> Result<Items, Item> {
+    let mut stream =
+        Stream::unpacked(name, bytes, progress).map_err(|e| broken(Path::new(name), &e))?;
+    let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
+    let start = stream.look_ahead(content::SNIFFED_BYTES);
+    // A page has no URL here.
+    if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(start)) {
+        let why = "neither JSON lines nor a web archive; name a file to read it as a page";
+        return Err(Item::Broken(Broken { at: stream.name().into(), why: why.into() }));
+    }
+    Ok(archive(kind, stream))
+}
+
+fn archive(kind: Kind, stream: Stream) -> Items {
+    match kind {
+        Kind::Warc => Box::new(warc::Warc::new(stream)),
+        Kind::Arc => Box::new(arc::Arc::new(stream)),
+        // A page is read at once, and never comes here.
+        Kind::JsonLines | Kind::Page => Box::new(jsonl::JsonLines::new(stream)),
+    }
+}
+
 /// All items of some sources, in order: the same for the same files.
 pub(crate) struct Input {
     sources: VecDeque<Source>,
@@ -104,7 +137,7 @@ pub(crate) struct Input {
     /// The folder that is being walked.
     walk: Option<Walk>,
     /// The archive or lines that are being read.
-    reader: Option<Box<dyn Iterator<Item = Item> + Send>>,
+    reader: Option<Items>,
     progress: Arc<AtomicU64>,
 }
 
@@ -136,19 +169,9 @@ impl Input {
     fn open(&mut self, source: Source) -> Result<Option<Item>, Item> {
         match source {
             Source::Stdin => {
-                let name = "standard input";
                 let stdin = Box::new(io::stdin());
-                let mut stream = Stream::unpacked(name, stdin, self.progress())
-                    .map_err(|e| broken(Path::new(name), &e))?;
-                // Lines are expected here, even if the first one is broken. A page has no URL here.
-                let kind = sniff::kind(&mut stream, Some(OsStr::new(".jsonl")));
-                let start = stream.look_ahead(content::SNIFFED_BYTES);
-                if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(start)) {
-                    let why =
-                        "neither JSON lines nor a web archive; name a file to read it as a page";
-                    return Err(Item::Broken(Broken { at: name.into(), why: why.into() }));
-                }
-                Ok(self.archive(kind, stream))
+                self.reader = Some(items("standard input", ".jsonl", stdin, self.progress())?);
+                Ok(None)
             }
             Source::Path(path) if path.is_dir() => {
                 self.walk = Some(Walk::new(&path)?.except(self.except.clone()));
@@ -162,7 +185,10 @@ impl Input {
                     .map_err(|e| broken(&path, &e))?;
                 match sniff::kind(&mut stream, path.file_name()) {
                     Kind::Page => Ok(Some(page::read(&path, &metadata, stream))),
-                    kind => Ok(self.archive(kind, stream)),
+                    kind => {
+                        self.reader = Some(archive(kind, stream));
+                        Ok(None)
+                    }
                 }
             }
         }
@@ -178,23 +204,14 @@ impl Input {
             if sniff::kind(&mut stream, path.file_name()) == promised
                 && (promised != Kind::JsonLines || sniff::holds_records(&mut stream))
             {
-                return Ok(self.archive(promised, stream));
+                self.reader = Some(archive(promised, stream));
+                return Ok(None);
             }
         }
         let file = File::open(path).map_err(|e| broken(path, &e))?;
         let metadata = file.metadata().map_err(|e| broken(path, &e))?;
         let stream = Stream::plain(&path.to_string_lossy(), Box::new(file), self.progress());
         Ok(Some(page::read(path, &metadata, stream)))
-    }
-
-    fn archive(&mut self, kind: Kind, stream: Stream) -> Option<Item> {
-        self.reader = Some(match kind {
-            Kind::Warc => Box::new(warc::Warc::new(stream)),
-            Kind::Arc => Box::new(arc::Arc::new(stream)),
-            // A page is read at once, and never comes here.
-            Kind::JsonLines | Kind::Page => Box::new(jsonl::JsonLines::new(stream)),
-        });
-        None
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::compression::Unpacked;
+use super::escape;
 use super::window::Window;
-use crate::cli::escape::escape;
 
 /// The unpacked bytes of one source.
 ///

@@ -3,8 +3,7 @@
 use super::block::Block;
 use super::capture::Capture;
 use super::stream::{Line, Place, Stream};
-use super::{Broken, Fault, Item, Payload, digest, time, url};
-use crate::cli::escape::escape;
+use super::{Broken, Fault, Item, Payload, digest, escape, time, url};
 
 const LINE_BYTES_MAX: usize = 64 << 10;
 const HEADER_BYTES_MAX: usize = 256 << 10;
