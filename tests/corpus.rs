@@ -29,11 +29,13 @@ macro_rules! targets {
 
 // How many neighbours of each input are run: a target with large or slow inputs has fewer.
 targets! {
-    catalog: 20,
+    catalog: 12,
+    json: 40,
     operations: 20,
-    prefix_and_url: 20,
-    segment: 20,
-    text: 20,
+    prefix_and_url: 30,
+    segment: 12,
+    text: 60,
+    warc: 20,
 }
 
 #[test]

@@ -7,6 +7,9 @@
 pub mod allocator;
 pub mod ask;
 pub mod catalog;
+#[allow(dead_code, reason = "the tool uses more of it")]
+mod cli;
+mod feed;
 pub mod input;
 pub mod segment;
 pub mod store;

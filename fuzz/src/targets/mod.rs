@@ -1,7 +1,9 @@
 //! A file for each target; it says what the bytes of an input mean.
 
 pub mod catalog;
+pub mod json;
 pub mod operations;
 pub mod prefix_and_url;
 pub mod segment;
 pub mod text;
+pub mod warc;

@@ -1,5 +1,5 @@
-//! Any text as a prefix, and any texts as URLs: what is under a prefix is found by it, and can be
-//! forgotten by it. Lines of the input: the prefix, then URLs.
+//! Any text as a prefix, and any texts as URLs: pages stand in SURT order, what is under a prefix is
+//! found by it, and can be forgotten by it. Lines of the input: the prefix, then URLs.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,6 +9,7 @@ use simkeep::{Error, Observation, Prefix, Scope, Store, URL_BYTES_MAX};
 
 use crate::catalog::Catalog;
 use crate::store::{CATALOG, on, open, options};
+use crate::support::pages::Place;
 
 /// URLs of an input that are observed.
 const URLS_MAX: usize = 12;
@@ -32,10 +33,18 @@ pub fn run(data: &[u8]) {
     for url in lines.take(URLS_MAX) {
         observe(&store, url, &mut known);
     }
-    let Some(prefix) = prefix else { return };
-
     let all = urls(&store, None);
     assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), known);
+    assert!(
+        all.iter().filter(|url| is_plain(url)).map(|url| Place::of(url)).is_sorted(),
+        "{all:?}"
+    );
+    for url in all.iter().filter(|url| has_scheme(url)) {
+        let Ok(itself) = Prefix::parse(url) else { continue };
+        assert!(urls(&store, Some(&itself)).contains(url), "{url:?} is not under itself");
+    }
+    let Some(prefix) = prefix else { return };
+
     let under = urls(&store, Some(&prefix));
     check_range(&all, &under);
     store.seal().unwrap();
@@ -98,6 +107,27 @@ fn observe(store: &Store, url: &str, known: &mut BTreeSet<String>) {
 
 fn urls(store: &Store, prefix: Option<&Prefix>) -> Vec<String> {
     store.scan(prefix).map(|page| page.unwrap().url).collect()
+}
+
+/// Whether a text is a URL for a prefix, too: what has no scheme is a host there, and what has commas
+/// or brackets in its host may be a host in SURT form.
+fn has_scheme(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && !host.contains(['(', ',', ')'])
+}
+
+/// Whether the order of the tests knows a URL: a host of plain labels, and nothing else beside it.
+fn is_plain(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let host = rest.split('/').next().unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_lowercase())
+        && scheme.chars().all(|c| c.is_ascii_lowercase())
+        && scheme != "file"
+        && host.split('.').all(|label| label.starts_with(|c: char| c.is_ascii_lowercase()))
+        && host.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c))
 }
 
 /// What is under a prefix are neighbours.

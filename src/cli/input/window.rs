@@ -13,7 +13,9 @@ const BUFFER_BYTES: usize = 4 * KEPT_BYTES;
 pub(super) struct Window {
     inner: Box<dyn Read + Send>,
     progress: Arc<AtomicU64>,
-    buffer: Vec<u8>,
+    buffer: Box<[u8]>,
+    /// How much of the buffer holds bytes of the file.
+    held: usize,
     /// Where the first byte of the buffer stands in the file.
     start: u64,
     /// Up to where the buffer has been consumed.
@@ -24,8 +26,8 @@ pub(super) struct Window {
 
 impl Window {
     pub(super) fn new(inner: Box<dyn Read + Send>, progress: Arc<AtomicU64>) -> Window {
-        let buffer = Vec::with_capacity(BUFFER_BYTES);
-        Window { inner, progress, buffer, start: 0, position: 0, ended: false }
+        let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
+        Window { inner, progress, buffer, held: 0, start: 0, position: 0, ended: false }
     }
 
     /// The offset of the next byte.
@@ -34,14 +36,14 @@ impl Window {
     }
 
     fn rest(&self) -> &[u8] {
-        self.buffer.get(self.position..).unwrap_or_default()
+        self.buffer.get(self.position..self.held).unwrap_or_default()
     }
 
     /// Goes back to `offset`, or as far as bytes are still held. Goes forward no further than to the
     /// end of what is held.
     pub(super) fn go_to(&mut self, offset: u64) {
         let within = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX);
-        self.position = within.min(self.buffer.len());
+        self.position = within.min(self.held);
     }
 
     /// The next `count` bytes without consuming them; fewer only at the end. `count` must be well
@@ -77,22 +79,21 @@ impl Window {
     }
 
     fn read_more(&mut self) -> io::Result<()> {
-        if self.buffer.len() == BUFFER_BYTES {
+        if self.held == BUFFER_BYTES {
             let gone = self.position.min(BUFFER_BYTES - KEPT_BYTES);
-            self.buffer.drain(..gone);
+            self.buffer.copy_within(gone.., 0);
             self.start += gone as u64;
             self.position -= gone;
+            self.held -= gone;
         }
-        let held = self.buffer.len();
-        self.buffer.resize(BUFFER_BYTES, 0);
         let result = loop {
-            match self.inner.read(self.buffer.get_mut(held..).unwrap_or_default()) {
+            match self.inner.read(self.buffer.get_mut(self.held..).unwrap_or_default()) {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 result => break result,
             }
         };
         let read = *result.as_ref().unwrap_or(&0);
-        self.buffer.truncate(held + read);
+        self.held += read;
         self.progress.fetch_add(read as u64, Ordering::Relaxed);
         self.ended = read == 0;
         result.map(|_| ())
@@ -116,7 +117,7 @@ impl BufRead for Window {
     }
 
     fn consume(&mut self, count: usize) {
-        self.position = self.buffer.len().min(self.position + count);
+        self.position = self.held.min(self.position + count);
     }
 }
 
