@@ -33,7 +33,7 @@ fn fingerprint(text: &str) {
     let (mut words, mut word, mut joined) = (Words::new(text), Vec::new(), Vec::new());
     while words.next_into(&mut word) {
         assert!(!word.is_empty());
-        joined.extend(word.drain(..));
+        joined.append(&mut word);
         joined.push(b' ');
     }
     assert!(String::from_utf8(joined.clone()).is_ok());
