@@ -34,6 +34,7 @@ targets! {
     operations: 20,
     prefix_and_url: 30,
     segment: 12,
+    snapshot: 60,
     text: 60,
     warc: 20,
 }

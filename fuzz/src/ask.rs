@@ -3,9 +3,13 @@
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
-use simkeep::{Epoch, Error, Observation, Prefix, Query, Result, Scope, Snapshot, Store, Versions};
+use simkeep::disk::{Lock, SimDisk};
+use simkeep::{
+    Epoch, Error, Observation, Prefix, Query, Reader, Result, Scope, Snapshot, Stats, Store,
+    Verified, VerifyOptions, Versions, verify_on,
+};
 
-use crate::store::{disk, golden, open};
+use crate::store::{disk, golden, on, open};
 
 /// Pages of a hostile store that are asked about; there may be more.
 const PAGES_MAX: usize = 64;
@@ -29,11 +33,15 @@ pub fn urls(view: &Snapshot) -> Vec<String> {
 }
 
 /// Asks about these pages and fingerprints, and everything that is not about one.
-pub fn questions(store: &Store, urls: &[String], fingerprints: &[u64]) -> Answers {
+pub fn questions(
+    view: &Snapshot,
+    stats: Result<Stats>,
+    urls: &[String],
+    fingerprints: &[u64],
+) -> Answers {
     let mut answers = Answers::new();
-    let view = store.snapshot();
-    answers.push(("epochs".to_owned(), Ok(format!("{:?}", store.epochs()))));
-    let counts = store.stats().map(|s| (s.pages, s.visits, s.unsealed_visits, s.sequence));
+    answers.push(("epochs".to_owned(), Ok(format!("{:?}", view.epochs()))));
+    let counts = stats.map(|s| (s.pages, s.visits, s.unsealed_visits, s.sequence));
     say(&mut answers, "stats".to_owned(), counts);
     let scan: Result<Vec<_>> = view.scan(None).collect();
     say(&mut answers, "scan".to_owned(), scan);
@@ -65,9 +73,19 @@ pub const FINGERPRINTS: [u64; 4] = [0xfedc_ba98_7654_3210, 0, u64::MAX, 0x0123_4
 pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
     let store = open(&disk(golden())).unwrap();
     let urls = urls(&store.snapshot());
-    let answers = questions(&store, &urls, &FINGERPRINTS);
+    let answers = questions(&store.snapshot(), store.stats(), &urls, &FINGERPRINTS);
     assert!(answers.iter().all(|(_, answer)| answer.is_ok()));
     (urls, answers)
+});
+
+/// What a reader of it says beside a writer: what is sealed, and no more.
+static SEALED: LazyLock<Answers> = LazyLock::new(|| {
+    let disk = disk(golden());
+    let _writer = on(&disk).lock(Lock::Exclusive).unwrap();
+    let reader = Reader::open_on(on(&disk)).unwrap();
+    let answers = questions(&reader, reader.stats(), &GOLDEN.0, &FINGERPRINTS);
+    assert!(answers.iter().all(|(_, answer)| answer.is_ok()));
+    answers
 });
 
 /// Whether a store made of damaged files of the golden one says what that says, or that it is
@@ -77,9 +95,23 @@ pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
 ///
 /// If it says anything else.
 pub fn check_same(store: &Store) {
-    let (urls, expected) = &*GOLDEN;
-    let verified = store.verify();
-    let found = questions(store, urls, &FINGERPRINTS);
+    let found = questions(&store.snapshot(), store.stats(), &GOLDEN.0, &FINGERPRINTS);
+    compare(&found, &GOLDEN.1, &store.verify());
+}
+
+/// The same of a reader of such files, beside a writer or not.
+///
+/// # Panics
+///
+/// As [`check_same`].
+pub fn check_same_reader(reader: &Reader, disk: &SimDisk) {
+    let expected = if reader.written().is_some() { &*SEALED } else { &GOLDEN.1 };
+    let verified = verify_on(on(disk), VerifyOptions::default()).and_then(Verified::sound);
+    let found = questions(reader, reader.stats(), &GOLDEN.0, &FINGERPRINTS);
+    compare(&found, expected, &verified);
+}
+
+fn compare(found: &Answers, expected: &Answers, verified: &Result<Verified>) {
     assert_eq!(found.len(), expected.len());
     for ((question, found), (_, expected)) in found.iter().zip(expected) {
         match found {
@@ -89,6 +121,14 @@ pub fn check_same(store: &Store) {
     }
 }
 
+/// Asks everything of a reader that may show anything.
+pub fn read_all(reader: &Reader) {
+    let mut urls = urls(reader);
+    urls.truncate(PAGES_MAX);
+    urls.extend(GOLDEN.0.iter().step_by(8).cloned());
+    questions(reader, reader.stats(), &urls, &FINGERPRINTS);
+}
+
 /// Asks everything of a store that may hold anything, and then writes to it.
 pub fn use_all(store: &Store) {
     let _ = store.verify();
@@ -96,7 +136,7 @@ pub fn use_all(store: &Store) {
     urls.truncate(PAGES_MAX);
     let known = GOLDEN.0.iter().step_by(8).cloned();
     urls.extend(known);
-    questions(store, &urls, &FINGERPRINTS);
+    questions(&store.snapshot(), store.stats(), &urls, &FINGERPRINTS);
     let some: Vec<&String> = urls.iter().step_by(urls.len().div_ceil(8).max(1)).collect();
     for (time, url) in (0..).zip(&some) {
         let time = time * 1_000_000_000_000;
@@ -114,6 +154,6 @@ pub fn use_all(store: &Store) {
     if let Some(url) = some.last() {
         let _ = store.purge(Scope::Url(url));
     }
-    questions(store, &[], &FINGERPRINTS[..1]);
+    questions(&store.snapshot(), store.stats(), &[], &FINGERPRINTS[..1]);
     let _ = store.verify();
 }

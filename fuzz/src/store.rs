@@ -24,11 +24,13 @@ pub const SEGMENTS: [(u64, &[u8]); 3] = [
 
 pub const CATALOG: &[u8] = golden!("catalog.redb");
 pub const LOCK: &[u8] = golden!("LOCK");
+pub const SNAPSHOT: &[u8] = golden!("SNAPSHOT");
 
 /// All files of the golden store.
 pub fn golden() -> Vec<(Name, Vec<u8>)> {
     let segments = SEGMENTS.map(|(id, bytes)| (Name::Segment(id), bytes.to_vec()));
-    let root = [(Name::Catalog, CATALOG.to_vec()), (Name::Lock, LOCK.to_vec())];
+    let root = [(Name::Catalog, CATALOG), (Name::Lock, LOCK), (Name::Snapshot, SNAPSHOT)];
+    let root = root.map(|(name, bytes)| (name, bytes.to_vec()));
     root.into_iter().chain(segments).collect()
 }
 

@@ -8,19 +8,15 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
 use super::mark;
-use super::open;
-use super::open::{open_catalog, require_store, view_of};
+use super::open::{self, open_catalog, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View};
 use crate::catalog::{Catalog, Manifest};
-use crate::disk::{Access, Disk, DiskFile, Lock, Name, RealDisk};
+use crate::disk::{Disk, Lock, LockGuard, Name, RealDisk};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
-/// A state, and the file of each of its segments.
-pub(super) type Beside = (Snapshot, Vec<Box<dyn DiskFile>>);
-
-/// How long a state is looked for that stays whole while it is opened.
+/// How long a writer is given to show something: it is starting, or its disk is full.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -141,43 +137,56 @@ impl Reader {
 
 /// The newest state, and when it was written if a writer is at work.
 fn look(disk: &Arc<dyn Disk>, open: &[Arc<LiveSegment>]) -> Result<(Snapshot, Option<SystemTime>)> {
-    let since = Instant::now();
-    loop {
-        require_store(disk)?;
-        let guard = disk.lock(Lock::Shared).map_err(|e| Error::io("lock", Name::Lock, e))?;
-        if let Some(_guard) = guard {
+    require_store(disk)?;
+    match sight(disk, open, |_| Ok(()))? {
+        Sight::Alone(_guard) => {
             let contents = Catalog::read(open_catalog(disk)?)?;
             let (view, sequence) = view_of(disk, &contents, open)?;
-            return Ok((Snapshot { view: Arc::new(view), sequence }, None));
+            Ok((Snapshot { view: Arc::new(view), sequence }, None))
         }
-        match look_beside_writer(disk, open)? {
-            Some((snapshot, written)) => return Ok((snapshot, Some(written))),
-            None if since.elapsed() > PATIENCE => {
-                return Err(Error::Locked { location: disk.location() });
-            }
-            None => thread::sleep(PAUSE),
-        }
+        Sight::Beside { snapshot, written, taken: () } => Ok((snapshot, Some(written))),
     }
 }
 
-/// The state that a writer at work shows, with each segment's file open to be read; `None` if no
-/// writer is at work.
-pub(super) fn files_beside_writer(disk: &Arc<dyn Disk>) -> Result<Option<Beside>> {
+/// How a reader finds a store.
+pub(super) enum Sight<T> {
+    /// No writer is at work, and none will be while this lock is held.
+    Alone(Box<dyn LockGuard>),
+    /// A writer is at work; what it shows.
+    Beside { snapshot: Snapshot, written: SystemTime, taken: T },
+}
+
+/// Looks whether a writer is at work, and takes what is needed of what it shows while the files are
+/// still there.
+///
+/// Only what a newer `SNAPSHOT` does not name is ever removed. So where a file is gone it is looked
+/// again, and is damage if `SNAPSHOT` is the same still.
+pub(super) fn sight<T>(
+    disk: &Arc<dyn Disk>,
+    open: &[Arc<LiveSegment>],
+    take: impl Fn(&Snapshot) -> Result<T>,
+) -> Result<Sight<T>> {
     let since = Instant::now();
+    let mut before: Option<Manifest> = None;
     loop {
         let guard = disk.lock(Lock::Shared).map_err(|e| Error::io("lock", Name::Lock, e))?;
-        if guard.is_some() {
-            return Ok(None);
+        if let Some(guard) = guard {
+            return Ok(Sight::Alone(guard));
         }
-        if let Some((snapshot, _)) = look_beside_writer(disk, &[])? {
-            let ids = snapshot.view.segments.iter().map(|live| live.segment.id());
-            let files = ids.map(|id| disk.open(Name::Segment(id), Access::Read));
-            match files.collect::<std::io::Result<Vec<_>>>() {
-                Err(e) if e.kind() == ErrorKind::NotFound => {}
-                files => {
-                    let files = files.map_err(|e| Error::io("open a file of", "segments", e))?;
-                    return Ok(Some((snapshot, files)));
+        if let Some(manifest) = Manifest::read(&**disk)? {
+            let shown = show(disk, &manifest, open);
+            match shown.and_then(|snapshot| Ok((take(&snapshot)?, snapshot))) {
+                Ok((taken, snapshot)) => {
+                    return Ok(Sight::Beside { snapshot, written: manifest.written, taken });
                 }
+                Err(Error::Io { source, .. })
+                    if source.kind() == ErrorKind::NotFound
+                        && before.as_ref() != Some(&manifest) =>
+                {
+                    before = Some(manifest);
+                    continue;
+                }
+                Err(e) => return Err(e),
             }
         }
         if since.elapsed() > PATIENCE {
@@ -187,27 +196,16 @@ pub(super) fn files_beside_writer(disk: &Arc<dyn Disk>) -> Result<Option<Beside>
     }
 }
 
-/// What `SNAPSHOT` names; `None` if there is none now, or a file went before it was open.
-fn look_beside_writer(
-    disk: &Arc<dyn Disk>,
-    open: &[Arc<LiveSegment>],
-) -> Result<Option<(Snapshot, SystemTime)>> {
-    let Some(manifest) = Manifest::read(&**disk)? else { return Ok(None) };
-    let mut segments = Vec::with_capacity(manifest.segments.len());
-    for row in &manifest.segments {
-        match LiveSegment::open_row(disk, row, open) {
-            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                return Ok(None);
-            }
-            opened => segments.push(opened?),
-        }
-    }
-    let sequence = manifest.segments.last().map_or(0, |row| row.last_sequence);
+/// What `SNAPSHOT` names.
+fn show(disk: &Arc<dyn Disk>, manifest: &Manifest, open: &[Arc<LiveSegment>]) -> Result<Snapshot> {
+    let rows = manifest.segments.iter();
+    let segments = rows.map(|row| LiveSegment::open_row(disk, row, open));
     let view = View {
         seed: manifest.url_seed,
-        segments: segments.into(),
+        segments: segments.collect::<Result<_>>()?,
         memtables: Vec::new(),
-        epochs: manifest.epochs.into(),
+        epochs: manifest.epochs.as_slice().into(),
     };
-    Ok(Some((Snapshot { view: Arc::new(view), sequence }, manifest.written)))
+    let sequence = manifest.segments.last().map_or(0, |row| row.last_sequence);
+    Ok(Snapshot { view: Arc::new(view), sequence })
 }

@@ -6,10 +6,10 @@
 
 use std::panic::PanicHookInfo;
 
-use simkeep::Store;
+use simkeep::Reader;
 use simkeep::disk::Name;
 
-use crate::ask::{check_same, use_all};
+use crate::ask::{check_same, check_same_reader, use_all};
 use crate::catalog::{Catalog, Frame};
 use crate::input::{Input, patch};
 use crate::store::{CATALOG, LOCK, SEGMENTS, disk, golden, on, open};
@@ -59,10 +59,11 @@ fn files(catalog: &[u8]) -> impl Iterator<Item = (Name, Vec<u8>)> {
 }
 
 fn damaged(file: Vec<u8>) {
-    if let Ok(store) = Store::open_read_only_on(on(&disk(files(&file)))) {
-        check_same(&store);
+    let disk = disk(files(&file));
+    if let Ok(reader) = Reader::open_on(on(&disk)) {
+        check_same_reader(&reader, &disk);
     }
-    if let Ok(store) = open(&disk(files(&file))) {
+    if let Ok(store) = open(&disk) {
         check_same(&store);
     }
 }
@@ -129,7 +130,7 @@ fn hostile(catalog: &Catalog) {
     let root = [(Name::Catalog, catalog.write()), (Name::Lock, LOCK[..8].to_vec())];
     let segments = SEGMENTS.map(|(id, bytes)| (Name::Segment(id), bytes.to_vec()));
     let disk = disk(root.into_iter().chain(segments));
-    drop(Store::open_read_only_on(on(&disk)));
+    drop(Reader::open_on(on(&disk)));
     if let Ok(store) = open(&disk) {
         use_all(&store);
     }

@@ -5,5 +5,6 @@ pub mod json;
 pub mod operations;
 pub mod prefix_and_url;
 pub mod segment;
+pub mod snapshot;
 pub mod text;
 pub mod warc;

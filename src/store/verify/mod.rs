@@ -13,12 +13,12 @@ pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions, Verifying};
 
 use super::open;
-use super::reader::files_beside_writer;
+use super::reader::{Sight, sight};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View, open_listed};
 use crate::catalog::{Catalog, Contents, Manifest};
-use crate::disk::{Access, Disk, DiskFile, Lock, Name};
+use crate::disk::{Access, Disk, DiskFile, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::segment::{PlainSegment, Segment};
 
@@ -59,12 +59,14 @@ pub fn verify(path: impl AsRef<std::path::Path>, options: VerifyOptions<'_>) -> 
 pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Verified> {
     let mut check = Check::new(options);
     open::require_store(&disk)?;
-    if let Some((snapshot, files)) = files_beside_writer(&disk)? {
-        check.snapshot(&snapshot, files)?;
-        check.manifest(&disk)?;
-        return check.finish();
-    }
-    let guard = open::lock(&disk, Lock::Shared)?;
+    let guard = match sight(&disk, &[], |snapshot| files(&disk, snapshot))? {
+        Sight::Alone(guard) => guard,
+        Sight::Beside { snapshot, taken, .. } => {
+            check.snapshot(&snapshot, taken)?;
+            check.manifest(&disk)?;
+            return check.finish();
+        }
+    };
     let contents = check.catalog(open::open_catalog(&disk))?;
     check.manifest(&disk)?;
     let ids = match &contents {
@@ -80,8 +82,9 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
             None => Segment::open(&disk, id),
         };
         let segment = segment.and_then(|segment| {
-            let (name, file) = (Name::Segment(id), disk.open(Name::Segment(id), Access::Read));
-            Ok((segment, file.map_err(|e| Error::io("open", name, e))?))
+            let name = Name::Segment(id);
+            let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+            Ok((segment, file))
         });
         if let Some(segment) = check.keep(segment)? {
             segments.push(segment);
@@ -101,6 +104,13 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
         check.journals(&disk, contents, live)?;
     }
     check.finish()
+}
+
+/// The file of each segment, open to be read.
+fn files(disk: &Arc<dyn Disk>, snapshot: &Snapshot) -> Result<Vec<Box<dyn DiskFile>>> {
+    let names = snapshot.view.segments.iter().map(|live| Name::Segment(live.segment.id()));
+    let open = |name| disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e));
+    names.map(open).collect()
 }
 
 /// A check on its way.
@@ -276,11 +286,7 @@ impl Shared {
         let mut check = Check::new(options);
         check.catalog(self.catalog.copy())?;
         // As long as the snapshot lives the files have their names.
-        let files = snapshot.view.segments.iter().map(|live| {
-            let name = Name::Segment(live.segment.id());
-            self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))
-        });
-        check.snapshot(&snapshot, files.collect::<Result<_>>()?)?;
+        check.snapshot(&snapshot, files(&self.disk, &snapshot)?)?;
         check.manifest(&self.disk)?;
         check.finish()
     }
