@@ -31,7 +31,9 @@ fn stop(id: u32) {
         fs::read_dir(format!("/proc/{id}/task")).unwrap().all(|task| {
             let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap();
             // The state comes after the name, which is in brackets.
-            stat.rsplit(") ").next().unwrap().starts_with('T')
+            let state = stat.rsplit(") ").next().unwrap();
+            assert!(!state.starts_with('Z'), "the crawler ended by itself");
+            state.starts_with('T')
         })
     };
     while !is_stopped() {
@@ -57,8 +59,8 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
     let mut choice = choice(seed);
     let mut child = Child::start("crawl", &[&store.display(), &seed, &0]);
     for nth in 0..CUTS {
-        let lines = 0..1 + choice(120);
-        let mut said: Vec<String> = lines.map_while(|_| child.hear()).collect();
+        let mut hear = |_| child.hear().expect("the crawler ended by itself");
+        let mut said: Vec<String> = (0..1 + choice(120)).map(&mut hear).collect();
         sleep(Duration::from_micros(choice(3000)));
         stop(child.id());
         said.extend(child.said());
