@@ -76,19 +76,16 @@ pub(super) fn flaw(flaw: &Corruption) -> Value {
 
 /// For programs.
 fn object(verified: &Verified) -> Value {
-    let mut object = json!({
-        "sound": verified.is_sound(),
-        "files": verified.files,
-        "bytes": verified.bytes,
-    });
+    let Verified { files, bytes, pages, visits, flaws, more_flaws, .. } = verified;
     if verified.is_sound() {
-        object["pages"] = verified.pages.into();
-        object["visits"] = verified.visits.into();
-    } else {
-        object["flaws"] = verified.flaws.iter().map(flaw).collect();
-        object["more_flaws"] = verified.more_flaws.into();
+        return json!({
+            "sound": true, "files": files, "bytes": bytes, "pages": pages, "visits": visits,
+        });
     }
-    object
+    let flaws: Vec<Value> = flaws.iter().map(flaw).collect();
+    json!({
+        "sound": false, "files": files, "bytes": bytes, "flaws": flaws, "more_flaws": more_flaws,
+    })
 }
 
 /// For people.
