@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Counts, Disk, Meter, Name, OpKind, PlainDisk, RealDisk, SimDisk};
@@ -330,6 +330,48 @@ fn a_reader_of_a_killed_store_sees_everything_that_was_acknowledged() {
     drop(reader);
     assert!(killed.contents() == before, "a reader wrote");
     assert!(before.iter().any(|(name, _)| *name == Name::Snapshot));
+}
+
+#[test]
+fn at_every_moment_a_reader_finds_a_state_that_no_crash_takes_back() {
+    let disk = SimDisk::new();
+    drop(create(&disk, small()));
+    let (at_work, looks) = (disk.clone(), Arc::new(AtomicU64::new(0)));
+    let counter = Arc::clone(&looks);
+    let hooked = HookDisk::new(on(&disk), move |kind, _| {
+        if !kind.changes() {
+            return;
+        }
+        let reader = Reader::open_on(on(&at_work)).unwrap();
+        if reader.written().is_some() {
+            check_beginning(&reader);
+            let crashed = Store::open_on(on(&at_work.crash_synced_only()), small()).unwrap();
+            assert!(crashed.snapshot().sequence() >= reader.sequence());
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let store = Store::open_on(Arc::new(hooked), small()).unwrap();
+    for round in 0..3 {
+        crawl(&store, 1 + 20 * round, 21 + 20 * round);
+        store.seal().unwrap();
+    }
+    store.merge().unwrap();
+    store.close().unwrap();
+    assert!(looks.load(Ordering::Relaxed) > 100);
+}
+
+#[test]
+fn a_reader_of_a_killed_store_keeps_nobody_out() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    crawl(&store, 1, 20);
+    let killed = disk.crash_all_kept();
+    let reader = Reader::open_on(on(&killed)).unwrap();
+    let writer = Store::open_on(on(&killed), small()).unwrap();
+    crawl(&writer, 20, 60);
+    writer.merge().unwrap();
+    check_beginning(&reader);
+    assert_eq!(reader.sequence(), 19);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 #![cfg(test)]
 
+mod failed;
 mod few_calls;
 mod many_calls;
 mod moments;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use simkeep::disk::{Disk, Fault, SimDisk, Strikes};
 use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Scope, Store};
 
-use crate::script::{Step, passes, script, take};
+use crate::script::{passes, script, take};
 use crate::support::compare::{check_counts, check_store, dump};
 use crate::support::model::Model;
 use crate::support::pages::URLS;
@@ -181,56 +181,6 @@ fn after_a_failed_write_nothing_is_accepted_and_reads_go_on() {
         let _ = stopped.store.clone().close();
         drop(stopped);
     }
-}
-
-/// What a step that failed has done is not known, and nothing follows it; or it has done nothing,
-/// and the store goes on.
-#[test]
-fn a_single_failure_anywhere_loses_nothing_that_was_acknowledged() {
-    let operations = {
-        let disk = SimDisk::new();
-        let store = create(&disk, small());
-        let before = disk.operations();
-        script().iter().for_each(|step| take(&store, step).unwrap());
-        disk.operations() - before
-    };
-    let mut refused = 0;
-    for nth in moments(operations, 2) {
-        let disk = SimDisk::new();
-        let store = create(&disk, small());
-        disk.fail(Fault { strikes: Strikes::Any, nth, kind: ErrorKind::Other, lasting: false });
-        let (mut acknowledged, mut states) = (Model::default(), Vec::new());
-        for step in script() {
-            let passed = passes(&acknowledged, &step);
-            if take(&store, &step).is_ok() {
-                acknowledged = passed.last().unwrap().clone();
-                continue;
-            }
-            let probe = observation(&mut choice(nth), 10, 1_000);
-            match store.observe(probe) {
-                Ok(_) => {
-                    acknowledged.observe(&probe, 3);
-                    let found = dump(&store.snapshot()).unwrap();
-                    assert!(found == acknowledged, "operation {nth}: {step:?} was done in part");
-                }
-                Err(Error::Poisoned(_)) => {
-                    states = passed;
-                    for step in script() {
-                        let is_write = !matches!(step, Step::Flush);
-                        assert!(take(&store, &step).is_err() || !is_write, "{step:?} was accepted");
-                    }
-                    refused += 1;
-                    break;
-                }
-                Err(e) => panic!("operation {nth}: {e}"),
-            }
-        }
-        let stopped = Stopped { disk: disk.clone(), store, acknowledged, states, error: None };
-        stopped.expect(&stopped.store, &format!("operation {nth}: reading on"));
-        stopped.recovers(&disk.crash_synced_only(), &format!("operation {nth}"));
-        stopped.recovers(&disk.crash(&mut choice(nth)), &format!("operation {nth}"));
-    }
-    assert!(refused > 20, "{refused}");
 }
 
 #[test]
