@@ -15,11 +15,14 @@ fn flips() -> usize {
     }
 }
 
+/// From so many on, all bits are flipped.
+const ALL_FLIPS: usize = 1_000_000;
+
 /// So many of these, evenly spread and not always at the same place of a stride; all of them if there
 /// are no more.
 fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
     let (len, mut choice) = (all.len(), choice(all.len() as u64));
-    if wanted >= len {
+    if wanted >= len || flips() >= ALL_FLIPS {
         return all;
     }
     let place = |n: usize| n * len / wanted;

@@ -2,7 +2,7 @@
 //! finds whatever a checksum covers.
 //!
 //! `SIMKEEP_FLIPS` says how many bits are flipped, 60,000 if it does not; one in ten in builds without
-//! optimisation. From some 900,000 on that is every bit of every byte.
+//! optimisation. From a million on that is every bit of every byte that means something.
 #![cfg(test)]
 #![cfg(not(feature = "narrow-hash"))]
 
