@@ -69,15 +69,15 @@ pub(super) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, pages: u64, 
     put_varint(out, visits);
 }
 
-/// Applies a blob to a memtable. Returns the sequence number after its last operation.
-pub(super) fn replay(blob: &Blob, seed: u64, inner: &mut Inner) -> Result<u64> {
+/// Applies a blob to a memtable.
+pub(super) fn replay(blob: &Blob, seed: u64, inner: &mut Inner) -> Result<()> {
     let mut cursor = Cursor::new(&blob.bytes);
     let mut sequence = blob.first_sequence;
     for _ in 0..blob.count {
         replay_one(&mut cursor, sequence, seed, inner).ok_or_else(|| damaged(sequence))?;
         sequence += 1;
     }
-    if cursor.is_empty() { Ok(sequence) } else { Err(damaged(sequence)) }
+    if cursor.is_empty() { Ok(()) } else { Err(damaged(sequence)) }
 }
 
 fn damaged(sequence: u64) -> Error {

@@ -5,6 +5,7 @@
 //! time of reading the journal, whatever the size of the store.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -235,24 +236,34 @@ pub(super) fn replay(
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals: Vec<_> = contents.journals.iter().filter(|(_, b)| !b.is_empty()).collect();
     journals.sort_by_key(|(_, blobs)| blobs.first().map_or(0, |b| b.first_sequence));
-    let mut memtables = Vec::new();
-    for (journal, blobs) in journals {
-        let memtable = Memtable::new(*journal);
-        let mut inner = memtable.write();
-        for blob in blobs {
-            if blob.first_sequence != last + 1 {
-                let what = format!(
-                    "the journal goes on at operation {}, expected {}",
-                    blob.first_sequence,
-                    last + 1
-                );
-                return Err(Error::corrupt(Name::Catalog, 0, what));
-            }
-            last = journal::replay(blob, seed, &mut inner)? - 1;
+    for blob in journals.iter().flat_map(|(_, blobs)| blobs) {
+        if Some(blob.first_sequence) != last.checked_add(1) {
+            let what = format!(
+                "the journal goes on at operation {}, expected {}",
+                blob.first_sequence,
+                last.saturating_add(1)
+            );
+            return Err(Error::corrupt(Name::Catalog, 0, what));
         }
-        drop(inner);
-        memtables.push(Arc::new(memtable));
+        last = last.saturating_add(blob.count.into());
     }
+    // Nothing in one says anything of the other, so each has a thread.
+    let replayed = thread::scope(|scope| {
+        let each = journals.iter().map(|&(journal, blobs)| {
+            scope.spawn(move || {
+                let memtable = Memtable::new(*journal);
+                let mut inner = memtable.write();
+                blobs.iter().try_for_each(|blob| journal::replay(blob, seed, &mut inner))?;
+                drop(inner);
+                Ok(Arc::new(memtable))
+            })
+        });
+        let each: Vec<_> = each.collect();
+        let joined = each.into_iter().map(|replay| replay.join());
+        let joined = joined.map(|done| done.unwrap_or_else(|panic| resume_unwind(panic)));
+        joined.collect::<Result<Vec<_>>>()
+    });
+    let mut memtables = replayed?;
     let noted = mark::read(&**disk);
     if noted > last {
         let what = format!("operation {noted} was acknowledged, and the journal ends at {last}");

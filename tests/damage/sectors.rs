@@ -82,7 +82,7 @@ fn check_all(sound: &Sound, damages: &[Damage], counts: &Counts) {
 }
 
 #[test]
-fn sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
+fn c3_sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
     let counts = Counts::default();
     for sound in [Sound::killed(), Sound::golden(), Sound::large()] {
         for name in sound.segments() {
@@ -95,7 +95,7 @@ fn sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
 }
 
 #[test]
-fn sectors_of_a_catalog_that_are_zero_swapped_or_stale_are_errors_or_change_nothing() {
+fn c3_sectors_of_a_catalog_that_are_zero_swapped_or_stale_are_errors_or_change_nothing() {
     let counts = Counts::default();
     let (gone_on, older) = with_older_catalog();
     check_all(&gone_on, &damages(&gone_on, Name::Catalog, &[&older]), &counts);

@@ -171,7 +171,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
 }
 
 #[test]
-fn a_full_disk_never_prevents_reading_opening_and_closing() {
+fn c6_a_full_disk_never_prevents_reading_opening_and_closing() {
     let scene = Scene::new("full_disk");
     let dir = scene.path("disk");
     fs::create_dir(&dir).unwrap();

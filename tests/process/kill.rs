@@ -131,7 +131,7 @@ fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
 }
 
 #[test]
-fn a_killed_crawler_loses_nothing_that_was_acknowledged() {
+fn c1_a_killed_crawler_loses_nothing_that_was_acknowledged() {
     /// Kills after which a store is replaced: histories grow, and so does what is compared.
     const LIVES: u64 = 20;
     let kills: u64 = match std::env::var("SIMKEEP_KILLS") {
@@ -184,7 +184,7 @@ fn a_killed_crawler_loses_nothing_that_was_acknowledged() {
 }
 
 #[test]
-fn after_a_kill_a_store_with_full_journals_opens_in_under_a_second() {
+fn c5_after_a_kill_a_store_with_full_journals_opens_in_under_a_second() {
     let scene = Scene::new("kill");
     let path = scene.path("crawl.simkeep");
     let mut child = Child::start("crawl much", &[&path.display()]);

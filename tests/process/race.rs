@@ -72,7 +72,7 @@ fn start(role: &str, arguments: &[&dyn std::fmt::Display], processes: usize) -> 
 }
 
 #[test]
-fn of_processes_that_race_to_open_a_store_one_wins_and_the_others_hear_that_it_is_locked() {
+fn c7_of_processes_that_race_to_open_a_store_one_wins_and_the_others_hear_that_it_is_locked() {
     let scene = Scene::new("race");
     let path = scene.path("crawl.simkeep");
     Store::create(&path, Options::default()).unwrap().close().unwrap();

@@ -211,8 +211,8 @@ impl Found {
                 let next = blob.first_sequence == end.saturating_add(1);
                 let replayed =
                     next.then(|| journal::replay(blob, 0, &mut scratch.write()).ok()).flatten();
-                let Some(after) = replayed else { break };
-                end = after - 1;
+                let Some(()) = replayed else { break };
+                end = end.saturating_add(blob.count.into());
                 sound += 1;
             }
             let whole = sound == blobs.len();

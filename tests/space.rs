@@ -1,0 +1,98 @@
+//! How much room a store takes.
+
+#![cfg(test)]
+
+mod support;
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{Digest, Epoch, Error, Observation, Options, Store};
+
+use support::{choice, on, small};
+
+/// Bytes of the segments, and of everything.
+fn bytes(disk: &SimDisk) -> (u64, u64) {
+    let (mut segments, mut all) = (0, 0);
+    disk.read_each(|name, content| {
+        all += content.len() as u64;
+        if matches!(name, Name::Segment(_)) {
+            segments += content.len() as u64;
+        }
+    });
+    (segments, all)
+}
+
+/// Visits as a crawl makes them: three of ten to new pages, the others to some that are known, and
+/// half of those find what they found before.
+fn crawl(store: &Store, visits: u64) {
+    let (mut random, mut pages) = (choice(3), 0u64);
+    let mut batch: Vec<(String, u64)> = Vec::new();
+    for time in 0..visits {
+        let page = if pages == 0 || random(10) < 3 {
+            pages += 1;
+            pages
+        } else {
+            1 + random(pages)
+        };
+        let version = if random(2) == 0 { 0 } else { random(1 << 20) };
+        batch.push((format!("https://site{}.example/page/{page}", page % 97), version));
+        if batch.len() == 500 || time + 1 == visits {
+            let observations = batch.iter().zip(0u64..).map(|((url, version), n)| {
+                let seed = url.len() as u64 ^ version << 8;
+                let digest =
+                    Digest(u128::from(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+                let fingerprint = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let time = (time + n).cast_signed() * 1000;
+                Observation::content(url, time, fingerprint, Epoch(0)).digest(digest)
+            });
+            let observations: Vec<_> = observations.collect();
+            store.observe_batch(&observations).unwrap();
+            batch.clear();
+        }
+    }
+}
+
+#[test]
+fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
+    for visits in [9_000, 30_000, 70_000] {
+        let disk = SimDisk::new();
+        let options = Options { memtable_observations: 1000, merge_fanout: 8, ..small() };
+        let store = Store::create_on(on(&disk), options).unwrap();
+        crawl(&store, visits);
+        store.rest().unwrap();
+        let (at_rest, all) = bytes(&disk);
+        let segments = store.stats().unwrap().segments.len();
+        store.seal().unwrap();
+        store.merge().unwrap();
+        let (merged, _) = bytes(&disk);
+        let ratio = at_rest as f64 / merged as f64;
+        println!("{visits} visits: {segments} segments, {ratio:.2} times what one takes");
+        assert!(ratio < 1.3, "{visits} visits: {ratio:.2} times");
+        // The catalog has room for two journals, and some.
+        let journal = all - at_rest;
+        assert!(journal < 8 << 20, "{journal} bytes beside the segments");
+    }
+}
+
+#[test]
+fn c8_a_merge_is_not_begun_without_room_for_it() {
+    let disk = SimDisk::new();
+    let options = Options { memtable_observations: 1000, ..small() };
+    let store = Store::create_on(on(&disk), options).unwrap();
+    crawl(&store, 4_000);
+    store.seal().unwrap();
+    let (segments, all) = bytes(&disk);
+    disk.set_capacity_bytes(Some(all + segments / 2));
+    disk.record();
+    match store.rest() {
+        Err(Error::Io { source, .. }) => assert_eq!(source.kind(), ErrorKind::StorageFull),
+        other => panic!("{other:?}"),
+    }
+    let touched = disk.take_log().into_iter().filter(|op| op.kind.changes()).count();
+    assert_eq!(touched, 0, "it was begun");
+    disk.set_capacity_bytes(None);
+    store.rest().unwrap();
+    drop(Arc::new(store));
+}
