@@ -124,6 +124,9 @@ impl Part<'_> {
     fn open<'t>(self, into: &Path, taken: &'t RefCell<Taken<'_>>) -> Result<Taking<'t>, Failure> {
         match self {
             Part::Store(path) => {
+                if path.canonicalize().ok() == into.canonicalize().ok() {
+                    return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
+                }
                 let reader = super::read(path)?;
                 let observations = reader.observations();
                 let names = reader.epochs().to_vec();

@@ -362,7 +362,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe).
+    /// Those of [`observe`](Store::observe). It may be forgotten then all the same, and bytes of it
+    /// left: purge again.
     pub fn purge(&self, scope: Scope<'_>) -> Result<Forgotten> {
         self.shared().purge(&scope)
     }

@@ -235,11 +235,31 @@ fn what_is_no_store_or_in_use_is_told_of() {
     }
     place.ingest(CRAWL);
     let store = place.open();
-    let ran = place.run(&["stats"]);
-    assert_eq!(ran.code, 5);
-    assert!(ran.err.contains("in use"), "{}", ran.err);
+    for args in [&["ingest", "-"][..], &["forget", "https://example.com/"]] {
+        let ran = place.run_with_input(args, "");
+        assert_eq!(ran.code, 5);
+        assert!(ran.err.contains("in use"), "{}", ran.err);
+    }
     drop(store);
-    assert_eq!(place.run(&["stats"]).code, 0);
+}
+
+#[test]
+fn beside_a_writer_what_is_sealed_is_read_and_its_age_is_told() {
+    let place = Place::with(CRAWL);
+    let store = place.open();
+    let ran = place.run(&["stats", "--json"]);
+    assert_eq!((ran.code, &ran.objects()[0]["visits"]), (0, &0.into()));
+    assert!(ran.err.contains("a writer is at work") && ran.err.contains("10 operations behind"));
+    store.seal().unwrap();
+    for args in [&["scan"][..], &["export"], &["verify"], &["near", "00000000000000ff"]] {
+        let ran = place.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
+        assert_eq!(ran.err.contains("all that it has stored"), args != ["verify"], "{}", ran.err);
+        assert!(!ran.out.is_empty());
+    }
+    assert_eq!(place.run(&["stats", "--json"]).objects()[0]["visits"], 10);
+    drop(store);
+    assert_eq!(place.run(&["stats"]).err, "");
 }
 
 #[test]

@@ -55,9 +55,14 @@ impl Failing<'_> {
             let probe = observation(&mut choice(seed), 10, 1_000);
             match store.observe(probe) {
                 Ok(_) => {
-                    acknowledged.observe(&probe, 3);
-                    let found = dump(&store.snapshot()).unwrap();
-                    assert!(found == acknowledged, "{what}: {step:?} was done in part");
+                    // A purge that finds no room for what it writes anew has forgotten all the same.
+                    let purged = matches!(step, Step::PurgeUrl(_) | Step::PurgePrefix(_));
+                    let mut may_be = vec![acknowledged.clone()];
+                    may_be.extend(passed.into_iter().filter(|_| purged));
+                    may_be.iter_mut().for_each(|model| drop(model.observe(&probe, 3)));
+                    acknowledged = dump(&store.snapshot()).unwrap();
+                    let whole = may_be.contains(&acknowledged);
+                    assert!(whole, "{what}: {step:?} was done in part");
                 }
                 // What fails from now on may fail the probe, too.
                 Err(_) if fault.lasting => {
