@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zerocopy::FromBytes;
 
 use super::frame::{Frame, Section};
+use super::plain::PlainSegment;
 use crate::disk::{Access, Disk, Map, MapPart, Name};
 use crate::error::{Error, Result};
-use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, block_sum};
+use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, block_count, block_sum};
 use crate::search::{LINE_BYTES, Line};
 
 /// One immutable file of a store, mapped.
@@ -60,6 +61,23 @@ impl Segment {
             tables_whole: AtomicBool::new(false),
             retired: AtomicBool::new(false),
         })
+    }
+
+    /// Reads, with plain reads, the sections that are looked at through the map to make a segment live:
+    /// where the medium fails, that is an error here, and would be a signal there.
+    pub(crate) fn read_plainly(&self) -> Result<()> {
+        let name = Name::Segment(self.id);
+        let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+        let mut plain = PlainSegment::new(&self.frame, file);
+        let needed = |section: &&Section| {
+            matches!(section.tag.kind, Kind::Tombstones | Kind::Shards | Kind::Shape)
+        };
+        for section in self.frame.sections().iter().filter(needed) {
+            for block in 0..block_count(section.len) {
+                plain.block(section, block)?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn id(&self) -> u64 {

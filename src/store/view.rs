@@ -20,6 +20,7 @@ pub(crate) struct LiveSegment {
 
 impl LiveSegment {
     pub(crate) fn open(segment: Segment) -> Result<LiveSegment> {
+        segment.read_plainly()?;
         let tombstones = segment.tombstones()?;
         let segment = Arc::new(segment);
         let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));
