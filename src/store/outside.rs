@@ -148,9 +148,10 @@ impl Shared {
         self.outside.lock().let_go(Duration::ZERO);
     }
 
-    /// How long until [`attend_to_readers`](Self::attend_to_readers) has something to do.
+    /// How long until [`attend_to_readers`](Self::attend_to_readers) has something to do. Waits for
+    /// nobody: whoever is telling readers something just now wakes the others when that is done.
     pub(super) fn readers_wait(&self) -> Option<Duration> {
-        let due = self.outside.lock().due(self.options.reader_grace);
+        let due = self.outside.try_lock()?.due(self.options.reader_grace);
         due.map(|due| due.saturating_duration_since(Instant::now()))
     }
 

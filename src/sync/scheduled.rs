@@ -24,6 +24,10 @@ impl<T> Mutex<T> {
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard(Some(self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
+
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        self.0.try_lock().ok().map(|guard| MutexGuard(Some(guard)))
+    }
 }
 
 #[expect(clippy::expect_used, reason = "a guard that waits is borrowed by the wait")]
