@@ -312,12 +312,23 @@ fn a_purge_that_has_returned_holds_when_the_power_goes() {
     let disk = SimDisk::new();
     let mut model = Model::default();
     let store = marked_store(&disk, &mut model, 2);
-    let prefix = Prefix::parse(&format!("{MARK}.example")).unwrap();
-    store.purge(Scope::Prefix(prefix)).unwrap();
-    for seed in 0..20 {
-        assert_eq!(files_with(&disk.crash(&mut choice(seed)), MARK), [], "seed {seed}");
+    let prefix = || Scope::Prefix(Prefix::parse(&format!("{MARK}.example")).unwrap());
+    let check = |disk: &SimDisk| {
+        for seed in 0..20 {
+            assert_eq!(files_with(&disk.crash(&mut choice(seed)), MARK), [], "seed {seed}");
+        }
+        assert_eq!(files_with(&disk.crash_synced_only(), MARK), []);
+    };
+    store.purge(prefix()).unwrap();
+    check(&disk);
+    // A long journal, which leaves its bytes all over the catalog's file.
+    let disk = SimDisk::new();
+    let store = create(&disk, Options { memtable_observations: 1000, ..small() });
+    for n in 0..300 {
+        store.observe(Observation::gone(&marked(n), 1)).unwrap();
     }
-    assert_eq!(files_with(&disk.crash_synced_only(), MARK), []);
+    store.purge(prefix()).unwrap();
+    check(&disk);
 }
 
 /// It was hidden, but its bytes were there.
