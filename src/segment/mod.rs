@@ -27,7 +27,7 @@ pub(crate) use file::Segment;
 pub(crate) use frame::Frame;
 pub(crate) use hashes::url_hash;
 pub(crate) use merge::{Mergeable, merge};
-pub(crate) use pages::{PageCursor, alike};
+pub(crate) use pages::{PageCursor, PageRef, alike};
 pub(crate) use plain::PlainSegment;
 pub(crate) use postings::tag_of;
 pub(crate) use record::{Record, RecordRef, put_carried, take_head, unpack_head};

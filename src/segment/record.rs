@@ -235,14 +235,34 @@ impl<'a> RecordRef<'a> {
         Some((carried, Chunks::Many(placed)))
     }
 
-    /// The page's head as of the segment's end. Costs one chunk, however long the history.
+    /// What is carried, and the last chunk. Only looks over the chunk directory, which has an entry
+    /// for each chunk of a long history.
+    fn open_last(&self) -> Option<(Option<Carried>, Visits<'a>)> {
+        let mut cursor = self.body;
+        let carried =
+            if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
+        let chunks = self.count.div_ceil(CHUNK_VISITS);
+        if chunks <= 1 {
+            return Some((carried, Visits::new(cursor, self.count)));
+        }
+        let (mut before, mut last) = (0usize, 0);
+        for _ in 0..chunks {
+            before = before.checked_add(last)?;
+            last = cursor.count()?;
+            cursor.signed()?;
+        }
+        cursor.take(before)?;
+        let count = self.count - (chunks - 1) * CHUNK_VISITS;
+        Some((carried, Visits::new(Cursor::new(cursor.take(last)?), count)))
+    }
+
+    /// The page's head as of the segment's end. Costs a look over the chunk directory and one chunk.
     #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
     pub(crate) fn head(&self) -> Option<Option<Head>> {
         if self.count == 0 {
             return Some(None);
         }
-        let (carried, chunks) = self.open()?;
-        let own = chunks.last()?.visits();
+        let (carried, own) = self.open_last()?;
         match carried {
             None => fold(own).map(|(head, _)| head),
             Some(carried) => carried.join(own).map(Some),

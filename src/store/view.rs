@@ -1,5 +1,6 @@
 //! What is live: segments and memtables, newest last; and how a page is looked up across them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::memtable::{Inner, Memtable};
@@ -7,7 +8,14 @@ use crate::catalog::SegmentRow;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Head, Seen, Visit, surt};
-use crate::segment::{EpochTables, Segment, Tombstone, url_hash};
+use crate::segment::{EpochTables, PageRef, Segment, Tombstone, url_hash};
+use crate::sync::RwLock;
+
+/// Visits from which on a page is deep: to find its head takes a look over a long directory.
+const DEEP: usize = 4096;
+
+/// Heads of deep pages that are kept of a segment, at most.
+const DEEP_MAX: usize = 1024;
 
 /// A live segment with what is read of it at open.
 #[derive(Debug)]
@@ -16,6 +24,8 @@ pub(crate) struct LiveSegment {
     pub(crate) tombstones: Vec<Tombstone>,
     /// The tables of each epoch that it has fingerprints of.
     pub(crate) tables: Vec<EpochTables>,
+    /// The heads of deep pages that were asked for, by ordinal.
+    deep: RwLock<BTreeMap<u32, Option<Head>>>,
 }
 
 impl LiveSegment {
@@ -25,7 +35,7 @@ impl LiveSegment {
         let segment = Arc::new(segment);
         let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));
         let tables = tables.collect::<Result<_>>()?;
-        Ok(LiveSegment { segment, tombstones, tables })
+        Ok(LiveSegment { segment, tombstones, tables, deep: RwLock::default() })
     }
 
     /// Opens what the catalog or `SNAPSHOT` names, unless it is among those that are open already.
@@ -48,11 +58,28 @@ impl LiveSegment {
     /// What this segment says of a page; `None` where it leaves that to older ones.
     fn known(&self, lookup: &Lookup<'_>) -> Result<Option<Known>> {
         if let Some(page) = self.segment.find(lookup.hash, lookup.url)? {
-            let head = page.record.head().ok_or_else(|| unreadable(&self.segment))?;
-            return Ok(Some(Known { earlier: true, head }));
+            return Ok(Some(Known { earlier: true, head: self.head(&page)? }));
         }
         let buried = !self.tombstones.is_empty() && self.buries(lookup.key());
         Ok(buried.then(Known::default))
+    }
+
+    /// The head of a page, at the same cost however long its history.
+    fn head(&self, page: &PageRef<'_>) -> Result<Option<Head>> {
+        let read = || page.record.head().ok_or_else(|| unreadable(&self.segment));
+        if page.record.len() < DEEP {
+            return read();
+        }
+        if let Some(head) = self.deep.read().get(&page.ordinal) {
+            return Ok(head.clone());
+        }
+        let head = read()?;
+        let mut deep = self.deep.write();
+        if deep.len() >= DEEP_MAX {
+            deep.clear();
+        }
+        deep.insert(page.ordinal, head.clone());
+        Ok(head)
     }
 
     fn buries(&self, key: &[u8]) -> bool {
@@ -195,7 +222,7 @@ impl View {
                 .filter_map(|&(hash, place)| lookups.get(place).map(|lookup| (hash, lookup.url)));
             let mut answered = vec![false; order.len()];
             for (at, page) in live.segment.find_many(wanted)? {
-                let head = page.record.head().ok_or_else(|| unreadable(&live.segment))?;
+                let head = live.head(&page)?;
                 let place = order.get(at).map(|(_, place)| *place);
                 if let Some(place) = place {
                     let standing = Standing { segment: number, page: page.ordinal };
