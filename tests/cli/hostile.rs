@@ -1,5 +1,9 @@
 //! What a page says never reaches the terminal as it is.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
 use super::*;
 
 /// An address that would be shown from right to left.
@@ -72,4 +76,257 @@ fn broken_records_and_odd_file_names_are_named_harmlessly() {
     assert_eq!((ran.code, ran.err.lines().count()), (0, 3), "{}", ran.err);
     assert_harmless(&ran.err);
     assert_harmless(&ran.out);
+}
+
+/// What the tool did with a file, how long it took, and the most memory that it had, in bytes.
+struct Cost {
+    ran: Ran,
+    time: Duration,
+    peak_bytes: u64,
+}
+
+/// Memory that no input takes the tool beyond: a record and what it unpacks to, for each of the
+/// threads that have one, and the store's own.
+const MEMORY_BYTES: u64 = 1 << 30;
+
+/// Far longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 600 } else { 100 });
+
+/// Ingests a file, watched by its process number.
+fn ingest(place: &Place, name: &str, bytes: impl AsRef<[u8]>) -> Cost {
+    let path = place.write(name, bytes);
+    let since = Instant::now();
+    let child = place.command(&["ingest", &path, "--json"]).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let ended = Arc::new(AtomicBool::new(false));
+    let watch = std::thread::spawn({
+        let ended = Arc::clone(&ended);
+        move || {
+            let mut peak_kib: u64 = 0;
+            while !ended.load(Ordering::Relaxed) {
+                // Where there is no such file, nothing is known.
+                let status = std::fs::read_to_string(&status).unwrap_or_default();
+                let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+                let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+                peak_kib = peak_kib.max(kib.unwrap_or(0));
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            peak_kib << 10
+        }
+    });
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    ended.store(true, Ordering::Relaxed);
+    let cost = Cost { ran, time: since.elapsed(), peak_bytes: watch.join().unwrap() };
+    eprintln!("{name}: {:?}, {} MiB", cost.time, cost.peak_bytes >> 20);
+    assert!(cost.time < PATIENCE, "{name}: {:?}", cost.time);
+    assert!(cost.peak_bytes < MEMORY_BYTES, "{name}: {} MiB", cost.peak_bytes >> 20);
+    assert_harmless(&cost.ran.err);
+    cost
+}
+
+/// That a file costs broken records that say this, and nothing else.
+fn assert_broken(name: &str, bytes: impl AsRef<[u8]>, why: &str) {
+    let place = Place::new();
+    let Ran { code, out, err } = ingest(&place, name, bytes).ran;
+    assert_eq!(code, 0, "{name}: {err}");
+    assert!(err.contains(why) && err.len() < 10_000, "{name}: {err}");
+    assert_eq!(objects(&out)[0]["records"], 0, "{name}: {out}");
+}
+
+/// A record of a web archive that says of itself that it is so long.
+fn warc(length: u64, head: &str, body: &[u8]) -> Vec<u8> {
+    let header = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n\
+         WARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: {length}\r\n\r\n"
+    );
+    [header.as_bytes(), head.as_bytes(), body, b"\r\n\r\n"].concat()
+}
+
+/// A response with this header, which is as long as it says.
+fn response(headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n{headers}\r\n");
+    warc((head.len() + body.len()) as u64, &head, body)
+}
+
+/// A sound record that comes after what is meant to hurt.
+fn sound() -> Vec<u8> {
+    response("", b"the text of a page that is read all the same")
+}
+
+fn gzip(part: &[u8], times: usize) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    (0..times).for_each(|_| packer.write_all(part).unwrap());
+    packer.finish().unwrap()
+}
+
+fn zstandard(part: &[u8], times: usize) -> Vec<u8> {
+    let mut packer = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+    (0..times).for_each(|_| packer.write_all(part).unwrap());
+    packer.finish().unwrap()
+}
+
+const MIB: [u8; 1 << 20] = [b' '; 1 << 20];
+
+/// A file that unpacks to 2 GiB is read through, and held nowhere.
+#[test]
+fn a_file_that_unpacks_to_very_much_is_read_in_little_memory() {
+    let line = [br#"{"url":"http://a.example/","t":0,"text":""#.as_slice(), &MIB].concat();
+    let last_line = b"\n{\"url\":\"http://a.example/\",\"t\":0,\"text\":\"x\"}\n".to_vec();
+    let head = "HTTP/1.1 200 OK\r\n\r\n";
+    let record = warc(head.len() as u64 + (2049 << 20), head, &MIB);
+    let last_record = [b"\r\n\r\n".to_vec(), sound()].concat();
+    for (name, start, last, why, records) in [
+        ("line", line, last_line, "longer than 64 MiB", 1),
+        ("record", record[..record.len() - 4].to_vec(), last_record, "more than 64 MiB", 1),
+        ("page", MIB.to_vec(), Vec::new(), "more than 64 MiB", 0),
+    ] {
+        for packed in [gzip, zstandard] {
+            let file = [packed(&start, 1), packed(&MIB, 64).repeat(32), packed(&last, 1)].concat();
+            assert!(file.len() < 4 << 20);
+            let place = Place::new();
+            let Ran { code, out, err } = ingest(&place, &format!("{name}.packed"), file).ran;
+            assert!(code == 0 && err.contains(why), "{name}: {err}");
+            assert_eq!(objects(&out)[0]["records"], records, "{name}: {out}");
+        }
+    }
+}
+
+/// The same within a record: a body that unpacks to more than is read of any is given up there.
+#[test]
+fn a_body_that_unpacks_to_very_much_is_given_up() {
+    const WHY: &str = "unpacks to more than 64 MiB";
+    let gigabyte = gzip(&MIB, 64).repeat(16);
+    for (encoding, body) in [
+        ("gzip, gzip", gzip(&gigabyte, 1)),
+        ("gzip", gigabyte),
+        ("zstd", zstandard(&MIB, 64).repeat(16)),
+        ("br", brotli(64)),
+    ] {
+        assert!(body.len() < 2 << 20, "{encoding}");
+        let bomb = response(&format!("Content-Encoding: {encoding}\r\n"), &body);
+        let place = Place::new();
+        let file = [bomb.repeat(8), sound()].concat();
+        let Ran { code, out, err } = ingest(&place, "bomb.warc", file).ran;
+        assert_eq!((code, err.matches(WHY).count()), (0, 8), "{encoding}: {err}");
+        assert_eq!(objects(&out)[0]["records"], 1, "{out}");
+    }
+}
+
+/// A stream of brotli (RFC 7932) that unpacks to so many times 16 MiB, in some 16 bytes for each: one
+/// literal, and a copy of it as long as one can be. There is no packer among the crates at hand.
+fn brotli(times: usize) -> Vec<u8> {
+    let (mut out, mut held, mut bits) = (Vec::new(), 0_u64, 0);
+    let mut put = |value: u64, count: u32| {
+        held |= value << bits;
+        bits += count;
+        while bits >= 8 {
+            out.push(held.to_le_bytes()[0]);
+            held >>= 8;
+            bits -= 8;
+        }
+    };
+    // A window of 16 bits.
+    put(0, 1);
+    for _ in 0..times {
+        // Not the last, six nibbles of length, packed.
+        put(0b10 << 1, 3);
+        put((16 << 20) - 1, 24);
+        put(0, 1);
+        // One type of block each; no postfix, no direct distances; one context, one tree each.
+        put(0, 3 + 2 + 4 + 2 + 2);
+        // Codes of one symbol: a space, insert 1 and copy from 2118, the distance 1.
+        for (symbol, wide) in [(u64::from(b' '), 8), (384 + 8 + 7, 10), (16, 6)] {
+            put(0b0001, 4);
+            put(symbol, wide);
+        }
+        put((16 << 20) - 1 - 2118, 24);
+        put(0, 1);
+    }
+    // The last, which is empty; filled up.
+    put(0b11, 2 + 7);
+    out
+}
+
+#[test]
+fn headers_and_lengths_without_end_cost_their_record() {
+    let start = b"WARC/1.0\r\nWARC-Type: response\r\n";
+    let line = [b"X-More: ".as_slice(), &[b'x'; 1000], b"\r\n"].concat();
+    let many = [start.as_slice(), &line.repeat(200_000)].concat();
+    let long = [start.as_slice(), b"X: ", &MIB.repeat(200)].concat();
+    let folded = [start.as_slice(), b"X: y\r\n", &b" folded\r\n".repeat(10 << 20)].concat();
+    for (name, header) in [("many", many), ("long", long), ("folded", folded)] {
+        let place = Place::new();
+        let file = [header, b"\r\n".to_vec(), sound()].concat();
+        let Ran { code, out, err } = ingest(&place, &format!("{name}.warc"), file).ran;
+        assert!(code == 0 && err.contains("too long"), "{name}: {err}");
+        assert_eq!(objects(&out)[0]["records"], 1, "{name}: {out}");
+    }
+    for length in [u64::MAX, 1 << 62] {
+        assert_broken("endless.warc", warc(length, "HTTP/1.1 200 OK\r\n\r\n", b"x"), "64 MiB");
+    }
+    let head = format!("HTTP/1.1 200 OK\r\n{}", "X: y\r\n".repeat(200_000));
+    assert_broken("head.warc", warc(head.len() as u64, &head, b""), "HTTP header");
+}
+
+#[test]
+fn chunks_without_end_are_a_page_as_far_as_they_come() {
+    let chunked = |body: &[u8]| response("Transfer-Encoding: chunked\r\n", body);
+    let small = chunked(&b"1\r\nx\r\n".repeat(8 << 20));
+    let large = chunked(&[b"ffffffffffffffff\r\n".as_slice(), &MIB].concat());
+    let digits = chunked(&[[b'0'; 1 << 20].as_slice(), b"1\r\nx"].concat());
+    let place = Place::new();
+    let file = [small, large, digits, sound()].concat();
+    let Ran { code, err, .. } = ingest(&place, "chunks.warc", file).ran;
+    assert_eq!(code, 0, "{err}");
+    let endless = warc(1 << 40, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", &MIB);
+    assert_broken("endless.warc", endless, "before the end of the record");
+}
+
+#[test]
+fn long_and_deep_lines_cost_themselves() {
+    let place = Place::new();
+    let record = |text: &[u8]| {
+        let start = br#"{"url":"http://a.example/","t":0,"text":"#.as_slice();
+        [start, text, b"}\n"].concat()
+    };
+    let deep = |open: &str, close: &str| {
+        [open.repeat(100_000).as_bytes(), close.repeat(100_000).as_bytes(), b"\n"].concat()
+    };
+    let escapes = [b"\"".as_slice(), &b"\\u0041".repeat(10 << 20), b"\""].concat();
+    let words = [b"\"".as_slice(), &b"a b ".repeat(12 << 20), b"\""].concat();
+    let file = [
+        record(&[b"\"".as_slice(), &MIB.repeat(100), b"\""].concat()),
+        deep("[", "]"),
+        deep(r#"{"url":"#, "}"),
+        record(deep("[", "]").trim_ascii_end()),
+        [br#"{"x":"#.as_slice(), deep("[", "]").trim_ascii_end(), b",", &record(b"\"x\"")[1..]]
+            .concat(),
+        [vec![b'9'; 10 << 20], b"\n".to_vec()].concat(),
+        record(&escapes),
+        record(&words),
+        record(b"\"the last\""),
+    ];
+    let Ran { code, out, err } = ingest(&place, "lines.jsonl", file.concat()).ran;
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(objects(&out)[0]["broken"], 5, "{err}");
+    assert!(err.contains("longer than 64 MiB") && err.len() < 10_000, "{err}");
+}
+
+/// Pages that are hard on whoever looks for their text.
+#[test]
+fn deep_and_broken_html_is_a_page_like_others() {
+    let place = Place::new();
+    for (name, part) in [
+        ("deep", "<div>"),
+        ("attributes", "<a b=c "),
+        ("open", "<"),
+        ("comments", "<!--"),
+        ("entities", "&amp"),
+        ("script", "<script>"),
+        ("quotes", "<a b=\""),
+    ] {
+        let page = ["<!doctype html>", &part.repeat((32 << 20) / part.len())].concat();
+        let Ran { code, err, .. } = ingest(&place, &format!("{name}.html"), page).ran;
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+    }
 }
