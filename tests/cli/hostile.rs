@@ -165,7 +165,7 @@ fn zstandard(part: &[u8], times: usize) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-const MIB: [u8; 1 << 20] = [b' '; 1 << 20];
+static MIB: [u8; 1 << 20] = [b' '; 1 << 20];
 
 /// A file that unpacks to 2 GiB is read through, and held nowhere.
 #[test]
