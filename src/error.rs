@@ -117,6 +117,12 @@ impl Error {
         Error::Io { action, file: file.to_string(), source: Arc::new(source) }
     }
 
+    /// Whether there is no room on the disk, or none that this user may take.
+    pub(crate) fn is_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
+    }
+
     pub(crate) fn corrupt(file: impl fmt::Display, offset: u64, what: impl Into<String>) -> Error {
         Error::Corrupt(Corruption { file: file.to_string(), offset, what: what.into() })
     }
@@ -128,7 +134,7 @@ impl fmt::Display for Error {
             Error::Io { action, file, source } => {
                 write!(f, "cannot {action} {file}: {source}")?;
                 match source.kind() {
-                    io::ErrorKind::StorageFull => {
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                         f.write_str("; make room on the disk and open the store again")
                     }
                     io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

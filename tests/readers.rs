@@ -359,6 +359,8 @@ fn at_every_moment_a_reader_finds_a_state_that_no_crash_takes_back() {
         store.seal().unwrap();
     }
     store.merge().unwrap();
+    crawl(&store, 61, 70);
+    store.seal().unwrap();
     store.close().unwrap();
     assert!(looks.load(Ordering::Relaxed) > 100);
 }

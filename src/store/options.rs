@@ -25,7 +25,8 @@ pub struct Options {
     /// seldom reach; at least 64 KiB. Room that it keeps for growth comes on top, at most as much
     /// again.
     pub memtable_bytes: usize,
-    /// The memtable is sealed when its oldest observation is this old. Default: 5 minutes.
+    /// The memtable is sealed when its oldest observation is this old. When nothing has come for as
+    /// long after that, segments are merged into one if that saves much room. Default: 5 minutes.
     pub seal_after: Duration,
     /// How many neighbouring segments of like size are merged into one. Default: 8; at least 2.
     pub merge_fanout: usize,

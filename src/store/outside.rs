@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::segment::Segment;
 
 /// How long the next try waits when there was no room on the disk.
-const RETRY: Duration = Duration::from_secs(10);
+const RETRY: Duration = Duration::from_secs(2);
 
 /// The state of what is told.
 #[derive(Debug, Default)]
@@ -54,12 +54,8 @@ impl Outside {
     /// When there is something to do, if ever.
     fn due(&self, grace: Duration) -> Option<Instant> {
         let departures = self.departed.iter().filter_map(|departed| departed.told);
-        departures.map(|told| told + grace).chain(self.again).min()
+        departures.filter_map(|told| told.checked_add(grace)).chain(self.again).min()
     }
-}
-
-fn is_full(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::StorageFull)
 }
 
 impl Shared {
@@ -75,7 +71,7 @@ impl Shared {
             outside.departed.push(Departed { segments, told: None });
         }
         let mut written = self.write_manifest();
-        if written.as_ref().is_err_and(is_full) && !outside.departed.is_empty() {
+        if written.as_ref().is_err_and(Error::is_full) && !outside.departed.is_empty() {
             // They may be what fills the disk. Without a `SNAPSHOT` nobody opens them.
             self.remove_manifest()?;
             outside.told();
@@ -84,7 +80,7 @@ impl Shared {
         }
         match written {
             Ok(()) => outside.told(),
-            Err(e) if is_full(&e) => outside.again = Some(Instant::now() + RETRY),
+            Err(e) if e.is_full() => outside.again = Some(Instant::now() + RETRY),
             Err(e) => return Err(e),
         }
         outside.let_go(self.options.reader_grace);
@@ -119,14 +115,14 @@ impl Shared {
         // No `SNAPSHOT` ever named these.
         unfinished.into_iter().try_for_each(|name| self.remove_orphan(name))?;
         let mut written = self.write_manifest();
-        if written.as_ref().is_err_and(is_full) && !finished.is_empty() {
+        if written.as_ref().is_err_and(Error::is_full) && !finished.is_empty() {
             self.remove_manifest()?;
             finished.iter().try_for_each(|name| self.remove_orphan(*name))?;
             written = self.write_manifest();
         }
         match written {
             Ok(()) => finished.into_iter().try_for_each(|name| self.remove_orphan(name)),
-            Err(e) if is_full(&e) => {
+            Err(e) if e.is_full() => {
                 self.outside.lock().again = Some(Instant::now() + RETRY);
                 Ok(())
             }

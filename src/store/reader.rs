@@ -86,22 +86,25 @@ impl Reader {
     ///
     /// Those of [`open`](Reader::open).
     pub fn open_on(disk: Arc<dyn Disk>) -> Result<Reader> {
-        let (now, written) = look(&disk, &[])?;
+        let (now, written) = look(&disk, None)?;
         Ok(Reader { disk, now, written })
     }
 
     /// Looks again; segments that are open already stay so. Returns whether anything changed. After
-    /// an error it shows what it showed before.
+    /// an error it shows what it showed before. If a writer came since, it shows what that has sealed,
+    /// which may be less than what was seen before.
     ///
     /// # Errors
     ///
     /// Those of [`open`](Reader::open).
     pub fn refresh(&mut self) -> Result<bool> {
-        let (now, written) = look(&self.disk, &self.now.view.segments)?;
+        let (now, written) = look(&self.disk, Some(&self.now.view))?;
         let ids = |snapshot: &Snapshot| -> Vec<u64> {
             snapshot.view.segments.iter().map(|live| live.segment.id()).collect()
         };
-        let changed = now.sequence != self.now.sequence || ids(&now) != ids(&self.now);
+        let changed = now.sequence != self.now.sequence
+            || ids(&now) != ids(&self.now)
+            || now.epochs() != self.now.epochs();
         (self.now, self.written) = (now, written);
         Ok(changed)
     }
@@ -136,11 +139,12 @@ impl Reader {
 }
 
 /// The newest state, and when it was written if a writer is at work.
-fn look(disk: &Arc<dyn Disk>, open: &[Arc<LiveSegment>]) -> Result<(Snapshot, Option<SystemTime>)> {
+fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option<SystemTime>)> {
     require_store(disk)?;
-    match sight(disk, open, |_| Ok(()))? {
+    match sight(disk, before, |_| Ok(()))? {
         Sight::Alone(_guard) => {
             let contents = Catalog::read(open_catalog(disk)?)?;
+            let open = still_open(before, contents.settings.url_seed);
             let (view, sequence) = view_of(disk, &contents, open)?;
             Ok((Snapshot { view: Arc::new(view), sequence }, None))
         }
@@ -163,7 +167,7 @@ pub(super) enum Sight<T> {
 /// again, and is damage if `SNAPSHOT` is the same still.
 pub(super) fn sight<T>(
     disk: &Arc<dyn Disk>,
-    open: &[Arc<LiveSegment>],
+    view: Option<&View>,
     take: impl Fn(&Snapshot) -> Result<T>,
 ) -> Result<Sight<T>> {
     let since = Instant::now();
@@ -174,7 +178,7 @@ pub(super) fn sight<T>(
             return Ok(Sight::Alone(guard));
         }
         if let Some(manifest) = Manifest::read(&**disk)? {
-            let shown = show(disk, &manifest, open);
+            let shown = show(disk, &manifest, still_open(view, manifest.url_seed));
             match shown.and_then(|snapshot| Ok((take(&snapshot)?, snapshot))) {
                 Ok((taken, snapshot)) => {
                     return Ok(Sight::Beside { snapshot, written: manifest.written, taken });
@@ -194,6 +198,12 @@ pub(super) fn sight<T>(
         }
         thread::sleep(PAUSE);
     }
+}
+
+/// The segments of a view that may serve again: none of another store, which may have come into the
+/// place of this one, and whose seed is another.
+fn still_open(view: Option<&View>, seed: u64) -> &[Arc<LiveSegment>] {
+    view.filter(|view| view.seed == seed).map_or(&[], |view| &view.segments)
 }
 
 /// What `SNAPSHOT` names.

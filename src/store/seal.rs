@@ -5,7 +5,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::answer::Merged;
 use super::memtable::{Inner, Memtable};
@@ -236,16 +236,27 @@ impl Shared {
         self.view().memtables.len() < 2 && self.due().is_none()
     }
 
+    /// Whether the segments would take much less room as one: most of what goes then are records of
+    /// pages that newer segments have, too.
+    fn is_wasteful(&self) -> bool {
+        let view = self.view();
+        let numbers = || view.segments.iter().map(|live| live.segment.numbers());
+        let records: u64 = numbers().map(|n| n.pages).sum();
+        let pages = u64::try_from(numbers().map(|n| n.page_delta).sum::<i64>()).unwrap_or(0);
+        view.segments.len() > 1 && records.saturating_mul(10) > pages.saturating_mul(13)
+    }
+
+    /// Whether nothing has come since the last seal.
+    fn is_idle(&self) -> bool {
+        matches!(self.view().memtables.as_slice(), [only] if only.is_untouched())
+    }
+
     /// Merges what is due. Returns whether there was anything.
     pub(super) fn merge_due(&self) -> Result<bool> {
         let _one = self.merging.lock();
         self.sound()?;
         let Some(mut inputs) = self.due() else { return Ok(false) };
         inputs.truncate(MERGED_MAX);
-        if !self.has_space(&inputs)? {
-            let full = std::io::Error::from(ErrorKind::StorageFull);
-            return Err(Error::io("merge the segments of", self.disk.location(), full));
-        }
         self.merge_segments(&inputs, &[], &|_, _| Ok(false))?;
         Ok(true)
     }
@@ -295,11 +306,15 @@ impl Shared {
         done: &[u64],
         hidden: &dyn Fn(&str, &[u8]) -> Result<bool>,
     ) -> Result<Merged> {
+        if !self.has_space(inputs)? {
+            let full = std::io::Error::from(ErrorKind::StorageFull);
+            return Err(Error::io("merge the segments of", self.disk.location(), full));
+        }
         let merged = self.try_merge(inputs, done, hidden).map_err(|e| match e {
             // Nothing was lost and nothing is in doubt: the inputs stand as they are.
             // So it is if what comes of it would be too large for one segment.
             Error::Corrupt(_) | Error::Option(_) => e,
-            Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => e,
+            e if e.is_full() => e,
             e => self.poison(e),
         })?;
         self.wake();
@@ -386,20 +401,28 @@ impl Shared {
         since.is_some_and(|since| since.elapsed() >= self.options.seal_after)
     }
 
-    /// The merging thread.
+    /// The merging thread: merges what is due; and all, if that saves much room, when nothing has come
+    /// for a while.
     pub(super) fn run_merger(&self) {
+        let mut busy = Instant::now();
         loop {
-            {
+            let rested = loop {
                 let mut guard = self.work.0.lock();
-                while self.sound().is_ok() && self.due().is_none() {
-                    self.work.1.wait(&mut guard);
+                if self.sound().is_err() || self.due().is_some() {
+                    break false;
                 }
-            }
-            let merged = self.merge_due();
+                if !self.is_idle() {
+                    busy = Instant::now();
+                } else if busy.elapsed() >= self.options.seal_after && self.is_wasteful() {
+                    break true;
+                }
+                self.work.1.wait_for(&mut guard, self.options.seal_after / 4);
+            };
+            let merged =
+                if rested { self.merge_all().map(drop) } else { self.merge_due().map(drop) };
             *self.merge_error.lock() = merged.as_ref().err().cloned();
             match merged {
-                Ok(true) => {}
-                Ok(false) => {}
+                Ok(()) => {}
                 // No room on the disk, or an input that cannot be read: look again later.
                 Err(_) => {
                     self.wake();

@@ -44,7 +44,7 @@ impl LiveSegment {
         row: &SegmentRow,
         open: &[Arc<LiveSegment>],
     ) -> Result<Arc<LiveSegment>> {
-        if let Some(live) = open.iter().find(|live| live.segment.id() == row.id) {
+        if let Some(live) = open.iter().find(|live| is_of(&live.segment, row)) {
             return Ok(Arc::clone(live));
         }
         LiveSegment::open(open_listed(disk, row)?).map(Arc::new)
@@ -87,12 +87,16 @@ impl LiveSegment {
     }
 }
 
+fn is_of(segment: &Segment, row: &SegmentRow) -> bool {
+    let numbers = segment.numbers();
+    let found = (numbers.first_sequence, numbers.last_sequence, segment.file_bytes());
+    segment.id() == row.id && found == (row.first_sequence, row.last_sequence, row.bytes)
+}
+
 /// Opens the segment that a row describes, and no other of its number.
 pub(crate) fn open_listed(disk: &Arc<dyn Disk>, row: &SegmentRow) -> Result<Segment> {
     let segment = Segment::open(disk, row.id)?;
-    let numbers = segment.numbers();
-    let found = (numbers.first_sequence, numbers.last_sequence, segment.file_bytes());
-    if found == (row.first_sequence, row.last_sequence, row.bytes) {
+    if is_of(&segment, row) {
         return Ok(segment);
     }
     let what = "the live list describes another file of this name";

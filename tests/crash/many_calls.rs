@@ -42,14 +42,16 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
         during.extend(passes(during.last().unwrap(), &step));
         let inside = !matches!(step, Step::Observe(_) | Step::Flush);
         under.allow(during.clone(), inside);
-        if random(12) == 0 {
+        let armed = random(12) == 0;
+        if armed {
             // What was written before a sync that fails may come or not, and no later sync helps.
             let strikes = Strikes::Only(OpKind::Sync);
             let nth = 1 + random(4);
             under.fail(Fault { strikes, nth, kind: ErrorKind::Other, lasting: false });
         }
         let done = take(store.as_ref().unwrap(), &step);
-        if done.is_err() {
+        if let Err(error) = done {
+            assert!(armed, "{what}: {step:?}: {error}");
             under.look();
             return;
         }

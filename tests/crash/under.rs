@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use simkeep::disk::{Disk, Fault, OpKind, SimDisk, Unit};
-use simkeep::{Options, Store};
+use simkeep::{Options, Reader, Store};
 
 use crate::states;
 use crate::support::compare::{check_counts, check_store, dump};
@@ -16,7 +16,7 @@ use crate::support::{choice, on};
 use crate::tally::{Tally, image};
 
 /// One of so many recovered stores is also searched, scanned and verified.
-const DEEPLY: u64 = 64;
+const DEEPLY: u64 = 32;
 
 /// What was tried by all workloads of a test, and what went wrong.
 pub(crate) struct Trial {
@@ -197,6 +197,9 @@ impl Under {
             if deep {
                 check_store(&store, &found);
                 store.verify().map_err(|e| format!("it is not sound: {e}"))?;
+                // As another process sees it, now that it has a writer again.
+                let reader = Reader::open_on(on(&disk)).map_err(|e| format!("no reader: {e}"))?;
+                dump(&reader).map_err(|e| format!("a reader cannot read it: {e}"))?;
             }
             Ok(found)
         }));

@@ -186,7 +186,7 @@ impl Found {
             next = last.saturating_add(1);
         }
         // One that is not needed in between may have been the newest.
-        if self.lost.is_empty() && !unreadable.is_empty() {
+        if !self.loses_to_the_end(next.saturating_sub(1)) && !unreadable.is_empty() {
             self.lost.push(Loss {
                 file,
                 bytes: None,
@@ -265,10 +265,16 @@ impl Found {
         });
         if marked > last && !said {
             self.lose_from(last + 1, Some(marked), "the journal ends before them");
-        } else if marked == 0 && !self.flaws.is_empty() && self.has_flaw_of_catalog() && !said {
+        } else if marked == 0 && self.has_flaw_of_catalog() && !self.loses_to_the_end(last) {
             let why = "the journal cannot be read, and nothing says how far it went";
             self.lose_from(last + 1, None, why);
         }
+    }
+
+    /// Whether it is said already that operations after the last are lost.
+    fn loses_to_the_end(&self, last: u64) -> bool {
+        let mut lost = self.lost.iter().filter_map(|loss| loss.operations);
+        lost.any(|(first, end)| end.is_none() || first > last)
     }
 
     fn has_flaw_of_catalog(&self) -> bool {

@@ -94,7 +94,11 @@ pub fn repair_on(
     found.flaws.iter().for_each(|flaw| note(&mut repaired, flaw.clone()));
     let inputs = survey(&from, &found, &mut pace, &mut repaired, keep_forgotten)?;
     let mut merge = Merge::new(&from, inputs, keep_forgotten, found.epochs.len(), &mut pace)?;
-    let loaded = load(&to, &found.epochs, &mut merge, memory_bytes).inspect_err(|_| remove(&to))?;
+    // Nobody else writes there from here on, so whatever is there is ours to take away.
+    let store = create(&to, &found.epochs)?;
+    let loaded = load(&store, &found.epochs, &mut merge, memory_bytes);
+    let loaded = loaded.and_then(|loaded| store.clone().close().map(|()| loaded));
+    let loaded = loaded.inspect_err(|_| remove(&to))?;
     let saved = merge.repaired;
     repaired.lost.extend(saved.lost);
     (repaired.pages, repaired.visits) = (loaded.pages, loaded.visits);
@@ -189,26 +193,28 @@ fn survey_segment(
     Ok((tombstones, holes == 0 || there < resets))
 }
 
-/// Makes the new store.
+/// Makes the new store, where there is none.
+fn create(disk: &Arc<dyn Disk>, epochs: &[String]) -> Result<Store> {
+    let epoch = epochs.first().cloned().unwrap_or_else(|| Options::default().epoch);
+    let options = Options { background: false, epoch, ..Options::default() };
+    Store::create_on(Arc::clone(disk), options)
+}
+
+/// Fills it.
 fn load(
-    disk: &Arc<dyn Disk>,
+    store: &Store,
     epochs: &[String],
     merge: &mut Merge<'_, '_, '_>,
     memory_bytes: usize,
 ) -> Result<Loaded> {
-    let epoch = epochs.first().cloned().unwrap_or_else(|| Options::default().epoch);
-    let options = Options { background: false, epoch, ..Options::default() };
-    let store = Store::create_on(Arc::clone(disk), options)?;
     for name in epochs {
         store.epoch(name)?;
     }
     let loaded = store.load(merge, LoadOptions::default().memory_bytes(memory_bytes));
-    let loaded = loaded.map_err(|e| match e {
+    loaded.map_err(|e| match e {
         Error::Load { cause, .. } => (*cause).clone(),
         other => other,
-    })?;
-    store.close()?;
-    Ok(loaded)
+    })
 }
 
 /// Takes away what was begun.

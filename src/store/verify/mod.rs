@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions, Verifying};
 
+use super::memtable::Memtable;
 use super::open;
 use super::reader::{Sight, sight};
 use super::shared::Shared;
@@ -59,13 +60,15 @@ pub fn verify(path: impl AsRef<std::path::Path>, options: VerifyOptions<'_>) -> 
 pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Verified> {
     let mut check = Check::new(options);
     open::require_store(&disk)?;
-    let guard = match sight(&disk, &[], |snapshot| files(&disk, snapshot))? {
-        Sight::Alone(guard) => guard,
-        Sight::Beside { snapshot, taken, .. } => {
+    let sight = sight(&disk, None, |snapshot| files(&disk, snapshot));
+    let guard = match check.keep(sight)? {
+        Some(Sight::Alone(guard)) => guard,
+        Some(Sight::Beside { snapshot, taken, .. }) => {
             check.snapshot(&snapshot, taken)?;
             check.manifest(&disk)?;
             return check.finish();
         }
+        None => return check.finish(),
     };
     let contents = check.catalog(open::open_catalog(&disk))?;
     check.manifest(&disk)?;
@@ -92,6 +95,8 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
             check.verified.files += 1;
         }
     }
+    // The journal and the mark that tells how far it went are of one moment only until then.
+    let replayed = contents.as_ref().map(|contents| open::replay(&disk, contents));
     // What is open stays, whoever writes to the store meanwhile.
     drop(guard);
     check.pace.of += segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>();
@@ -100,8 +105,8 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
     for (segment, file) in segments {
         live.extend(check.segment(segment, file, seed)?);
     }
-    if let Some(contents) = &contents {
-        check.journals(&disk, contents, live)?;
+    if let (Some(contents), Some(replayed)) = (&contents, replayed) {
+        check.journals(contents, replayed, live)?;
     }
     check.finish()
 }
@@ -240,11 +245,10 @@ impl<'w> Check<'w> {
     /// Whether the journal can be replayed, and, if all is sound, how much there is in all.
     fn journals(
         &mut self,
-        disk: &Arc<dyn Disk>,
         contents: &Contents,
+        replayed: Result<(Vec<Arc<Memtable>>, u64)>,
         segments: Vec<Arc<LiveSegment>>,
     ) -> Result<()> {
-        let replayed = open::replay(disk, contents);
         let Some((memtables, last)) = self.keep(replayed)? else { return Ok(()) };
         let seed = contents.settings.url_seed;
         let epochs = contents.epochs.as_slice().into();
