@@ -8,7 +8,7 @@ use simkeep::{Corruption, Verified, VerifyOptions, Verifying};
 
 use super::Common;
 use super::escape::whole;
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, say};
 use super::gauge::Gauge;
 use super::output::Output;
 use super::words::{bytes, count, many};
@@ -60,6 +60,9 @@ impl Verify {
         let verified = simkeep::verify(&self.common.store, options.watch(&mut watch));
         gauge.finish();
         let verified = verified?;
+        if !verified.catalog {
+            say("a writer is at work; this is of what it has sealed, and not of its catalog");
+        }
         if self.common.json {
             output.object(&object(&verified))?;
         } else {
@@ -76,15 +79,17 @@ pub(super) fn flaw(flaw: &Corruption) -> Value {
 
 /// For programs.
 fn object(verified: &Verified) -> Value {
-    let Verified { files, bytes, pages, visits, flaws, more_flaws, .. } = verified;
+    let Verified { files, bytes, pages, visits, flaws, more_flaws, catalog } = verified;
     if verified.is_sound() {
         return json!({
-            "sound": true, "files": files, "bytes": bytes, "pages": pages, "visits": visits,
+            "sound": true, "files": files, "bytes": bytes, "catalog": catalog, "pages": pages,
+            "visits": visits,
         });
     }
     let flaws: Vec<Value> = flaws.iter().map(flaw).collect();
     json!({
-        "sound": false, "files": files, "bytes": bytes, "flaws": flaws, "more_flaws": more_flaws,
+        "sound": false, "files": files, "bytes": bytes, "catalog": catalog, "flaws": flaws,
+        "more_flaws": more_flaws,
     })
 }
 

@@ -254,7 +254,7 @@ fn beside_a_writer_what_is_sealed_is_read_and_its_age_is_told() {
     for args in [&["scan"][..], &["export"], &["verify"], &["near", "00000000000000ff"]] {
         let ran = place.run(args);
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
-        assert_eq!(ran.err.contains("all that it has stored"), args != ["verify"], "{}", ran.err);
+        assert!(ran.err.contains("a writer is at work"), "{}", ran.err);
         assert!(!ran.out.is_empty());
     }
     assert_eq!(place.run(&["stats", "--json"]).objects()[0]["visits"], 10);
