@@ -380,6 +380,28 @@ fn a_reader_of_a_killed_store_keeps_nobody_out() {
 }
 
 #[test]
+fn with_plain_reads_nobody_elses_cutting_a_file_short_is_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), small()).unwrap();
+    crawl(&store, 1, 40);
+    store.seal().unwrap();
+    store.close().unwrap();
+    let options = Options { plain_reads: true, ..small() };
+    let store = Store::open(dir.path(), options).unwrap();
+    let plain: Arc<dyn Disk> = Arc::new(PlainDisk::new(Arc::new(RealDisk::new(dir.path()))));
+    let reader = Reader::open_on(plain).unwrap();
+    for file in fs::read_dir(dir.path().join("segments")).unwrap() {
+        fs::File::options().write(true).open(file.unwrap().path()).unwrap().set_len(0).unwrap();
+    }
+    check_beginning(&reader);
+    assert_eq!(dump(&store.snapshot()).unwrap(), dump(&reader).unwrap());
+    // Whoever opens it now is told.
+    drop(store);
+    let cut = Store::open(dir.path(), small()).unwrap_err();
+    assert!(matches!(&cut, Error::Corrupt(found) if found.file.starts_with("segments/")), "{cut}");
+}
+
+#[test]
 fn readers_write_nothing() {
     let disk = SimDisk::new();
     let store = create(&disk, small());

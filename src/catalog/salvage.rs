@@ -128,8 +128,10 @@ impl Salvage {
             let table = left.swap_remove(at);
             let mut blobs = Vec::new();
             while let Some(blob) = self.frame(&table, next) {
-                next = next.saturating_add(blob.count.into());
+                let after = next.checked_add(blob.count.into());
                 blobs.push(blob);
+                let Some(after) = after else { break };
+                next = after;
             }
             journals.push(blobs);
         }

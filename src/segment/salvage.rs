@@ -197,7 +197,7 @@ impl<'f> PageSalvage<'f> {
         self.start = Some(start);
         let end = self.indexed(group + 1);
         self.start = None;
-        let rest = self.pages.len - start;
+        let rest = self.pages.len.saturating_sub(start);
         let len = match end {
             Some(end) => end.saturating_sub(start),
             None => {

@@ -17,7 +17,7 @@ use super::memtable::Memtable;
 use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
-use crate::catalog::{Catalog, Contents, Journal, Settings};
+use crate::catalog::{Blob, Catalog, Contents, Journal, Settings};
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -247,23 +247,26 @@ pub(super) fn replay(
         }
         last = last.saturating_add(blob.count.into());
     }
-    // Nothing in one says anything of the other, so each has a thread.
-    let replayed = thread::scope(|scope| {
-        let each = journals.iter().map(|&(journal, blobs)| {
-            scope.spawn(move || {
-                let memtable = Memtable::new(*journal);
-                let mut inner = memtable.write();
-                blobs.iter().try_for_each(|blob| journal::replay(blob, seed, &mut inner))?;
-                drop(inner);
-                Ok(Arc::new(memtable))
-            })
-        });
-        let each: Vec<_> = each.collect();
-        let joined = each.into_iter().map(|replay| replay.join());
-        let joined = joined.map(|done| done.unwrap_or_else(|panic| resume_unwind(panic)));
-        joined.collect::<Result<Vec<_>>>()
-    });
-    let mut memtables = replayed?;
+    let replay_one = |&(journal, blobs): &&(Journal, Vec<Blob>)| {
+        let memtable = Memtable::new(*journal);
+        let mut inner = memtable.write();
+        blobs.iter().try_for_each(|blob| journal::replay(blob, seed, &mut inner))?;
+        drop(inner);
+        Ok(Arc::new(memtable))
+    };
+    let mut memtables = match &*journals {
+        // Neither says anything of the other, so each has a thread, if there is one to be had.
+        [older, newer] => thread::scope(|scope| {
+            let beside = thread::Builder::new().spawn_scoped(scope, || replay_one(newer));
+            let older = replay_one(older)?;
+            let newer = match beside {
+                Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic))?,
+                Err(_) => replay_one(newer)?,
+            };
+            Ok(vec![older, newer])
+        }),
+        one => one.iter().map(replay_one).collect::<Result<Vec<_>>>(),
+    }?;
     let noted = mark::read(&**disk);
     if noted > last {
         let what = format!("operation {noted} was acknowledged, and the journal ends at {last}");

@@ -70,7 +70,7 @@ pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
             found.unlisted(disk)?;
             let salvage = open::open_catalog(disk).and_then(Salvage::open).ok();
             let last = found.components.last().map_or(0, |newest| newest.operations.1);
-            let journals = salvage.as_ref().map(|salvage| salvage.journals(last + 1));
+            let journals = salvage.as_ref().map(|salvage| salvage.journals(last.saturating_add(1)));
             found.replay(journals.unwrap_or_default(), last);
             found.name_epochs(salvage.map_or(0, |salvage| salvage.epochs()));
         }
@@ -82,7 +82,8 @@ pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
 /// The last operation that a catalog has or lists.
 fn end_of(contents: &Contents) -> u64 {
     let blobs = contents.journals.iter().filter_map(|(_, blobs)| blobs.last());
-    let ends = blobs.map(|blob| blob.first_sequence.saturating_add(blob.count.into()) - 1);
+    let ends =
+        blobs.map(|blob| blob.first_sequence.saturating_add(blob.count.into()).saturating_sub(1));
     ends.chain(contents.segments.last().map(|row| row.last_sequence)).max().unwrap_or(0)
 }
 
@@ -227,11 +228,11 @@ impl Found {
                 again
             };
             if end > last {
-                self.push((last + 1, end), Part::Memory(memtable));
+                self.push((last.saturating_add(1), end), Part::Memory(memtable));
             }
             last = end;
             if !whole {
-                self.lose_from(last + 1, None, "the journal is damaged");
+                self.lose_from(last.saturating_add(1), None, "the journal is damaged");
                 return;
             }
         }
@@ -264,10 +265,10 @@ impl Found {
             loss.operations.is_some_and(|(_, end)| end.is_none_or(|end| end >= marked))
         });
         if marked > last && !said {
-            self.lose_from(last + 1, Some(marked), "the journal ends before them");
+            self.lose_from(last.saturating_add(1), Some(marked), "the journal ends before them");
         } else if marked == 0 && self.has_flaw_of_catalog() && !self.loses_to_the_end(last) {
             let why = "the journal cannot be read, and nothing says how far it went";
-            self.lose_from(last + 1, None, why);
+            self.lose_from(last.saturating_add(1), None, why);
         }
     }
 

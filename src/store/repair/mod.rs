@@ -170,11 +170,16 @@ fn survey_segment(
     repaired: &mut Repaired,
 ) -> Result<(Option<Vec<Tombstone>>, bool)> {
     let mut plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
-    let mut flaws = Vec::new();
-    plain.check(&mut |e| flaws.extend(flaw_of(&e)), &mut |bytes| pace.pass(bytes))?;
-    pace.flaws += flaws.len() as u64;
-    let sound = flaws.is_empty();
-    flaws.into_iter().for_each(|flaw| note(repaired, flaw));
+    let mut flaws = 0;
+    let mut flaw = |e: Error| {
+        if let Some(flaw) = flaw_of(&e) {
+            flaws += 1;
+            note(repaired, flaw);
+        }
+    };
+    plain.check(&mut flaw, &mut |bytes| pace.pass(bytes))?;
+    pace.flaws += flaws;
+    let sound = flaws == 0;
     let tombstones = match plain.tombstones() {
         Ok(tombstones) => Some(tombstones),
         Err(e) if flaw_of(&e).is_some() => None,
