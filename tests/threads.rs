@@ -3,7 +3,7 @@
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test --release --no-default-features --test threads`
 //!
-//! Each test runs `SIMKEEP_SCHEDULES` times (1,000), half with choices at random, half with few
+//! Each test runs `SIMKEEP_SCHEDULES` times (1,000) or more, half with choices at random, half with few
 //! preemptions at unlikely places (probabilistic concurrency testing). The choices are the same each
 //! time; `SHUTTLE_RANDOM_SEED` makes others. A failure prints its schedule, and
 //! `SIMKEEP_SCHEDULE=that` runs it again.
@@ -62,6 +62,11 @@ fn new_store() -> Files {
 
 /// Runs a test under many schedules, each time on a disk with a new store that has both epochs.
 fn explore(test: fn(SimDisk)) {
+    explore_longer(1, test);
+}
+
+/// The same under so many times as many schedules, for what goes wrong in few of them.
+fn explore_longer(times: usize, test: fn(SimDisk)) {
     let files = new_store();
     let run = move || test(SimDisk::of(files.clone()));
     if let Ok(schedule) = std::env::var("SIMKEEP_SCHEDULE") {
@@ -70,6 +75,7 @@ fn explore(test: fn(SimDisk)) {
     }
     let schedules = std::env::var("SIMKEEP_SCHEDULES");
     let schedules = schedules.map_or(1000, |n| n.parse().expect("SIMKEEP_SCHEDULES is a number"));
+    let schedules: usize = times * schedules;
     runner(RandomScheduler::new_from_seed(1, schedules / 2)).run(run.clone());
     runner(PctScheduler::new_from_seed(2, PREEMPTIONS, schedules / 2)).run(run);
 }
@@ -345,7 +351,7 @@ fn a_commit_that_fails_ends_all_that_wait_for_it() {
 /// under way; everything acknowledged is there.
 #[test]
 fn a_close_waits_for_whatever_writes_and_loses_nothing() {
-    explore(|disk| {
+    explore_longer(5, |disk| {
         let closed = Arc::new(AtomicBool::new(false));
         let slow = HookDisk::new(on(&disk), {
             let closed = Arc::clone(&closed);
