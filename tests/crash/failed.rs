@@ -145,11 +145,11 @@ fn c4_after_a_failed_call_nothing_more_is_acknowledged_and_reading_goes_on() {
             }
         };
         let calls = calls(&steps) / stride;
-        let ways = KINDS.len() as u64 * 2;
-        each(usize::try_from(calls * ways).unwrap(), |n| {
-            let (n, way) = (n as u64 / ways, n as u64 % ways);
-            let (kind, lasting) = (KINDS[way as usize / 2], way % 2 == 1);
-            let nth = 1 + n * stride + seed % stride;
+        let ways = KINDS.map(|kind| [(kind, false), (kind, true)]);
+        let ways = ways.as_flattened();
+        each(usize::try_from(calls).unwrap() * ways.len(), |n| {
+            let (n, (kind, lasting)) = (n / ways.len(), ways[n % ways.len()]);
+            let nth = 1 + n as u64 * stride + seed % stride;
             let fault = Fault { strikes: Strikes::Any, nth, kind, lasting };
             let what = format!("workload {seed}, {fault:?}");
             let stopped = Failing { steps: &steps, fault, what }.run(nth);

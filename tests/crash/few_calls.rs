@@ -91,11 +91,11 @@ impl Run {
         let mut random = choice(50 + n as u64);
         let mut doing: Box<dyn FnMut()> = match call {
             Call::Observe => {
-                let count = 1 + random(3) as usize * 2;
+                let count = 1 + random(3).cast_signed() * 2;
                 let mut model = self.model().clone();
                 let mut observations = Vec::new();
                 for time in 0..count {
-                    let time = 100 * n as i64 + time as i64;
+                    let time = 100 * i64::try_from(n).unwrap() + time;
                     observations.push(observation(&mut random, 6, time));
                     model.observe(&observations[observations.len() - 1], 3);
                 }
@@ -110,7 +110,7 @@ impl Run {
             }),
             Call::Forget => {
                 let mut model = self.model().clone();
-                let scope = if n % 2 == 0 {
+                let scope = if n.is_multiple_of(2) {
                     model.forget(|url| url == URLS[n]);
                     Scope::Url(URLS[n])
                 } else {

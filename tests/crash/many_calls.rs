@@ -21,7 +21,7 @@ const ROUND: usize = 8;
 fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
     let mut random = choice(seed);
     let durability = if random(3) == 0 { Durability::OnFlush } else { Durability::Each };
-    let memtable_observations = [3, 8, 16][random(3) as usize];
+    let memtable_observations = [3, 8, 16][usize::try_from(random(3)).unwrap()];
     let options = Options { durability, memtable_observations, ..small() };
     let what = format!("seed {seed} (again: SIMKEEP_SEED={seed})");
     // Numbers that the few calls do not have.
@@ -74,7 +74,7 @@ fn c2_after_a_crash_in_a_long_workload_the_store_is_some_commit() {
     let recoveries = states / 5;
     let trial = Trial::new(160);
     let beginnings = beginnings();
-    let one = |seed: u64| run(&trial, &beginnings[(seed % 2) as usize], seed);
+    let one = |seed: u64| run(&trial, &beginnings[usize::from(seed % 2 == 1)], seed);
     if let Ok(seed) = std::env::var("SIMKEEP_SEED") {
         one(seed.parse().unwrap());
         return trial.report("one workload");

@@ -175,8 +175,10 @@ impl Under {
 
     fn check(&self, disk: &SimDisk, hash: u64, allowed: &[Model], what: &str) {
         let n = self.trial.checked.fetch_add(1, Ordering::Relaxed);
-        let Some(found) = self.recover(disk, allowed, n % DEEPLY == 0, what) else { return };
-        if n % self.trial.cut_every == 0 {
+        let Some(found) = self.recover(disk, allowed, n.is_multiple_of(DEEPLY), what) else {
+            return;
+        };
+        if n.is_multiple_of(self.trial.cut_every) {
             self.cut(disk, hash, &found, what);
         }
     }

@@ -57,7 +57,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
     let (path, merged_path) = (fill::place(dir), fill::place(dir));
     let crawl = Crawl::grow(report, &path, n);
     let merged = Store::create(&merged_path, Options::default()).unwrap();
-    merged.copy_from(&crawl.store, LoadOptions::default()).unwrap();
+    merged.copy_from(&crawl.store.snapshot(), LoadOptions::default()).unwrap();
     merged.warm_up().unwrap();
     for (name, store) in [("crawl", &crawl.store), ("merged", &merged)] {
         fill::warm(store, crawl.pages.lock().unwrap().fingerprints());
