@@ -1,7 +1,7 @@
 //! The kept corpus of each fuzz target, and neighbours of its inputs, the same on every run.
 
 #![cfg(test)]
-#![cfg(all(feature = "cli", not(feature = "narrow-hash")))]
+#![cfg(all(feature = "cli", not(feature = "narrow-hash"), not(shuttle)))]
 
 mod support;
 

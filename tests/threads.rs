@@ -27,8 +27,8 @@ use shuttle::thread;
 
 use simkeep::disk::{Fault, Name, OpKind, SimDisk, Strikes};
 use simkeep::{
-    Durability, Epoch, Error, LoadOptions, Observation, Options, Query, Result, Scope, Store,
-    Versions,
+    Durability, Epoch, Error, LoadOptions, Observation, Options, Query, Reader, Result, Scope,
+    Snapshot, Store, Versions,
 };
 
 use support::compare::{check_outcome, check_search, dump};
@@ -260,8 +260,8 @@ fn observe(store: &Store, thread: u64, visits: u64, then: impl Fn(u64)) -> (u64,
 }
 
 /// Visits of a thread's page: those from the beginning.
-fn visits(store: &Store, thread: u64) -> u64 {
-    let history = store.history(&url(thread)).unwrap();
+fn visits(view: &Snapshot, thread: u64) -> u64 {
+    let history = view.history(&url(thread)).unwrap();
     let fingerprints: Vec<u64> =
         history.iter().map(|v| v.visit.seen.content().unwrap().fingerprint).collect();
     assert_eq!(fingerprints, (0..history.len() as u64).collect::<Vec<_>>());
@@ -278,7 +278,7 @@ fn an_operation_is_durable_when_it_is_acknowledged_and_when_it_is_seen() {
                 let (store, disk) = (&store, &disk);
                 scope.spawn(move || {
                     let (done, why) = observe(store, thread, 3, |done| {
-                        assert_eq!(visits(store, thread), done);
+                        assert_eq!(visits(&store.snapshot(), thread), done);
                         assert_eq!(visits(&durable(disk), thread), done);
                     });
                     assert!(done == 3, "{why:?}");
@@ -335,14 +335,14 @@ fn a_commit_that_fails_ends_all_that_wait_for_it() {
         assert!(matches!(store.seal(), Err(Error::Poisoned(_))));
         let there = durable(&disk);
         for (thread, (done, _)) in (0..).zip(&ends) {
-            assert!((*done..=*done + 1).contains(&visits(&store, thread)));
+            assert!((*done..=*done + 1).contains(&visits(&store.snapshot(), thread)));
             assert!((*done..=*done + 1).contains(&visits(&there, thread)));
         }
         let closed = store.close();
         assert!(matches!(closed, Ok(()) | Err(Error::Poisoned(_))), "{closed:?}");
         let store = open(&disk, small());
         for (thread, (done, _)) in (0..).zip(&ends) {
-            assert!((*done..=*done + 1).contains(&visits(&store, thread)));
+            assert!((*done..=*done + 1).contains(&visits(&store.snapshot(), thread)));
         }
     });
 }
@@ -397,7 +397,8 @@ fn a_close_waits_for_whatever_writes_and_loses_nothing() {
                 store.clone().close().unwrap();
                 closed.store(true, SeqCst);
                 let again = open(&disk, small());
-                let found: Vec<u64> = (0..3).map(|thread| visits(&again, thread)).collect();
+                let found: Vec<u64> =
+                    (0..3).map(|thread| visits(&again.snapshot(), thread)).collect();
                 found
             });
             let done: Vec<u64> = observers.into_iter().map(|o| o.join().unwrap()).collect();
@@ -408,7 +409,7 @@ fn a_close_waits_for_whatever_writes_and_loses_nothing() {
         }
         // Reading goes on.
         for (thread, done) in (0..).zip(done) {
-            assert!((done..=done + 1).contains(&visits(&store, thread)));
+            assert!((done..=done + 1).contains(&visits(&store.snapshot(), thread)));
         }
     });
 }
@@ -483,7 +484,7 @@ fn a_purge_takes_what_it_names_and_nothing_else() {
             assert_eq!(at, None, "in {name}");
         }
         let store = open(&disk, small());
-        assert_eq!([0, 1].map(|thread| visits(&store, thread)), [5, 5]);
+        assert_eq!([0, 1].map(|thread| visits(&store.snapshot(), thread)), [5, 5]);
         assert!(store.history(secret).unwrap().is_empty());
     });
 }
@@ -496,8 +497,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
         const LOADED: u64 = 5;
         let is_closed = shuttle::rand::thread_rng().gen_range(0..2) == 0;
         let store = start(&disk, Options { durability: some_durability(), ..busy() });
-        let whole = |store: &Store| {
-            let snapshot = store.snapshot();
+        let whole = |snapshot: &Snapshot| {
             let query = Query::new(99, 0).epoch(Epoch(0));
             let near = snapshot.search(&query).unwrap().near.len() as u64;
             let history = snapshot.history(&url(0)).unwrap();
@@ -519,7 +519,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
             scope.spawn(|| {
                 let mut before = false;
                 for _ in 0..4 {
-                    let now = whole(&store);
+                    let now = whole(&store.snapshot());
                     assert!(now >= before);
                     before = now;
                     pause();
@@ -536,7 +536,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
                 });
                 store
                     .load(all, LoadOptions { memory_bytes: 64 << 10, ..LoadOptions::default() })?;
-                assert!(whole(&store) && whole(&durable(&disk)));
+                assert!(whole(&store.snapshot()) && whole(&durable(&disk)));
                 Ok(())
             });
             scope.spawn(|| {
@@ -552,7 +552,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
         assert!(matches!(loaded, Ok(()) | Err(Error::Closed)), "{loaded:?}");
         store.close().unwrap();
         let store = open(&disk, small());
-        assert_eq!(whole(&store), loaded.is_ok());
+        assert_eq!(whole(&store.snapshot()), loaded.is_ok());
         for (thread, done) in (0..).zip(done) {
             let history = store.history(&url(thread)).unwrap();
             let own = history.iter().filter(|v| v.visit.time < 100).count() as u64;
