@@ -95,6 +95,31 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
 }
 
 #[test]
+fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
+    let disk = SimDisk::new();
+    let rest = Duration::from_millis(100);
+    let options = Options { memtable_observations: 1000, merge_fanout: 8, ..small() };
+    let options = Options { background: true, seal_after: rest, ..options };
+    let store = Store::create_on(on(&disk), options).unwrap();
+    // One segment less than are due to be merged.
+    crawl(&store, 6_500, |store| store.rest().unwrap());
+    store.seal().unwrap();
+    let (segments, all) = bytes(&disk);
+    disk.set_capacity_bytes(Some(all + segments / 2));
+    let listed = store.stats().unwrap().segments.len();
+    std::thread::sleep(rest * 6);
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.segments.len(), stats.merge_error), (listed, None));
+    store.rest().unwrap();
+    disk.set_capacity_bytes(None);
+    let since = Instant::now();
+    while store.stats().unwrap().segments.len() > 1 {
+        assert!(since.elapsed() < PATIENCE, "it is not merged when there is room");
+        std::thread::sleep(rest / 10);
+    }
+}
+
+#[test]
 fn c8_a_merge_is_not_begun_without_room_for_it() {
     let disk = SimDisk::new();
     let options = Options { memtable_observations: 1000, ..small() };

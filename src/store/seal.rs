@@ -236,14 +236,17 @@ impl Shared {
         self.view().memtables.len() < 2 && self.due().is_none()
     }
 
-    /// Whether the segments would take much less room as one: most of what goes then are records of
-    /// pages that newer segments have, too.
+    /// Whether the segments would take much less room as one, and may become one: most of what goes
+    /// then are records of pages that newer segments have, too.
     fn is_wasteful(&self) -> bool {
         let view = self.view();
         let numbers = || view.segments.iter().map(|live| live.segment.numbers());
         let records: u64 = numbers().map(|n| n.pages).sum();
         let pages = u64::try_from(numbers().map(|n| n.page_delta).sum::<i64>()).unwrap_or(0);
-        view.segments.len() > 1 && records.saturating_mul(10) > pages.saturating_mul(13)
+        view.segments.len() > 1
+            && records.saturating_mul(10) > pages.saturating_mul(13)
+            && records < PAGES_MAX
+            && self.has_space(&view.segments).unwrap_or(false)
     }
 
     /// Whether nothing has come since the last seal.
@@ -404,22 +407,31 @@ impl Shared {
     /// The merging thread: merges what is due; and all, if that saves much room, when nothing has come
     /// for a while.
     pub(super) fn run_merger(&self) {
+        let newest = || self.view().segments.last().map(|live| live.segment.id());
         let mut busy = Instant::now();
+        // The newest of those that could not be merged at rest: they are not tried again.
+        let mut given_up = None;
         loop {
             let rested = loop {
+                if !self.is_idle() {
+                    busy = Instant::now();
+                } else if busy.elapsed() >= self.options.seal_after
+                    && newest() != given_up
+                    && self.is_wasteful()
+                {
+                    break true;
+                }
                 let mut guard = self.work.0.lock();
                 if self.sound().is_err() || self.due().is_some() {
                     break false;
                 }
-                if !self.is_idle() {
-                    busy = Instant::now();
-                } else if busy.elapsed() >= self.options.seal_after && self.is_wasteful() {
-                    break true;
-                }
                 self.work.1.wait_for(&mut guard, self.options.seal_after / 4);
             };
-            let merged =
-                if rested { self.merge_all().map(drop) } else { self.merge_due().map(drop) };
+            let merged = if rested {
+                self.merge_all().map(drop).inspect_err(|_| given_up = newest())
+            } else {
+                self.merge_due().map(drop)
+            };
             *self.merge_error.lock() = merged.as_ref().err().cloned();
             match merged {
                 Ok(()) => {}
