@@ -71,7 +71,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
 #[test]
 fn c2_after_a_crash_in_a_long_workload_the_store_is_some_commit() {
     let states = wanted("SIMKEEP_STATES", if cfg!(debug_assertions) { 2_000 } else { 75_000 });
-    let recoveries = states / 5;
+    let recoveries = states / 10;
     let trial = Trial::new(160);
     let beginnings = beginnings();
     let one = |seed: u64| run(&trial, &beginnings[usize::from(seed % 2 == 1)], seed);
