@@ -53,17 +53,22 @@ fn observe(store: &Store, (from, to): (u64, u64), mut acknowledged: impl FnMut(u
     Ok(())
 }
 
-/// Whether an error says that the disk is full.
-fn is_full(error: &Error) -> bool {
+/// What the system said to the call that failed.
+fn kind(error: &Error) -> Option<ErrorKind> {
     match error {
-        Error::Io { source, .. } => source.kind() == ErrorKind::StorageFull,
-        Error::Poisoned(cause) => is_full(cause),
-        _ => false,
+        Error::Io { source, .. } => Some(source.kind()),
+        Error::Poisoned(cause) => kind(cause),
+        _ => None,
     }
 }
 
+/// Whether an error says that the disk is full.
+fn is_full(error: &Error) -> bool {
+    kind(error) == Some(ErrorKind::StorageFull)
+}
+
 /// Every page that was acknowledged is there, and no other but what followed it in order.
-fn check(store: &Store, acknowledged: u64) -> u64 {
+pub(crate) fn check(store: &Store, acknowledged: u64) -> u64 {
     let pages = store.stats().unwrap().pages;
     assert!(pages >= acknowledged, "{pages} pages of {acknowledged} acknowledged");
     let known: BTreeSet<String> =
@@ -77,7 +82,7 @@ fn check(store: &Store, acknowledged: u64) -> u64 {
     pages
 }
 
-/// Observes until the disk is full, reads, and waits.
+/// Observes until nothing more can be written, says what the system said, reads, and waits.
 pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
     let store = Store::create(path, options(&mut choice(seed))).unwrap();
     let mut last = 0;
@@ -86,11 +91,10 @@ pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
         parent.say(format!("ack {acknowledged}"));
     });
     let error = full.unwrap_err();
-    assert!(is_full(&error), "{error}");
     // What failed may have been on its way when it did.
     check(&store, last);
     assert!(matches!(store.observe(Observation::gone("urn:a", 0)), Err(Error::Poisoned(_))));
-    parent.say("full");
+    parent.say(format!("full {:?}", kind(&error).unwrap_or_else(|| panic!("{error}"))));
     parent.await_word();
     check(&store, last);
     parent.say("read");
@@ -99,6 +103,18 @@ pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
     let _ = store.close();
     parent.say("closed");
     parent.await_word();
+}
+
+/// Listens to a child that [`fill`]s a store: how much was acknowledged, and its last word.
+pub(crate) fn fills(child: &mut Child) -> (u64, String) {
+    let mut acknowledged = 0;
+    loop {
+        let said = child.hear().expect("it failed while there was room");
+        match said.strip_prefix("ack ") {
+            Some(n) => acknowledged = n.parse().unwrap(),
+            None => return (acknowledged, said),
+        }
+    }
 }
 
 /// Takes all room that is left.
@@ -122,14 +138,8 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         fs::write(&ballast, vec![1; usize::try_from((2 << 20) + choice(1 << 20)).unwrap()])
             .unwrap();
         let mut child = Child::start("fill", &[&store_dir.display(), &choice(u64::MAX)]);
-        let mut acknowledged = 0;
-        loop {
-            let said = child.hear().expect("it failed before the disk was full");
-            match said.strip_prefix("ack ") {
-                Some(n) => acknowledged = n.parse().unwrap(),
-                None => break assert_eq!(said, "full"),
-            }
-        }
+        let (mut acknowledged, end) = fills(&mut child);
+        assert_eq!(end, format!("full {:?}", ErrorKind::StorageFull));
         take_the_rest(&rest);
         child.go_on();
         child.expect("read");

@@ -375,10 +375,10 @@ fn trace(scene: &Scene, role: &str) -> (u64, Vec<String>) {
     (done, beside)
 }
 
-fn may_trace() -> bool {
+pub(crate) fn may_trace() -> bool {
     let may = succeeds(&["strace", "-f", "-o", "/dev/null", "true"]);
     if !may {
-        say("skipped: the seam as a tracer sees it (no strace, or it may not trace)");
+        say("skipped: what needs a tracer (no strace, or it may not trace)");
     }
     may
 }

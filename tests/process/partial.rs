@@ -1,0 +1,79 @@
+//! Calls that real systems do in part: interrupted by a signal, or writing less than they were given.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+
+use simkeep::{Options, Store};
+
+use super::child::Child;
+use super::crawl::{self, Expected};
+use super::full_disk;
+use super::scene::{Scene, say, text};
+use super::strace::may_trace;
+use super::support::choice;
+
+/// Each second of these calls, once the program is loaded, is interrupted before it does anything. A system may do so to each call
+/// that takes long, on a disk in the network above all.
+const INTERRUPTED: [&str; 5] = ["pread64", "pwrite64", "fsync", "fdatasync", "ftruncate"];
+
+#[test]
+fn interrupted_calls_are_made_again() {
+    if !may_trace() {
+        return;
+    }
+    let scene = Scene::new("interrupted_calls_are_made_again");
+    let (store, out) = (scene.path("crawl.simkeep"), scene.path("trace"));
+    crawl::create(&store);
+    let calls = INTERRUPTED.join(",");
+    let inject = format!("--inject={calls}:error=EINTR:when=9+2");
+    let trace = format!("--trace={calls}");
+    // The tracer stands aside, so that what is killed is the child.
+    let tracer = ["strace", "-D", "-f", &trace, &inject, "-o", text(&out)];
+    let mut child = Child::start_under(&tracer, "crawl", &[&store.display(), &scene.seed, &0]);
+    let mut said = Vec::new();
+    while crawl::acknowledged(&said).is_none_or(|acknowledged| acknowledged < 300) {
+        said.push(child.hear().expect("it ended"));
+    }
+    said.extend(child.kill());
+
+    let lines = fs::read(out).unwrap();
+    let lines = String::from_utf8_lossy(&lines);
+    let mut interrupted = BTreeMap::new();
+    for line in lines.lines().filter(|line| line.contains("(INJECTED)")) {
+        let call = INTERRUPTED.into_iter().find(|call| line.contains(call));
+        *interrupted.entry(call.unwrap()).or_insert(0) += 1;
+    }
+    say(format!("interrupted, and made again: {interrupted:?}"));
+    assert!(interrupted["pwrite64"] > 100 && interrupted["fdatasync"] > 100, "{interrupted:?}");
+    let store = Store::open(&store, crawl::options()).unwrap();
+    let acknowledged = crawl::acknowledged(&said).unwrap();
+    Expected::new(scene.seed).recognise(&store, acknowledged, true);
+    store.verify().unwrap();
+}
+
+#[test]
+fn a_write_that_is_cut_short_and_cannot_go_on_takes_nothing_with_it() {
+    let scene = Scene::new("a_write_that_is_cut_short_and_cannot_go_on_takes_nothing_with_it");
+    let mut choice = choice(scene.seed);
+    let mut ends = Vec::new();
+    for round in 0..3 {
+        let path = scene.path(&format!("{round}.simkeep"));
+        // No file may grow beyond this: of the write that would, the part below it is done. The
+        // signal that else ends the process is ignored.
+        let blocks = 2400 + choice(2000);
+        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        let under = ["sh", "-c", &limited, "sh"];
+        let mut child = Child::start_under(&under, "fill", &[&path.display(), &choice(u64::MAX)]);
+        let (acknowledged, end) = full_disk::fills(&mut child);
+        assert_eq!(end, format!("full {:?}", ErrorKind::FileTooLarge));
+        child.go_on();
+        child.expect("read");
+        child.kill();
+        let store = Store::open(&path, Options::default()).unwrap();
+        ends.push(full_disk::check(&store, acknowledged));
+        store.verify().unwrap();
+        store.close().unwrap();
+    }
+    say(format!("a write was cut short {} times, with {ends:?} pages; none lost", ends.len()));
+}
