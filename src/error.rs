@@ -123,6 +123,27 @@ impl Error {
         matches!(self, Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
     }
 
+    /// Whether a file is not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// The damage that this tells of, if it is that: what cannot be read is as damaged as what reads
+    /// wrong.
+    pub(crate) fn flaw(self) -> Result<Corruption> {
+        use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
+        match self {
+            Error::Corrupt(flaw) => Ok(flaw),
+            Error::Io { action, file, source }
+                if action == "read"
+                    || matches!(source.kind(), NotFound | UnexpectedEof | InvalidData) =>
+            {
+                Ok(Corruption { file, offset: 0, what: format!("cannot {action} it: {source}") })
+            }
+            other => Err(other),
+        }
+    }
+
     pub(crate) fn corrupt(file: impl fmt::Display, offset: u64, what: impl Into<String>) -> Error {
         Error::Corrupt(Corruption { file: file.to_string(), offset, what: what.into() })
     }

@@ -156,7 +156,7 @@ fn a_stranger_reads_the_same_from_the_bytes() {
     assert_eq!((store.settings["format"], store.settings["url_hash_bits"]), (1, 64));
     let (components, _) = store.components();
     assert_eq!(components.last().unwrap().last_sequence, expected.sequence);
-    assert_eq!(store.mark(), expected.sequence);
+    assert_eq!(store.mark(), (expected.sequence, store.settings["changes"]));
     let (seed, rows, epochs) = store.snapshot();
     assert_eq!((seed, epochs), (store.settings["url_seed"], expected.epochs));
     let listed: Vec<&[u8]> = store.segment_rows.values().map(|row| &row[..32]).collect();

@@ -1,10 +1,10 @@
 //! The rows of the catalog's tables.
 
-use redb::{ReadTransaction, TableError};
+use redb::{Key, TableHandle, Value};
 
+use super::tree::{Table, Tree, Widths};
 use super::{
-    Contents, Database, EPOCHS, Error, Journal, Name, ReadableDatabase, ReadableTable, Result,
-    SEGMENTS, SETTINGS, WriteTransaction, guarded,
+    Contents, EPOCHS, Error, Journal, Name, Result, SEGMENTS, SETTINGS, WriteTransaction, guarded,
 };
 use crate::layout::Cursor;
 
@@ -15,6 +15,7 @@ const FORMAT: &str = "format";
 const URL_SEED: &str = "url_seed";
 const URL_HASH_BITS: &str = "url_hash_bits";
 pub(super) const NEXT_SEGMENT: &str = "next_segment";
+pub(super) const CHANGES: &str = "changes";
 
 /// What a store is made with and keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) url_seed: u64,
     /// The number of the next segment.
     pub(crate) next_segment: u64,
+    /// How many commits changed something else than the journal.
+    pub(crate) changes: u64,
 }
 
 /// Bits of the URL hash in this build.
@@ -98,6 +101,10 @@ impl Blob {
     const PART_BYTES: usize = (64 << 10) - 256;
     const HEADER_BYTES: usize = 20;
 
+    pub(crate) fn last_sequence(&self) -> u64 {
+        self.first_sequence.saturating_add(self.count.into()).saturating_sub(1)
+    }
+
     /// The frame: sequence, count, length, checksum of those and of the operations; then the
     /// operations. It is stored in parts of [`PART_BYTES`](Self::PART_BYTES).
     fn frame(&self) -> Vec<u8> {
@@ -152,16 +159,17 @@ pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the whole catalog into memory.
-pub(super) fn read(database: &Database) -> Result<Contents> {
-    let transaction = guarded(|| Ok(database.begin_read()?))?;
-    let settings = settings(&transaction)?;
+/// Reads the whole catalog into memory, and all of redb's own pages besides.
+pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
+    let tables = tree.tables()?;
+    let settings = settings(tree, &tables)?;
 
     let mut segments = Vec::new();
-    for (id, row) in rows(&transaction, SEGMENTS, |k, v| (k, v.to_vec()))? {
-        let row = SegmentRow::parse(id, &row);
+    rows(tree, &tables, SEGMENTS, |id, row| {
+        let row = SegmentRow::parse(id, row);
         segments.push(row.ok_or_else(|| damaged(format!("the row of segment {id}")))?);
-    }
+        Ok(())
+    })?;
     segments.sort_unstable_by_key(|row| row.first_sequence);
     check_rows(&segments).map_err(damaged)?;
     if let Some(row) = segments.iter().find(|row| row.id >= settings.next_segment) {
@@ -171,32 +179,65 @@ pub(super) fn read(database: &Database) -> Result<Contents> {
     }
 
     let mut epochs = Vec::new();
-    for (number, name) in rows(&transaction, EPOCHS, |k, v| (k, v.to_owned()))? {
+    rows(tree, &tables, EPOCHS, |number, name| {
         if number as usize != epochs.len() {
             return Err(damaged("the epochs are not numbered one after another"));
         }
-        epochs.push(name);
-    }
+        epochs.push(name.to_owned());
+        Ok(())
+    })?;
 
     let mut journals = [(Journal::A, Vec::new()), (Journal::B, Vec::new())];
     for (journal, blobs) in &mut journals {
-        let parts = rows(&transaction, journal.table(), |k, v| (k, v.to_vec()))?;
-        for frame in parts.chunk_by(|a, b| a.0.0 == b.0.0) {
-            let key = frame.first().map_or(0, |(k, _)| k.0);
-            let whole = frame.iter().zip(0u32..).all(|((k, _), part)| k.1 == part);
-            let parts: Vec<&[u8]> = frame.iter().map(|(_, bytes)| bytes.as_slice()).collect();
-            let bytes = parts.concat();
-            let blob = Blob::parse(key, &bytes).filter(|_| whole);
-            blobs.push(blob.ok_or_else(|| damaged(format!("the journal at operation {key}")))?);
-        }
+        let mut frames = Frames::default();
+        rows(tree, &tables, journal.table(), |key, part| {
+            blobs.extend(frames.push(key, part)?);
+            Ok(())
+        })?;
+        blobs.extend(frames.end()?);
     }
+    tree.check_system()?;
     Ok(Contents { settings, segments, epochs, journals })
 }
 
-fn settings(transaction: &ReadTransaction) -> Result<Settings> {
-    let rows = rows(transaction, SETTINGS, |k, v| (k.to_owned(), v))?;
+/// Puts the parts of frames together, which come in the order of their keys.
+#[derive(Default)]
+struct Frames {
+    key: u64,
+    parts: u32,
+    bytes: Vec<u8>,
+}
+
+impl Frames {
+    /// The frame before, if this is the first part of another.
+    fn push(&mut self, (key, part): (u64, u32), bytes: &[u8]) -> Result<Option<Blob>> {
+        let before = if part == 0 { self.end()? } else { None };
+        if part > 0 && key != self.key || part != self.parts {
+            return Err(damaged(format!("the journal at operation {key}")));
+        }
+        self.key = key;
+        self.parts += 1;
+        self.bytes.extend_from_slice(bytes);
+        Ok(before)
+    }
+
+    fn end(&mut self) -> Result<Option<Blob>> {
+        if std::mem::take(&mut self.parts) == 0 {
+            return Ok(None);
+        }
+        let blob = Blob::parse(self.key, &std::mem::take(&mut self.bytes));
+        blob.map(Some).ok_or_else(|| damaged(format!("the journal at operation {}", self.key)))
+    }
+}
+
+fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
+    let mut found = Vec::new();
+    rows(tree, tables, SETTINGS, |name, value| {
+        found.push((name.to_owned(), value));
+        Ok(())
+    })?;
     let get = |name: &str| {
-        let row = rows.iter().find(|(k, _)| k == name);
+        let row = found.iter().find(|(k, _)| k == name);
         row.map(|(_, v)| *v).ok_or_else(|| damaged(format!("the setting {name} is not there")))
     };
     let version = get(FORMAT)?;
@@ -208,31 +249,37 @@ fn settings(transaction: &ReadTransaction) -> Result<Settings> {
         return Err(damaged("there is no format version 0"));
     }
     check_url_hash_bits(get(URL_HASH_BITS)?)?;
-    Ok(Settings { url_seed: get(URL_SEED)?, next_segment: get(NEXT_SEGMENT)? })
+    Ok(Settings {
+        url_seed: get(URL_SEED)?,
+        next_segment: get(NEXT_SEGMENT)?,
+        changes: get(CHANGES)?,
+    })
 }
 
 /// All rows of a table, which may be missing.
-fn rows<K, V, T>(
-    transaction: &ReadTransaction,
-    table: redb::TableDefinition<'_, K, V>,
-    take: impl Fn(K::SelfType<'_>, V::SelfType<'_>) -> T,
-) -> Result<Vec<T>>
+fn rows<K, V>(
+    tree: &mut Tree<'_>,
+    tables: &[Table],
+    definition: redb::TableDefinition<'_, K, V>,
+    mut take: impl FnMut(K::SelfType<'_>, V::SelfType<'_>) -> Result<()>,
+) -> Result<()>
 where
-    K: redb::Key + 'static,
-    V: redb::Value + 'static,
+    K: Key + 'static,
+    V: Value + 'static,
 {
-    guarded(|| {
-        let table = match transaction.open_table(table) {
-            Ok(table) => table,
-            Err(TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
-            Err(e) => return Err(e.into()),
-        };
-        let mut out = Vec::new();
-        for row in table.iter()? {
-            let (key, value) = row?;
-            out.push(take(key.value(), value.value()));
+    let name = definition.name();
+    let Some(table) = tables.iter().find(|table| table.name == name) else { return Ok(()) };
+    if table.widths != (Widths { key: K::fixed_width(), value: V::fixed_width() }) {
+        return Err(damaged(format!("its table {name} is none of ours")));
+    }
+    tree.rows(table, &mut |row| {
+        // Where a checksum does not hold, that was told.
+        if !row.sound {
+            return Ok(());
         }
-        Ok(out)
+        // redb panics on a text that is none.
+        guarded(|| Ok((K::from_bytes(row.key), V::from_bytes(row.value))))
+            .and_then(|(key, value)| take(key, value))
     })
 }
 
@@ -246,6 +293,7 @@ pub(super) fn write(
     settings.insert(URL_SEED, contents.settings.url_seed)?;
     settings.insert(URL_HASH_BITS, url_hash_bits())?;
     settings.insert(NEXT_SEGMENT, contents.settings.next_segment)?;
+    settings.insert(CHANGES, contents.settings.changes)?;
     let mut segments = transaction.open_table(SEGMENTS)?;
     for row in &contents.segments {
         segments.insert(row.id, row.to_bytes().as_slice())?;

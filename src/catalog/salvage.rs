@@ -1,156 +1,97 @@
-//! What can still be read of a catalog whose checksums do not hold.
+//! What can still be read of a catalog that is damaged.
 //!
-//! redb vouches for nothing any more, but each frame of the journal has a checksum of its own, and
-//! its key is known: it is the next operation. So frames are looked up one after another as far as
-//! they are sound. A damaged tree may lead in circles: each lookup may read a few pages, and no more.
+//! Every page that can be found is read, whether or not its checksum holds: each frame of the journal
+//! has a checksum of its own. A name of an epoch has none, so those count only where the page's holds.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
 
-use redb::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, StorageBackend};
+use redb::TableHandle;
 
 use super::rows::Blob;
-use super::{EPOCHS, JOURNALS, guarded};
-use crate::disk::{DiskFile, Name, Overlay};
-use crate::error::{Error, Result};
+use super::tree::Tree;
+use super::{EPOCHS, JOURNALS};
+use crate::disk::DiskFile;
+use crate::error::Result;
 
-/// Pages that one lookup may read: far more than the deepest tree has levels.
-const READS: u64 = 256;
-
-/// Epochs that are looked up, at most.
-const EPOCHS_MAX: u32 = 1 << 12;
-
-type JournalRows = ReadOnlyTable<(u64, u32), &'static [u8]>;
-
-/// A file of which only so much may be read.
-#[derive(Debug)]
-struct Bounded {
-    file: Overlay,
-    reads: Arc<AtomicU64>,
-}
-
-impl StorageBackend for Bounded {
-    fn len(&self) -> io::Result<u64> {
-        self.file.size()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let left = self.reads.load(Ordering::Relaxed);
-        let left = left.checked_sub(1).ok_or(io::ErrorKind::InvalidData)?;
-        self.reads.store(left, Ordering::Relaxed);
-        self.file.read_at(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file.write_at(offset, data)
-    }
-}
-
-/// A damaged catalog, as far as redb opens it.
+/// What was found in a damaged catalog.
+#[derive(Default)]
 pub(crate) struct Salvage {
-    /// None while it is dropped.
-    database: Option<Database>,
-    reads: Arc<AtomicU64>,
+    /// Names of epochs: those from 0 on that are known without a gap.
+    pub(crate) epochs: Vec<String>,
+    /// Of each journal, the parts of its frames.
+    journals: [BTreeMap<(u64, u32), Vec<u8>>; 2],
 }
 
-impl Drop for Salvage {
-    fn drop(&mut self) {
-        // redb writes when it closes, and panics where it meets damage then.
-        let database = self.database.take();
-        let _ = guarded(|| {
-            drop(database);
-            Ok(())
-        });
-    }
+/// The key of a part of a frame: its first operation, and the number of the part.
+fn part_key(key: &[u8]) -> Option<(u64, u32)> {
+    let (sequence, part) = key.split_first_chunk()?;
+    Some((u64::from_le_bytes(*sequence), u32::from_le_bytes(part.try_into().ok()?)))
 }
 
 impl Salvage {
-    /// Opens a file and leaves it as it is; an error where redb makes nothing of it.
-    pub(crate) fn open(file: Box<dyn DiskFile>) -> Result<Salvage> {
-        let io = |e| Error::io("measure", Name::Catalog, e);
-        let len = file.size().map_err(io)?;
-        if len == 0 {
-            return Err(Error::corrupt(Name::Catalog, 0, "the file is empty"));
-        }
-        let file = Overlay::new(file).map_err(io)?;
-        // Recovery after a crash reads everything, and some of it more than once.
-        let reads = Arc::new(AtomicU64::new(len / 128 + READS));
-        let backend = Bounded { file, reads: Arc::clone(&reads) };
-        let database = guarded(|| {
-            let mut builder = Database::builder();
-            // So that each page that is looked at is counted.
-            builder.set_cache_size(0);
-            Ok(builder.create_with_backend(backend)?)
-        })?;
-        Ok(Salvage { database: Some(database), reads })
-    }
-
-    fn transaction(&self) -> Result<ReadTransaction, redb::Error> {
-        let database = self.database.as_ref().ok_or(redb::Error::DatabaseClosed)?;
-        Ok(database.begin_read()?)
-    }
-
-    /// How many epochs there seem to be. Nothing vouches for their names.
-    pub(crate) fn epochs(&self) -> usize {
-        let counted = guarded(|| {
-            self.reads.store(READS, Ordering::Relaxed);
-            let table = self.transaction()?.open_table(EPOCHS)?;
-            let mut count = 0;
-            while count < EPOCHS_MAX && table.get(count)?.is_some() {
-                self.reads.store(READS, Ordering::Relaxed);
-                count += 1;
+    /// Reads a file as far as it can be read, and leaves it as it is. Takes the memory of its journal.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing of it can be found.
+    pub(crate) fn read(file: &dyn DiskFile) -> Result<Salvage> {
+        let mut salvage = Salvage::default();
+        // What is damaged was told when the catalog was read.
+        let mut flaw = |_| Ok(());
+        let mut tree = Tree::open(file, &mut flaw)?;
+        for table in tree.tables()? {
+            if table.name == EPOCHS.name() {
+                tree.rows(&table, &mut |row| {
+                    let number = row.key.try_into().map(u32::from_le_bytes);
+                    let is_next = number.is_ok_and(|n| n as usize == salvage.epochs.len());
+                    if let (true, true, Ok(name)) = (is_next, row.sound, str::from_utf8(row.value))
+                    {
+                        salvage.epochs.push(name.to_owned());
+                    }
+                    Ok(())
+                })?;
             }
-            Ok(count)
-        });
-        counted.map_or(0, |count| count as usize)
+            let place = JOURNALS.iter().position(|journal| journal.name() == table.name);
+            if let Some(parts) = place.and_then(|place| salvage.journals.get_mut(place)) {
+                tree.rows(&table, &mut |row| {
+                    if let Some(key) = part_key(row.key) {
+                        parts.insert(key, row.value.to_vec());
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(salvage)
     }
 
     /// The frames of each journal, the older one first, that hold the operations from `next` on
     /// without a gap.
     pub(crate) fn journals(&self, mut next: u64) -> Vec<Vec<Blob>> {
         let mut journals: Vec<Vec<Blob>> = Vec::new();
-        let mut left: Vec<JournalRows> = Vec::new();
-        for table in JOURNALS {
-            self.reads.store(READS, Ordering::Relaxed);
-            left.extend(guarded(|| Ok(self.transaction()?.open_table(table)?)));
-        }
         // Each of the tables is one run; which of them is the older shows in where the first frame is.
-        while let Some(at) = left.iter().position(|table| self.frame(table, next).is_some()) {
-            let table = left.swap_remove(at);
+        let mut left = Vec::from_iter(&self.journals);
+        while let Some(at) = left.iter().position(|parts| frame(parts, next).is_some()) {
+            let parts = left.swap_remove(at);
             let mut blobs = Vec::new();
-            while let Some(blob) = self.frame(&table, next) {
-                let after = next.checked_add(blob.count.into());
+            while let Some(blob) = frame(parts, next) {
+                next = blob.last_sequence().saturating_add(1);
                 blobs.push(blob);
-                let Some(after) = after else { break };
-                next = after;
             }
             journals.push(blobs);
         }
         journals
     }
+}
 
-    /// The frame that begins with this operation, if it is sound.
-    fn frame(&self, table: &JournalRows, sequence: u64) -> Option<Blob> {
-        let mut frame = Vec::new();
-        for part in 0.. {
-            let row = guarded(|| {
-                self.reads.store(READS, Ordering::Relaxed);
-                Ok(table.get((sequence, part))?.map(|row| row.value().to_vec()))
-            });
-            match row.ok()? {
-                Some(row) => frame.extend(row),
-                None => break,
-            }
+/// The frame that begins with this operation, if it is sound.
+fn frame(parts: &BTreeMap<(u64, u32), Vec<u8>>, sequence: u64) -> Option<Blob> {
+    let mut frame = Vec::new();
+    let range = parts.range((sequence, 0)..=(sequence, u32::MAX));
+    for (expected, (&(_, number), part)) in (0..).zip(range) {
+        if number != expected {
+            return None;
         }
-        Blob::parse(sequence, &frame).filter(|blob| blob.count > 0)
+        frame.extend_from_slice(part);
     }
+    Blob::parse(sequence, &frame).filter(|blob| blob.count > 0)
 }

@@ -84,7 +84,7 @@ impl Shared {
                 let mut writer = self.writer.lock();
                 (std::mem::take(&mut writer.pending), writer.next_sequence - 1)
             };
-            let written = self.write_journal(&pending.blobs, last);
+            let written = self.catalog.append(&pending.blobs);
             state = self.commits.state.lock();
             state.leading = false;
             if written.is_ok() {
@@ -104,13 +104,5 @@ impl Shared {
         while state.leading {
             self.commits.changed.wait(&mut state);
         }
-    }
-
-    fn write_journal(&self, blobs: &[(Journal, Blob)], last: u64) -> Result<()> {
-        if blobs.is_empty() {
-            return Ok(());
-        }
-        self.catalog.append(blobs)?;
-        self.mark.write(last)
     }
 }

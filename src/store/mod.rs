@@ -12,7 +12,6 @@ mod commit;
 mod forget;
 mod journal;
 mod load;
-mod mark;
 mod memtable;
 mod observations;
 mod observe;
@@ -498,9 +497,9 @@ impl Handle {
         if shared.poison.get().is_none() {
             shared.let_go_of_all();
         }
-        shared.catalog.close();
+        let closed = shared.catalog.close();
         *shared.guard.lock() = None;
-        flushed
+        flushed.and(closed)
     }
 }
 

@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 
 use super::commit::{Commits, Pending};
 use super::journal;
-use super::mark::{self, Mark};
 use super::memtable::Memtable;
 use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
-use crate::catalog::{Blob, Catalog, Contents, Journal, Settings};
+use crate::catalog::{Blob, Catalog, Contents, Journal, mark};
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -35,7 +34,7 @@ pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     let _guard = lock(disk, Lock::Exclusive)?;
     require_empty(disk)?;
     let url_seed = RandomState::new().build_hasher().finish();
-    Catalog::create(disk, Settings { url_seed, next_segment: 1 }, &options.epoch)
+    Catalog::create(disk, url_seed, &options.epoch)
 }
 
 /// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
@@ -77,13 +76,11 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     let (catalog, contents) = Catalog::open(&disk)?;
     let (view, last) = view_of(&disk, &contents, &[])?;
     let orphans = orphans(&disk, &contents)?;
-    let mark = Mark::open(&*disk)?;
     let newest_epoch = view.newest_epoch().0;
     let shared = Shared {
         disk,
         options,
         catalog,
-        mark,
         guard: Mutex::new(Some(guard)),
         newest_epoch: AtomicU32::new(newest_epoch),
         registering: Mutex::new(()),
@@ -221,17 +218,17 @@ pub(super) fn view_of(
     for row in &contents.segments {
         segments.push(LiveSegment::open_row(disk, row, open)?);
     }
-    let (memtables, last) = replay(disk, contents)?;
+    if let Some(what) = contents.is_behind(mark::read(&**disk)) {
+        return Err(Error::corrupt(Name::Catalog, 0, what));
+    }
+    let (memtables, last) = replay(contents)?;
     let epochs = contents.epochs.as_slice().into();
     Ok((View { seed, segments: segments.into(), memtables, epochs }, last))
 }
 
 /// Replays the journals. Returns their memtables, of which there is at least one, and the number of
 /// the last operation.
-pub(super) fn replay(
-    disk: &Arc<dyn Disk>,
-    contents: &Contents,
-) -> Result<(Vec<Arc<Memtable>>, u64)> {
+pub(super) fn replay(contents: &Contents) -> Result<(Vec<Arc<Memtable>>, u64)> {
     let seed = contents.settings.url_seed;
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals: Vec<_> = contents.journals.iter().filter(|(_, b)| !b.is_empty()).collect();
@@ -267,11 +264,6 @@ pub(super) fn replay(
         }),
         one => one.iter().map(replay_one).collect::<Result<Vec<_>>>(),
     }?;
-    let noted = mark::read(&**disk);
-    if noted > last {
-        let what = format!("operation {noted} was acknowledged, and the journal ends at {last}");
-        return Err(Error::corrupt(Name::Catalog, 0, what));
-    }
     if memtables.is_empty() {
         memtables.push(Arc::new(Memtable::new(Journal::A)));
     }

@@ -1,17 +1,15 @@
 //! Reading a store from another process than the one that writes it.
 
-use std::io::ErrorKind;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
-use super::mark;
 use super::open::{self, open_catalog, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View};
-use crate::catalog::{Catalog, Manifest};
+use crate::catalog::{Catalog, Manifest, mark};
 use crate::disk::{Disk, Lock, LockGuard, Name, RealDisk};
 use crate::error::{Error, Result};
 use crate::sync::thread;
@@ -123,7 +121,7 @@ impl Reader {
     /// How many operations have been acknowledged by now that are not seen here. One small read.
     pub fn behind(&self) -> u64 {
         match self.written {
-            Some(_) => mark::read(&*self.disk).saturating_sub(self.now.sequence),
+            Some(_) => mark::read(&*self.disk).sequence.saturating_sub(self.now.sequence),
             None => 0,
         }
     }
@@ -141,14 +139,15 @@ impl Reader {
 /// The newest state, and when it was written if a writer is at work.
 fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option<SystemTime>)> {
     require_store(disk)?;
-    match sight(disk, before, |_| Ok(()))? {
+    let show = |manifest: &Manifest| show(disk, manifest, still_open(before, manifest.url_seed));
+    match sight(disk, show)? {
         Sight::Alone(_guard) => {
-            let contents = Catalog::read(open_catalog(disk)?)?;
+            let contents = Catalog::read(&*open_catalog(disk)?)?;
             let open = still_open(before, contents.settings.url_seed);
             let (view, sequence) = view_of(disk, &contents, open)?;
             Ok((Snapshot { view: Arc::new(view), sequence }, None))
         }
-        Sight::Beside { snapshot, written, taken: () } => Ok((snapshot, Some(written))),
+        Sight::Beside { written, taken } => Ok((taken, Some(written))),
     }
 }
 
@@ -156,8 +155,8 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
 pub(super) enum Sight<T> {
     /// No writer is at work, and none will be while this lock is held.
     Alone(Box<dyn LockGuard>),
-    /// A writer is at work; what it shows.
-    Beside { snapshot: Snapshot, written: SystemTime, taken: T },
+    /// A writer is at work; when it wrote what it shows, and what was taken of that.
+    Beside { written: SystemTime, taken: T },
 }
 
 /// Looks whether a writer is at work, and takes what is needed of what it shows while the files are
@@ -167,8 +166,7 @@ pub(super) enum Sight<T> {
 /// again, and is damage if `SNAPSHOT` is the same still.
 pub(super) fn sight<T>(
     disk: &Arc<dyn Disk>,
-    view: Option<&View>,
-    take: impl Fn(&Snapshot) -> Result<T>,
+    take: impl Fn(&Manifest) -> Result<T>,
 ) -> Result<Sight<T>> {
     let since = Instant::now();
     let mut before: Option<Manifest> = None;
@@ -178,15 +176,9 @@ pub(super) fn sight<T>(
             return Ok(Sight::Alone(guard));
         }
         if let Some(manifest) = Manifest::read(&**disk)? {
-            let shown = show(disk, &manifest, still_open(view, manifest.url_seed));
-            match shown.and_then(|snapshot| Ok((take(&snapshot)?, snapshot))) {
-                Ok((taken, snapshot)) => {
-                    return Ok(Sight::Beside { snapshot, written: manifest.written, taken });
-                }
-                Err(Error::Io { source, .. })
-                    if source.kind() == ErrorKind::NotFound
-                        && before.as_ref() != Some(&manifest) =>
-                {
+            match take(&manifest) {
+                Ok(taken) => return Ok(Sight::Beside { written: manifest.written, taken }),
+                Err(e) if e.is_not_found() && before.as_ref() != Some(&manifest) => {
                     before = Some(manifest);
                     continue;
                 }

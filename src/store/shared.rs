@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock};
 
 use super::commit::{Commits, Pending};
-use super::mark::Mark;
 use super::memtable::Memtable;
 use super::options::Options;
 use super::outside::Outside;
@@ -22,7 +21,6 @@ pub(super) struct Shared {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) options: Options,
     pub(super) catalog: Catalog,
-    pub(super) mark: Mark,
     /// Held until the store is closed.
     pub(super) guard: Mutex<Option<Box<dyn LockGuard>>>,
     /// The number of the last epoch.

@@ -96,8 +96,16 @@ fn is_of(segment: &Segment, row: &SegmentRow) -> bool {
 /// Opens the segment that a row describes, and no other of its number.
 pub(crate) fn open_listed(disk: &Arc<dyn Disk>, row: &SegmentRow) -> Result<Segment> {
     let segment = Segment::open(disk, row.id)?;
-    if is_of(&segment, row) {
-        return Ok(segment);
+    check_row(&segment, row)?;
+    Ok(segment)
+}
+
+/// # Errors
+///
+/// If a row does not describe this segment.
+pub(crate) fn check_row(segment: &Segment, row: &SegmentRow) -> Result<()> {
+    if is_of(segment, row) {
+        return Ok(());
     }
     let what = "the live list describes another file of this name";
     Err(Error::corrupt(Name::Segment(row.id), 0, what))

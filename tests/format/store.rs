@@ -115,15 +115,15 @@ impl Store {
         segments
     }
 
-    /// The sequence number in the lock file.
-    pub(crate) fn mark(&self) -> u64 {
+    /// The sequence number and the number of changes in the lock file.
+    pub(crate) fn mark(&self) -> (u64, u64) {
         let bytes = std::fs::read(self.path.join("LOCK")).unwrap();
         let mut mark = Bytes(&bytes);
         assert_eq!(mark.take(8), b"simkmark");
-        let sequence = mark.u64();
-        assert_eq!(mark.u32(), crc32(&[&bytes[..16]]));
+        let noted = (mark.u64(), mark.u64());
+        assert_eq!(mark.u32(), crc32(&[&bytes[..24]]));
         mark.end();
-        sequence
+        noted
     }
 
     /// The seed, the segments and the epochs that a reader in another process is told of.

@@ -201,7 +201,6 @@ impl Shared {
         // From here on a list may name them, whatever becomes of the commit.
         written.segments.listed();
         self.catalog.add(&rows, next).map_err(|e| self.poison(e))?;
-        self.mark.write(last).map_err(|e| self.poison(e))?;
         self.change_view(|view| {
             // What was looked up in the view before says nothing of these segments: another memtable
             // tells whoever waits with it.

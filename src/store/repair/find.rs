@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::options::Loss;
-use crate::catalog::{Blob, Catalog, Contents, Journal, Manifest, Salvage, SegmentRow};
+use crate::catalog::{Blob, Catalog, Journal, Manifest, Salvage, SegmentRow, mark};
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::segment::Frame;
 use crate::store::memtable::Memtable;
-use crate::store::{journal, mark, open};
+use crate::store::{journal, open};
 
 /// Epochs that are named where nothing says how many there are, at most.
 const EPOCHS_MAX: u32 = 1 << 16;
@@ -41,13 +41,13 @@ pub(super) struct Found {
 /// Looks at the directory and all that says what belongs to the store.
 pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
     let mut found = Found::default();
-    let contents = match open::open_catalog(disk).and_then(Catalog::read) {
+    let contents = match open::open_catalog(disk).and_then(|file| Catalog::read(&*file)) {
         Err(e) if found.is_flaw(&e) => None,
         read => Some(read?),
     };
     let marked = mark::read(&**disk);
     match contents {
-        Some(contents) if end_of(&contents) >= marked => {
+        Some(contents) if contents.is_behind(marked).is_none() => {
             for row in &contents.segments {
                 found.listed(disk, row)?;
             }
@@ -60,49 +60,30 @@ pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
         }
         stale => {
             if let Some(contents) = stale {
-                let end = end_of(&contents);
-                let what = format!("operation {marked} was acknowledged, and it ends at {end}");
+                let what = contents.is_behind(marked).unwrap_or_default();
                 found.flaws.push(Corruption { file: Name::Catalog.to_string(), offset: 0, what });
                 found.epochs = contents.epochs;
             } else if let Ok(Some(manifest)) = Manifest::read(&**disk) {
                 found.epochs = manifest.epochs;
             }
             found.unlisted(disk)?;
-            let salvage = open::open_catalog(disk).and_then(Salvage::open).ok();
+            let salvage = open::open_catalog(disk).and_then(|file| Salvage::read(&*file));
+            let salvage = salvage.unwrap_or_default();
             let last = found.components.last().map_or(0, |newest| newest.operations.1);
-            let journals = salvage.as_ref().map(|salvage| salvage.journals(last.saturating_add(1)));
-            found.replay(journals.unwrap_or_default(), last);
-            found.name_epochs(salvage.map_or(0, |salvage| salvage.epochs()));
+            found.replay(salvage.journals(last.saturating_add(1)), last);
+            if salvage.epochs.len() > found.epochs.len() {
+                found.epochs = salvage.epochs;
+            }
+            found.name_epochs();
         }
     }
-    found.compare_with_mark(marked);
+    found.compare_with_mark(marked.sequence);
     Ok(found)
-}
-
-/// The last operation that a catalog has or lists.
-fn end_of(contents: &Contents) -> u64 {
-    let blobs = contents.journals.iter().filter_map(|(_, blobs)| blobs.last());
-    let ends =
-        blobs.map(|blob| blob.first_sequence.saturating_add(blob.count.into()).saturating_sub(1));
-    ends.chain(contents.segments.last().map(|row| row.last_sequence)).max().unwrap_or(0)
 }
 
 /// The flaw that an error tells of, if it is no other error.
 pub(super) fn flaw_of(error: &Error) -> Option<Corruption> {
-    use std::io::ErrorKind;
-    match error {
-        Error::Corrupt(flaw) => Some(flaw.clone()),
-        Error::Catalog(what) => {
-            Some(Corruption { file: Name::Catalog.to_string(), offset: 0, what: what.clone() })
-        }
-        Error::Io { action, file, source }
-            if *action == "read" || source.kind() == ErrorKind::NotFound =>
-        {
-            let what = format!("cannot {action} it: {source}");
-            Some(Corruption { file: file.clone(), offset: 0, what })
-        }
-        _ => None,
-    }
+    error.clone().flaw().ok()
 }
 
 impl Found {
@@ -283,7 +264,7 @@ impl Found {
     }
 
     /// Makes up the names of epochs that are not known: as many as there are.
-    fn name_epochs(&mut self, counted: usize) {
+    fn name_epochs(&mut self) {
         let newest = self.components.iter().filter_map(|component| match &component.part {
             Part::Segment(frame) => frame.epochs().max(),
             Part::Memory(memtable) => {
@@ -293,7 +274,7 @@ impl Found {
             }
         });
         let newest = newest.filter(|epoch| *epoch < EPOCHS_MAX).max();
-        let count = newest.map_or(1, |newest| newest as usize + 1).max(counted);
+        let count = newest.map_or(1, |newest| newest as usize + 1);
         let unnamed = self.epochs.len()..count;
         self.unnamed = unnamed.map(|number| format!("unknown-{number}")).collect();
         self.epochs.extend_from_slice(&self.unnamed);

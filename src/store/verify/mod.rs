@@ -12,15 +12,14 @@ use std::sync::Arc;
 pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions, Verifying};
 
-use super::memtable::Memtable;
 use super::open;
 use super::reader::{Sight, sight};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
-use super::view::{LiveSegment, View, open_listed};
-use crate::catalog::{Catalog, Contents, Manifest};
+use super::view::{LiveSegment, View, check_row, open_listed};
+use crate::catalog::{Catalog, Contents, Manifest, mark};
 use crate::disk::{Access, Disk, DiskFile, Name};
-use crate::error::{Corruption, Error, Result};
+use crate::error::{Error, Result};
 use crate::segment::{PlainSegment, Segment};
 
 /// Checks the store in a directory without opening it, damaged or not: reads all of it, checks every
@@ -60,62 +59,86 @@ pub fn verify(path: impl AsRef<std::path::Path>, options: VerifyOptions<'_>) -> 
 pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Verified> {
     let mut check = Check::new(options);
     open::require_store(&disk)?;
-    let sight = sight(&disk, None, |snapshot| files(&disk, snapshot));
-    let guard = match check.keep(sight)? {
-        Some(Sight::Alone(guard)) => guard,
-        Some(Sight::Beside { snapshot, taken, .. }) => {
-            check.snapshot(&snapshot, taken)?;
-            check.manifest(&disk)?;
-            return check.finish();
+    let sight = sight(&disk, |manifest| beside(&disk, manifest));
+    let (opened, memtables) = match check.keep(sight)? {
+        Some(Sight::Alone(guard)) => {
+            let contents = check.catalog(open::open_catalog(&disk))?;
+            // The journal and the mark that tells how far it went are of one moment only until the
+            // lock is let go. What is open stays, whoever writes to the store then.
+            let marked = mark::read(&*disk);
+            let behind = contents.as_ref().and_then(|contents| contents.is_behind(marked));
+            if let Some(what) = behind {
+                check.note(Error::corrupt(Name::Catalog, 0, what))?;
+            }
+            let opened = alone(&disk, contents.as_ref())?;
+            drop(guard);
+            check.pace.pass(check.verified.bytes)?;
+            let replayed = contents.as_ref().map(open::replay).transpose();
+            (opened, check.keep(replayed)?.flatten())
         }
+        Some(Sight::Beside { taken, .. }) => (taken, None),
         None => return check.finish(),
     };
-    let contents = check.catalog(open::open_catalog(&disk))?;
     check.manifest(&disk)?;
-    let ids = match &contents {
-        Some(contents) => contents.segments.iter().map(|row| row.id).collect(),
-        // What a list would name is not known: everything that is there.
-        None => open::segment_ids(&disk)?,
-    };
-    let mut segments = Vec::with_capacity(ids.len());
-    for id in ids {
-        let row = contents.as_ref().and_then(|c| c.segments.iter().find(|row| row.id == id));
-        let segment = match row {
-            Some(row) => open_listed(&disk, row),
-            None => Segment::open(&disk, id),
-        };
-        let segment = segment.and_then(|segment| {
-            let name = Name::Segment(id);
-            let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-            Ok((segment, file))
-        });
-        if let Some(segment) = check.keep(segment)? {
-            segments.push(segment);
-        } else {
-            check.verified.files += 1;
-        }
-    }
-    // The journal and the mark that tells how far it went are of one moment only until then.
-    let replayed = contents.as_ref().map(|contents| open::replay(&disk, contents));
-    // What is open stays, whoever writes to the store meanwhile.
-    drop(guard);
+    let Opened { seed, epochs, segments } = opened;
+    let opened: Vec<_> =
+        segments.into_iter().map(|one| check.opened(one)).collect::<Result<_>>()?;
+    let segments: Vec<_> = opened.into_iter().flatten().collect();
     check.pace.of += segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>();
-    let seed = contents.as_ref().map(|contents| contents.settings.url_seed);
     let mut live = Vec::with_capacity(segments.len());
     for (segment, file) in segments {
         live.extend(check.segment(segment, file, seed)?);
     }
-    if let (Some(contents), Some(replayed)) = (&contents, replayed) {
-        check.journals(contents, replayed, live)?;
-    }
+    let last = live.last().map_or(0, |live| live.segment.numbers().last_sequence);
+    let (memtables, sequence) = memtables.unwrap_or((Vec::new(), last));
+    let (segments, epochs) = (live.into(), epochs.into());
+    let view = Arc::new(View { seed: seed.unwrap_or(0), segments, memtables, epochs });
+    check.whole(&Snapshot { view, sequence })?;
     check.finish()
 }
 
-/// The file of each segment, open to be read.
-fn files(disk: &Arc<dyn Disk>, snapshot: &Snapshot) -> Result<Vec<Box<dyn DiskFile>>> {
-    let names = snapshot.view.segments.iter().map(|live| Name::Segment(live.segment.id()));
-    let open = |name| disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e));
-    names.map(open).collect()
+/// A segment that is to be checked, and its file to be read.
+type OpenSegment = (Segment, Box<dyn DiskFile>);
+
+/// What is to be checked beside the catalog.
+struct Opened {
+    /// Not known where the catalog is damaged.
+    seed: Option<u64>,
+    epochs: Vec<String>,
+    segments: Vec<Result<OpenSegment>>,
+}
+
+/// The segments that a catalog lists; where that is not known, all that are there.
+fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
+    let Some(contents) = contents else {
+        let ids = open::segment_ids(disk)?;
+        let open = |id| with_file(disk, Segment::open(disk, id));
+        let segments = ids.into_iter().map(open).collect();
+        return Ok(Opened { seed: None, epochs: Vec::new(), segments });
+    };
+    let open = |row| with_file(disk, open_listed(disk, row));
+    let segments = contents.segments.iter().map(open).collect();
+    let (seed, epochs) = (Some(contents.settings.url_seed), contents.epochs.clone());
+    Ok(Opened { seed, epochs, segments })
+}
+
+/// What a writer that is at work shows.
+fn beside(disk: &Arc<dyn Disk>, manifest: &Manifest) -> Result<Opened> {
+    let open = |row| match with_file(disk, open_listed(disk, row)) {
+        // It may be gone because another has taken its place.
+        Err(e) if e.is_not_found() && Manifest::read(&**disk)?.as_ref() != Some(manifest) => Err(e),
+        opened => Ok(opened),
+    };
+    let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
+    Ok(Opened { seed: Some(manifest.url_seed), epochs: manifest.epochs.clone(), segments })
+}
+
+/// Opens a segment's file to be read, too.
+fn with_file(disk: &Arc<dyn Disk>, segment: Result<Segment>) -> Result<OpenSegment> {
+    let segment = segment?;
+    let name = Name::Segment(segment.id());
+    let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+    Ok((segment, file))
 }
 
 /// A check on its way.
@@ -141,17 +164,7 @@ impl<'w> Check<'w> {
     }
 
     fn note(&mut self, error: Error) -> Result<()> {
-        let flaw = match error {
-            Error::Corrupt(flaw) => flaw,
-            Error::Io { action, file, source }
-                if action == "read" || is_of_content(source.kind()) =>
-            {
-                let what = format!("cannot {action} it: {source}");
-                Corruption { file, offset: 0, what }
-            }
-            Error::Catalog(what) => Corruption { file: Name::Catalog.to_string(), offset: 0, what },
-            other => return Err(other),
-        };
+        let flaw = error.flaw()?;
         self.pace.flaws += 1;
         if self.verified.flaws.len() < self.flaws_max {
             self.verified.flaws.push(flaw);
@@ -161,7 +174,34 @@ impl<'w> Check<'w> {
         Ok(())
     }
 
-    /// Reads and checks the catalog. Returns what it holds, if it is sound, and its length.
+    /// Does something that tells of each flaw that it meets, and notes those. Returns what comes of
+    /// it if there are none.
+    fn noting<T>(
+        &mut self,
+        run: impl FnOnce(&mut Pace<'w>, &mut dyn FnMut(Error)) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let (mut flaws, mut more, room) = (Vec::new(), 0, self.flaws_max);
+        let done = run(&mut self.pace, &mut |error| {
+            if flaws.len() < room {
+                flaws.push(error);
+            } else {
+                more += 1;
+            }
+        });
+        if flaws.is_empty() {
+            return self.keep(done);
+        }
+        flaws.into_iter().try_for_each(|flaw| self.note(flaw))?;
+        self.pace.flaws += more;
+        self.verified.more_flaws += more;
+        // What else is damaged comes of the same.
+        match done {
+            Ok(_) => Ok(None),
+            Err(e) => e.flaw().map(|_| None),
+        }
+    }
+
+    /// Reads and checks the catalog. Returns what it holds, if it is sound.
     fn catalog(&mut self, file: Result<Box<dyn DiskFile>>) -> Result<Option<Contents>> {
         self.verified.files += 1;
         self.verified.catalog = true;
@@ -169,9 +209,19 @@ impl<'w> Check<'w> {
         let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
         self.pace.of += len;
         self.verified.bytes += len;
-        self.pace.pass(len)?;
-        let contents = Catalog::read(file);
-        self.keep(contents)
+        self.noting(|_, flaw| {
+            Catalog::read_with(&*file, &mut |e| {
+                flaw(e);
+                Ok(())
+            })
+        })
+    }
+
+    /// A segment that is to be checked, if it could be opened.
+    fn opened(&mut self, opened: Result<OpenSegment>) -> Result<Option<OpenSegment>> {
+        let opened = self.keep(opened)?;
+        self.verified.files += usize::from(opened.is_none());
+        Ok(opened)
     }
 
     /// Checks what readers in other processes are told, if anything is.
@@ -179,18 +229,6 @@ impl<'w> Check<'w> {
         let manifest = self.keep(Manifest::read(&**disk))?;
         self.verified.files += usize::from(manifest.is_none_or(|manifest| manifest.is_some()));
         Ok(())
-    }
-
-    /// Checks what a snapshot shows, where the files of its segments are open.
-    fn snapshot(&mut self, snapshot: &Snapshot, files: Vec<Box<dyn DiskFile>>) -> Result<()> {
-        let segments = &snapshot.view.segments;
-        self.pace.of += segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>();
-        for (live, file) in segments.iter().zip(files) {
-            if self.blocks(&live.segment, file)? {
-                self.fits(live, Some(snapshot.view.seed))?;
-            }
-        }
-        self.whole(snapshot)
     }
 
     /// Checks a segment; returns it if it is sound.
@@ -210,24 +248,11 @@ impl<'w> Check<'w> {
 
     /// Every block of a segment, by plain reads. Whether all are sound.
     fn blocks(&mut self, segment: &Segment, file: Box<dyn DiskFile>) -> Result<bool> {
-        let before = self.verified.flaw_count();
-        let (mut flaws, mut counted) = (Vec::new(), 0);
-        let room = self.flaws_max;
-        let mut flaw = |error: Error| {
-            if flaws.len() < room {
-                flaws.push(error);
-            } else {
-                counted += 1;
-            }
-        };
-        let mut plain = PlainSegment::new(segment.frame(), file);
-        plain.check(&mut flaw, &mut |bytes| self.pace.pass(bytes))?;
-        flaws.into_iter().try_for_each(|flaw| self.note(flaw))?;
-        self.pace.flaws += counted;
-        self.verified.more_flaws += counted;
         self.verified.files += 1;
         self.verified.bytes += segment.file_bytes();
-        Ok(self.verified.flaw_count() == before)
+        let mut plain = PlainSegment::new(segment.frame(), file);
+        let sound = self.noting(|pace, flaw| plain.check(flaw, &mut |bytes| pace.pass(bytes)))?;
+        Ok(sound.is_some())
     }
 
     /// Whether a segment fits together whose blocks are sound.
@@ -235,25 +260,11 @@ impl<'w> Check<'w> {
         let Some(seed) = seed else { return Ok(true) };
         let (numbers, bytes) = (live.segment.numbers(), live.segment.file_bytes());
         // Each thousand pages or fingerprints pass their share of the file.
-        let share = bytes / ((numbers.pages + numbers.fingerprints) / 1024 + 1);
+        let share = bytes / (numbers.pages.saturating_add(numbers.fingerprints) / 1024 + 1);
         let mut pass = || self.pace.pass(share);
         let done = fit::pages(live, seed, &mut pass)
             .and_then(|in_force| fit::tables(live, in_force, &mut pass));
         Ok(self.keep(done)?.is_some())
-    }
-
-    /// Whether the journal can be replayed, and, if all is sound, how much there is in all.
-    fn journals(
-        &mut self,
-        contents: &Contents,
-        replayed: Result<(Vec<Arc<Memtable>>, u64)>,
-        segments: Vec<Arc<LiveSegment>>,
-    ) -> Result<()> {
-        let Some((memtables, last)) = self.keep(replayed)? else { return Ok(()) };
-        let seed = contents.settings.url_seed;
-        let epochs = contents.epochs.as_slice().into();
-        let view = Arc::new(View { seed, segments: segments.into(), memtables, epochs });
-        self.whole(&Snapshot { view, sequence: last })
     }
 
     /// Counts what there is, if all is sound.
@@ -278,19 +289,41 @@ impl<'w> Check<'w> {
     }
 }
 
-/// Whether an error says that a file is not there or not what it must be.
-fn is_of_content(kind: std::io::ErrorKind) -> bool {
-    use std::io::ErrorKind;
-    matches!(kind, ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData)
-}
-
 impl Shared {
     pub(super) fn verify(&self, options: VerifyOptions<'_>) -> Result<Verified> {
-        let snapshot = self.snapshot();
         let mut check = Check::new(options);
-        check.catalog(self.catalog.copy())?;
+        let marked = mark::read(&*self.disk);
+        let contents = check.catalog(self.catalog.copy())?;
+        check.pace.pass(check.verified.bytes)?;
         // As long as the snapshot lives the files have their names.
-        check.snapshot(&snapshot, files(&self.disk, &snapshot)?)?;
+        let snapshot = self.snapshot();
+        if let Some(contents) = contents {
+            let behind = contents.is_behind(marked).map(|w| Error::corrupt(Name::Catalog, 0, w));
+            behind.into_iter().try_for_each(|flaw| check.note(flaw))?;
+            let rows = contents.segments.iter();
+            let opened = rows.filter_map(|row| {
+                let id_of = |live: &&Arc<LiveSegment>| live.segment.id() == row.id;
+                let live = snapshot.view.segments.iter().find(id_of)?;
+                Some(check_row(&live.segment, row))
+            });
+            for checked in opened {
+                check.keep(checked)?;
+            }
+            check.keep(open::replay(&contents))?;
+        }
+        let segments = &snapshot.view.segments;
+        check.pace.of += segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>();
+        for live in segments.iter() {
+            let name = Name::Segment(live.segment.id());
+            let file = self.disk.open(name, Access::Read);
+            let file = check.keep(file.map_err(|e| Error::io("open", name, e)))?;
+            if let Some(file) = file
+                && check.blocks(&live.segment, file)?
+            {
+                check.fits(live, Some(snapshot.view.seed))?;
+            }
+        }
+        check.whole(&snapshot)?;
         check.manifest(&self.disk)?;
         check.finish()
     }
