@@ -1,6 +1,8 @@
 //! The frame of a segment: the head at its start, the section table and trailer at its end.
 
-use super::Cursor;
+use std::collections::HashSet;
+
+use super::{BLOCK_BYTES, Cursor};
 
 /// The format version that this build writes, and the newest that it reads.
 pub(crate) const VERSION: u32 = 1;
@@ -16,6 +18,8 @@ pub(crate) const TRAILER_BYTES: u64 = TRAILER_LEN as u64;
 const TRAILER_LEN: usize = 64;
 const ENTRY_BYTES: usize = 24;
 const NUMBERS_BYTES: usize = 80;
+/// Sections of a segment, at most: those of more epochs than anybody has.
+const SECTIONS_MAX: u64 = 1 << 20;
 
 /// Sections lie at multiples of this.
 pub(crate) const ALIGN: u64 = 64;
@@ -345,6 +349,11 @@ pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, id: u64) -> Result<Tr
     if offset.checked_add(len) != Some(at) || offset < HEAD_BYTES {
         return damage(at, "the section table does not end where the trailer begins");
     }
+    // The file may be said to be longer than any that was ever written.
+    let blocks = (at / BLOCK_BYTES).saturating_add(sections);
+    if sections > SECTIONS_MAX || roots > blocks / (BLOCK_BYTES / 4) + 1 {
+        return damage(at, "the section table has more than any segment");
+    }
     let expected = (NUMBERS_BYTES as u64)
         .checked_add(sections.saturating_mul(ENTRY_BYTES as u64))
         .and_then(|n| n.checked_add(roots.saturating_mul(4)));
@@ -372,6 +381,7 @@ fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Resul
         return damage(offset, "the segment's numbers cannot be");
     };
     let mut table = Table { numbers, sections: Vec::new(), roots: Vec::new() };
+    let mut tags = HashSet::new();
     let mut end = HEAD_BYTES;
     for _ in 0..sections {
         let entry = (|| {
@@ -390,7 +400,7 @@ fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Resul
             return damage(offset, "the section table's sections overlap or leave the file");
         }
         end = entry.offset + entry.len;
-        if table.sections.iter().any(|s| s.tag == entry.tag) {
+        if !tags.insert(entry.tag) {
             return damage(offset, "the section table names a section twice");
         }
         table.sections.push(entry);
@@ -417,7 +427,7 @@ mod tests {
                 SectionEntry { tag: Tag::of(Kind::Pages), offset: 64, len: 10 },
                 SectionEntry { tag: Tag::table(Kind::Planes, 3, 7), offset: 128, len: 64 },
             ],
-            roots: vec![5, 6],
+            roots: vec![5],
         };
         let mut file = encode_head(4).to_vec();
         file.resize(192, 1);

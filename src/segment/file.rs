@@ -103,6 +103,11 @@ impl Segment {
         self.retired.store(true, Ordering::Release);
     }
 
+    /// Lets the file stay after all, for the next open to remove.
+    pub(crate) fn keep(&self) {
+        self.retired.store(false, Ordering::Release);
+    }
+
     /// The epochs that have tables here.
     pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
         self.frame.epochs()

@@ -22,7 +22,6 @@ use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, Tag};
 use crate::page::Visit;
 use crate::search::canonical_key;
-use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// What is merged.
 pub(crate) struct Mergeable<'a> {
@@ -34,8 +33,8 @@ pub(crate) struct Mergeable<'a> {
     pub(crate) done: &'a [u64],
     /// Pages that are left out because newer segments hide them: asked with URL and SURT key.
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
-    /// Ends the merge early.
-    pub(crate) cancel: &'a AtomicBool,
+    /// Asked now and then whether the merge is to end early.
+    pub(crate) stop: &'a dyn Fn() -> bool,
     pub(crate) layout: Layout,
 }
 
@@ -147,7 +146,7 @@ fn merge_pages(
     let mut steps = 0u32;
     while !inputs.is_empty() {
         steps = steps.wrapping_add(1);
-        if steps.is_multiple_of(1024) && mergeable.cancel.load(Ordering::Relaxed) {
+        if steps.is_multiple_of(1024) && (mergeable.stop)() {
             return Ok(None);
         }
         // The inputs that stand at the least page, oldest first.
@@ -362,7 +361,7 @@ fn merge_tables(
     let mut steps = 0u32;
     while let Some(least) = streams.iter().filter_map(|s| s.current).min() {
         steps = steps.wrapping_add(1);
-        if steps.is_multiple_of(4096) && mergeable.cancel.load(Ordering::Relaxed) {
+        if steps.is_multiple_of(4096) && (mergeable.stop)() {
             return Ok(None);
         }
         postings.clear();

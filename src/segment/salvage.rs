@@ -246,9 +246,9 @@ fn take_apart(piece: &Piece) -> Parts {
     let Some((count, heads)) = lengths.filter(|(count, _)| *count <= GROUP_PAGES) else {
         return parts;
     };
-    let Some(records) = (front.len() - cursor.rest().len()).checked_add(heads) else {
-        return parts;
-    };
+    let fits = |end: usize| end as u64 <= GROUP_BYTES_MAX;
+    let records = (front.len() - cursor.rest().len()).checked_add(heads);
+    let Some(records) = records.filter(|records| fits(*records)) else { return parts };
     let known = cursor.rest().get(..heads).unwrap_or(cursor.rest());
     let (mut cursor, mut at) = (Cursor::new(known), records);
     let mut url: Vec<u8> = Vec::new();
@@ -256,7 +256,7 @@ fn take_apart(piece: &Piece) -> Parts {
         let head = (|| {
             let [shared, suffix, record] = cursor.varints()?;
             let suffix = cursor.take(usize::try_from(suffix).ok()?)?;
-            let end = at.checked_add(usize::try_from(record).ok()?)?;
+            let end = at.checked_add(usize::try_from(record).ok()?).filter(|end| fits(*end))?;
             Some((usize::try_from(shared).ok().filter(|s| *s <= url.len())?, suffix, end))
         })();
         let Some((shared, suffix, end)) = head else { return parts };

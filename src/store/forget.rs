@@ -51,7 +51,7 @@ impl Shared {
                 let mut forgotten = Forgotten::default();
                 for page in now.scan(Some(prefix)) {
                     forgotten.pages += 1;
-                    forgotten.visits += page?.visits;
+                    forgotten.visits = forgotten.visits.saturating_add(page?.visits);
                 }
                 if forgotten.pages == 0 {
                     return Ok(forgotten);
@@ -113,7 +113,7 @@ impl Shared {
                     Ok(view.head(&lookup, u64::MAX)?.head.is_none()
                         || view.forgotten(&lookup, u64::MAX, number)?)
                 };
-                self.merge_segments(std::slice::from_ref(live), &done, &keep)?;
+                self.merge_segments(std::slice::from_ref(live), &done, &keep, &|| false)?;
             }
         }
         // The old files went with the last of these; that, too, must outlast a crash.

@@ -6,7 +6,7 @@
 //! keeps its file.
 
 use std::io::ErrorKind;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::shared::Shared;
@@ -25,6 +25,8 @@ pub(super) struct Outside {
     again: Option<Instant>,
     /// Segments that left the live list, oldest first.
     departed: Vec<Departed>,
+    /// Those whose files go with their last holders.
+    retired: Vec<Weak<Segment>>,
 }
 
 #[derive(Debug)]
@@ -37,10 +39,12 @@ struct Departed {
 impl Outside {
     /// Lets go of those that have waited long enough: their files go with their last holders.
     fn let_go(&mut self, grace: Duration) {
+        self.retired.retain(|segment| segment.strong_count() > 0);
         self.departed.retain(|departed| {
             let due = departed.told.is_some_and(|told| told.elapsed() >= grace);
             if due {
                 departed.segments.iter().for_each(|segment| segment.retire());
+                self.retired.extend(departed.segments.iter().map(Arc::downgrade));
             }
             !due
         });
@@ -142,6 +146,14 @@ impl Shared {
     /// is about to open one starts again.
     pub(super) fn let_go_of_all(&self) {
         self.outside.lock().let_go(Duration::ZERO);
+    }
+
+    /// The same when the store closes. What snapshots still hold is left to the next open: when they
+    /// let go, another store may have come into this one's place.
+    pub(super) fn let_go_at_close(&self) {
+        let mut outside = self.outside.lock();
+        outside.let_go(Duration::ZERO);
+        outside.retired.drain(..).filter_map(|held| held.upgrade()).for_each(|held| held.keep());
     }
 
     /// How long until [`attend_to_readers`](Self::attend_to_readers) has something to do. Waits for

@@ -15,7 +15,7 @@ use super::view::{LiveSegment, View};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
-use crate::layout::PAGES_MAX;
+use crate::layout::{Numbers, PAGES_MAX};
 use crate::search::Resources;
 use crate::segment::{Layout, Mergeable, SealPage, Sealer, Segment, Span, merge};
 use crate::sync::atomic::Ordering;
@@ -236,15 +236,22 @@ impl Shared {
         self.view().memtables.len() < 2 && self.due().is_none()
     }
 
-    /// Whether the segments would take much less room as one, and may become one: most of what goes
-    /// then are records of pages that newer segments have, too.
+    /// Whether the segments would take much less room as one, and may become one: what goes then are
+    /// records of pages that newer segments have, too, and what was forgotten.
     fn is_wasteful(&self) -> bool {
         let view = self.view();
-        let numbers = || view.segments.iter().map(|live| live.segment.numbers());
-        let records: u64 = numbers().map(|n| n.pages).sum();
-        let pages = u64::try_from(numbers().map(|n| n.page_delta).sum::<i64>()).unwrap_or(0);
+        let sum = |of: fn(&Numbers) -> u64| -> u64 {
+            view.segments.iter().map(|live| of(live.segment.numbers())).sum()
+        };
+        let left = |of: fn(&Numbers) -> i64| -> u64 {
+            let sum: i64 = view.segments.iter().map(|live| of(live.segment.numbers())).sum();
+            u64::try_from(sum).unwrap_or(0)
+        };
+        let is_much = |all: u64, left: u64| all.saturating_mul(10) > left.saturating_mul(13);
+        let records = sum(|n| n.pages);
         view.segments.len() > 1
-            && records.saturating_mul(10) > pages.saturating_mul(13)
+            && (is_much(records, left(|n| n.page_delta))
+                || is_much(sum(|n| n.visits), left(|n| n.visit_delta)))
             && records < PAGES_MAX
             && self.has_space(&view.segments).unwrap_or(false)
     }
@@ -260,12 +267,12 @@ impl Shared {
         self.sound()?;
         let Some(mut inputs) = self.due() else { return Ok(false) };
         inputs.truncate(MERGED_MAX);
-        self.merge_segments(&inputs, &[], &|_, _| Ok(false))?;
+        self.merge_segments(&inputs, &[], &|_, _| Ok(false), &|| false)?;
         Ok(true)
     }
 
-    /// Merges all segments into one.
-    pub(super) fn merge_all(&self) -> Result<Merged> {
+    /// Merges all segments into one. Ends early with [`Error::Cancelled`] when `stop` says so.
+    pub(super) fn merge_all(&self, stop: &dyn Fn() -> bool) -> Result<Merged> {
         let _one = self.merging.lock();
         let mut all = Merged::default();
         loop {
@@ -276,7 +283,7 @@ impl Shared {
             }
             let whole = inputs.len() <= MERGED_MAX;
             for inputs in inputs.chunks(MERGED_MAX).filter(|inputs| inputs.len() > 1) {
-                let merged = self.merge_segments(inputs, &[], &|_, _| Ok(false))?;
+                let merged = self.merge_segments(inputs, &[], &|_, _| Ok(false), stop)?;
                 all.inputs += merged.inputs;
                 all.bytes += merged.bytes;
             }
@@ -308,15 +315,16 @@ impl Shared {
         inputs: &[Arc<LiveSegment>],
         done: &[u64],
         hidden: &dyn Fn(&str, &[u8]) -> Result<bool>,
+        stop: &dyn Fn() -> bool,
     ) -> Result<Merged> {
         if !self.has_space(inputs)? {
             let full = std::io::Error::from(ErrorKind::StorageFull);
             return Err(Error::io("merge the segments of", self.disk.location(), full));
         }
-        let merged = self.try_merge(inputs, done, hidden).map_err(|e| match e {
+        let merged = self.try_merge(inputs, done, hidden, stop).map_err(|e| match e {
             // Nothing was lost and nothing is in doubt: the inputs stand as they are.
             // So it is if what comes of it would be too large for one segment.
-            Error::Corrupt(_) | Error::Option(_) => e,
+            Error::Corrupt(_) | Error::Option(_) | Error::Cancelled => e,
             e if e.is_full() => e,
             e => self.poison(e),
         })?;
@@ -329,20 +337,24 @@ impl Shared {
         inputs: &[Arc<LiveSegment>],
         done: &[u64],
         hidden: &dyn Fn(&str, &[u8]) -> Result<bool>,
+        stop: &dyn Fn() -> bool,
     ) -> Result<Merged> {
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let first = |live: Option<&Arc<LiveSegment>>| live.map(|l| l.segment.id());
         let oldest = first(self.view().segments.first()) == first(inputs.first());
         let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
+        let closing = || self.cancel.load(Ordering::Relaxed);
         let mergeable = Mergeable {
             inputs: &segments,
             oldest,
             done,
             hidden,
-            cancel: &self.cancel,
+            stop: &|| closing() || stop(),
             layout: self.background_layout(),
         };
-        let Some(bytes) = merge(&self.disk, id, &mergeable)? else { return Err(Error::Closed) };
+        let Some(bytes) = merge(&self.disk, id, &mergeable)? else {
+            return Err(if closing() { Error::Closed } else { Error::Cancelled });
+        };
         let live = self.open_segment(id)?;
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
         let next = self.next_segment.load(Ordering::Acquire);
@@ -405,7 +417,7 @@ impl Shared {
     }
 
     /// The merging thread: merges what is due; and all, if that saves much room, when nothing has come
-    /// for a while.
+    /// for a while. That one is given up when another merge is due, which would have to wait for it.
     pub(super) fn run_merger(&self) {
         let newest = || self.view().segments.last().map(|live| live.segment.id());
         let mut busy = Instant::now();
@@ -428,7 +440,10 @@ impl Shared {
                 self.work.1.wait_for(&mut guard, self.options.seal_after / 4);
             };
             let merged = if rested {
-                self.merge_all().map(drop).inspect_err(|_| given_up = newest())
+                match self.merge_all(&|| self.due().is_some()) {
+                    Err(Error::Cancelled) => continue,
+                    merged => merged.map(drop).inspect_err(|_| given_up = newest()),
+                }
             } else {
                 self.merge_due().map(drop)
             };

@@ -4,13 +4,13 @@ use simkeep::disk::{SimDisk, Unit};
 
 use crate::support::choice;
 
-/// Units of which every subset is tried: 2^10 states.
-const WHOLE_MAX: usize = 10;
+/// Units of which every subset is tried: 2^11 states.
+const WHOLE_MAX: usize = 11;
 /// States by single sectors, at most.
 const SECTORS_MAX: usize = 24;
 
 /// Shows states that a crash may leave now. By pages of 4 KiB: every subset of what is not synced,
-/// or, of more than ten units, the subsets that break programs (all but one, only one, the first
+/// or, of more than eleven units, the subsets that break programs (all but one, only one, the first
 /// few) and some others. By sectors of 512 bytes, torn pages: the first few, all but one, only one.
 /// Then some of any kind, with stale bytes and noise where files grew. Returns whether every subset
 /// of pages was among them.
@@ -27,7 +27,7 @@ pub(crate) fn each(disk: &SimDisk, seed: u64, mut show: impl FnMut(SimDisk, &str
         for (what, kept) in shapes(pages, usize::MAX) {
             show(disk.crash_keeping(Unit::Page, kept), &format!("pages: {what} of {pages}"));
         }
-        for n in 0..1 << (WHOLE_MAX - 3) {
+        for n in 0..1 << (WHOLE_MAX - 4) {
             let state = disk.crash_keeping(Unit::Page, |_| random(2) == 1);
             show(state, &format!("pages: subset {n} of {pages}"));
         }

@@ -94,8 +94,13 @@ pub fn repair_on(
     found.flaws.iter().for_each(|flaw| note(&mut repaired, flaw.clone()));
     let inputs = survey(&from, &found, &mut pace, &mut repaired, keep_forgotten)?;
     let mut merge = Merge::new(&from, inputs, keep_forgotten, found.epochs.len(), &mut pace)?;
+    let store = create(&to, &found.epochs).inspect_err(|e| {
+        // Somebody else was quicker.
+        if !matches!(e, Error::Exists { .. } | Error::Locked { .. } | Error::NotAStore { .. }) {
+            remove(&to);
+        }
+    })?;
     // Nobody else writes there from here on, so whatever is there is ours to take away.
-    let store = create(&to, &found.epochs)?;
     let loaded = load(&store, &found.epochs, &mut merge, memory_bytes);
     let loaded = loaded.and_then(|loaded| store.clone().close().map(|()| loaded));
     let loaded = loaded.inspect_err(|_| remove(&to))?;

@@ -274,7 +274,7 @@ impl<'w> Check<'w> {
         }
         for page in snapshot.scan(None) {
             let Some(page) = self.keep(page)? else { break };
-            self.verified.visits += page.visits;
+            self.verified.visits = self.verified.visits.saturating_add(page.visits);
             self.verified.pages += 1;
         }
         Ok(())
