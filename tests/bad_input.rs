@@ -536,3 +536,25 @@ fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
         check_store(&Store::open(&path, small()).unwrap(), &model);
     }
 }
+
+#[test]
+fn a_store_is_made_where_only_the_lock_of_another_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let create = || {
+        let store = Store::create(&path, small()).unwrap();
+        store.epoch(EPOCHS[1]).unwrap();
+        store
+    };
+    let store = create();
+    sample(&store);
+    store.close().unwrap();
+    fs::remove_dir_all(path.join("segments")).unwrap();
+    for name in ["catalog.redb", "SNAPSHOT"] {
+        fs::remove_file(path.join(name)).unwrap();
+    }
+    let store = create();
+    let model = sample(&store);
+    store.close().unwrap();
+    check_store(&Store::open(&path, small()).unwrap(), &model);
+}

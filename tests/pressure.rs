@@ -2,11 +2,15 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an error fails")]
 
+mod support;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
+use simkeep::disk::{Access, Disk, Name, OpKind, RealDisk, SimDisk};
 use simkeep::{Digest, Epoch, Error, Observation, Options, Store};
+
+use support::disks::Gate;
 
 const F: u64 = 0x0123_4567_89ab_cdef;
 
@@ -195,5 +199,37 @@ fn a_page_that_is_visited_all_the_time_costs_no_more_than_others() {
         assert_eq!(before.unwrap().visits, 100_000);
         store.seal().unwrap();
         assert_eq!(store.history(url).unwrap().len(), 100_000);
+    });
+}
+
+/// A merge of everything, of a store at rest, is as long as the store is large.
+#[test]
+fn a_merge_at_rest_gives_way_to_those_that_are_due() {
+    in_time(|| {
+        let gate = Gate::default();
+        let rest = Duration::from_millis(50);
+        let options = Options { merge_fanout: 4, seal_after: rest, ..options(2000, true) };
+        let store = Store::create_on(Arc::new(gate.before(on(&SimDisk::new()))), options).unwrap();
+        gate.close(|kind, name| {
+            let begins =
+                matches!(name, Some(Name::SegmentNew(_))) && kind == OpKind::Open(Access::Create);
+            begins && std::thread::current().name() == Some("simkeep-merge")
+        });
+        // Three segments with the same pages: not due, and a waste of room.
+        let visit = |round: i64, pages: i64| {
+            let urls: Vec<String> = (0..pages).map(|i| format!("http://a.example/{i}")).collect();
+            let batch: Vec<_> = urls.iter().map(|url| Observation::gone(url, round)).collect();
+            store.observe_batch(&batch).unwrap();
+            store.seal().unwrap();
+        };
+        (0..3).for_each(|round| visit(round, 1999));
+        gate.await_arrival();
+        // Work comes back, and one segment more makes a merge due.
+        visit(3, 10);
+        gate.open();
+        store.rest().unwrap();
+        // All four were merged at once; had the other gone on, there were its output and the fourth.
+        let stats = store.stats().unwrap();
+        assert_eq!((stats.segments.len(), stats.merge_error), (1, None));
     });
 }

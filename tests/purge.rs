@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use simkeep::disk::{Name, OpKind, SimDisk};
 use simkeep::{Epoch, Forgotten, Observation, Options, Prefix, Query, Scope, Store, Verdict};
@@ -16,6 +17,7 @@ use support::compare::{check_outcome, check_store, check_view, dump};
 use support::disks::Gate;
 use support::model::Model;
 use support::pages::{PREFIXES, URLS};
+use support::sample::fill;
 use support::{choice, create, observation, on, open, small};
 
 /// What sets the pages to be purged apart; their neighbours' keys do not begin like it.
@@ -484,4 +486,28 @@ fn a_purged_page_stands_in_no_file_of_a_real_directory() {
     store.close().unwrap();
     assert_eq!(files_with(dir.path(), MARK), 0);
     assert_eq!(Store::open(dir.path(), small()).unwrap().stats().unwrap().pages, 1);
+}
+
+#[test]
+fn a_snapshot_that_outlives_its_store_removes_nothing_of_another_in_its_place() {
+    let disk = SimDisk::new();
+    let (mut model, options) =
+        (Model::default(), Options { reader_grace: Duration::ZERO, ..small() });
+    let store = create(&disk, options.clone());
+    for seed in 1..3 {
+        fill(&store, &mut model, seed, 20);
+        store.seal().unwrap();
+    }
+    let snapshot = store.snapshot();
+    let segments = store.stats().unwrap().segments;
+    let held: Vec<Name> = segments.iter().map(|segment| Name::Segment(segment.id)).collect();
+    store.merge().unwrap();
+    store.close().unwrap();
+    let there = || disk.contents().iter().filter(|(name, _)| held.contains(name)).count();
+    assert!(held.len() > 1 && there() == held.len());
+    check_view(&snapshot, &model);
+    drop(snapshot);
+    assert_eq!(there(), held.len());
+    open(&disk, options).close().unwrap();
+    assert_eq!(there(), 0);
 }

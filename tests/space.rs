@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Digest, Epoch, Error, Observation, Options, Store};
+use simkeep::{Digest, Epoch, Error, Observation, Options, Scope, Store};
 
 use support::disks::PATIENCE;
 use support::{choice, on, small};
@@ -91,6 +91,38 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
         // The catalog has room for two journals, and some.
         let journal = all - at_rest;
         assert!(journal < 8 << 20, "{journal} bytes beside the segments");
+    }
+}
+
+#[test]
+fn c8_at_rest_what_was_forgotten_takes_no_room_though_its_pages_are_few() {
+    let disk = SimDisk::new();
+    let rest = Duration::from_millis(200);
+    let options = Options { memtable_observations: 10_000, merge_fanout: 8, ..small() };
+    let options = Options { background: true, seal_after: rest, ..options };
+    let store = Store::create_on(on(&disk), options).unwrap();
+    // One page of ten has nearly all visits.
+    let mut batch = Vec::new();
+    for page in 0..100u64 {
+        let visits = if page % 10 == 0 { 500 } else { 1 };
+        let url = format!("https://{}.example/{page}", if visits == 1 { "few" } else { "many" });
+        batch.extend((0..visits).map(|time| (url.clone(), time)));
+    }
+    let observations: Vec<_> = batch
+        .iter()
+        .map(|(url, time)| {
+            Observation::content(url, *time, choice(*time as u64)(u64::MAX), Epoch(0))
+        })
+        .collect();
+    store.observe_batch(&observations).unwrap();
+    store.seal().unwrap();
+    let (before, _) = bytes(&disk);
+    store.forget(Scope::Prefix("many.example".parse().unwrap())).unwrap();
+    store.seal().unwrap();
+    let since = Instant::now();
+    while bytes(&disk).0 * 5 > before {
+        assert!(since.elapsed() < PATIENCE, "{:?} of {before}", bytes(&disk));
+        std::thread::sleep(rest / 10);
     }
 }
 

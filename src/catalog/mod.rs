@@ -131,8 +131,7 @@ impl Catalog {
     /// Reads all of the catalog, and then opens it. Costs about 0.1 s per 100 MB of journal; after a
     /// crash redb's own recovery besides.
     pub(crate) fn open(disk: &Arc<dyn Disk>) -> Result<(Catalog, Contents)> {
-        let file = disk.open(Name::Catalog, Access::Read);
-        let contents = Self::read(&*file.map_err(|e| Error::io("open", Name::Catalog, e))?)?;
+        let contents = Self::read_on(&**disk)?;
         let catalog = Catalog {
             disk: Arc::clone(disk),
             mark: Mark::open(&**disk, contents.marked())?,
@@ -140,6 +139,17 @@ impl Catalog {
             failed: Mutex::new(None),
         };
         Ok((catalog, contents))
+    }
+
+    /// Reads the catalog of a store, which must have all that its mark tells of.
+    pub(crate) fn read_on(disk: &dyn Disk) -> Result<Contents> {
+        let name = Name::Catalog;
+        let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+        let contents = Self::read(&*file)?;
+        match contents.is_behind(mark::read(disk)) {
+            Some(what) => Err(Error::corrupt(name, 0, what)),
+            None => Ok(contents),
+        }
     }
 
     /// Reads what the last commit left in a catalog's file, and leaves that as it is. Every page of it

@@ -16,7 +16,7 @@ use super::memtable::Memtable;
 use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
-use crate::catalog::{Blob, Catalog, Contents, Journal, mark};
+use crate::catalog::{Blob, Catalog, Contents, Journal};
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -217,9 +217,6 @@ pub(super) fn view_of(
     let mut segments = Vec::with_capacity(contents.segments.len());
     for row in &contents.segments {
         segments.push(LiveSegment::open_row(disk, row, open)?);
-    }
-    if let Some(what) = contents.is_behind(mark::read(&**disk)) {
-        return Err(Error::corrupt(Name::Catalog, 0, what));
     }
     let (memtables, last) = replay(contents)?;
     let epochs = contents.epochs.as_slice().into();

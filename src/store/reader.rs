@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
-use super::open::{self, open_catalog, require_store, view_of};
+use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View};
 use crate::catalog::{Catalog, Manifest, mark};
@@ -142,7 +142,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
     let show = |manifest: &Manifest| show(disk, manifest, still_open(before, manifest.url_seed));
     match sight(disk, show)? {
         Sight::Alone(_guard) => {
-            let contents = Catalog::read(&*open_catalog(disk)?)?;
+            let contents = Catalog::read_on(&**disk)?;
             let open = still_open(before, contents.settings.url_seed);
             let (view, sequence) = view_of(disk, &contents, open)?;
             Ok((Snapshot { view: Arc::new(view), sequence }, None))

@@ -428,6 +428,7 @@ impl Shared {
                 if !self.is_idle() {
                     busy = Instant::now();
                 } else if busy.elapsed() >= self.options.seal_after
+                    && self.due().is_none()
                     && newest() != given_up
                     && self.is_wasteful()
                 {

@@ -6,9 +6,11 @@
 #![cfg(test)]
 #![cfg(not(feature = "narrow-hash"))]
 
+mod beside;
 mod check;
 mod cuts;
 mod flips;
+mod header;
 mod saved;
 mod sectors;
 mod stores;
