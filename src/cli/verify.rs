@@ -16,7 +16,8 @@ use super::words::{bytes, count, many};
 /// Read all of a store and check that it is sound
 ///
 /// Checks every checksum, and that pages, histories and search tables fit together. Names all that is
-/// damaged, file by file and block by block. Reads with plain reads, and writes nothing.
+/// damaged, file by file and block by block. Every byte is read with plain reads first; nothing is
+/// written.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep verify && cp -r crawl.simkeep backup/

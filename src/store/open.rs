@@ -1,8 +1,8 @@
 //! Making, opening and recovering a store.
 //!
-//! Recovery, in order: take the lock; open and check the catalog; map the live segments; replay the
-//! journals into memtables; write `SNAPSHOT`; remove what no live list names. Nothing is rebuilt, so it takes the
-//! time of reading the journal, whatever the size of the store.
+//! Recovery, in order: take the lock; read and check the catalog; map the live segments; replay the
+//! journals into memtables; write `SNAPSHOT`; remove what no live list names. Nothing is rebuilt, so
+//! it takes the time of reading the journal, whatever the size of the store.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::panic::resume_unwind;

@@ -13,8 +13,8 @@ use super::scene::{Scene, say, text};
 use super::strace::may_trace;
 use super::support::choice;
 
-/// Each second of these calls, once the program is loaded, is interrupted before it does anything. A system may do so to each call
-/// that takes long, on a disk in the network above all.
+/// Each second of these calls, once the program is loaded, is interrupted before it does anything. A
+/// system may do so to each call that takes long, on a disk in the network above all.
 const INTERRUPTED: [&str; 5] = ["pread64", "pwrite64", "fsync", "fdatasync", "ftruncate"];
 
 #[test]
