@@ -27,7 +27,7 @@ const LAST: [Last; 5] = [
         "a load",
         |store| {
             let gone = Observation::gone(URLS[1], 9_000);
-            store.load([Ok(gone)].into_iter(), LoadOptions::default()).unwrap();
+            store.load([Ok(gone)], LoadOptions::default()).unwrap();
         },
         true,
     ),
