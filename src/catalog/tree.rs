@@ -100,26 +100,110 @@ pub(super) struct Row<'p> {
     pub(super) sound: bool,
 }
 
-/// A database file as its last commit left it.
-pub(super) struct Tree<'f> {
-    file: &'f dyn DiskFile,
-    len: u64,
-    region_bytes: u64,
-    region_header_bytes: u64,
-    /// The tables of the user, and redb's own.
-    roots: [Option<Page>; 2],
-    /// Bytes that may still be read: no page is part of two others.
-    left: u64,
-    /// Told what is wrong; ends the reading with an error, or lets it go on with the rest.
-    flaw: &'f mut dyn FnMut(Error) -> Result<()>,
-}
-
 fn damaged(offset: u64, what: impl Into<String>) -> Error {
     Error::corrupt(Name::Catalog, offset, what)
 }
 
 fn read(file: &dyn DiskFile, offset: u64, bytes: &mut [u8]) -> Result<()> {
     file.read_at(offset, bytes).map_err(|e| Error::io("read", Name::Catalog, e))
+}
+
+/// The first bytes of a file: how it is parted, and its last two commits.
+struct Header<'h> {
+    state: u8,
+    page_bytes: u64,
+    /// Pages of each region before its data, and of its data.
+    region_header_pages: u64,
+    region_pages: u64,
+    /// Regions that are full, and the pages of one that is not. Rewritten in place: they count only if
+    /// the file was closed well.
+    regions: u64,
+    more_pages: u64,
+    slots: [&'h [u8]; 2],
+}
+
+impl<'h> Header<'h> {
+    /// None if it is not that of a database.
+    fn parse(bytes: &'h [u8]) -> Option<Header<'h>> {
+        let mut cursor = Cursor::new(bytes);
+        if cursor.array()? != MAGIC {
+            return None;
+        }
+        let state = cursor.u8()?;
+        cursor.take(2)?;
+        let mut word = || cursor.u32().map(u64::from);
+        Some(Header {
+            state,
+            page_bytes: word()?,
+            region_header_pages: word()?,
+            region_pages: word()?,
+            regions: word()?,
+            more_pages: word()?,
+            slots: [bytes.get(64..192)?, bytes.get(192..320)?],
+        })
+    }
+
+    fn region_bytes(&self) -> u64 {
+        (self.region_header_pages + self.region_pages) * PAGE_BYTES
+    }
+
+    /// Whether a file of this length is parted as this says.
+    fn check(&self, len: u64) -> Result<()> {
+        if self.page_bytes != PAGE_BYTES
+            || self.region_header_pages > REGION_PAGES_MAX
+            || !(1..=REGION_PAGES_MAX).contains(&self.region_pages)
+        {
+            return Err(damaged(12, "its header tells of pages that redb does not have"));
+        }
+        let data = len - PAGE_BYTES;
+        let (whole, rest) = (data / self.region_bytes(), data % self.region_bytes());
+        let is_parted = rest == 0 && whole > 0
+            || rest > self.region_header_pages * PAGE_BYTES && rest.is_multiple_of(PAGE_BYTES);
+        let more = if self.more_pages > 0 { self.region_header_pages + self.more_pages } else { 0 };
+        let told = self.regions.saturating_mul(self.region_bytes());
+        let told = told.saturating_add(PAGE_BYTES + more * PAGE_BYTES);
+        let is_told = told <= len
+            && (1..=REGION_PAGES_MAX).contains(&(self.regions + u64::from(more > 0)))
+            && self.more_pages <= self.region_pages;
+        if !is_parted || self.state & RECOVERY == 0 && !is_told {
+            let what = format!("its header tells of another file than one of {len} bytes");
+            return Err(damaged(16, what));
+        }
+        Ok(())
+    }
+
+    /// The roots of the last commit: of the tables of the user, and of redb's own.
+    fn roots(&self) -> Result<[Option<Page>; 2]> {
+        if self.state & TWO_PHASES == 0 {
+            return Err(damaged(9, "its last commit was not made in two phases"));
+        }
+        if self.slots.iter().any(|slot| slot.first() != Some(&FORMAT)) {
+            return Err(damaged(64, "it has another file format of redb's"));
+        }
+        let [first, second] = self.slots;
+        let (slot, at) = if self.state & PRIMARY == 0 { (first, 64) } else { (second, 192) };
+        let roots = slot.split_at_checked(SLOT_BYTES).and_then(|(slot, sum)| {
+            let sound = xxh3_128(slot).to_le_bytes() == sum;
+            let (mut is_there, mut cursor) =
+                (Cursor::new(slot.get(1..3)?), Cursor::new(slot.get(8..).filter(|_| sound)?));
+            let mut root = || Page::take_root(&mut cursor, is_there.u8()? != 0);
+            Some([root()?, root()?])
+        });
+        roots.ok_or_else(|| damaged(at, "the checksum of its last commit does not hold"))
+    }
+}
+
+/// A database file as its last commit left it.
+pub(super) struct Tree<'f> {
+    file: &'f dyn DiskFile,
+    len: u64,
+    region_bytes: u64,
+    region_header_bytes: u64,
+    roots: [Option<Page>; 2],
+    /// Bytes that may still be read: no page is part of two others.
+    left: u64,
+    /// Told what is wrong; ends the reading with an error, or lets it go on with the rest.
+    flaw: &'f mut dyn FnMut(Error) -> Result<()>,
 }
 
 impl<'f> Tree<'f> {
@@ -136,74 +220,14 @@ impl<'f> Tree<'f> {
         if len < PAGE_BYTES {
             return Err(damaged(0, format!("{len} bytes are no database")));
         }
-        let mut header = [0; HEADER_BYTES];
-        read(file, 0, &mut header)?;
-        let mut tree = Tree {
-            file,
-            len,
-            region_bytes: 0,
-            region_header_bytes: 0,
-            roots: [None; 2],
-            left: len,
-            flaw,
-        };
-        tree.parse(&header).unwrap_or_else(|| Err(damaged(0, "its header is cut short")))?;
-        Ok(tree)
-    }
-
-    fn parse(&mut self, header: &[u8]) -> Option<Result<()>> {
-        let mut cursor = Cursor::new(header);
-        if cursor.array()? != MAGIC {
-            return Some(Err(damaged(0, "it does not begin as a redb database does")));
-        }
-        let state = cursor.u8()?;
-        cursor.take(2)?;
-        let [page_bytes, header_pages, region_pages, full_regions, more_pages] =
-            [(); 5].map(|()| cursor.u32().map_or(0, u64::from));
-        if page_bytes != PAGE_BYTES
-            || header_pages > REGION_PAGES_MAX
-            || !(1..=REGION_PAGES_MAX).contains(&region_pages)
-        {
-            return Some(Err(damaged(12, "its header tells of pages that redb does not have")));
-        }
-        self.region_header_bytes = header_pages * PAGE_BYTES;
-        self.region_bytes = self.region_header_bytes + region_pages * PAGE_BYTES;
-        let (regions, rest) = (
-            (self.len - PAGE_BYTES) / self.region_bytes,
-            (self.len - PAGE_BYTES) % self.region_bytes,
-        );
-        let is_rest = rest == 0 && regions > 0
-            || rest > self.region_header_bytes && rest.is_multiple_of(PAGE_BYTES);
-        // Numbers that are rewritten in place, and count only if the file was closed well.
-        let more = if more_pages > 0 { (header_pages + more_pages) * PAGE_BYTES } else { 0 };
-        let listed = full_regions.checked_mul(self.region_bytes)?.checked_add(PAGE_BYTES + more)?;
-        let is_listed = (1..=self.len).contains(&listed)
-            && full_regions + more_pages > 0
-            && full_regions < REGION_PAGES_MAX
-            && more_pages <= region_pages;
-        if !is_rest || state & RECOVERY == 0 && !is_listed {
-            let what = format!("its header tells of another file than one of {} bytes", self.len);
-            return Some(Err(damaged(16, what)));
-        }
-        if state & TWO_PHASES == 0 {
-            return Some(Err(damaged(9, "its last commit was not made in two phases")));
-        }
-        let slots = [header.get(64..192)?, header.get(192..320)?];
-        for (slot, offset) in slots.iter().zip([64, 192]) {
-            if *slot.first()? != FORMAT {
-                return Some(Err(damaged(offset, "it has another file format of redb's")));
-            }
-        }
-        let (slot, offset) = if state & PRIMARY == 0 { (slots[0], 64) } else { (slots[1], 192) };
-        let (slot, sum) = slot.split_at_checked(SLOT_BYTES)?;
-        if xxh3_128(slot).to_le_bytes() != sum {
-            return Some(Err(damaged(offset, "the checksum of its last commit does not hold")));
-        }
-        let (mut there, mut roots) = (Cursor::new(slot.get(1..3)?), Cursor::new(slot.get(8..)?));
-        for root in &mut self.roots {
-            *root = Page::take_root(&mut roots, there.u8()? != 0)?;
-        }
-        Some(Ok(()))
+        let mut bytes = [0; HEADER_BYTES];
+        read(file, 0, &mut bytes)?;
+        let header = Header::parse(&bytes);
+        let header = header.ok_or_else(|| damaged(0, "it does not begin as redb's files do"))?;
+        header.check(len)?;
+        let (region_bytes, roots) = (header.region_bytes(), header.roots()?);
+        let region_header_bytes = header.region_header_pages * PAGE_BYTES;
+        Ok(Tree { file, len, region_bytes, region_header_bytes, roots, left: len, flaw })
     }
 
     /// The tables of the database.
