@@ -4,7 +4,7 @@ use simkeep::disk::Name;
 
 use crate::check::{Counts, Opens, check, each};
 use crate::stores::{Sound, live_bytes};
-use crate::support::{EPOCHS, choice};
+use crate::support::{EPOCHS, again, choice};
 
 /// Bits that are flipped in all.
 fn flips() -> usize {
@@ -71,6 +71,7 @@ fn flip(stores: &[Sound], bits: &[Bit], counts: &Counts, must_be_found: bool) {
 /// Five of six flips: each of a byte that a checksum covers, so each is found.
 #[test]
 fn c3_a_flipped_bit_of_a_segment_is_an_error_or_changes_nothing_and_verify_finds_it() {
+    let _again = again();
     let stores = [Sound::killed(), Sound::another(), Sound::golden()];
     let wanted = flips() / 6 * 5;
     let mut bits = Vec::new();
@@ -106,6 +107,7 @@ fn catalog_bytes(content: &[u8]) -> Vec<usize> {
 
 #[test]
 fn c3_a_flipped_bit_of_a_catalog_is_an_error_or_changes_nothing() {
+    let _again = again();
     let stores = [Sound::killed(), Sound::closed()];
     let mut all = Vec::new();
     for (store, sound) in stores.iter().enumerate() {
