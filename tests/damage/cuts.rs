@@ -40,7 +40,7 @@ fn a_file_that_was_cut_short_is_an_error_that_names_it() {
         }
         cut(&sound, Name::Catalog, &counts);
     }
-    counts.say("files cut short");
+    counts.say("cuts of files");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn a_repair_saves_all_that_is_not_reported_as_lost_and_nothing_else() {
     }
     let number = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     println!(
-        "repairs: {}; {} saved everything, {} were refused at first, {} left out what may have \
+        "{} repairs: {} saved everything, {} were refused at first, {} left out what may have \
          been forgotten",
         number(&counts.tried),
         number(&counts.whole),

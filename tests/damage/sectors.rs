@@ -92,7 +92,7 @@ fn c3_sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
             check_all(&sound, &damages(&sound, name, &others), &counts);
         }
     }
-    counts.say("sectors of segments");
+    counts.say("damages of sectors of segments");
 }
 
 #[test]
@@ -104,5 +104,5 @@ fn c3_sectors_of_a_catalog_that_are_zero_swapped_or_stale_are_errors_or_change_n
     let (closed, killed) = (Sound::closed(), Sound::killed());
     let stale = killed.file(Name::Catalog);
     check_all(&closed, &damages(&closed, Name::Catalog, &[stale]), &counts);
-    counts.say("sectors of catalogs");
+    counts.say("damages of sectors of catalogs");
 }
