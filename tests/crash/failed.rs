@@ -7,13 +7,14 @@
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use simkeep::disk::{Fault, SimDisk, Strikes};
+use simkeep::disk::{Fault, Strikes};
 use simkeep::{Error, Options, Store};
 
+use crate::begin::empty;
 use crate::script::{Step, any_step, passes, script, take};
 use crate::support::compare::{check_counts, check_store, dump};
 use crate::support::model::Model;
-use crate::support::{choice, create, observation, on, small};
+use crate::support::{again, choice, observation, on, open, small};
 use crate::tally::wanted;
 use crate::under::each;
 
@@ -23,8 +24,8 @@ const KINDS: [ErrorKind; 3] = [ErrorKind::Other, ErrorKind::StorageFull, ErrorKi
 
 /// Calls to the disk that a workload makes.
 fn calls(steps: &[Step]) -> u64 {
-    let disk = SimDisk::new();
-    let store = create(&disk, small());
+    let disk = empty();
+    let store = open(&disk, small());
     let before = disk.operations();
     steps.iter().for_each(|step| take(&store, step).unwrap());
     disk.operations() - before
@@ -41,8 +42,8 @@ impl Failing<'_> {
     /// Returns whether the store refused to go on.
     fn run(&self, seed: u64) -> bool {
         let Failing { steps, fault, what } = self;
-        let disk = SimDisk::new();
-        let store = create(&disk, small());
+        let disk = empty();
+        let store = open(&disk, small());
         disk.record();
         disk.fail(*fault);
         let (mut acknowledged, mut states) = (Model::default(), Vec::new());
@@ -132,6 +133,7 @@ fn names_cause(error: &Error) -> bool {
 
 #[test]
 fn c4_after_a_failed_call_nothing_more_is_acknowledged_and_reading_goes_on() {
+    let _again = again();
     let wanted = wanted("SIMKEEP_FAILED_CALLS", 5_000);
     let (tried, refused) = (AtomicU64::new(0), AtomicU64::new(0));
     let stride = if cfg!(debug_assertions) { 41 } else { 1 };

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use simkeep::disk::{Fault, OpKind, SimDisk, Strikes};
 use simkeep::{Durability, Options, Store};
 
-use crate::few_calls::beginnings;
+use crate::begin::beginnings;
 use crate::script::{Step, any_step, passes, take};
 use crate::support::model::Model;
-use crate::support::{choice, small};
+use crate::support::{Again, choice, command, small};
 use crate::tally::wanted;
 use crate::under::{Trial, Under, each};
 
@@ -23,9 +23,12 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
     let durability = if random(3) == 0 { Durability::OnFlush } else { Durability::Each };
     let memtable_observations = [3, 8, 16][usize::try_from(random(3)).unwrap()];
     let options = Options { durability, memtable_observations, ..small() };
-    let what = format!("seed {seed} (again: SIMKEEP_SEED={seed})");
+    let what = format!("seed {seed}");
+    let again = format!("SIMKEEP_SEED={seed} {}", command("many_calls"));
+    let _again = Again(again.clone());
+    let disk = begin.0.crash_all_kept();
     // Numbers that the few calls do not have.
-    let under = Under::new(begin.0.crash_all_kept(), trial, options.clone(), &what, 1 << 20 | seed);
+    let under = Under::new(disk, trial, options.clone(), &what, &again, 1 << 20 | seed);
     let mut store = Some(Store::open_on(under.hooked(), options.clone()).unwrap());
     let mut allowed = vec![begin.1.clone()];
     let mut time = 1000;
@@ -72,11 +75,12 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
 fn c2_after_a_crash_in_a_long_workload_the_store_is_some_commit() {
     let states = wanted("SIMKEEP_STATES", if cfg!(debug_assertions) { 2_000 } else { 75_000 });
     let recoveries = states / 10;
-    let trial = Trial::new(160);
+    let only = std::env::var("SIMKEEP_SEED").ok().map(|seed| seed.parse().unwrap());
+    let trial = Trial::new(160, only.is_some());
     let beginnings = beginnings();
     let one = |seed: u64| run(&trial, &beginnings[usize::from(seed % 2 == 1)], seed);
-    if let Ok(seed) = std::env::var("SIMKEEP_SEED") {
-        one(seed.parse().unwrap());
+    if let Some(seed) = only {
+        one(seed);
         return trial.report("one workload");
     }
     let workloads = AtomicUsize::new(0);

@@ -11,7 +11,7 @@ use crate::script::{passes, script, take};
 use crate::support::compare::{check_counts, check_store, dump};
 use crate::support::model::Model;
 use crate::support::pages::URLS;
-use crate::support::{choice, create, observation, on, open, small};
+use crate::support::{again, choice, create, observation, on, open, small};
 
 /// A store in the middle of a workload that a fault ended.
 struct Stopped {
@@ -84,6 +84,7 @@ fn moments(n: u64, seed: u64) -> Vec<u64> {
 
 #[test]
 fn the_script_runs_and_says_what_the_model_says() {
+    let _again = again();
     let done = run_until(small(), None);
     check_store(&done.store, &done.acknowledged);
     assert!(done.acknowledged.page_count() >= 2);
@@ -92,6 +93,7 @@ fn the_script_runs_and_says_what_the_model_says() {
 
 #[test]
 fn after_a_crash_at_any_moment_the_store_is_what_was_acknowledged_or_one_step_further() {
+    let _again = again();
     let (mut behind, mut further) = (0, 0);
     for stop in moments(changes(), 0) {
         let stopped = run_until(small(), Some(power_failure(stop)));
@@ -115,6 +117,7 @@ fn after_a_crash_at_any_moment_the_store_is_what_was_acknowledged_or_one_step_fu
 
 #[test]
 fn a_crash_while_recovering_from_a_crash_changes_nothing() {
+    let _again = again();
     for stop in moments(changes(), 3).into_iter().step_by(9) {
         let stopped = run_until(small(), Some(power_failure(stop)));
         let crashed = stopped.disk.crash(&mut choice(stop));
@@ -136,6 +139,7 @@ fn a_crash_while_recovering_from_a_crash_changes_nothing() {
 
 #[test]
 fn a_recovered_store_goes_on() {
+    let _again = again();
     for stop in moments(changes(), 5).into_iter().step_by(5) {
         let stopped = run_until(small(), Some(power_failure(stop)));
         let disk = stopped.disk.crash(&mut choice(stop));
@@ -154,6 +158,7 @@ fn a_recovered_store_goes_on() {
 
 #[test]
 fn after_a_failed_write_nothing_is_accepted_and_reads_go_on() {
+    let _again = again();
     for stop in moments(changes(), 1) {
         let stopped = run_until(small(), Some(power_failure(stop)));
         let Stopped { disk, store, acknowledged, .. } = &stopped;
@@ -185,6 +190,7 @@ fn after_a_failed_write_nothing_is_accepted_and_reads_go_on() {
 
 #[test]
 fn a_store_is_created_whole_or_not_at_all() {
+    let _again = again();
     let whole = SimDisk::new();
     drop(Store::create_on(on(&whole), small()).unwrap());
     for stop in 1..=whole.changes() {
@@ -216,6 +222,7 @@ fn a_store_is_created_whole_or_not_at_all() {
 
 #[test]
 fn a_batch_that_fits_the_memtable_is_there_whole_or_not_at_all() {
+    let _again = again();
     let options = Options { memtable_observations: 1000, ..small() };
     let batch: Vec<_> = (0..100).map(|i| observation(&mut choice(i), 10, 0)).collect();
     for stop in 1.. {
@@ -238,6 +245,7 @@ fn a_batch_that_fits_the_memtable_is_there_whole_or_not_at_all() {
 
 #[test]
 fn a_registered_epoch_survives() {
+    let _again = again();
     for stop in 1.. {
         let disk = SimDisk::new();
         let store = create(&disk, small());
@@ -264,6 +272,7 @@ fn a_registered_epoch_survives() {
 /// have been given again.
 #[test]
 fn a_snapshot_of_a_failed_store_keeps_its_hands_off_the_store_that_was_reopened() {
+    let _again = again();
     for stop in moments(changes(), 4) {
         let disk = SimDisk::new();
         let store = create(&disk, small());
@@ -293,6 +302,7 @@ fn a_snapshot_of_a_failed_store_keeps_its_hands_off_the_store_that_was_reopened(
 
 #[test]
 fn what_goes_on_in_the_background_loses_nothing_in_a_crash() {
+    let _again = again();
     let options = Options { background: true, ..small() };
     for run in 0..if cfg!(debug_assertions) { 40 } else { 300 } {
         let mut choice = choice(run);
@@ -307,6 +317,7 @@ fn what_goes_on_in_the_background_loses_nothing_in_a_crash() {
 
 #[test]
 fn each_of_many_threads_finds_what_was_acknowledged_to_it() {
+    let _again = again();
     const THREADS: usize = 8;
     let options = Options { background: true, ..small() };
     for run in 0..if cfg!(debug_assertions) { 20 } else { 150 } {
@@ -350,6 +361,7 @@ fn numbered(thread: usize, time: i64) -> Observation<'static> {
 
 #[test]
 fn what_was_flushed_is_there_and_what_follows_is_there_in_order() {
+    let _again = again();
     let options = Options { durability: Durability::OnFlush, ..small() };
     let options = Options { memtable_observations: 1000, ..options };
     for flushed in [0, 1, 5, 12] {
@@ -378,6 +390,7 @@ fn what_was_flushed_is_there_and_what_follows_is_there_in_order() {
 
 #[test]
 fn without_a_flush_nothing_is_synced() {
+    let _again = again();
     let disk = SimDisk::new();
     let meter = simkeep::disk::Meter::new(on(&disk));
     let shared: Arc<dyn Disk> = Arc::new(meter.clone());

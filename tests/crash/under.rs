@@ -2,11 +2,12 @@
 //! a crash could leave are opened and compared with those that it may leave.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use simkeep::disk::{Disk, Fault, OpKind, SimDisk, Unit};
 use simkeep::{Options, Reader, Store};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::states;
 use crate::support::compare::{check_counts, check_store, dump};
@@ -15,7 +16,8 @@ use crate::support::model::Model;
 use crate::support::{choice, on};
 use crate::tally::{Tally, image};
 
-/// One of so many recovered stores is also searched, scanned and verified.
+/// One of so many recovered stores is also searched, scanned and verified; each of them where one
+/// workload is run again.
 const DEEPLY: u64 = 32;
 
 /// What was tried by all workloads of a test, and what went wrong.
@@ -24,19 +26,21 @@ pub(crate) struct Trial {
     pub(crate) crashes: Tally,
     /// States that crashes of recoveries left.
     pub(crate) recoveries: Tally,
+    /// One of so many recovered stores is looked at deeply.
+    deeply: u64,
     /// One of so many recoveries is cut short, at each of its changes.
-    pub(crate) cut_every: u64,
-    checked: AtomicU64,
+    cut_every: u64,
     failures: Mutex<Vec<String>>,
 }
 
 impl Trial {
-    pub(crate) fn new(cut_every: u64) -> Arc<Trial> {
+    /// Of all workloads of a test, or of `one` that is run again, of which everything is tried.
+    pub(crate) fn new(cut_every: u64, one: bool) -> Arc<Trial> {
         Arc::new(Trial {
             crashes: Tally::default(),
             recoveries: Tally::default(),
-            cut_every,
-            checked: AtomicU64::new(0),
+            deeply: if one { 1 } else { DEEPLY },
+            cut_every: if one { 1 } else { cut_every },
             failures: Mutex::default(),
         })
     }
@@ -106,8 +110,10 @@ pub(crate) struct Under {
     trial: Arc<Trial>,
     options: Options,
     expected: Arc<Mutex<Expected>>,
-    /// Which workload it is, and how to run it again.
+    /// Which workload it is.
     what: Arc<str>,
+    /// What runs it again.
+    again: Arc<str>,
     seed: u64,
 }
 
@@ -117,10 +123,11 @@ impl Under {
         trial: &Arc<Trial>,
         options: Options,
         what: &str,
+        again: &str,
         seed: u64,
     ) -> Under {
-        let (trial, what) = (Arc::clone(trial), Arc::from(what));
-        Under { disk, trial, options, expected: Arc::default(), what, seed }
+        let (trial, what, again) = (Arc::clone(trial), Arc::from(what), Arc::from(again));
+        Under { disk, trial, options, expected: Arc::default(), what, again, seed }
     }
 
     /// The disk as the store takes it.
@@ -156,7 +163,8 @@ impl Under {
     /// Makes and checks the states that a crash could leave now.
     pub(crate) fn look(&self) {
         let mut expected = self.expected.lock().unwrap();
-        if !expected.looking {
+        // One failure says enough.
+        if !expected.looking || self.trial.has_failed() {
             return;
         }
         expected.moments += 1;
@@ -166,20 +174,23 @@ impl Under {
         let whole = states::each(&self.disk, situation, |disk, state| {
             let hash = image(&disk);
             if self.trial.crashes.is_new(hash, situation, expected.inside) {
+                // By its name, not by its bytes: some of them hold the time.
+                let case = xxh3_64_with_seed(state.as_bytes(), situation);
                 let what = format!("{}, moment {moment}, {state}", self.what);
-                self.check(&disk, hash, &expected.allowed, &what);
+                self.check(&disk, case, &expected.allowed, &what);
             }
         });
         self.trial.crashes.point(whole);
     }
 
-    fn check(&self, disk: &SimDisk, hash: u64, allowed: &[Model], what: &str) {
-        let n = self.trial.checked.fetch_add(1, Ordering::Relaxed);
-        let Some(found) = self.recover(disk, allowed, n.is_multiple_of(DEEPLY), what) else {
-            return;
-        };
-        if n.is_multiple_of(self.trial.cut_every) {
-            self.cut(disk, hash, &found, what);
+    /// `case` is a number that this state has in each run, so that the same ones are looked at
+    /// deeply and cut short each time, whatever the other threads do.
+    fn check(&self, disk: &SimDisk, case: u64, allowed: &[Model], what: &str) {
+        let mut lot = choice(case);
+        let (deep, cut) = (lot(self.trial.deeply) == 0, lot(self.trial.cut_every) == 0);
+        let Some(found) = self.recover(disk, allowed, deep, what) else { return };
+        if cut {
+            self.cut(disk, case, &found, what);
         }
     }
 
@@ -210,16 +221,16 @@ impl Under {
             Ok(Err(why)) => why,
             Err(_) => "a panic, or an answer that is wrong".to_owned(),
         };
-        self.trial.fail(format!("{what}: {why}"));
+        self.trial.fail(format!("{what}: {why}\nto see it again: {}", self.again));
         None
     }
 
     /// Opens what a crash left, and lets the power go again at each change that this makes.
-    fn cut(&self, disk: &SimDisk, hash: u64, found: &Model, what: &str) {
+    fn cut(&self, disk: &SimDisk, case: u64, found: &Model, what: &str) {
         let again = disk.crash_all_kept();
         let (under, on_disk, found) = (self.clone(), again.clone(), found.clone());
         let what = what.to_owned();
-        let mut random = choice(hash);
+        let mut random = choice(case);
         let moments = Mutex::new((0u64, move |n| random(n)));
         let hooked = HookDisk::new(on(&again), move |_, _| {
             let (moment, random) = &mut *moments.lock().unwrap();
@@ -236,7 +247,7 @@ impl Under {
                     2 => on_disk.crash_keeping(Unit::Page, |_| random(2) == 1),
                     _ => on_disk.crash(random),
                 };
-                if under.trial.recoveries.is_new(image(&left), hash, false) {
+                if under.trial.recoveries.is_new(image(&left), case, false) {
                     let what = format!("{what}; then cut at change {moment} of the recovery");
                     under.recover(&left, std::slice::from_ref(&found), false, &what);
                 }

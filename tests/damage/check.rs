@@ -27,7 +27,7 @@ impl Counts {
     pub(crate) fn say(&self, what: &str) {
         let number = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         println!(
-            "{what}: {} damages; {} found by reading, {} by verify, {} without effect",
+            "{} {what}: {} found by reading, {} by verify, {} without effect",
             number(&self.tried),
             number(&self.by_reading),
             number(&self.by_verify),
@@ -52,7 +52,7 @@ impl Opens {
 }
 
 /// The error names the file; if it is one of damage it says where in it.
-fn names(error: &Error, name: Name) {
+pub(crate) fn names(error: &Error, name: Name) {
     let text = error.to_string();
     let file = name.to_string();
     let named = match error {

@@ -5,7 +5,7 @@ use simkeep::{Error, VerifyOptions, verify_on};
 
 use crate::check::{Counts, Opens, check, each};
 use crate::stores::{Sound, with_older_catalog};
-use crate::support::on;
+use crate::support::{again, on};
 
 /// Lengths of a file that are tried: all of a small one; of others many, and all that are near a
 /// multiple of a sector.
@@ -30,6 +30,7 @@ fn cut(sound: &Sound, name: Name, counts: &Counts) {
 
 #[test]
 fn a_file_that_was_cut_short_is_an_error_that_names_it() {
+    let _again = again();
     let counts = Counts::default();
     for sound in [Sound::killed(), Sound::closed(), Sound::golden()] {
         for name in sound.segments() {
@@ -39,11 +40,12 @@ fn a_file_that_was_cut_short_is_an_error_that_names_it() {
         }
         cut(&sound, Name::Catalog, &counts);
     }
-    counts.say("files cut short");
+    counts.say("cuts of files");
 }
 
 #[test]
 fn a_segment_that_grew_is_an_error_that_names_it() {
+    let _again = again();
     let (sound, counts) = (Sound::killed(), Counts::default());
     for name in sound.segments() {
         for more in [1, 8, 64, 512, 4096] {
@@ -55,6 +57,7 @@ fn a_segment_that_grew_is_an_error_that_names_it() {
 
 #[test]
 fn a_missing_or_exchanged_segment_is_an_error_that_names_it() {
+    let _again = again();
     let (sound, counts) = (Sound::killed(), Counts::default());
     let [one, two] = sound.segments()[..] else { panic!() };
     let without = SimDisk::of(sound.files.iter().filter(|(name, _)| *name != one).cloned());
@@ -65,6 +68,7 @@ fn a_missing_or_exchanged_segment_is_an_error_that_names_it() {
 
 #[test]
 fn an_older_catalog_beside_newer_files_is_found_out() {
+    let _again = again();
     let (sound, older) = with_older_catalog();
     let disk = sound.with(Name::Catalog, older);
     assert!(check(&disk, Name::Catalog, &sound, Opens::Both, &Counts::default()));
@@ -73,6 +77,7 @@ fn an_older_catalog_beside_newer_files_is_found_out() {
 /// What the medium cannot read is told as it is: with a plain read there is no signal.
 #[test]
 fn a_block_that_cannot_be_read_is_a_flaw_like_any_other() {
+    let _again = again();
     let sound = Sound::killed();
     let reads = |disk: &SimDisk| {
         disk.record();

@@ -1,10 +1,13 @@
 //! Every byte of every file, bit by bit.
 
-use simkeep::disk::Name;
+use std::sync::atomic::Ordering;
 
-use crate::check::{Counts, Opens, check, each};
-use crate::stores::{Sound, live_bytes};
-use crate::support::{EPOCHS, choice};
+use simkeep::Reader;
+use simkeep::disk::{Access, Disk, Name, SimDisk};
+
+use crate::check::{Counts, Opens, check, each, names};
+use crate::stores::{Sound, answers, live_bytes};
+use crate::support::{EPOCHS, again, choice, on, open, small};
 
 /// Bits that are flipped in all.
 fn flips() -> usize {
@@ -41,6 +44,13 @@ fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
     kept
 }
 
+/// Prints what came of flips, of which there must have been about as many as were wanted.
+fn tried(counts: &Counts, of: &str, wanted: usize) {
+    counts.say(&format!("flips of {of}"));
+    let tried = counts.tried.load(Ordering::Relaxed);
+    assert!(tried >= wanted / 10 * 9, "{tried} of {wanted} flips of {of}");
+}
+
 /// A bit of a file of one of the stores.
 struct Bit {
     store: usize,
@@ -53,7 +63,13 @@ fn bits_of(store: usize, name: Name, offset: usize) -> impl Iterator<Item = Bit>
     (0..8).map(move |bit| Bit { store, name, offset, bit })
 }
 
-fn flip(stores: &[Sound], bits: &[Bit], counts: &Counts, must_be_found: bool) {
+fn flip(
+    stores: &[Sound],
+    bits: &[Bit],
+    opens: impl Fn(usize) -> Opens + Sync,
+    counts: &Counts,
+    must_be_found: bool,
+) {
     let what = |n: usize| {
         let Bit { store, name, offset, bit } = bits[n];
         format!("{name} of the {} store, byte {offset}, bit {bit}", stores[store].what)
@@ -63,7 +79,7 @@ fn flip(stores: &[Sound], bits: &[Bit], counts: &Counts, must_be_found: bool) {
         let sound = &stores[store];
         let mut damaged = sound.file(name).to_vec();
         damaged[offset] ^= 1 << bit;
-        let found = check(&sound.with(name, damaged), name, sound, Opens::nth(n), counts);
+        let found = check(&sound.with(name, damaged), name, sound, opens(n), counts);
         assert!(found || !must_be_found, "verify did not find it");
     });
 }
@@ -71,6 +87,7 @@ fn flip(stores: &[Sound], bits: &[Bit], counts: &Counts, must_be_found: bool) {
 /// Five of six flips: each of a byte that a checksum covers, so each is found.
 #[test]
 fn c3_a_flipped_bit_of_a_segment_is_an_error_or_changes_nothing_and_verify_finds_it() {
+    let _again = again();
     let stores = [Sound::killed(), Sound::another(), Sound::golden()];
     let wanted = flips() / 6 * 5;
     let mut bits = Vec::new();
@@ -85,14 +102,17 @@ fn c3_a_flipped_bit_of_a_segment_is_an_error_or_changes_nothing_and_verify_finds
         bits.extend(chosen(all, wanted));
     }
     let counts = Counts::default();
-    flip(&stores, &bits, &counts, true);
-    counts.say("flipped bits of segments");
+    flip(&stores, &bits, Opens::nth, &counts, true);
+    tried(&counts, "segments", wanted.min(ALL_FLIPS / 6 * 5));
 }
 
 /// Where a catalog has something: bytes that are not zero, its header, and what no checksum of ours
 /// covers, the settings and the names of epochs. Whether a checksum of redb's covers a byte, or it
-/// lies in a page that is free, shows in whether it is found.
+/// lies in a page that is free, shows in whether it is found. All of it in the long run.
 fn catalog_bytes(content: &[u8]) -> Vec<usize> {
+    if flips() >= ALL_FLIPS {
+        return (0..content.len()).collect();
+    }
     let mut live: Vec<bool> = content.iter().map(|byte| *byte != 0).collect();
     live[..320].fill(true);
     let rows = ["url_seed", "next_segment", EPOCHS[1]].map(str::as_bytes);
@@ -106,18 +126,59 @@ fn catalog_bytes(content: &[u8]) -> Vec<usize> {
 
 #[test]
 fn c3_a_flipped_bit_of_a_catalog_is_an_error_or_changes_nothing() {
-    let stores = [Sound::killed(), Sound::closed()];
-    let mut all = Vec::new();
+    let _again = again();
+    let stores = [Sound::killed(), Sound::closed(), Sound::golden()];
+    let wanted = flips() / 6;
+    let mut bits = Vec::new();
     for (store, sound) in stores.iter().enumerate() {
         let name = Name::Catalog;
-        for offset in catalog_bytes(sound.file(name)) {
-            all.extend(bits_of(store, name, offset));
-        }
+        let offsets = catalog_bytes(sound.file(name)).into_iter();
+        let all = offsets.flat_map(|offset| bits_of(store, name, offset));
+        bits.extend(chosen(all.collect(), wanted.div_ceil(stores.len())));
     }
-    let bits = chosen(all, flips() / 6);
     let counts = Counts::default();
-    flip(&stores, &bits, &counts, false);
-    counts.say("flipped bits of catalogs");
+    flip(&stores, &bits, Opens::nth, &counts, false);
+    tried(&counts, "catalogs", wanted.min(ALL_FLIPS / 6));
     let found = counts.by_verify.into_inner();
     assert!(found * 8 > bits.len(), "{found} of {}", bits.len());
+}
+
+/// Nothing depends on them but when a store has a writer: a mark that is damaged says nothing.
+#[test]
+fn c3_a_flipped_bit_of_the_lock_or_the_snapshot_is_an_error_or_changes_nothing() {
+    let _again = again();
+    let stores = [Sound::killed(), Sound::closed()];
+    let counts = Counts::default();
+    for (store, sound) in stores.iter().enumerate() {
+        assert_eq!(sound.file(Name::Lock).len(), 20);
+        for name in [Name::Lock, Name::Snapshot] {
+            let offsets = 0..sound.file(name).len();
+            let bits: Vec<Bit> = offsets.flat_map(|at| bits_of(store, name, at)).collect();
+            flip(&stores, &bits, |_| Opens::Both, &counts, false);
+        }
+    }
+    counts.say("flips of LOCK and SNAPSHOT");
+}
+
+/// What a reader beside a writer opens.
+#[test]
+fn c3_a_flipped_bit_of_the_snapshot_beside_a_writer_is_an_error_that_names_it() {
+    let _again = again();
+    let disk = SimDisk::of(Sound::killed().files);
+    let store = open(&disk, small());
+    store.seal().unwrap();
+    let read = || Reader::open_on(on(&disk)).and_then(|reader| answers(&reader));
+    let sound = read().unwrap();
+    let file = disk.open(Name::Snapshot, Access::Write).unwrap();
+    let mut content = vec![0; usize::try_from(file.size().unwrap()).unwrap()];
+    file.read_at(0, &mut content).unwrap();
+    for Bit { offset, bit, .. } in (0..content.len()).flat_map(|at| bits_of(0, Name::Snapshot, at))
+    {
+        file.write_at(offset as u64, &[content[offset] ^ 1 << bit]).unwrap();
+        let error = read().expect_err("a checksum covers all of it");
+        names(&error, Name::Snapshot);
+        file.write_at(offset as u64, &content[offset..=offset]).unwrap();
+    }
+    assert!(read().unwrap() == sound);
+    assert!(answers(&store.snapshot()).unwrap() == sound);
 }

@@ -2,7 +2,8 @@
 //! finds whatever a checksum covers.
 //!
 //! `SIMKEEP_FLIPS` says how many bits are flipped, 60,000 if it does not; one in ten in builds without
-//! optimisation. From a million on that is every bit of every byte that means something.
+//! optimisation. From a million on that is every bit of a segment that means something, and every bit of
+//! a catalog.
 #![cfg(test)]
 #![cfg(not(feature = "narrow-hash"))]
 

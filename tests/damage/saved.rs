@@ -10,7 +10,7 @@ use crate::stores::{Sound, operations, sections};
 use crate::support::compare::dump;
 use crate::support::model::Model;
 use crate::support::pages::Place;
-use crate::support::{choice, on};
+use crate::support::{again, choice, on};
 
 /// What came of repairs.
 #[derive(Debug, Default)]
@@ -108,6 +108,7 @@ fn runs() -> usize {
 
 #[test]
 fn a_repair_saves_all_that_is_not_reported_as_lost_and_nothing_else() {
+    let _again = again();
     let counts = Counts::default();
     for (sound, share) in [(Sound::killed(), 4), (Sound::closed(), 2), (Sound::large(), 1)] {
         let mut names = sound.segments();
@@ -121,7 +122,7 @@ fn a_repair_saves_all_that_is_not_reported_as_lost_and_nothing_else() {
     }
     let number = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     println!(
-        "repairs: {}; {} saved everything, {} were refused at first, {} left out what may have \
+        "{} repairs: {} saved everything, {} were refused at first, {} left out what may have \
          been forgotten",
         number(&counts.tried),
         number(&counts.whole),
@@ -133,6 +134,7 @@ fn a_repair_saves_all_that_is_not_reported_as_lost_and_nothing_else() {
 
 #[test]
 fn a_sound_store_is_saved_whole() {
+    let _again = again();
     for sound in [Sound::killed(), Sound::closed(), Sound::golden(), Sound::large()] {
         let repaired = check(&SimDisk::of(sound.files.clone()), &sound, &Counts::default());
         assert!(repaired.is_whole() && repaired.flaws.is_empty(), "{repaired:#?}");
@@ -141,6 +143,7 @@ fn a_sound_store_is_saved_whole() {
 
 #[test]
 fn damage_of_what_finds_pages_loses_nothing() {
+    let _again = again();
     let sound = Sound::large();
     for name in sound.segments() {
         // The index of pages, hashes, and all of the fingerprint tables, zeroed.
@@ -158,6 +161,7 @@ fn damage_of_what_finds_pages_loses_nothing() {
 
 #[test]
 fn a_store_without_its_catalog_is_put_together_from_its_segments() {
+    let _again = again();
     let sound = Sound::killed();
     // The names of the epochs are in `SNAPSHOT` as well.
     for gone in [&[Name::Catalog][..], &[Name::Catalog, Name::Snapshot]] {
@@ -176,6 +180,7 @@ fn a_store_without_its_catalog_is_put_together_from_its_segments() {
 
 #[test]
 fn a_missing_segment_is_told_with_its_operations() {
+    let _again = again();
     let sound = Sound::killed();
     for name in sound.segments() {
         let without = SimDisk::of(sound.files.iter().filter(|(n, _)| *n != name).cloned());
@@ -189,6 +194,7 @@ fn a_missing_segment_is_told_with_its_operations() {
 
 #[test]
 fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
+    let _again = again();
     let sound = Sound::killed();
     let name = sound.segments()[1];
     let mut content = sound.file(name).to_vec();
@@ -205,6 +211,7 @@ fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
 
 #[test]
 fn a_store_is_not_repaired_into_a_place_that_holds_something() {
+    let _again = again();
     let sound = Sound::killed();
     let (from, to) = (SimDisk::of(sound.files.clone()), SimDisk::of(sound.files.clone()));
     let refused = repair_on(on(&from), on(&to), RepairOptions::default()).unwrap_err();
@@ -227,6 +234,7 @@ pub(crate) fn ever() -> Model {
 
 #[test]
 fn frames_of_the_journal_before_its_first_damage_are_saved() {
+    let _again = again();
     let sound = Sound::closed();
     let [.., newest] = sound.segments()[..] else { panic!() };
     let first = operations(sound.file(newest)).1 + 1;

@@ -4,7 +4,7 @@ use simkeep::disk::Name;
 
 use crate::check::{Counts, Opens, check, each};
 use crate::stores::{Sound, live_bytes, with_older_catalog};
-use crate::support::choice;
+use crate::support::{again, choice};
 
 /// A file in which one sector, or two, are not what they were.
 struct Damage {
@@ -83,6 +83,7 @@ fn check_all(sound: &Sound, damages: &[Damage], counts: &Counts) {
 
 #[test]
 fn c3_sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
+    let _again = again();
     let counts = Counts::default();
     for sound in [Sound::killed(), Sound::golden(), Sound::large()] {
         for name in sound.segments() {
@@ -91,16 +92,17 @@ fn c3_sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
             check_all(&sound, &damages(&sound, name, &others), &counts);
         }
     }
-    counts.say("sectors of segments");
+    counts.say("damages of sectors of segments");
 }
 
 #[test]
 fn c3_sectors_of_a_catalog_that_are_zero_swapped_or_stale_are_errors_or_change_nothing() {
+    let _again = again();
     let counts = Counts::default();
     let (gone_on, older) = with_older_catalog();
     check_all(&gone_on, &damages(&gone_on, Name::Catalog, &[&older]), &counts);
     let (closed, killed) = (Sound::closed(), Sound::killed());
     let stale = killed.file(Name::Catalog);
     check_all(&closed, &damages(&closed, Name::Catalog, &[stale]), &counts);
-    counts.say("sectors of catalogs");
+    counts.say("damages of sectors of catalogs");
 }

@@ -26,7 +26,7 @@ pub(crate) struct Sound {
     pub(crate) ever: Model,
 }
 
-pub(crate) type Answers = (Model, Vec<Matches>);
+pub(crate) type Answers = (Model, Vec<Matches>, Vec<String>);
 
 /// Everything that a store has an answer in.
 pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
@@ -46,7 +46,7 @@ pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
     for under in &PREFIXES {
         view.scan(Some(&under.prefix())).collect::<Result<Vec<_>>>()?;
     }
-    Ok((model, searches))
+    Ok((model, searches, view.epochs().to_vec()))
 }
 
 impl Sound {

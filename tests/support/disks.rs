@@ -10,7 +10,7 @@ use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name, OpK
 
 type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
 
-/// Another disk, with a call before each operation that changes it, and before each map.
+/// Another disk, with a call before each operation that changes it, each map and each lock.
 #[derive(Clone)]
 pub(crate) struct HookDisk {
     disk: Arc<dyn Disk>,
@@ -66,6 +66,7 @@ impl Disk for HookDisk {
         self.disk.sync_dir(dir)
     }
     fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
+        (self.hook)(OpKind::Lock, None);
         self.disk.lock(kind)
     }
     fn free_bytes(&self) -> io::Result<Option<u64>> {

@@ -48,6 +48,34 @@ pub(crate) fn open(disk: &SimDisk, options: Options) -> Store {
     Store::open_on(on(disk), options).unwrap()
 }
 
+/// The command that runs some tests of this program again.
+pub(crate) fn command(tests: &str) -> String {
+    let optimised = if cfg!(debug_assertions) { "" } else { "--release " };
+    let features = if cfg!(feature = "narrow-hash") { "--features narrow-hash " } else { "" };
+    format!("cargo test {optimised}{features}--test {} {tests}", env!("CARGO_CRATE_NAME"))
+}
+
+/// Says how to see a failure again, if there is one while it is kept.
+pub(crate) struct Again(pub(crate) String);
+
+/// For as long as a test goes on: the test, and the variables that say what it tries.
+pub(crate) fn again() -> Again {
+    // The harness names its threads for their tests, if there is more than one.
+    let thread = std::thread::current();
+    let test = thread.name().filter(|name| *name != "main").unwrap_or_default();
+    let variables = std::env::vars().filter(|(variable, _)| variable.starts_with("SIMKEEP_"));
+    let variables: String = variables.map(|(name, value)| format!("{name}={value} ")).collect();
+    Again(variables + &command(test))
+}
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("to see it again: {}", self.0);
+        }
+    }
+}
+
 /// Numbers from a seed, each below what is asked for.
 pub(crate) fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
