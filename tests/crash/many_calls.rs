@@ -73,7 +73,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
 
 #[test]
 fn c2_after_a_crash_in_a_long_workload_the_store_is_some_commit() {
-    let states = wanted("SIMKEEP_STATES", if cfg!(debug_assertions) { 2_000 } else { 75_000 });
+    let states = wanted("SIMKEEP_STATES", if cfg!(debug_assertions) { 2_000 } else { 60_000 });
     let recoveries = states / 10;
     let only = std::env::var("SIMKEEP_SEED").ok().map(|seed| seed.parse().unwrap());
     let trial = Trial::new(160, only.is_some());
