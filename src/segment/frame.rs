@@ -173,7 +173,7 @@ impl Frame {
 
     /// An error at an offset within a section.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
-        let at = self.place(tag).offset + offset;
+        let at = self.place(tag).offset.saturating_add(offset);
         Error::corrupt(Name::Segment(self.id), at, format!("{what} (in section {:?})", tag.kind))
     }
 }
