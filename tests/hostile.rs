@@ -6,10 +6,7 @@
 
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,53 +16,12 @@ use simkeep::{
     Versions, Visit,
 };
 
+use support::allocator::{Counting, alone, most_taken};
 use support::model::history;
 use support::{choice, create, digest, open, small};
 
-/// The system's allocator, and how much is taken of it.
-struct Counted;
-
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
 #[global_allocator]
-static ALLOCATOR: Counted = Counted;
-
-fn take(bytes: usize) {
-    MOST.fetch_max(TAKEN.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-}
-
-#[expect(unsafe_code, reason = "an allocator is unsafe; this one only counts")]
-// SAFETY: every call goes to the system's allocator as it is.
-unsafe impl GlobalAlloc for Counted {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        take(layout.size());
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        take(layout.size());
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        TAKEN.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(at, layout) }
-    }
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, new: usize) -> *mut u8 {
-        take(new);
-        TAKEN.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.realloc(at, layout, new) }
-    }
-}
-
-/// One test at a time, so that what is measured is its own.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static ALLOCATOR: Counting = Counting;
 
 /// What something took: time, and memory beyond what was taken before.
 struct Cost {
@@ -74,11 +30,9 @@ struct Cost {
 }
 
 fn measured<T>(what: &str, run: impl FnOnce() -> T) -> (T, Cost) {
-    let before = TAKEN.load(Relaxed);
-    MOST.store(before, Relaxed);
     let since = Instant::now();
-    let result = run();
-    let (time, bytes) = (since.elapsed(), MOST.load(Relaxed).saturating_sub(before));
+    let (result, bytes) = most_taken(run);
+    let time = since.elapsed();
     eprintln!("{what}: {time:?}, {} KiB", bytes >> 10);
     (result, Cost { time, bytes })
 }

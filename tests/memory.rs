@@ -14,47 +14,23 @@ mod catalog;
 #[path = "../fuzz/src/segment.rs"]
 #[expect(unreachable_pub, dead_code, clippy::cast_possible_truncation, reason = "as above")]
 mod segment;
+mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use catalog::{Catalog, Frame};
-use segment::Segment;
-use simkeep::disk::{Disk, Name, SimDisk};
+use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
     Epoch, Options, Query, Reader, RepairOptions, Snapshot, Store, VerifyOptions, repair_on,
     verify_on,
 };
 
-/// The system's allocator, which knows how much is taken.
-struct Counting;
-
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-fn take(bytes: usize) {
-    let taken = TAKEN.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    MOST.fetch_max(taken, Ordering::Relaxed);
-}
-
-#[expect(unsafe_code, reason = "an allocator is unsafe to implement")]
-// SAFETY: every call is the system allocator's, with the same arguments.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        take(layout.size());
-        // SAFETY: the caller's promises are those of this method.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        TAKEN.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
+use catalog::{Catalog, Frame};
+use segment::{Section, Segment};
+use support::allocator::{Counting, alone, most_taken};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -79,8 +55,11 @@ fn options() -> Options {
 /// Opens, reads, checks and repairs: what comes of it does not matter here.
 fn use_all(what: &str, files: Vec<(Name, Vec<u8>)>) {
     let disk = || -> Arc<dyn Disk> { Arc::new(SimDisk::of(files.iter().cloned())) };
-    MOST.store(TAKEN.load(Ordering::Relaxed), Ordering::Relaxed);
-    let before = TAKEN.load(Ordering::Relaxed);
+    let ((), most) = most_taken(|| use_each(&disk));
+    assert!(most < BYTES_MAX, "{what}: {most} bytes");
+}
+
+fn use_each(disk: &dyn Fn() -> Arc<dyn Disk>) {
     let read = |view: &Snapshot| {
         let _ = view.scan(None).try_for_each(|page| view.history(&page?.url).map(drop));
         for k in [3, 64] {
@@ -100,8 +79,6 @@ fn use_all(what: &str, files: Vec<(Name, Vec<u8>)>) {
     let _ = verify_on(disk(), VerifyOptions::default());
     let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
     let _ = repair_on(disk(), Arc::new(SimDisk::new()), options.keep_forgotten(true));
-    let most = MOST.load(Ordering::Relaxed) - before;
-    assert!(most < BYTES_MAX, "{what}: {most} bytes");
 }
 
 /// The golden store with another catalog, and with another content of one segment.
@@ -223,9 +200,161 @@ fn huge_catalogs() {
     }
 }
 
-/// One test, since it counts what the whole process takes.
 #[test]
 fn memory_does_not_grow_with_numbers_read_from_a_file() {
+    let _alone = alone();
     huge_segments();
     huge_catalogs();
+}
+
+/// A store in a folder whose newest segment has another content, said by the catalog to be as long.
+struct Sparse {
+    dir: tempfile::TempDir,
+    file: fs::File,
+    id: u64,
+}
+
+impl Sparse {
+    /// With a segment of so many bytes that takes no room, of which only the head is written. None
+    /// where files cannot be as long.
+    fn new(len: u64) -> Option<Sparse> {
+        let dir = tempfile::tempdir().unwrap();
+        let id = SEGMENTS[2];
+        let sound = golden(Name::Segment(id));
+        let mut catalog = agreeing(id, &sound);
+        catalog.segments.iter_mut().filter(|row| row[0] == id).for_each(|row| row[3] = len);
+        fs::create_dir(dir.path().join("segments")).unwrap();
+        for (name, content) in files(&catalog, None) {
+            fs::write(dir.path().join(name.to_string()), content).unwrap();
+        }
+        let path = dir.path().join(Name::Segment(id).to_string());
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_len(64).unwrap();
+        if let Err(error) = file.set_len(len) {
+            eprintln!("skipped: a file of {len} bytes ({error})");
+            return None;
+        }
+        Some(Sparse { dir, file, id })
+    }
+
+    /// Writes a trailer whose own checksum holds, before it as much of a table.
+    fn end(&self, table: &[u8], table_len: u64, sections: u64, roots: u64) {
+        let at = self.file.metadata().unwrap().len() - 64;
+        self.file.write_all_at(table, at - table_len).unwrap();
+        let mut trailer = b"simkend\0".to_vec();
+        for number in [self.id, at - table_len, table_len, sections, roots, 0] {
+            trailer.extend(number.to_le_bytes());
+        }
+        trailer.extend(crc32fast::hash(table).to_le_bytes());
+        trailer.extend(crc32fast::hash(&trailer).to_le_bytes());
+        self.file.write_all_at(&trailer, at).unwrap();
+    }
+
+    fn check(&self, what: &str) {
+        let disk = || -> Arc<dyn Disk> { Arc::new(RealDisk::new(self.dir.path())) };
+        let since = Instant::now();
+        let ((), most) = most_taken(|| use_each(&disk));
+        eprintln!("{what}: {:?}, {} KiB", since.elapsed(), most >> 10);
+        assert!(most < 64 << 20, "{what}: {most} bytes");
+    }
+}
+
+const TIB: u64 = 1 << 40;
+
+/// A length is no reason to take memory, also where the file is as long: it costs nobody anything to
+/// make one.
+#[test]
+fn memory_does_not_grow_with_the_length_of_a_sparse_file() {
+    let _alone = alone();
+    let Some(sparse) = Sparse::new(TIB) else { return };
+    // All of the file is the table: nothing but sections, or nothing but roots.
+    let most = TIB - 128 - 80;
+    sparse.end(&[], 80 + most / 24 * 24, most / 24, 0);
+    sparse.check("a table of 1 TiB of sections");
+    sparse.end(&[], 80 + most, 0, most / 4);
+    sparse.check("a table of 1 TiB of roots");
+    // As much as might be read all the same.
+    sparse.end(&[], 80 + (3 << 30), (3 << 30) / 24, 0);
+    sparse.check("a table of 3 GiB");
+}
+
+/// The same with a table that holds, and says of a section that it is long. All of it is read, so
+/// this one is shorter.
+#[test]
+fn memory_does_not_grow_with_the_length_of_a_sparse_section() {
+    let _alone = alone();
+    let sound = Segment::read(&golden(Name::Segment(SEGMENTS[2])));
+    for kind in [1, 7] {
+        let len = |section: &Section| match section.tag[0] {
+            tag if tag == kind => 1 << 30,
+            _ => section.bytes.len() as u64,
+        };
+        let blocks: u64 = sound.sections.iter().map(|s| len(s).div_ceil(4096)).sum();
+        let sums = ([18, 0, 0, 0, 0, 0, 0, 0], 4 * blocks);
+        let mut table: Vec<u8> = sound.numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let mut start = 64;
+        for (tag, len) in sound.sections.iter().map(|s| (s.tag, len(s))).chain([sums]) {
+            table.extend(tag);
+            table.extend(u64::to_le_bytes(start));
+            table.extend(u64::to_le_bytes(len));
+            start = (start + len).next_multiple_of(64);
+        }
+        let roots = (4 * blocks).div_ceil(4096);
+        table.resize(table.len() + usize::try_from(4 * roots).unwrap(), 0);
+        // The table lies where the last section ends.
+        let Some(sparse) = Sparse::new(start + table.len() as u64 + 64) else { return };
+        sparse.end(&table, table.len() as u64, sound.sections.len() as u64 + 1, roots);
+        sparse.check(&format!("a section of kind {kind} of 1 GiB"));
+    }
+}
+
+/// A million sections of which none has a byte, with checksums that hold.
+#[test]
+fn a_million_empty_sections_are_opened_in_under_a_second() {
+    let _alone = alone();
+    let id = SEGMENTS[2];
+    let sound = Segment::read(&golden(Name::Segment(id)));
+    let kinds: [&[u8]; 3] = [&[8], &[8, 9, 10, 11, 12], &[13]];
+    for (kinds, epochs) in [(kinds[0], 1_000_000), (kinds[1], 200_000), (kinds[2], 0)] {
+        let mut segment = sound.clone();
+        for n in 0..1_000_000 / kinds.len() {
+            let epoch = u32::try_from(n.min(epochs)).unwrap().to_le_bytes();
+            let tag = |kind: &u8| [*kind, 0, 0, 0, epoch[0], epoch[1], epoch[2], epoch[3]];
+            let section = |kind| Section { tag: tag(kind), bytes: Vec::new() };
+            segment.sections.extend(kinds.iter().map(section));
+        }
+        let file = segment.write();
+        let files = files(&agreeing(id, &file), Some((id, &file)));
+        let disk = || -> Arc<dyn Disk> { Arc::new(SimDisk::of(files.iter().cloned())) };
+        let (read, write) = (disk(), disk());
+        let since = Instant::now();
+        let (reader, time) = (Reader::open_on(read), since.elapsed());
+        let since = Instant::now();
+        let (store, time_to_write) = (Store::open_on(write, options()), since.elapsed());
+        let what = format!("of kinds {kinds:?}: {time:?} to read, {time_to_write:?} to write");
+        eprintln!("{what}: {:?}, {:?}", reader.err(), store.err());
+        let most = Duration::from_secs(1);
+        assert!(time < most && time_to_write < most, "{what}");
+    }
+}
+
+/// A page of redb's is as large as its number says, and that may say 4 GiB and more.
+#[test]
+fn memory_does_not_grow_with_the_number_of_a_page_of_the_catalog() {
+    let _alone = alone();
+    let sound = Catalog::read(&golden(Name::Catalog)).write();
+    // The roots of both slots, and the upper five bits of their numbers.
+    for slot in [64, 192] {
+        for root in [slot + 8, slot + 40] {
+            for order in 8..32 {
+                let mut file = sound.clone();
+                file[root + 7] = order << 3;
+                let sum = xxhash_rust::xxh3::xxh3_128(&file[slot..slot + 112]).to_le_bytes();
+                file[slot + 112..slot + 128].copy_from_slice(&sum);
+                let mut files = files(&Catalog::read(&sound), None);
+                files[0].1 = file;
+                use_all(&format!("a page of 2^{order} times 4096 bytes"), files);
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "no test uses all of this")]
 
+pub(crate) mod allocator;
 pub(crate) mod compare;
 pub(crate) mod disks;
 pub(crate) mod model;
