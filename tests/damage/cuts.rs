@@ -1,11 +1,10 @@
 //! Files that were cut short, grew, went, or are another's.
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Error, VerifyOptions, verify_on};
 
 use crate::check::{Counts, Opens, check, each};
 use crate::stores::{Sound, with_older_catalog};
-use crate::support::{again, on};
+use crate::support::again;
 
 /// Lengths of a file that are tried: all of a small one; of others many, and all that are near a
 /// multiple of a sector.
@@ -72,25 +71,4 @@ fn an_older_catalog_beside_newer_files_is_found_out() {
     let (sound, older) = with_older_catalog();
     let disk = sound.with(Name::Catalog, older);
     assert!(check(&disk, Name::Catalog, &sound, Opens::Both, &Counts::default()));
-}
-
-/// What the medium cannot read is told as it is: with a plain read there is no signal.
-#[test]
-fn a_block_that_cannot_be_read_is_a_flaw_like_any_other() {
-    let _again = again();
-    let sound = Sound::killed();
-    let reads = |disk: &SimDisk| {
-        disk.record();
-        verify_on(on(disk), VerifyOptions::default()).unwrap().sound().unwrap();
-        disk.take_log().len() as u64
-    };
-    let all = reads(&SimDisk::of(sound.files.clone()));
-    for nth in 1..=all {
-        let disk = SimDisk::of(sound.files.clone());
-        disk.fail_after(nth, std::io::ErrorKind::Other);
-        match verify_on(on(&disk), VerifyOptions::default()) {
-            Ok(verified) => assert!(verified.flaws.iter().all(|f| f.what.contains("cannot"))),
-            Err(e) => assert!(matches!(e, Error::Io { .. }), "{e}"),
-        }
-    }
 }

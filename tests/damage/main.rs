@@ -17,3 +17,4 @@ mod sectors;
 mod stores;
 #[path = "../support/mod.rs"]
 mod support;
+mod unreadable;
