@@ -31,6 +31,9 @@ fn begin() {
             crawl::crawl(&parent, Path::new(store), number(seed), number(from));
         }
         ["crawl much", store] => crawl::crawl_much(&parent, Path::new(store)),
+        ["crawl long", store, url_bytes] => {
+            crawl::crawl_long(&parent, Path::new(store), number(url_bytes));
+        }
         ["fill", store, seed] => full_disk::fill(&parent, Path::new(store), number(seed)),
         ["full disk", dir, seed] => full_disk::stage(&parent, Path::new(dir), number(seed)),
         ["cut power", dir, seed] => power::stage(&parent, Path::new(dir), number(seed)),

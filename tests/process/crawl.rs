@@ -146,12 +146,7 @@ pub(crate) const MUCH: u64 = if cfg!(debug_assertions) { 100_000 } else { 520_00
 /// Nearly fills both memtables of a store with default options, of which one never comes to be
 /// sealed; and waits.
 pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
-    let disk = HookDisk::new(Arc::new(RealDisk::new(path)), |_, name| {
-        while let Some(Name::SegmentNew(_)) = name {
-            std::thread::park();
-        }
-    });
-    let store = Store::create_on(Arc::new(disk), Options::default()).unwrap();
+    let (store, _) = never_sealing(path);
     let urls: Vec<String> = (0..MUCH).map(|n| format!("https://example.com/page/{n}")).collect();
     let mut choice = choice(1);
     for (urls, time) in urls.chunks(5000).zip(0..) {
@@ -161,4 +156,39 @@ pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
     }
     parent.say("done");
     parent.await_word();
+}
+
+/// The same by bytes, with URLs of this length: how many pages there are is said when it is done.
+pub(crate) fn crawl_long(parent: &Parent, path: &Path, url_bytes: u64) {
+    let (store, is_sealing) = never_sealing(path);
+    let filler = "x".repeat(usize::try_from(url_bytes).unwrap() - 30);
+    let mut choice = choice(1);
+    // Of the second memtable as much as is sure to fit.
+    let (mut pages, mut most) = (0, u64::MAX);
+    while pages < most {
+        let batch = 1 + 100_000 / url_bytes;
+        let urls = (pages..pages + batch).map(|n| format!("https://example.com/{n:09}/{filler}"));
+        let urls: Vec<String> = urls.collect();
+        let of = |url| Observation::content(url, 1, choice(u64::MAX), Epoch(0));
+        store.observe_batch(&urls.iter().map(String::as_str).map(of).collect::<Vec<_>>()).unwrap();
+        pages += batch;
+        if most == u64::MAX && is_sealing.load(Ordering::Relaxed) {
+            most = pages / 100 * 195;
+        }
+    }
+    parent.say(pages);
+    parent.await_word();
+}
+
+/// A new store with default options that seals its first memtable for ever, and whether it has begun.
+fn never_sealing(path: &Path) -> (Store, Arc<AtomicBool>) {
+    let is_sealing = Arc::new(AtomicBool::new(false));
+    let begun = Arc::clone(&is_sealing);
+    let disk = HookDisk::new(Arc::new(RealDisk::new(path)), move |_, name| {
+        while let Some(Name::SegmentNew(_)) = name {
+            begun.store(true, Ordering::Relaxed);
+            std::thread::park();
+        }
+    });
+    (Store::create_on(Arc::new(disk), Options::default()).unwrap(), is_sealing)
 }
