@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Counts, Disk, Meter, Name, OpKind, PlainDisk, RealDisk, SimDisk};
+use simkeep::disk::{Access, Counts, Disk, Meter, Name, OpKind, PlainDisk, RealDisk, SimDisk};
 use simkeep::{
     Digest, Epoch, Error, Observation, Options, Query, Reader, Scope, Store, VerifyOptions,
     verify_on,
@@ -419,6 +419,38 @@ fn at_every_moment_a_reader_finds_a_state_that_no_crash_takes_back() {
     store.seal().unwrap();
     store.close().unwrap();
     assert!(looks.load(Ordering::Relaxed) > 100);
+}
+
+#[test]
+fn at_every_moment_of_a_recovery_a_reader_finds_what_it_is_told_of() {
+    let disk = SimDisk::new();
+    drop(create(&disk, small()));
+    // Killed between the commit of a merge and the `SNAPSHOT` without its inputs.
+    let (at_work, killed) = (disk.clone(), Arc::new(Mutex::new(None)));
+    let seen = Arc::clone(&killed);
+    let hooked = HookDisk::new(on(&disk), move |kind, name| {
+        if kind == OpKind::Open(Access::Create) && name == Some(Name::SnapshotNew) {
+            *seen.lock().unwrap() = Some(at_work.crash_all_kept());
+        }
+    });
+    let store = Store::open_on(Arc::new(hooked), small()).unwrap();
+    crawl(&store, 1, 41);
+    store.seal().unwrap();
+    store.merge().unwrap();
+    let killed = killed.lock().unwrap().take().unwrap();
+    let (beside, removed) = (killed.clone(), Arc::new(AtomicU64::new(0)));
+    let counter = Arc::clone(&removed);
+    let hooked = HookDisk::new(on(&killed), move |kind, name| {
+        if kind.changes() {
+            check_beginning(&Reader::open_on(on(&beside)).unwrap());
+            let segment = matches!(name, Some(Name::Segment(_)));
+            counter.fetch_add(u64::from(kind == OpKind::Remove && segment), Ordering::Relaxed);
+        }
+    });
+    let recovered = Store::open_on(Arc::new(hooked), small()).unwrap();
+    assert!(removed.load(Ordering::Relaxed) > 1, "the inputs were not there any more");
+    check_beginning(&Reader::open_on(on(&killed)).unwrap());
+    drop(recovered);
 }
 
 #[test]
