@@ -1,13 +1,26 @@
 //! The text of a page as a reader sees it.
 
+mod elements;
+mod marking;
+
+use elements::{
+    is_break, is_cell, is_container, is_foreign, is_parent, is_unseen, is_void, may_stay_open,
+};
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
+use marking::Marking;
 
-/// The name of what [`visible_text`] does. Fingerprints of texts that came out of different
-/// extractors are not to be compared, so this name belongs into the name of an epoch.
+use super::document::Document;
+
+/// The name of what [`extract`] does. Fingerprints of texts that came out of different extractors
+/// are not to be compared, so this name belongs into the name of an epoch.
 pub const EXTRACTOR: &str = "html/1";
 
-/// The visible text of an HTML page.
+/// The longest value of a field that is kept, in bytes; longer ones are passed over.
+const FIELD_BYTES_MAX: usize = 4096;
+
+/// The document that an HTML page is: its visible text, marked where it is title, heading, emphasised
+/// or a link, and what its `<meta>` elements say of `author`, `description` and `keywords` as fields.
 ///
 /// Markup and comments go, and so does what a browser does not show as text: the content of
 /// `script`, `style`, `template`, `noscript`, `svg`, `math`, `iframe`, `object`, `audio`, `video`
@@ -19,13 +32,16 @@ pub const EXTRACTOR: &str = "html/1";
 /// ends with the page.
 ///
 /// ```
-/// use simkeep::fingerprint::visible_text;
-/// let page = "<title>Fish &amp; chips</title><p>Fr<b>esh</b><p hidden>stale</p><script>x</script> daily";
-/// assert_eq!(visible_text(page), "Fish & chips\nFresh\ndaily");
+/// use simkeep::fingerprint::{Marks, extract};
+/// let page = "<meta name=author content=Jane><title>Fish &amp; chips</title><p>Fr<b>esh</b><p hidden>\
+///     stale</p><script>x</script> daily";
+/// let document = extract(page);
+/// assert_eq!(document.text(), "Fish & chips\nFresh\ndaily");
+/// assert_eq!(document.marks(15..18), Marks::EMPHASIS);
+/// assert_eq!(document.fields(), [("author".to_owned(), "Jane".to_owned())]);
 /// ```
-pub fn visible_text(html: &str) -> String {
-    let mut reduction =
-        Reduction { text: String::with_capacity(html.len() / 4), ..Reduction::default() };
+pub fn extract(html: &str) -> Document {
+    let mut reduction = Reduction::default();
     let mut emitter = CallbackEmitter::new(
         |event: CallbackEvent<'_>, _: Span<()>| -> Option<std::convert::Infallible> {
             reduction.take(&event);
@@ -37,13 +53,20 @@ pub fn visible_text(html: &str) -> String {
     match Tokenizer::new_with_emitter(html, emitter).finish() {
         Ok(()) => {}
     }
-    reduction.text.truncate(reduction.text.trim_end().len());
-    reduction.text
+    reduction.document.trim_end();
+    reduction.document
+}
+
+/// The text of what [`extract`] gives.
+pub fn visible_text(html: &str) -> String {
+    extract(html).into_text()
 }
 
 #[derive(Default)]
 struct Reduction {
-    text: String,
+    document: Document,
+    /// What the text at hand is marked as.
+    marking: Marking,
     /// The tag that is being opened.
     tag: Tag,
     /// The element whose content is being dropped.
@@ -54,8 +77,20 @@ struct Reduction {
 struct Tag {
     name: Vec<u8>,
     hidden: bool,
-    /// The attribute in hand is `hidden`, and its value may yet come.
-    at_hidden: bool,
+    /// The attribute whose value may yet come.
+    attribute: Attribute,
+    /// Those of a `meta` element.
+    field: Option<&'static str>,
+    content: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Attribute {
+    #[default]
+    Other,
+    Hidden,
+    Name,
+    Content,
 }
 
 /// An element whose content is dropped: only counters, however deep the page is.
@@ -74,18 +109,20 @@ impl Reduction {
                 self.tag.name.clear();
                 self.tag.name.extend_from_slice(name);
                 self.tag.hidden = false;
-                self.tag.at_hidden = false;
+                self.tag.attribute = Attribute::Other;
+                (self.tag.field, self.tag.content) = (None, None);
             }
             CallbackEvent::AttributeName { name } => {
-                self.tag.at_hidden = name == b"hidden";
-                self.tag.hidden |= self.tag.at_hidden;
+                let of_meta = self.tag.name == b"meta";
+                self.tag.attribute = match name {
+                    b"hidden" => Attribute::Hidden,
+                    b"name" if of_meta => Attribute::Name,
+                    b"content" if of_meta => Attribute::Content,
+                    _ => Attribute::Other,
+                };
+                self.tag.hidden |= self.tag.attribute == Attribute::Hidden;
             }
-            CallbackEvent::AttributeValue { value }
-                if self.tag.at_hidden && value.eq_ignore_ascii_case(b"until-found") =>
-            {
-                // Hidden until the reader searches: part of what the page says.
-                self.tag.hidden = false;
-            }
+            CallbackEvent::AttributeValue { value } => self.tag.value(value),
             CallbackEvent::CloseStartTag { self_closing } => self.open(self_closing),
             CallbackEvent::EndTag { name } => self.close(name),
             CallbackEvent::String { value } if self.dropped.is_none() => self.append(value),
@@ -109,6 +146,10 @@ impl Reduction {
         } else if is_cell(name) {
             self.space();
         }
+        if let (Some(name), Some(value)) = (self.tag.field.take(), self.tag.content.take()) {
+            self.document.field(name, value);
+        }
+        self.marking.open(&self.tag.name);
         let drop = self.tag.hidden || is_unseen(&self.tag.name);
         let empty = is_void(&self.tag.name) || (self_closing && is_foreign(&self.tag.name));
         if drop && !empty {
@@ -134,6 +175,7 @@ impl Reduction {
             }
             self.dropped = None;
         }
+        self.marking.close(name);
         if is_break(name) {
             self.line_end();
         } else if is_cell(name) {
@@ -147,22 +189,41 @@ impl Reduction {
             if i > 0 {
                 self.space();
             }
-            self.text.push_str(word);
+            self.document.push(word, self.marking.marks());
         }
     }
 
     fn space(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
-            self.text.push(' ');
+        let text = self.document.text();
+        if !text.is_empty() && !text.ends_with([' ', '\n']) {
+            self.document.push(" ", self.marking.marks());
         }
     }
 
     fn line_end(&mut self) {
-        if self.text.ends_with(' ') {
-            self.text.pop();
+        self.document.pop(' ');
+        let text = self.document.text();
+        if !text.is_empty() && !text.ends_with('\n') {
+            self.document.push("\n", self.marking.marks());
         }
-        if !self.text.is_empty() && !self.text.ends_with('\n') {
-            self.text.push('\n');
+    }
+}
+
+impl Tag {
+    /// Takes the value of the attribute in hand.
+    fn value(&mut self, value: &[u8]) {
+        match self.attribute {
+            // Hidden until the reader searches: part of what the page says.
+            Attribute::Hidden if value.eq_ignore_ascii_case(b"until-found") => self.hidden = false,
+            Attribute::Name => {
+                let names = ["author", "description", "keywords"];
+                let is_this = |name: &&str| name.as_bytes().eq_ignore_ascii_case(value);
+                self.field = names.into_iter().find(is_this);
+            }
+            Attribute::Content if value.len() <= FIELD_BYTES_MAX => {
+                self.content = Some(String::from_utf8_lossy(value).into_owned());
+            }
+            Attribute::Hidden | Attribute::Content | Attribute::Other => {}
         }
     }
 }
@@ -183,175 +244,6 @@ impl Dropped {
         };
         over && self.containers == 0
     }
-}
-
-/// Elements whose content is not shown as text.
-fn is_unseen(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"script"
-            | b"style"
-            | b"template"
-            | b"noscript"
-            | b"svg"
-            | b"math"
-            | b"iframe"
-            | b"object"
-            | b"audio"
-            | b"video"
-            | b"canvas"
-            | b"noembed"
-            | b"noframes"
-    )
-}
-
-/// Elements of other languages, where `/>` closes.
-fn is_foreign(name: &[u8]) -> bool {
-    matches!(name, b"svg" | b"math")
-}
-
-/// Elements that have no content.
-fn is_void(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"area"
-            | b"base"
-            | b"br"
-            | b"col"
-            | b"embed"
-            | b"hr"
-            | b"img"
-            | b"input"
-            | b"link"
-            | b"meta"
-            | b"param"
-            | b"source"
-            | b"track"
-            | b"wbr"
-            | b"frame"
-            | b"bgsound"
-    )
-}
-
-/// Elements that stand on lines of their own.
-fn is_break(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"address"
-            | b"article"
-            | b"aside"
-            | b"blockquote"
-            | b"body"
-            | b"br"
-            | b"button"
-            | b"caption"
-            | b"center"
-            | b"dd"
-            | b"details"
-            | b"dialog"
-            | b"dir"
-            | b"div"
-            | b"dl"
-            | b"dt"
-            | b"fieldset"
-            | b"figcaption"
-            | b"figure"
-            | b"footer"
-            | b"form"
-            | b"frameset"
-            | b"h1"
-            | b"h2"
-            | b"h3"
-            | b"h4"
-            | b"h5"
-            | b"h6"
-            | b"head"
-            | b"header"
-            | b"hgroup"
-            | b"hr"
-            | b"html"
-            | b"legend"
-            | b"li"
-            | b"listing"
-            | b"main"
-            | b"menu"
-            | b"nav"
-            | b"ol"
-            | b"optgroup"
-            | b"option"
-            | b"p"
-            | b"plaintext"
-            | b"pre"
-            | b"search"
-            | b"section"
-            | b"select"
-            | b"summary"
-            | b"table"
-            | b"tbody"
-            | b"textarea"
-            | b"tfoot"
-            | b"thead"
-            | b"title"
-            | b"tr"
-            | b"ul"
-            | b"xmp"
-    )
-}
-
-/// Elements that stand side by side.
-fn is_cell(name: &[u8]) -> bool {
-    matches!(name, b"td" | b"th" | b"input" | b"img" | b"rt" | b"rp" | b"label")
-}
-
-/// Elements that always have an end tag and may hold those that need none.
-fn is_container(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"article"
-            | b"aside"
-            | b"blockquote"
-            | b"details"
-            | b"dialog"
-            | b"div"
-            | b"dl"
-            | b"fieldset"
-            | b"figure"
-            | b"footer"
-            | b"form"
-            | b"header"
-            | b"main"
-            | b"menu"
-            | b"nav"
-            | b"ol"
-            | b"section"
-            | b"select"
-            | b"table"
-            | b"ul"
-    )
-}
-
-/// Elements whose end is also the end of what was left open in them.
-fn is_parent(name: &[u8]) -> bool {
-    is_container(name)
-        || matches!(name, b"body" | b"html" | b"tr" | b"tbody" | b"thead" | b"tfoot" | b"optgroup")
-}
-
-/// Elements whose end tag may be left out.
-fn may_stay_open(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"p" | b"li"
-            | b"dt"
-            | b"dd"
-            | b"option"
-            | b"optgroup"
-            | b"tr"
-            | b"td"
-            | b"th"
-            | b"thead"
-            | b"tbody"
-            | b"tfoot"
-    )
 }
 
 #[cfg(test)]

@@ -1,22 +1,25 @@
 //! From a text to 64 bits: near texts have near fingerprints.
 //!
-//! A recipe says what the features of a text are, how each is hashed and how much it weighs; the
-//! [simhash](Simhash) of the weighted hashes is the fingerprint (M. S. Charikar, *Similarity
-//! estimation techniques from rounding algorithms*, STOC 2002). Fingerprints of different recipes
-//! tell nothing about each other, so a recipe never changes: a better one gets a new name.
+//! A [`Recipe`] says what the features of a document are, how each is hashed and how much it weighs;
+//! the [simhash](Simhash) of the weighted hashes is the fingerprint (M. S. Charikar, *Similarity
+//! estimation techniques from rounding algorithms*, STOC 2002). A [`Fingerprinter`] makes
+//! fingerprints by a recipe, and [`of_text`] by the [default](Recipe::DEFAULT) one.
 //!
-//! The one recipe so far, [`RECIPE`]:
+//! What recipes have in common:
 //!
-//! - **Words** are the maximal runs of Unicode letters and digits, lower-cased (see [`Words`]).
-//! - **Features** are the pairs of neighbouring words. A text of one word has that word as its only
-//!   feature; a text without words has the fingerprint 0.
-//! - **Hash** of a feature: XXH3-64 with seed 0 over its words in UTF-8, joined by one space.
-//! - **Weight** of a feature: the square root of how often it occurs, rounded down to a multiple of
-//!   2⁻¹⁶, in integers: `isqrt(count · 2³²)`.
+//! - **Words** are the maximal runs of letters and digits, lower-cased character by character; of
+//!   scripts without spaces between words, the pairs of neighbouring characters. Runs of more than
+//!   256 bytes are cut. The tables of letters are frozen in the source.
+//! - **Features** are n-grams of words or of characters. Their hash is XXH3-64 with seed 0: of a
+//!   word, over its UTF-8; of several, over their hashes in a row, little-endian.
+//! - **Weights** are integers, in units of 2⁻¹⁶. By default a feature weighs the square root of how
+//!   often it occurs, `isqrt(count · 2³²)`.
 //! - **Bits**: bit *i* is 1 if the features whose hash has bit *i* weigh more than the others, and
-//!   0 if they weigh as much or less.
+//!   0 if they weigh as much or less. A text without features has the fingerprint 0.
 //!
-//! Nothing in it depends on the platform, on threads or on the order of a hash map.
+//! Nothing in it depends on the platform, on threads, on the order of a hash map, or on how a text is
+//! cut into pieces. Fingerprints of different recipes, extractors or tables of frequencies tell
+//! nothing about each other: a store keeps them apart as *epochs*.
 //!
 //! ```
 //! use simkeep::fingerprint;
@@ -27,17 +30,55 @@
 
 #[cfg(feature = "html")]
 mod charset;
+mod classes;
+mod document;
+mod explain;
+mod feature_set;
+mod fingerprinter;
+mod fixed;
+mod frequencies;
+mod grams;
 #[cfg(feature = "html")]
 mod html;
+mod jenkins;
+mod kernel;
+mod presets;
 mod recipe;
+mod share;
+mod shingles;
 mod simhash;
+mod sketch;
+mod stop;
 mod tables;
+mod tally;
+mod weights;
 mod words;
 
 #[cfg(feature = "html")]
 pub use charset::decode;
+pub use document::{Document, Marks};
+pub use explain::{Explained, Feature};
+pub use feature_set::FeatureSet;
+pub use fingerprinter::Fingerprinter;
+pub use frequencies::{Counted, Frequencies};
 #[cfg(feature = "html")]
-pub use html::{EXTRACTOR, visible_text};
-pub use recipe::{RECIPE, of_text};
-pub use simhash::Simhash;
-pub use words::Words;
+pub use html::{EXTRACTOR, extract, visible_text};
+pub use recipe::{Counts, Fields, Hash, Rarity, Recipe, RecipeError, Scaling};
+pub use share::Share;
+pub use shingles::Shingles;
+pub use simhash::{FEATURE_WEIGHT_MAX, Simhash};
+pub use sketch::{Sketch, SuperShingles};
+
+/// The name of the recipe of [`of_text`]: that of [`Recipe::DEFAULT`].
+pub const RECIPE: &str = "words2-sqrt/1";
+
+/// The fingerprint of a text by the recipe [`RECIPE`]; 0 for a text without words.
+///
+/// Linear in the text. Whoever has many makes a [`Fingerprinter`], whose memory is kept.
+pub fn of_text(text: &str) -> u64 {
+    // The default recipe reads no frequencies, which is all that can fail.
+    Fingerprinter::new(&Recipe::DEFAULT).and_then(|mut f| f.of_text(text)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,171 +1,591 @@
-//! The recipe of `of_text`.
+//! What a fingerprint is made of.
 
-use xxhash_rust::xxh3::xxh3_64;
+use std::fmt;
+use std::str::FromStr;
 
-use super::{Simhash, Words};
+use super::share::Share;
 
-/// The name of the recipe of [`of_text`].
-pub const RECIPE: &str = "words2-sqrt/1";
+/// The version of everything that a recipe's name says nothing of: words, hashes, fixed-point
+/// arithmetic. It changes when any fingerprint does.
+const VERSION: u32 = 1;
 
-/// How many bytes of normalised text are held before the part that has been hashed is let go.
-const HELD_BYTES: usize = 64 << 10;
+/// The longest n-gram.
+pub(super) const GRAM_MAX: u32 = 8;
 
-/// The fingerprint of a text by the recipe [`RECIPE`]; 0 for a text without words.
+/// How a document becomes 64 bits: which features it has, how much each weighs, how it is hashed.
 ///
-/// Linear in the text but for sorting the features' hashes: some 100 MB/s a core. Holds 8 bytes per
-/// word, and not the text again.
-pub fn of_text(text: &str) -> u64 {
-    let mut hashes = features(text);
-    hashes.sort_unstable();
-    let mut simhash = Simhash::new(weight(1));
-    for equal in hashes.chunk_by(|a, b| a == b) {
-        if let Some(&hash) = equal.first() {
-            simhash.add(hash, weight(equal.len() as u64));
-        }
-    }
-    simhash.finish()
+/// A recipe has a [name](Recipe::name), which says all of it, and from which it can be
+/// [parsed](Recipe::from_str): `words2-sqrt/1` are pairs of neighbouring words, each weighing the
+/// square root of how often it occurs. Fingerprints of recipes with different names tell nothing
+/// about each other. A name never changes its meaning, so a fingerprint can be made again at any
+/// time.
+///
+/// Some recipes have [names of their own](Recipe::PRESETS), too.
+///
+/// ```
+/// use simkeep::fingerprint::{Counts, Rarity, Recipe};
+/// let recipe = Recipe::words(1).counts(Counts::Sqrt).rarity(Rarity::Log);
+/// assert_eq!(recipe.name(), "words1-sqrt-idf/1");
+/// assert_eq!("words1-sqrt-idf/1".parse(), Ok(recipe));
+/// assert_eq!("words-idf".parse(), Ok(recipe));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Recipe {
+    pub(super) unit: Unit,
+    pub(super) gram: u32,
+    pub(super) hash: Hash,
+    pub(super) without_numbers: bool,
+    pub(super) without_stop_words: bool,
+    pub(super) modulo: u32,
+    pub(super) counts: Counts,
+    pub(super) rarity: Rarity,
+    pub(super) scaling: Scaling,
+    pub(super) boost: Share,
+    pub(super) fields: Fields,
+    pub(super) at_least: Share,
+    pub(super) at_most: Share,
+    pub(super) top: u32,
+    pub(super) cap: u32,
+    pub(super) reserved: u32,
 }
 
-/// The square root of a count, in units of 2⁻¹⁶.
-fn weight(count: u64) -> u64 {
-    // A text of 2³² words would take more memory than its hashes may.
-    count.saturating_mul(1 << 32).isqrt()
+/// What n-grams are made of.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) enum Unit {
+    Words,
+    Chars,
 }
 
-/// The hashes of all features, in the order of the text.
-fn features(text: &str) -> Vec<u64> {
-    // The words in a row, each with one space after it. `[previous.., end)` are the last two.
-    let mut row = Vec::with_capacity(text.len().min(HELD_BYTES) + 16);
-    let mut hashes = Vec::with_capacity(text.len() / 8);
-    let mut words = Words::new(text);
-    if !words.next_into(&mut row) {
-        return hashes;
-    }
-    let mut previous = 0;
-    loop {
-        row.push(b' ');
-        let start = row.len();
-        if !words.next_into(&mut row) {
-            break;
-        }
-        hashes.push(xxh3_64(row.get(previous..).unwrap_or_default()));
-        previous = start;
-        if previous > HELD_BYTES {
-            row.drain(..previous);
-            previous = 0;
-        }
-    }
-    if hashes.is_empty() {
-        hashes.push(xxh3_64(row.trim_ascii_end()));
-    }
-    hashes
+/// How a feature is hashed.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Hash {
+    /// XXH3-64 with seed 0.
+    #[default]
+    Xxh3,
+    /// Jenkins' 64-bit hash of 1997: `jenkins`.
+    Jenkins,
 }
+
+/// What a feature weighs that occurs `n` times.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Counts {
+    /// `n`: the bag of features; `raw`. One long list dominates a document.
+    Raw,
+    /// √n: `sqrt`.
+    #[default]
+    Sqrt,
+    /// 1 + ln n: `log`.
+    Log,
+    /// 1: the set of features; `binary`.
+    Binary,
+}
+
+/// What a feature weighs by how many documents have it, which a frozen table says.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Rarity {
+    /// All the same; no table is needed.
+    #[default]
+    None,
+    /// ln(1 + N/df), of N documents: `idf`.
+    Log,
+    /// 1/df: `inverse`. The rarest features are all that counts.
+    Inverse,
+}
+
+/// What an occurrence weighs by its place: the `x`-th of `length` features, from 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Scaling {
+    /// All the same.
+    #[default]
+    None,
+    /// ln(x + 2)/(x + 2): the beginning counts; `front`.
+    Front,
+    /// cos(2πx/length) + 1: beginning and end count; `ends`.
+    Ends,
+    /// Anything else.
+    By {
+        /// What this is called in the recipe's name: lower-case letters and digits. A name with it
+        /// cannot be parsed, since a name does not say the function.
+        name: &'static str,
+        /// The weight of the `x`-th of `length` features, in units of 2⁻¹⁶.
+        weight: fn(x: u64, length: u64) -> u64,
+    },
+}
+
+impl Scaling {
+    fn name(&self) -> &'static str {
+        match self {
+            Scaling::None => "",
+            Scaling::Front => "front",
+            Scaling::Ends => "ends",
+            Scaling::By { name, .. } => name,
+        }
+    }
+}
+
+impl PartialEq for Scaling {
+    fn eq(&self, other: &Scaling) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Scaling {}
+
+impl std::hash::Hash for Scaling {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+/// What the fields of a document weigh.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Fields {
+    /// They are passed over.
+    #[default]
+    None,
+    /// Each weighs this share of the heaviest feature: `fields0.5`.
+    Share(Share),
+    /// Each weighs just more than the bit nearest to flipping is away from it: `fieldsflip`.
+    Flip,
+}
+
+impl Recipe {
+    /// N-grams of words (1 to 8 of them), each weighing the square root of how often it occurs.
+    pub const fn words(n: u32) -> Recipe {
+        Recipe::grams(Unit::Words, n)
+    }
+
+    /// N-grams of characters (1 to 8 of them) of the words in lower case with one space between
+    /// them, weighing the same.
+    pub const fn chars(n: u32) -> Recipe {
+        Recipe::grams(Unit::Chars, n)
+    }
+
+    const fn grams(unit: Unit, n: u32) -> Recipe {
+        let gram = match n {
+            0 => 1,
+            n if n > GRAM_MAX => GRAM_MAX,
+            n => n,
+        };
+        Recipe {
+            unit,
+            gram,
+            hash: Hash::Xxh3,
+            without_numbers: false,
+            without_stop_words: false,
+            modulo: 1,
+            counts: Counts::Sqrt,
+            rarity: Rarity::None,
+            scaling: Scaling::None,
+            boost: Share::ONE,
+            fields: Fields::None,
+            at_least: Share::ZERO,
+            at_most: Share::ONE,
+            top: u32::MAX,
+            cap: 1,
+            reserved: 0,
+        }
+    }
+
+    /// The same with another hash.
+    #[must_use]
+    pub const fn hash(mut self, hash: Hash) -> Recipe {
+        self.hash = hash;
+        self
+    }
+
+    /// The same without words that have a numeral in them or name a month or a weekday in English
+    /// (those that mean nothing else): `nonumbers`.
+    #[must_use]
+    pub const fn without_numbers(mut self) -> Recipe {
+        self.without_numbers = true;
+        self
+    }
+
+    /// The same without the commonest English words: `nostopwords`.
+    #[must_use]
+    pub const fn without_stop_words(mut self) -> Recipe {
+        self.without_stop_words = true;
+        self
+    }
+
+    /// The same with only those features whose hash is a multiple of `p`, chosen alike in all
+    /// documents: `mod4`.
+    #[must_use]
+    pub const fn modulo(mut self, p: u32) -> Recipe {
+        self.modulo = if p == 0 { 1 } else { p };
+        self
+    }
+
+    /// The same with features weighing otherwise by how often they occur.
+    #[must_use]
+    pub const fn counts(mut self, counts: Counts) -> Recipe {
+        self.counts = counts;
+        self
+    }
+
+    /// The same with features weighing, besides, by how rare they are.
+    #[must_use]
+    pub const fn rarity(mut self, rarity: Rarity) -> Recipe {
+        self.rarity = rarity;
+        self
+    }
+
+    /// The same with features weighing, besides, by their places: the mean over a feature's
+    /// occurrences.
+    #[must_use]
+    pub const fn scaling(mut self, scaling: Scaling) -> Recipe {
+        self.scaling = scaling;
+        self
+    }
+
+    /// The same with occurrences in titles, headings, emphasised text and anchors weighing this many
+    /// times as much: `marked1.5`. An n-gram is where its last word is.
+    #[must_use]
+    pub const fn boost(mut self, times: Share) -> Recipe {
+        self.boost = times;
+        self
+    }
+
+    /// The same with a document's fields as features.
+    #[must_use]
+    pub const fn fields(mut self, fields: Fields) -> Recipe {
+        self.fields = fields;
+        self
+    }
+
+    /// The same without features that weigh less than a share of the heaviest: `from0.01`.
+    #[must_use]
+    pub const fn at_least(mut self, share: Share) -> Recipe {
+        self.at_least = share;
+        self
+    }
+
+    /// The same without features that weigh more than a share of the heaviest: `to0.8`.
+    #[must_use]
+    pub const fn at_most(mut self, share: Share) -> Recipe {
+        self.at_most = share;
+        self
+    }
+
+    /// The same with only the `n` heaviest features (of equal ones those with the lower hash):
+    /// `top20`.
+    #[must_use]
+    pub const fn top(mut self, n: u32) -> Recipe {
+        self.top = n;
+        self
+    }
+
+    /// The same with no feature weighing more than the `n`-th heaviest: `cap5`.
+    #[must_use]
+    pub const fn cap(mut self, n: u32) -> Recipe {
+        self.cap = if n == 0 { 1 } else { n };
+        self
+    }
+
+    /// The same with the `bits` leading bits (at most 32) of a fingerprint being those of the
+    /// document's [metadata](super::Document::metadata): `reserved8`. They are no part of a
+    /// [distance](Recipe::distance).
+    #[must_use]
+    pub const fn reserved(mut self, bits: u32) -> Recipe {
+        self.reserved = if bits > 32 { 32 } else { bits };
+        self
+    }
+
+    /// The distance of two fingerprints of this recipe: how many bits differ, reserved ones apart.
+    pub const fn distance(&self, a: u64, b: u64) -> u32 {
+        ((a ^ b) & self.mask()).count_ones()
+    }
+
+    /// The bits that are not reserved.
+    pub const fn mask(&self) -> u64 {
+        u64::MAX >> self.reserved
+    }
+
+    /// Whether it needs a table of document frequencies.
+    pub fn needs_frequencies(&self) -> bool {
+        self.rarity != Rarity::None
+    }
+
+    /// The part of the [name](Recipe::name) that says what the features are. Document frequencies
+    /// that were counted for one recipe serve all that have this part in common.
+    pub fn features(&self) -> String {
+        let mut name = String::new();
+        let unit = match self.unit {
+            Unit::Words => "words",
+            Unit::Chars => "chars",
+        };
+        // Writing to a string cannot fail.
+        name += &format!("{unit}{}", self.gram);
+        if self.hash == Hash::Jenkins {
+            name += "-jenkins";
+        }
+        if self.without_numbers {
+            name += "-nonumbers";
+        }
+        if self.without_stop_words {
+            name += "-nostopwords";
+        }
+        if self.modulo != 1 {
+            name += &format!("-mod{}", self.modulo);
+        }
+        name
+    }
+
+    /// The name, which says all that the recipe is.
+    pub fn name(&self) -> String {
+        self.to_string()
+    }
+
+    /// A number that stands for the [name](Recipe::name): its XXH3-64.
+    pub fn id(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(self.name().as_bytes())
+    }
+}
+
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = match self.counts {
+            Counts::Raw => "raw",
+            Counts::Sqrt => "sqrt",
+            Counts::Log => "log",
+            Counts::Binary => "binary",
+        };
+        write!(f, "{}-{counts}", self.features())?;
+        f.write_str(match self.rarity {
+            Rarity::None => "",
+            Rarity::Log => "-idf",
+            Rarity::Inverse => "-inverse",
+        })?;
+        if self.scaling != Scaling::None {
+            write!(f, "-{}", self.scaling.name())?;
+        }
+        if self.boost != Share::ONE {
+            write!(f, "-marked{}", self.boost)?;
+        }
+        match self.fields {
+            Fields::None => {}
+            Fields::Share(share) => write!(f, "-fields{share}")?,
+            Fields::Flip => f.write_str("-fieldsflip")?,
+        }
+        if self.at_least != Share::ZERO {
+            write!(f, "-from{}", self.at_least)?;
+        }
+        if self.at_most != Share::ONE {
+            write!(f, "-to{}", self.at_most)?;
+        }
+        if self.top != u32::MAX {
+            write!(f, "-top{}", self.top)?;
+        }
+        if self.cap != 1 {
+            write!(f, "-cap{}", self.cap)?;
+        }
+        if self.reserved != 0 {
+            write!(f, "-reserved{}", self.reserved)?;
+        }
+        write!(f, "/{VERSION}")
+    }
+}
+
+/// Why a name is not that of a recipe.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RecipeError(String);
+
+impl fmt::Display for RecipeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RecipeError {}
+
+impl FromStr for Recipe {
+    type Err = RecipeError;
+
+    /// The recipe of a [name](Recipe::name) or of a [preset](Recipe::PRESETS).
+    fn from_str(name: &str) -> Result<Recipe, RecipeError> {
+        if let Some((_, _, recipe)) = Recipe::PRESETS.iter().find(|preset| preset.0 == name) {
+            return Ok(*recipe);
+        }
+        let wrong = |what: String| {
+            let presets: Vec<&str> = Recipe::PRESETS.iter().map(|preset| preset.0).collect();
+            RecipeError(format!(
+                "{:?} is no recipe: {what}; a recipe is such as words2-sqrt/1, or one of {}",
+                name.chars().take(64).collect::<String>(),
+                presets.join(", ")
+            ))
+        };
+        let Some((parts, version)) = name.split_once('/') else {
+            return Err(wrong("it names no version after a slash".into()));
+        };
+        if version != VERSION.to_string() {
+            return Err(wrong(format!("this is version {VERSION}")));
+        }
+        let mut parts = parts.split('-');
+        let first = parts.next().unwrap_or_default();
+        let grams = |unit, n: &str| match n.parse() {
+            Ok(n @ 1..=GRAM_MAX) => Some(Recipe::grams(unit, n)),
+            _ => None,
+        };
+        let recipe = first
+            .strip_prefix("words")
+            .and_then(|n| grams(Unit::Words, n))
+            .or_else(|| first.strip_prefix("chars").and_then(|n| grams(Unit::Chars, n)));
+        let Some(mut recipe) = recipe else {
+            return Err(wrong(format!("it begins with words1 to words{GRAM_MAX} or chars1 …")));
+        };
+        for part in parts {
+            recipe =
+                recipe.with(part).ok_or_else(|| wrong(format!("it has nothing like {part:?}")))?;
+        }
+        // Two names for one recipe would be two epochs that cannot be compared.
+        if recipe.name() != name {
+            return Err(wrong(format!("its name is {recipe}")));
+        }
+        Ok(recipe)
+    }
+}
+
+impl Recipe {
+    /// The same with what a part of a name says.
+    fn with(self, part: &str) -> Option<Recipe> {
+        Some(match part {
+            "jenkins" => self.hash(Hash::Jenkins),
+            "nonumbers" => self.without_numbers(),
+            "nostopwords" => self.without_stop_words(),
+            "raw" => self.counts(Counts::Raw),
+            "sqrt" => self.counts(Counts::Sqrt),
+            "log" => self.counts(Counts::Log),
+            "binary" => self.counts(Counts::Binary),
+            "idf" => self.rarity(Rarity::Log),
+            "inverse" => self.rarity(Rarity::Inverse),
+            "front" => self.scaling(Scaling::Front),
+            "ends" => self.scaling(Scaling::Ends),
+            "fieldsflip" => self.fields(Fields::Flip),
+            other => {
+                let digits = other.find(|c: char| c.is_ascii_digit())?;
+                let (name, value) = other.split_at_checked(digits)?;
+                let number = || value.parse::<u32>().ok();
+                let share = || value.parse::<Share>().ok();
+                match name {
+                    "mod" => self.modulo(number()?),
+                    "marked" => self.boost(share()?),
+                    "fields" => self.fields(Fields::Share(share()?)),
+                    "from" => self.at_least(share()?),
+                    "to" => self.at_most(share()?),
+                    "top" => self.top(number()?),
+                    "cap" => self.cap(number()?),
+                    "reserved" => self.reserved(number()?),
+                    _ => return None,
+                }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) use tests::any_recipe;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::HashMap;
 
-    /// The recipe as its definition reads.
-    fn naive(text: &str) -> u64 {
-        let mut words = Words::new(text);
-        let mut all: Vec<Vec<u8>> = vec![Vec::new()];
-        while words.next_into(all.last_mut().unwrap()) {
-            all.push(Vec::new());
-        }
-        all.pop();
-        let mut counts: HashMap<Vec<u8>, u128> = HashMap::new();
-        match &all[..] {
-            [one] => *counts.entry(one.clone()).or_default() += 1,
-            all => all.windows(2).for_each(|two| *counts.entry(two.join(&b' ')).or_default() += 1),
-        }
-        let votes: Vec<(u64, u128)> =
-            counts.iter().map(|(f, n)| (xxh3_64(f), (n << 32).isqrt())).collect();
-        let total: u128 = votes.iter().map(|v| v.1).sum();
-        (0..64)
-            .map(|i| {
-                let sum: u128 = votes.iter().filter(|v| v.0 >> i & 1 == 1).map(|v| v.1).sum();
-                u64::from(2 * sum > total) << i
-            })
-            .sum()
-    }
-
-    /// Texts and their fingerprints: these never change. A better recipe has another name.
-    const GOLDEN: &[(&str, u64)] = &[
-        ("", 0),
-        (" \n .,;—! ", 0),
-        ("word", 0xe3ce_369c_f66c_5c55),
-        ("WORD.", 0xe3ce_369c_f66c_5c55),
-        ("two words", 0xc6a7_48ce_f3b5_7855),
-        ("again again again again", 0x907e_3b2c_87c9_49ba),
-        ("👍🏽 🎉🎉", 0),
-        ("a 👍 b", 0x8044_f8a6_2458_2c4c),
-        ("The Quick Brown Fox Jumps Over The Lazy Dog", 0x12bf_8002_4a21_0544),
-        (
-            "We may change these terms at any time. If we change these terms, we will tell you \
-             before the change takes effect.",
-            0x7584_ac45_eda8_6434,
-        ),
-        ("Größe zählt nicht: ÄRGER in der STRASSE, Straße.", 0x768a_eda1_07ca_c785),
-        ("Съешь же ещё этих мягких французских булок, да выпей чаю", 0xa97d_8696_c76d_0b6e),
-        ("Ζαφείρι δέξου πάγκαλο, βαθῶν ψυχῆς τὸ σῆμα", 0x0982_1010_2850_f464),
-        ("我们会更新本政策。 更新后，我们会通知您。", 0xd088_8044_8016_2514),
-        ("私たちはこのポリシーを更新します。 更新後、お知らせします。", 0x0183_c804_0aa0_54b2),
-        ("نحن نحترم خصوصيتك ونحمي بياناتك", 0x3940_408e_30c2_240b),
-        ("हम आपकी गोपनीयता का सम्मान करते हैं", 0xac0e_0d34_4463_e65b),
-        ("เราเคารพความเป็นส่วนตัวของคุณ", 0x2000_4128_1010_8845),
-        ("İstanbul'da DİYARBAKIR ışığı", 0xb9ef_e312_05ce_1998),
-        ("x1 = 3.14159; y2 = x1 * 2.71828 // ½ Ⅳ ٤٢", 0xffca_fcdf_2c29_dd57),
-    ];
-
-    #[test]
-    fn golden_vectors_never_change() {
-        for (text, fingerprint) in GOLDEN {
-            assert_eq!(of_text(text), *fingerprint, "{text:?}");
-        }
+    pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
+        let features = (any::<bool>(), 1u32..9, any::<[bool; 3]>(), 1u32..4);
+        let share = || (0u32..3000).prop_map(Share::thousandths);
+        let weights = (0usize..4, 0usize..3, 0usize..3, share(), 0usize..3, share());
+        let chosen = (share(), share(), 0u32..40, 0u32..9, 0u32..40);
+        (features, weights, chosen).prop_map(|(features, weights, chosen)| {
+            let (words, n, [jenkins, numbers, stop_words], modulo) = features;
+            let mut recipe = if words { Recipe::words(n) } else { Recipe::chars(n) };
+            if jenkins {
+                recipe = recipe.hash(Hash::Jenkins);
+            }
+            if numbers {
+                recipe = recipe.without_numbers();
+            }
+            if stop_words {
+                recipe = recipe.without_stop_words();
+            }
+            let (counts, rarity, scaling, boost, fields, share) = weights;
+            let counts = [Counts::Raw, Counts::Sqrt, Counts::Log, Counts::Binary][counts];
+            let rarity = [Rarity::None, Rarity::Log, Rarity::Inverse][rarity];
+            let scaling = [Scaling::None, Scaling::Front, Scaling::Ends][scaling];
+            let fields = [Fields::None, Fields::Flip, Fields::Share(share)][fields];
+            let (at_least, at_most, top, cap, reserved) = chosen;
+            let top = if top == 0 { u32::MAX } else { top };
+            recipe = recipe.modulo(modulo).counts(counts).rarity(rarity).scaling(scaling);
+            recipe = recipe.boost(boost).fields(fields).at_least(at_least).at_most(at_most);
+            recipe.top(top).cap(cap).reserved(reserved)
+        })
     }
 
     #[test]
-    fn a_long_text_is_fingerprinted_as_by_the_definition() {
-        let mut text = String::new();
-        for i in 0..40_000u64 {
-            text += &format!("Wort{} ", i * i % 7919);
+    fn names_say_all_of_a_recipe() {
+        let halves = Scaling::By { name: "halves", weight: |x, length| (2 * x / length) << 16 };
+        for (recipe, name) in [
+            (Recipe::words(2), "words2-sqrt/1"),
+            (Recipe::words(0), "words1-sqrt/1"),
+            (Recipe::chars(99), "chars8-sqrt/1"),
+            (Recipe::words(1).counts(Counts::Raw).hash(Hash::Jenkins), "words1-jenkins-raw/1"),
+            (Recipe::words(1).scaling(halves), "words1-sqrt-halves/1"),
+            (
+                Recipe::words(1).fields(Fields::Share(Share::percent(50))).reserved(8),
+                "words1-sqrt-fields0.5-reserved8/1",
+            ),
+            (
+                Recipe::chars(3).without_numbers().modulo(4).at_least(Share::thousandths(15)),
+                "chars3-nonumbers-mod4-sqrt-from0.015/1",
+            ),
+        ] {
+            assert_eq!(recipe.name(), name);
         }
-        assert_eq!(of_text(&text), naive(&text));
-        let endless = "x".repeat(3 * HELD_BYTES);
-        let text = format!("{endless} {endless}y short {endless}");
-        assert_eq!(of_text(&text), naive(&text));
+        assert_ne!(Recipe::words(2).id(), Recipe::words(3).id());
+        assert_eq!(Recipe::words(2).id(), 14_991_346_187_299_190_111);
     }
 
     #[test]
-    fn a_small_change_moves_few_bits() {
-        let words: Vec<String> = (0..500).map(|i| format!("w{}", i * 7 % 503)).collect();
-        let mut changed = words.clone();
-        changed[250] = "other".into();
-        let distance = (of_text(&words.join(" ")) ^ of_text(&changed.join(" "))).count_ones();
-        assert!(distance <= 8, "{distance}");
+    fn what_is_no_name_is_refused_and_says_why() {
+        for (name, why) in [
+            ("", "version"),
+            ("words2-sqrt", "version"),
+            ("words2-sqrt/2", "version 1"),
+            ("words9-sqrt/1", "words8"),
+            ("words-sqrt/1", "words1"),
+            ("lines2-sqrt/1", "words1"),
+            ("words2/1", "its name is words2-sqrt/1"),
+            ("words2-sqrt-jenkins/1", "its name is words2-jenkins-sqrt/1"),
+            ("words2-sqrt-from0.010/1", "from0.01/1"),
+            ("words2-sqrt-halves/1", "\"halves\""),
+            ("words2-sqrt-top/1", "\"top\""),
+            ("words2-sqrt-é5/1", "\"é5\""),
+            ("words2-sqrt-reserved99999999999/1", "reserved"),
+            ("words2-sqrt-mod0/1", "its name"),
+        ] {
+            let error = name.parse::<Recipe>().unwrap_err().to_string();
+            assert!(error.contains(why) && error.contains("default"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn reserved_bits_are_no_part_of_a_distance() {
+        let recipe = Recipe::words(2).reserved(8);
+        assert_eq!(recipe.distance(u64::MAX, 0), 56);
+        assert_eq!(recipe.distance(0xff << 56, 0), 0);
+        assert_eq!(Recipe::words(2).distance(0xff << 56, 1), 9);
     }
 
     proptest! {
         #[test]
-        fn texts_are_fingerprinted_as_by_the_definition(text in "([a-cA-C]{1,2}|é|Ж|你|[ .]){0,60}") {
-            prop_assert_eq!(of_text(&text), naive(&text));
+        fn every_recipe_is_parsed_from_its_name(recipe in any_recipe()) {
+            prop_assert_eq!(recipe.name().parse(), Ok(recipe));
         }
 
         #[test]
-        fn case_and_space_do_not_matter(
-            words in prop::collection::vec("[a-zäöüéжшλ0-9]{1,8}", 0..40),
-            gap in "[ \n\t.,;\u{a0}—]{1,3}",
-        ) {
-            let plain = of_text(&words.join(" "));
-            prop_assert_eq!(of_text(&words.join(&gap)), plain);
-            prop_assert_eq!(of_text(&words.join(" ").to_uppercase()), plain);
-        }
-
-        #[test]
-        fn no_text_panics(text in "\\PC*") {
-            prop_assert_eq!(of_text(&text), naive(&text));
+        fn no_name_panics(name in "\\PC{0,20}", digits in "words[0-9]{1,3}-[a-z0-9.-]{0,20}/1") {
+            let _ = name.parse::<Recipe>();
+            let _ = digits.parse::<Recipe>();
         }
     }
 }

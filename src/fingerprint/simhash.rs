@@ -1,9 +1,18 @@
 //! The vote of weighted hashes over 64 bits.
 
+use super::kernel::{COUNTED_MAX, Kernel, Weighed};
+
+/// The largest weight of a feature: a larger one counts as this one.
+pub const FEATURE_WEIGHT_MAX: u64 = (1 << 48) - 1;
+
+/// Features whose weights are added up at a time: their sum fits 64 bits.
+const WEIGHED_MAX: usize = 1024;
+
 /// Adds up weighted feature hashes and gives their simhash.
 ///
-/// The order of the features is of no matter. An addition costs a few nanoseconds when its weight
-/// is the unit of this vote, and about 64 additions otherwise.
+/// Each feature votes with its weight: for bit *i* if its hash has that bit, against it if not. The
+/// order of the features is of no matter. An addition costs a nanosecond or two when its weight is
+/// the unit of this vote, and some ten otherwise; it keeps 20 KiB.
 ///
 /// ```
 /// use simkeep::fingerprint::Simhash;
@@ -11,94 +20,102 @@
 /// vote.add(0b011, 1);
 /// vote.add(0b001, 1);
 /// vote.add(0b110, 3);
+/// assert_eq!(vote.balance()[..3], [-1, 3, 1]);
 /// assert_eq!(vote.finish(), 0b110);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Simhash {
-    /// The weight of most features, which have the fast lane.
+    kernel: Kernel,
+    /// The weight of most features, which have a fast lane.
     unit: u64,
-    /// What all features weigh together, in the slow lane's account.
-    total: u64,
-    /// Per bit, what the features with that bit weigh.
-    votes: [u64; 64],
-    /// Features of weight `unit` not yet in `votes`: each word counts eight bits in its bytes.
-    lanes: [u64; 8],
-    /// How many features `lanes` holds: at most 255, or a byte would overflow.
-    held: u64,
+    /// What all features weigh together, but for those that wait.
+    total: u128,
+    /// Per bit, what the features with that bit weigh, but for those that wait.
+    votes: [u128; 64],
+    /// Hashes of weight `unit` that wait.
+    units: Vec<u64>,
+    /// Others that wait.
+    weighed: Vec<Weighed>,
 }
-
-/// The bits of a byte spread over the bytes of a word, bit 0 in the lowest.
-const SPREAD: [u64; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                #[expect(clippy::indexing_slicing, reason = "bounded by the loop, at compile time")]
-                {
-                    table[byte] |= 1 << (8 * bit);
-                }
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-};
 
 impl Simhash {
     /// An empty vote, fast for features of weight `unit`.
     pub fn new(unit: u64) -> Simhash {
-        Simhash { unit, total: 0, votes: [0; 64], lanes: [0; 8], held: 0 }
+        Simhash::with_kernel(Kernel::fastest(), unit)
     }
 
-    /// Adds a feature. The sum of all weights must stay below 2⁶³; beyond that the vote saturates
-    /// and means nothing, which no text that fits into memory reaches with the recipes of this
-    /// crate.
+    pub(super) fn with_kernel(kernel: Kernel, unit: u64) -> Simhash {
+        Simhash {
+            kernel,
+            unit: unit.min(FEATURE_WEIGHT_MAX),
+            total: 0,
+            votes: [0; 64],
+            units: Vec::with_capacity(COUNTED_MAX),
+            weighed: Vec::with_capacity(WEIGHED_MAX),
+        }
+    }
+
+    /// Adds a feature.
+    #[inline]
     pub fn add(&mut self, hash: u64, weight: u64) {
+        let weight = weight.min(FEATURE_WEIGHT_MAX);
         if weight == self.unit {
-            if self.held == 255 {
-                self.settle();
-            }
-            self.held += 1;
-            for (lane, byte) in self.lanes.iter_mut().zip(hash.to_le_bytes()) {
-                #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
-                {
-                    *lane += SPREAD[usize::from(byte)];
-                }
+            self.units.push(hash);
+            if self.units.len() == COUNTED_MAX {
+                self.settle_units();
             }
         } else {
-            self.total = self.total.saturating_add(weight);
-            for (bit, vote) in self.votes.iter_mut().enumerate() {
-                *vote = vote.saturating_add(weight * (hash >> bit & 1));
+            self.weighed.push((hash, weight));
+            if self.weighed.len() == WEIGHED_MAX {
+                self.settle_weighed();
             }
         }
     }
 
-    /// Moves what the lanes hold into the votes.
+    fn settle_units(&mut self) {
+        let counts = self.kernel.count(&self.units);
+        for (vote, count) in self.votes.iter_mut().zip(counts) {
+            *vote += u128::from(self.unit * u64::from(count));
+        }
+        self.total += u128::from(self.unit) * self.units.len() as u128;
+        self.units.clear();
+    }
+
+    fn settle_weighed(&mut self) {
+        let mut sums = [0; 64];
+        self.kernel.weigh(&self.weighed, &mut sums);
+        for (vote, sum) in self.votes.iter_mut().zip(sums) {
+            *vote += u128::from(sum);
+        }
+        self.total += self.weighed.iter().map(|feature| u128::from(feature.1)).sum::<u128>();
+        self.weighed.clear();
+    }
+
     fn settle(&mut self) {
-        for (votes, lane) in self.votes.chunks_exact_mut(8).zip(&mut self.lanes) {
-            for (vote, count) in votes.iter_mut().zip(lane.to_le_bytes()) {
-                *vote = vote.saturating_add(u64::from(count).saturating_mul(self.unit));
-            }
-            *lane = 0;
-        }
-        self.total = self.total.saturating_add(self.held.saturating_mul(self.unit));
-        self.held = 0;
+        self.settle_units();
+        self.settle_weighed();
     }
 
-    /// The fingerprint: bit *i* is 1 if the features with bit *i* weigh more than half of all; 0 on
-    /// a tie, and so 0 for no features at all.
-    pub fn finish(mut self) -> u64 {
+    /// What all features weigh together.
+    pub fn total(&mut self) -> u128 {
         self.settle();
-        let half = self.total / 2;
-        let mut bits = 0;
-        for (bit, &vote) in self.votes.iter().enumerate() {
-            // For an odd total, more than half is more than the half rounded down.
-            bits |= u64::from(vote > half) << bit;
-        }
-        bits
+        self.total
+    }
+
+    /// For each bit, what the features with it weigh, less what those without it weigh: how far it is
+    /// from flipping. Positive for a bit that is 1 in the fingerprint.
+    pub fn balance(&mut self) -> [i128; 64] {
+        self.settle();
+        self.votes.map(|vote| (2 * vote).cast_signed() - self.total.cast_signed())
+    }
+
+    /// The fingerprint, with the vote empty again: bit *i* is 1 if the features with bit *i* weigh
+    /// more than half of all; 0 on a tie, and so 0 for no features at all.
+    pub fn finish(&mut self) -> u64 {
+        let balance = self.balance();
+        self.votes = [0; 64];
+        self.total = 0;
+        (0..).zip(balance).fold(0, |bits, (bit, balance)| bits | u64::from(balance > 0) << bit)
     }
 }
 
@@ -108,17 +125,38 @@ mod tests {
     use proptest::prelude::*;
 
     fn naive(features: &[(u64, u64)]) -> u64 {
-        let total: u64 = features.iter().map(|f| f.1).sum();
-        (0..64)
-            .map(|i| (i, features.iter().filter(|f| f.0 >> i & 1 == 1).map(|f| f.1).sum::<u64>()))
-            .map(|(i, sum)| u64::from(sum * 2 > total) << i)
-            .sum()
+        let sum = |of: &dyn Fn(u64) -> bool| -> u128 {
+            features.iter().filter(|f| of(f.0)).map(|f| u128::from(f.1)).sum()
+        };
+        let total = sum(&|_| true);
+        (0..64).map(|i| u64::from(sum(&|hash| hash >> i & 1 == 1) * 2 > total) << i).sum()
     }
 
     fn vote(features: &[(u64, u64)], unit: u64) -> u64 {
         let mut simhash = Simhash::new(unit);
         features.iter().for_each(|&(hash, weight)| simhash.add(hash, weight));
-        simhash.finish()
+        let fingerprint = simhash.finish();
+        assert_eq!(simhash.finish(), 0, "it is not empty again");
+        fingerprint
+    }
+
+    #[test]
+    fn the_worked_example_of_seshasai_comes_out() {
+        // Table 3.1 of the thesis; weights in hundredths, the first bit is the leftmost.
+        let features = [(0b1001, 9), (0b1110, 1), (0b0010, 6), (0b0101, 5), (0b1101, 4)];
+        let mut simhash = Simhash::new(1);
+        features.iter().for_each(|&(hash, weight)| simhash.add(hash, weight));
+        let mut sums = simhash.balance()[..4].to_vec();
+        sums.reverse();
+        assert_eq!(sums, [3, -5, -11, 11]);
+        assert_eq!(simhash.finish(), 0b1001);
+        // Without each feature in turn.
+        let without = |left_out: usize| {
+            let kept = features.iter().enumerate().filter(|&(i, _)| i != left_out);
+            vote(&kept.map(|(_, f)| *f).collect::<Vec<_>>(), 1)
+        };
+        let expected = [0b0101, 0b1001, 0b1101, 0b1001, 0b0001];
+        assert_eq!([0, 1, 2, 3, 4].map(without), expected);
     }
 
     #[test]
@@ -130,10 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_lane_does_not_overflow() {
-        for count in [254, 255, 256, 257, 510, 511, 1000] {
+    fn many_and_heavy_features_do_not_overflow() {
+        for count in [254, 255, 256, 257, 510, 511, 1023, 1024, 1025] {
             assert_eq!(vote(&vec![(0xF0F0, 7); count], 7), 0xF0F0);
+            assert_eq!(vote(&vec![(0xF0F0, FEATURE_WEIGHT_MAX); count], 7), 0xF0F0);
+            assert_eq!(vote(&vec![(0xF0F0, u64::MAX); count], u64::MAX), 0xF0F0);
         }
+        let heaviest = [(1, u64::MAX), (2, FEATURE_WEIGHT_MAX)];
+        assert_eq!(vote(&heaviest, 1), 0, "what is too heavy counts as the heaviest");
     }
 
     proptest! {
@@ -147,6 +189,15 @@ mod tests {
             let mut sorted = features;
             sorted.sort_unstable();
             prop_assert_eq!(vote(&sorted, unit), expected);
+        }
+
+        #[test]
+        fn scaling_all_weights_changes_nothing(
+            features in prop::collection::vec((any::<u64>(), 0u64..1 << 30), 0..100),
+            factor in 1u64..1 << 18,
+        ) {
+            let scaled: Vec<_> = features.iter().map(|f| (f.0, f.1 * factor)).collect();
+            prop_assert_eq!(vote(&scaled, factor), vote(&features, 1));
         }
     }
 }

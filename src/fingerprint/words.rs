@@ -1,129 +1,176 @@
 //! The words of a text.
 
-use std::sync::LazyLock;
+use super::classes::Class;
+use super::kernel::{BLOCK, Classes, Kernel};
 
-use super::tables::{LOWER, WORD};
+/// The longest word in bytes of UTF-8. A longer run is cut into words of at most that many, so that
+/// neither memory nor one feature grows with what a stranger writes without a space.
+pub(super) const WORD_BYTES_MAX: usize = 256;
 
-/// Takes the words of a text one after another: maximal runs of Unicode letters and digits,
-/// lower-cased.
+/// Takes words from a text that comes in pieces: maximal runs of letters and digits, lower-cased.
 ///
-/// Letters and digits are the characters with the property `Alphabetic` or of a category `N*`, as
-/// of Unicode 17. A word is lower-cased character by character, one for one: where lower case is
-/// several characters (U+0130 alone) the first stands for all, and a final sigma counts as a sigma,
-/// since capitals do not tell the two apart. The tables are frozen in the source: a newer Unicode
-/// must not move a fingerprint.
+/// Letters and digits are the characters with the property `Alphabetic` or of a category `N*`;
+/// combining marks go on with a word and begin none. A word is lower-cased character by character,
+/// one for one: where lower case is several characters (U+0130 alone) the first stands for all, and
+/// a final sigma counts as a sigma, since capitals do not tell the two apart.
 ///
-/// ```
-/// use simkeep::fingerprint::Words;
-/// let mut words = Words::new("Don't PANIC, Ζορμπάς!");
-/// let mut all = Vec::new();
-/// while words.next_into(&mut all) {
-///     all.push(b'|');
-/// }
-/// assert_eq!(String::from_utf8(all).unwrap(), "don|t|panic|ζορμπάσ|");
-/// ```
+/// Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer, Myanmar and kin) have no such
+/// runs: there each pair of neighbouring characters is a word, and a character that stands alone.
+/// With `runs`, they are taken like others.
+///
+/// How the text is cut into pieces is of no matter.
 #[derive(Clone, Debug)]
-pub struct Words<'a> {
-    text: &'a str,
-    /// How many bytes of it have been passed.
+pub(super) struct Words {
+    kernel: Kernel,
+    runs: bool,
+    /// The word in hand, in lower case; in a script without spaces the last character.
+    open: Vec<u8>,
+    /// Where it begins in the text.
+    open_at: usize,
+    /// Whether it is of a script without spaces, and whether it was part of a pair.
+    unspaced: bool,
+    paired: bool,
+    /// Bytes of the text that have been passed.
     passed: usize,
 }
 
-impl<'a> Words<'a> {
-    /// The words of `text`.
-    pub fn new(text: &'a str) -> Words<'a> {
-        Words { text, passed: 0 }
+impl Words {
+    pub(super) fn new(kernel: Kernel, runs: bool) -> Words {
+        let open = Vec::with_capacity(WORD_BYTES_MAX + BLOCK);
+        Words { kernel, runs, open, open_at: 0, unspaced: false, paired: false, passed: 0 }
     }
 
-    /// Appends the next word in UTF-8 to `out`; false if there is none. Linear in the bytes passed.
-    pub fn next_into(&mut self, out: &mut Vec<u8>) -> bool {
-        let start = out.len();
-        loop {
-            while let Some(&byte) = self.text.as_bytes().get(self.passed) {
-                match ASCII.get(usize::from(byte)) {
-                    Some(0) if out.len() > start => return true,
-                    Some(0) => {}
-                    Some(&lower) => out.push(lower),
-                    None => break,
+    /// Takes the next piece, and gives each word that ends in it and the offset of its first byte in
+    /// the whole text. Linear.
+    pub(super) fn push(&mut self, text: &str, mut word: impl FnMut(&[u8], usize)) {
+        let mut rest = text;
+        let mut lower = [0; BLOCK];
+        while !rest.is_empty() {
+            let (classes, length) = match rest.as_bytes().first_chunk::<BLOCK>() {
+                Some(block) => (self.kernel.classify(block, &mut lower), BLOCK),
+                None => {
+                    // Filled up with what ends no word: it is not looked at.
+                    let mut block = [0; BLOCK];
+                    for (to, from) in block.iter_mut().zip(rest.bytes()) {
+                        *to = from;
+                    }
+                    (self.kernel.classify(&block, &mut lower), rest.len())
                 }
-                self.passed += 1;
-            }
-            let Some(c) = self.text.get(self.passed..).and_then(|rest| rest.chars().next()) else {
-                return out.len() > start;
             };
-            match lower(c) {
-                Some(lower) => {
-                    out.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
+            let ascii = length.min(classes.foreign.trailing_zeros() as usize);
+            if ascii > 0 {
+                self.take_ascii(lower.get(..ascii).unwrap_or_default(), classes, &mut word);
+                self.passed += ascii;
+                rest = rest.get(ascii..).unwrap_or_default();
+            }
+            let mut chars = rest.chars();
+            while let Some(c) = chars.clone().next().filter(|c| ascii < length && !c.is_ascii()) {
+                self.take(c, &mut word);
+                self.passed += c.len_utf8();
+                chars.next();
+            }
+            rest = chars.as_str();
+        }
+    }
+
+    /// Gives the word in hand, if there is one, and begins anew.
+    pub(super) fn finish(&mut self, mut word: impl FnMut(&[u8], usize)) {
+        self.close(&mut word);
+        self.passed = 0;
+    }
+
+    /// Takes up to 64 ASCII characters, lower-cased.
+    #[inline]
+    fn take_ascii(&mut self, lower: &[u8], classes: Classes, word: &mut impl FnMut(&[u8], usize)) {
+        // What lies beyond is not looked at.
+        let mut left = classes.word & (u64::MAX >> (BLOCK - lower.len()));
+        if !self.open.is_empty() {
+            let length = if self.unspaced { 0 } else { left.trailing_ones() as usize };
+            self.go_on(lower.get(..length).unwrap_or_default(), word);
+            if length == lower.len() {
+                return;
+            }
+            self.close(word);
+            left &= u64::MAX << length;
+        }
+        while left != 0 {
+            let start = left.trailing_zeros() as usize;
+            let end = start + (left >> start).trailing_ones() as usize;
+            let run = lower.get(start..end).unwrap_or_default();
+            if end == lower.len() {
+                self.open.extend_from_slice(run);
+                self.open_at = self.passed + start;
+                return;
+            }
+            word(run, self.passed + start);
+            // Without its lowest run of ones.
+            left &= left.wrapping_add(left & left.wrapping_neg());
+        }
+    }
+
+    /// Takes one character.
+    fn take(&mut self, c: char, word: &mut impl FnMut(&[u8], usize)) {
+        let mut utf8 = [0; 4];
+        match Class::of(c) {
+            Class::Separator => self.close(word),
+            Class::Mark if self.open.is_empty() => {}
+            Class::Mark if self.unspaced => self.pair(c, word),
+            Class::Mark => self.go_on(c.encode_utf8(&mut utf8).as_bytes(), word),
+            Class::Unspaced if !self.runs => {
+                if !self.unspaced {
+                    self.close(word);
+                    self.unspaced = true;
                 }
-                None if out.len() > start => return true,
-                None => {}
+                self.pair(c, word);
             }
-            self.passed += c.len_utf8();
-        }
-    }
-}
-
-/// An ASCII letter or digit in lower case, or 0 for what separates words.
-const ASCII: [u8; 128] = {
-    let mut table = [0; 128];
-    let mut byte = 0u8;
-    while byte < 128 {
-        if byte.is_ascii_alphanumeric() {
-            #[expect(clippy::indexing_slicing, reason = "bounded by the loop, at compile time")]
-            {
-                table[byte as usize] = byte.to_ascii_lowercase();
-            }
-        }
-        byte += 1;
-    }
-    table
-};
-
-/// In [`Classes::pages`]: not part of a word. Any other value is the distance to the lower case.
-const SEPARATOR: i32 = i32::MIN;
-
-/// The frozen tables unfolded for direct look-up: 256 characters to a page, equal pages once.
-struct Classes {
-    /// The page of each character divided by 256.
-    index: Vec<u16>,
-    pages: Vec<[i32; 256]>,
-}
-
-static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
-    let mut all = vec![SEPARATOR; 0x11_0000];
-    for range in WORD.chunks_exact(2) {
-        if let &[first, last] = range
-            && let Some(chars) = all.get_mut(first as usize..=last as usize)
-        {
-            chars.fill(0);
-        }
-    }
-    for &(first, last, step, distance) in LOWER {
-        for c in (first..=last).step_by(step) {
-            if let Some(c) = all.get_mut(c as usize) {
-                *c = distance;
+            Class::Unspaced => self.go_on(c.encode_utf8(&mut utf8).as_bytes(), word),
+            Class::Letter(lower) => {
+                if self.unspaced {
+                    self.close(word);
+                }
+                self.go_on(lower.encode_utf8(&mut utf8).as_bytes(), word);
             }
         }
     }
-    let mut classes = Classes { index: Vec::new(), pages: Vec::new() };
-    for page in all.as_chunks::<256>().0 {
-        let known = classes.pages.iter().position(|p| p == page).unwrap_or_else(|| {
-            classes.pages.push(*page);
-            classes.pages.len() - 1
-        });
-        // There are 4,352 pages at most.
-        classes.index.push(u16::try_from(known).unwrap_or_default());
-    }
-    classes
-});
 
-/// A letter or digit in lower case; `None` if the character separates words.
-fn lower(c: char) -> Option<char> {
-    let code = c as u32;
-    let page = *CLASSES.index.get(code as usize >> 8)?;
-    match *CLASSES.pages.get(usize::from(page))?.get(code as usize & 0xFF)? {
-        SEPARATOR => None,
-        distance => char::from_u32(code.checked_add_signed(distance)?),
+    /// Appends to the word in hand, which is cut where it gets too long: between characters.
+    #[inline]
+    fn go_on(&mut self, bytes: &[u8], word: &mut impl FnMut(&[u8], usize)) {
+        if self.open.is_empty() {
+            self.open_at = self.passed;
+        }
+        let room = WORD_BYTES_MAX - self.open.len();
+        if bytes.len() <= room {
+            self.open.extend_from_slice(bytes);
+            return;
+        }
+        // Several bytes are ASCII, or they are one character, which goes on whole.
+        let (fit, rest) = bytes.split_at(if bytes.is_ascii() { room } else { 0 });
+        self.open.extend_from_slice(fit);
+        word(&self.open, self.open_at);
+        self.open.clear();
+        self.open_at = self.passed + fit.len();
+        self.open.extend_from_slice(rest);
+    }
+
+    /// Takes a character of a script without spaces.
+    fn pair(&mut self, c: char, word: &mut impl FnMut(&[u8], usize)) {
+        let before = self.open.len();
+        self.open.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        if before > 0 {
+            word(&self.open, self.open_at);
+            self.open.drain(..before);
+            self.paired = true;
+        }
+        self.open_at = self.passed;
+    }
+
+    fn close(&mut self, word: &mut impl FnMut(&[u8], usize)) {
+        if !self.open.is_empty() && !self.paired {
+            word(&self.open, self.open_at);
+        }
+        self.open.clear();
+        (self.unspaced, self.paired) = (false, false);
     }
 }
 
@@ -132,14 +179,67 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    type Found = Vec<(String, usize)>;
+
+    fn in_pieces<'a>(
+        pieces: impl IntoIterator<Item = &'a str>,
+        kernel: Kernel,
+        runs: bool,
+    ) -> Found {
+        let mut found = Vec::new();
+        let mut words = Words::new(kernel, runs);
+        let mut take = |word: &[u8], at| {
+            found.push((String::from_utf8(word.to_vec()).unwrap(), at));
+        };
+        pieces.into_iter().for_each(|piece| words.push(piece, &mut take));
+        words.finish(&mut take);
+        found
+    }
+
     fn words(text: &str) -> Vec<String> {
-        let mut words = Words::new(text);
-        let mut all = Vec::new();
-        let mut word = Vec::new();
-        while words.next_into(&mut word) {
-            all.push(String::from_utf8(std::mem::take(&mut word)).unwrap());
+        let found = in_pieces([text], Kernel::fastest(), false);
+        found.into_iter().map(|(word, _)| word).collect()
+    }
+
+    /// The words by their definition.
+    fn naive(text: &str, runs: bool) -> Found {
+        // Runs of one kind of script: what they hold, character by character.
+        let mut all: Vec<(bool, Vec<(char, usize)>)> = Vec::new();
+        let mut open = false;
+        for (at, c) in text.char_indices() {
+            let (unspaced, c) = match Class::of(c) {
+                Class::Separator => {
+                    open = false;
+                    continue;
+                }
+                Class::Mark if !open => continue,
+                Class::Mark => (all.last().unwrap().0, c),
+                Class::Unspaced => (!runs, c),
+                Class::Letter(lower) => (false, lower),
+            };
+            if !open || all.last().unwrap().0 != unspaced {
+                all.push((unspaced, Vec::new()));
+                open = true;
+            }
+            all.last_mut().unwrap().1.push((c, at));
         }
-        all
+        let mut found = Vec::new();
+        for (unspaced, run) in all {
+            if unspaced && run.len() > 1 {
+                found.extend(run.windows(2).map(|w| (w.iter().map(|c| c.0).collect(), w[0].1)));
+                continue;
+            }
+            let mut word = (String::new(), run[0].1);
+            for (c, at) in run {
+                if word.0.len() + c.len_utf8() > WORD_BYTES_MAX {
+                    found.push(std::mem::take(&mut word));
+                    word.1 = at;
+                }
+                word.0.push(c);
+            }
+            found.push(word);
+        }
+        found
     }
 
     #[test]
@@ -150,9 +250,9 @@ mod tests {
         assert_eq!(words("ÄÖÜß ÉCOLE"), ["äöüß", "école"]);
         assert_eq!(words("ПРИВЕТ, мир…"), ["привет", "мир"]);
         assert_eq!(words("ΟΔΟΣ οδος οδός"), ["οδοσ", "οδοσ", "οδόσ"]);
-        assert_eq!(words("北京2008年，奥运"), ["北京2008年", "奥运"]);
         assert_eq!(words("مرحبا بالعالم ٤٢"), ["مرحبا", "بالعالم", "٤٢"]);
-        assert_eq!(words("İstanbul"), ["istanbul"]);
+        assert_eq!(words("हम आपकी गोपनीयता का सम्मान"), ["हम", "आपकी", "गोपनीयता", "का", "सम्मान"]);
+        assert_eq!(words("İstanbul e\u{301}cole \u{301}"), ["istanbul", "e\u{301}cole"]);
         assert_eq!(words("a👍b 🎉 c"), ["a", "b", "c"]);
         assert_eq!(words("ⅣⅤ ½"), ["ⅳⅴ", "½"]);
         assert_eq!(words("snake_case"), ["snake", "case"]);
@@ -160,80 +260,60 @@ mod tests {
     }
 
     #[test]
-    fn the_frozen_tables_never_change() {
-        // XXH3 over the lower case of every character. A new Unicode version is a new recipe.
-        let mut all = Vec::new();
-        for c in '\0'..=char::MAX {
-            all.extend(lower(c).map_or(u32::MAX, |c| c as u32).to_le_bytes());
-        }
-        assert_eq!(xxhash_rust::xxh3::xxh3_64(&all), 14_494_747_135_247_616_640);
+    fn scripts_without_spaces_are_taken_in_pairs() {
+        assert_eq!(words("北京2008年，奥运会"), ["北京", "2008", "年", "奥运", "运会"]);
+        assert_eq!(
+            words("データをeメールで"),
+            ["デー", "ータ", "タを", "e", "メー", "ール", "ルで"]
+        );
+        assert_eq!(words("ที่นี่"), ["ที", "ี\u{e48}", "\u{e48}น", "นี", "ี\u{e48}"]);
+        let runs = in_pieces(["北京2008年，奥运会"], Kernel::PORTABLE, true);
+        assert_eq!(runs, [("北京2008年".into(), 0), ("奥运会".into(), 16)]);
     }
 
-    /// Writes `tables.rs` from what the standard library knows of Unicode. Only for a new recipe.
     #[test]
-    #[ignore = "writes a source file"]
-    fn generate_tables() {
-        use std::fmt::Write as _;
-        let lower = |c: char| match c {
-            'ς' => 'σ',
-            c => c.to_lowercase().next().unwrap(),
-        };
-        let mut word: Vec<(u32, u32)> = Vec::new();
-        let mut lowered: Vec<(u32, u32, u32, i32)> = Vec::new();
-        for c in '\u{80}'..=char::MAX {
-            let code = c as u32;
-            if !c.is_alphanumeric() {
-                continue;
-            }
-            match word.last_mut() {
-                Some(range) if range.1 + 1 == code => range.1 = code,
-                _ => word.push((code, code)),
-            }
-            let distance = lower(c) as i32 - code as i32;
-            match lowered.last_mut() {
-                _ if distance == 0 => {}
-                Some(r) if r.3 == distance && r.0 == r.1 && code - r.1 <= 2 => {
-                    (r.1, r.2) = (code, code - r.1);
-                }
-                Some(r) if r.3 == distance && r.0 != r.1 && code - r.1 == r.2 => r.1 = code,
-                _ => lowered.push((code, code, 1, distance)),
-            }
+    fn endless_runs_are_cut_between_characters() {
+        for (text, lengths) in [
+            ("x".repeat(600), [256, 256, 88]),
+            (format!("{}{}", "x".repeat(255), "é".repeat(200)), [255, 256, 144]),
+            ("ế".repeat(200), [255, 255, 90]),
+        ] {
+            let found = in_pieces([text.as_str()], Kernel::fastest(), true);
+            assert_eq!(found, naive(&text, true));
+            let found: Vec<usize> = found.iter().map(|(word, _)| word.len()).collect();
+            assert_eq!(found, lengths);
         }
-        let mut out = String::from(
-            "//! The letters and digits of Unicode 17 and their lower case, frozen.\n//!\n\
-             //! Generated by the ignored test `generate_tables` from the standard library of the\n\
-             //! day; never to be generated again for the recipe that uses it.\n\n\
-             /// Letters and digits beyond ASCII: first and last of each range, in order.\n\
-             #[rustfmt::skip]\npub(super) const WORD: &[u32] = &[",
-        );
-        for (i, range) in word.iter().enumerate() {
-            let gap = if i % 5 == 0 { "\n    " } else { " " };
-            write!(out, "{gap}0x{:x}, 0x{:x},", range.0, range.1).unwrap();
-        }
-        out += "\n];\n\n\
-             /// Those with a lower case of their own: first, last and step of a range, and the\n\
-             /// distance from each character to its lower case.\n\
-             #[rustfmt::skip]\npub(super) const LOWER: &[(u32, u32, usize, i32)] = &[";
-        for (i, r) in lowered.iter().enumerate() {
-            let gap = if i % 3 == 0 { "\n    " } else { " " };
-            write!(out, "{gap}(0x{:x}, 0x{:x}, {}, {}),", r.0, r.1, r.2, r.3).unwrap();
-        }
-        out += "\n];\n";
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/fingerprint/tables.rs");
-        std::fs::write(path, out).unwrap();
+    }
+
+    /// Texts that mix what is treated differently, some longer than a block.
+    fn any_text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            8 => "[a-zA-Z0-9]{1,9}",
+            1 => "[a-z0-9]{60,300}",
+            6 => "[ .,_\n]{1,3}",
+            2 => "[éÜßЖλςأم한\u{301}\u{94d}]{1,4}",
+            2 => "[北京会あーのไท\u{e48}]{1,5}",
+            1 => "\\PC{0,4}",
+        ];
+        prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
     }
 
     proptest! {
         #[test]
-        fn words_are_found_as_by_the_definition(text in "\\PC{0,40}") {
-            let naive: Vec<String> = text
-                .split(|c: char| lower(c).is_none() && !c.is_ascii_alphanumeric())
-                .filter(|word| !word.is_empty())
-                .map(|word| word.chars().map(|c| {
-                    if c.is_ascii() { c.to_ascii_lowercase() } else { lower(c).unwrap() }
-                }).collect())
-                .collect();
-            prop_assert_eq!(words(&text), naive);
+        fn words_are_found_as_by_the_definition(text in any_text(), runs: bool) {
+            for kernel in [Kernel::fastest(), Kernel::PORTABLE] {
+                prop_assert_eq!(in_pieces([text.as_str()], kernel, runs), naive(&text, runs));
+            }
+        }
+
+        #[test]
+        fn pieces_do_not_matter(text in any_text(), runs: bool, cuts in prop::collection::vec(0..400usize, 0..9)) {
+            let mut cuts: Vec<usize> =
+                cuts.into_iter().filter(|&cut| text.is_char_boundary(cut)).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let pieces = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]);
+            prop_assert_eq!(in_pieces(pieces, Kernel::fastest(), runs), naive(&text, runs));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Any bytes as a text, and as a page.
 
-use simkeep::fingerprint::{Words, decode, of_text, visible_text};
+use simkeep::fingerprint::{
+    Document, FeatureSet, Fingerprinter, Rarity, Recipe, decode, extract, of_text, visible_text,
+};
 
 /// Labels of encodings of every kind, one of none, and none.
 const LABELS: [Option<&str>; 8] = [
@@ -19,7 +21,13 @@ pub fn run(data: &[u8]) {
     let (label, bytes) = data.split_first().unwrap_or((&0, &[]));
     let page = decode(bytes, LABELS[usize::from(*label) % LABELS.len()]);
     fingerprint(&page);
-    let text = visible_text(&page);
+    let document = extract(&page);
+    // Every recipe takes any document.
+    let (_, _, recipe) = Recipe::PRESETS[usize::from(*label) / 8 % Recipe::PRESETS.len()];
+    if let Ok(mut fingerprinter) = Fingerprinter::new(&recipe.rarity(Rarity::None)) {
+        fingerprinter.of(&document).unwrap();
+    }
+    let text = document.into_text();
     fingerprint(&text);
     if let Ok(page) = std::str::from_utf8(bytes) {
         fingerprint(page);
@@ -30,16 +38,18 @@ pub fn run(data: &[u8]) {
 fn fingerprint(text: &str) {
     let found = of_text(text);
     assert_eq!(found, of_text(text));
-    let (mut words, mut word, mut joined) = (Words::new(text), Vec::new(), Vec::new());
-    while words.next_into(&mut word) {
-        assert!(!word.is_empty());
-        joined.append(&mut word);
-        joined.push(b' ');
-    }
-    assert!(String::from_utf8(joined.clone()).is_ok());
-    if joined.is_empty() {
+    if FeatureSet::new(&Recipe::words(1)).of_text(text).is_empty() {
         assert_eq!(found, 0);
     }
+    // Nor does it matter how it is cut, or which instructions there are.
+    let mut pieces = Fingerprinter::new(&Recipe::DEFAULT).unwrap().portable();
+    let middle = text.floor_char_boundary(text.len() / 2);
+    let (first, second) = text.split_at(middle);
+    pieces.push(first);
+    pieces.push(second);
+    assert_eq!(pieces.finish().unwrap(), found);
+    let explained = pieces.explain(&Document::new(text), 3).unwrap();
+    assert_eq!(explained.fingerprint, found);
     // What stands around a text and has no words changes nothing.
     assert_eq!(found, of_text(&format!(" {text} ,")));
 }

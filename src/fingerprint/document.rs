@@ -1,0 +1,170 @@
+//! A text with what is known about it.
+
+use std::ops::{BitOr, BitOrAssign, Range};
+
+/// What a part of a text is marked as.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// Nothing in particular.
+    pub const NONE: Marks = Marks(0);
+    /// The title.
+    pub const TITLE: Marks = Marks(1);
+    /// A heading.
+    pub const HEADING: Marks = Marks(2);
+    /// Bold, italic or otherwise emphasised.
+    pub const EMPHASIS: Marks = Marks(4);
+    /// The text of a link.
+    pub const ANCHOR: Marks = Marks(8);
+
+    /// Whether all of these are among them.
+    pub const fn contains(self, marks: Marks) -> bool {
+        self.0 & marks.0 == marks.0
+    }
+}
+
+impl BitOr for Marks {
+    type Output = Marks;
+
+    fn bitor(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Marks {
+    fn bitor_assign(&mut self, other: Marks) {
+        self.0 |= other.0;
+    }
+}
+
+/// A text, which parts of it are marked, and what is known beside it. Which of this a fingerprint
+/// shows is the recipe's choice.
+///
+/// ```
+/// use simkeep::fingerprint::{Document, Marks};
+/// let mut document = Document::default();
+/// document.push("Fish and chips", Marks::TITLE);
+/// document.push("\nFresh daily", Marks::NONE);
+/// document.field("author", "A. Cook");
+/// assert_eq!(document.text(), "Fish and chips\nFresh daily");
+/// assert_eq!(document.marks(3..8), Marks::TITLE);
+/// ```
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Document {
+    text: String,
+    /// Where parts begin that are marked unlike what is before them; ascending.
+    marked: Vec<(usize, Marks)>,
+    fields: Vec<(String, String)>,
+    metadata: u64,
+}
+
+impl Document {
+    /// A text that is not marked.
+    pub fn new(text: impl Into<String>) -> Document {
+        Document { text: text.into(), ..Document::default() }
+    }
+
+    /// Appends to the text.
+    pub fn push(&mut self, text: &str, marks: Marks) {
+        if self.marked.last().map_or(Marks::NONE, |last| last.1) != marks && !text.is_empty() {
+            self.marked.push((self.text.len(), marks));
+        }
+        self.text.push_str(text);
+    }
+
+    /// Adds a field, such as an author or a section: a feature of its own for recipes that have
+    /// [fields](super::Fields), the same wherever name and value are.
+    pub fn field(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.fields.push((name.into(), value.into()));
+    }
+
+    /// Sets what is kept in the leading bits of a fingerprint, in the lowest bits of `bits`, by
+    /// recipes that [reserve](super::Recipe::reserved) some.
+    pub fn set_metadata(&mut self, bits: u64) {
+        self.metadata = bits;
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text, without the rest.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// All marks of the bytes in a range of the text.
+    pub fn marks(&self, range: Range<usize>) -> Marks {
+        let first = self.marked.partition_point(|part| part.0 <= range.start).saturating_sub(1);
+        let parts = self.marked.iter().skip(first).take_while(|part| part.0 < range.end);
+        let mut marks = Marks::NONE;
+        for (part, (at, of_part)) in (first..).zip(parts) {
+            let end = self.marked.get(part + 1).map_or(usize::MAX, |next| next.0);
+            if *at < range.end && end > range.start {
+                marks |= *of_part;
+            }
+        }
+        marks
+    }
+
+    /// The fields, in the order in which they were added.
+    pub fn fields(&self) -> &[(String, String)] {
+        &self.fields
+    }
+
+    /// What is to be kept in the leading bits.
+    pub fn metadata(&self) -> u64 {
+        self.metadata
+    }
+
+    /// Removes white space at the end of the text.
+    #[cfg(feature = "html")]
+    pub(super) fn trim_end(&mut self) {
+        self.text.truncate(self.text.trim_end().len());
+    }
+
+    /// Removes the last character, if it is this one.
+    #[cfg(feature = "html")]
+    pub(super) fn pop(&mut self, c: char) {
+        if self.text.ends_with(c) {
+            self.text.pop();
+            // A part that was only this.
+            self.marked.pop_if(|part| part.0 > self.text.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_found_by_their_place() {
+        let mut document = Document::new("plain ");
+        document.push("bold", Marks::EMPHASIS);
+        document.push(" link", Marks::ANCHOR | Marks::EMPHASIS);
+        document.push("", Marks::HEADING);
+        document.push(" plain", Marks::NONE);
+        document.push(" head", Marks::HEADING);
+        let found = [0..6, 6..10, 10..15, 15..21, 21..26, 5..7, 0..26, 99..100]
+            .map(|range| document.marks(range));
+        let both = Marks::ANCHOR | Marks::EMPHASIS;
+        let none = Marks::NONE;
+        let all = both | Marks::HEADING;
+        let expected = [
+            none,
+            Marks::EMPHASIS,
+            both,
+            none,
+            Marks::HEADING,
+            Marks::EMPHASIS,
+            all,
+            Marks::HEADING,
+        ];
+        assert_eq!(found, expected);
+        assert!(all.contains(both) && !both.contains(Marks::TITLE));
+        assert_eq!(Document::new("x").marks(0..1), Marks::NONE);
+    }
+}

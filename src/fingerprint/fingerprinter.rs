@@ -1,0 +1,209 @@
+//! Documents in, fingerprints out.
+
+use std::fmt;
+
+use super::document::{Document, Marks};
+use super::fixed::scaled;
+use super::frequencies::Frequencies;
+use super::grams::Grams;
+use super::kernel::Kernel;
+use super::recipe::{Fields, Recipe};
+use super::simhash::Simhash;
+use super::tally::Tally;
+use super::weights::Weights;
+use crate::error::{Error, Result};
+
+/// Makes fingerprints by one recipe, one document after another, in memory that is kept.
+///
+/// ```
+/// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
+/// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+/// let whole = fingerprinter.of_text("The quick brown fox jumps over the lazy dog")?;
+/// // A text may come in pieces, cut anywhere.
+/// fingerprinter.push("The quick brown fox ju");
+/// fingerprinter.push("mps over the lazy dog");
+/// assert_eq!(fingerprinter.finish()?, whole);
+/// # Ok::<(), simkeep::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Fingerprinter<'t> {
+    pub(super) recipe: Recipe,
+    pub(super) frequencies: Option<&'t dyn Frequencies>,
+    grams: Grams,
+    pub(super) tally: Tally,
+    /// Features with the offsets of their words, where their places matter.
+    placed: Vec<(u64, usize)>,
+    pub(super) weights: Weights,
+    pub(super) vote: Simhash,
+}
+
+impl fmt::Debug for Fingerprinter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprinter({})", self.recipe)
+    }
+}
+
+impl<'t> Fingerprinter<'t> {
+    /// One for a recipe that needs no document frequencies.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for a recipe that needs them.
+    pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
+        if recipe.needs_frequencies() {
+            let what = format!("the recipe {recipe} needs a table of document frequencies");
+            return Err(Error::Option(what));
+        }
+        Ok(Fingerprinter::with(recipe, None, Kernel::fastest()))
+    }
+
+    /// One that weighs features by these document frequencies, if the recipe does so at all. They
+    /// are to be those of the recipe's own [features](Recipe::features).
+    pub fn with_frequencies(
+        recipe: &Recipe,
+        frequencies: &'t dyn Frequencies,
+    ) -> Fingerprinter<'t> {
+        Fingerprinter::with(recipe, Some(frequencies), Kernel::fastest())
+    }
+
+    fn with(
+        recipe: &Recipe,
+        frequencies: Option<&'t dyn Frequencies>,
+        kernel: Kernel,
+    ) -> Fingerprinter<'t> {
+        let unit = if recipe.is_plain() { 1 } else { recipe.counts.weight(1) };
+        Fingerprinter {
+            recipe: *recipe,
+            frequencies,
+            grams: Grams::new(recipe, kernel),
+            tally: Tally::new(),
+            placed: Vec::new(),
+            weights: Weights::new(),
+            vote: Simhash::with_kernel(kernel, unit),
+        }
+    }
+
+    /// The same without the special instructions of this processor: slower, and the fingerprints are
+    /// the same. For tests and measurements.
+    #[must_use]
+    pub fn portable(self) -> Fingerprinter<'t> {
+        Fingerprinter::with(&self.recipe, self.frequencies, Kernel::PORTABLE)
+    }
+
+    /// The recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The fingerprint of a text; 0 if it has no features. Linear in the text.
+    ///
+    /// # Errors
+    /// Those of the document frequencies.
+    pub fn of_text(&mut self, text: &str) -> Result<u64> {
+        self.push(text);
+        self.finish()
+    }
+
+    /// The fingerprint of a document.
+    ///
+    /// # Errors
+    /// Those of the document frequencies.
+    pub fn of(&mut self, document: &Document) -> Result<u64> {
+        self.push(document.text());
+        self.finish_as(document)
+    }
+
+    /// Takes the next piece of a text.
+    pub fn push(&mut self, text: &str) {
+        let Fingerprinter { recipe, grams, tally, placed, vote, .. } = self;
+        if recipe.is_placed() {
+            grams.push(text, |hash, at| placed.push((hash, at)));
+        } else if recipe.is_plain() {
+            grams.push(text, |hash, _| vote.add(hash, 1));
+        } else {
+            grams.push(text, |hash, _| tally.add(hash, 0));
+        }
+    }
+
+    /// The fingerprint of the pieces since the last one.
+    ///
+    /// # Errors
+    /// Those of the document frequencies.
+    pub fn finish(&mut self) -> Result<u64> {
+        self.finish_as(&Document::default())
+    }
+
+    /// The same, with marks and fields of a document.
+    fn finish_as(&mut self, document: &Document) -> Result<u64> {
+        let voted = self.vote_on(document);
+        let fingerprint = self.finish_vote(document);
+        voted.map(|()| fingerprint)
+    }
+
+    /// The outcome of the vote, and everything empty again.
+    pub(super) fn finish_vote(&mut self, document: &Document) -> u64 {
+        self.tally.clear();
+        self.placed.clear();
+        let bits = self.vote.finish();
+        match self.recipe.reserved {
+            0 => bits,
+            reserved => bits & self.recipe.mask() | document.metadata() << (64 - reserved),
+        }
+    }
+
+    /// Has all features vote.
+    pub(super) fn vote_on(&mut self, document: &Document) -> Result<()> {
+        let Fingerprinter { recipe, frequencies, grams, tally, placed, weights, vote } = self;
+        if recipe.is_placed() {
+            grams.finish(|hash, at| placed.push((hash, at)));
+            let length = placed.len() as u64;
+            let boost = recipe.boost.fixed();
+            for (x, &(hash, at)) in (0..).zip(&*placed) {
+                let mut weight = recipe.scaling.weight(x, length);
+                if document.marks(at..at + 1) != Marks::NONE {
+                    weight = scaled(weight, boost);
+                }
+                tally.add(hash, weight);
+            }
+        } else if recipe.is_plain() {
+            grams.finish(|hash, _| vote.add(hash, 1));
+        } else {
+            grams.finish(|hash, _| tally.add(hash, 0));
+        }
+        weights.weigh(recipe, tally.features(), *frequencies)?;
+        weights.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
+        let weight = match recipe.fields {
+            Fields::None => return Ok(()),
+            Fields::Share(share) => {
+                share.of(weights.weighed.iter().map(|feature| feature.1).max().unwrap_or(0))
+            }
+            Fields::Flip => {
+                let nearest = vote.balance().map(i128::unsigned_abs).into_iter().min();
+                u64::try_from(nearest.unwrap_or(0)).unwrap_or(u64::MAX).saturating_add(1)
+            }
+        };
+        for (name, value) in document.fields() {
+            vote.add(recipe.of_field(name, value), weight);
+        }
+        Ok(())
+    }
+}
+
+impl Recipe {
+    /// The hash of a field: of its name, a byte 0x1F, and the words of its value in lower case with
+    /// one space between two.
+    fn of_field(&self, name: &str, value: &str) -> u64 {
+        let mut field = name.as_bytes().to_vec();
+        field.push(0x1f);
+        let start = field.len();
+        let mut take = |word: &[u8]| {
+            if field.len() > start {
+                field.push(b' ');
+            }
+            field.extend_from_slice(word);
+        };
+        let mut words = super::words::Words::new(Kernel::PORTABLE, true);
+        words.push(value, |word, _| take(word));
+        words.finish(|word, _| take(word));
+        self.hash.of(&field)
+    }
+}

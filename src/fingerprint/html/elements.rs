@@ -1,0 +1,170 @@
+//! What is done to each element.
+
+/// Elements whose content is not shown as text.
+pub(super) fn is_unseen(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"script"
+            | b"style"
+            | b"template"
+            | b"noscript"
+            | b"svg"
+            | b"math"
+            | b"iframe"
+            | b"object"
+            | b"audio"
+            | b"video"
+            | b"canvas"
+            | b"noembed"
+            | b"noframes"
+    )
+}
+
+/// Elements of other languages, where `/>` closes.
+pub(super) fn is_foreign(name: &[u8]) -> bool {
+    matches!(name, b"svg" | b"math")
+}
+
+/// Elements that have no content.
+pub(super) fn is_void(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"area"
+            | b"base"
+            | b"br"
+            | b"col"
+            | b"embed"
+            | b"hr"
+            | b"img"
+            | b"input"
+            | b"link"
+            | b"meta"
+            | b"param"
+            | b"source"
+            | b"track"
+            | b"wbr"
+            | b"frame"
+            | b"bgsound"
+    )
+}
+
+/// Elements that stand on lines of their own.
+pub(super) fn is_break(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"address"
+            | b"article"
+            | b"aside"
+            | b"blockquote"
+            | b"body"
+            | b"br"
+            | b"button"
+            | b"caption"
+            | b"center"
+            | b"dd"
+            | b"details"
+            | b"dialog"
+            | b"dir"
+            | b"div"
+            | b"dl"
+            | b"dt"
+            | b"fieldset"
+            | b"figcaption"
+            | b"figure"
+            | b"footer"
+            | b"form"
+            | b"frameset"
+            | b"h1"
+            | b"h2"
+            | b"h3"
+            | b"h4"
+            | b"h5"
+            | b"h6"
+            | b"head"
+            | b"header"
+            | b"hgroup"
+            | b"hr"
+            | b"html"
+            | b"legend"
+            | b"li"
+            | b"listing"
+            | b"main"
+            | b"menu"
+            | b"nav"
+            | b"ol"
+            | b"optgroup"
+            | b"option"
+            | b"p"
+            | b"plaintext"
+            | b"pre"
+            | b"search"
+            | b"section"
+            | b"select"
+            | b"summary"
+            | b"table"
+            | b"tbody"
+            | b"textarea"
+            | b"tfoot"
+            | b"thead"
+            | b"title"
+            | b"tr"
+            | b"ul"
+            | b"xmp"
+    )
+}
+
+/// Elements that stand side by side.
+pub(super) fn is_cell(name: &[u8]) -> bool {
+    matches!(name, b"td" | b"th" | b"input" | b"img" | b"rt" | b"rp" | b"label")
+}
+
+/// Elements that always have an end tag and may hold those that need none.
+pub(super) fn is_container(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"article"
+            | b"aside"
+            | b"blockquote"
+            | b"details"
+            | b"dialog"
+            | b"div"
+            | b"dl"
+            | b"fieldset"
+            | b"figure"
+            | b"footer"
+            | b"form"
+            | b"header"
+            | b"main"
+            | b"menu"
+            | b"nav"
+            | b"ol"
+            | b"section"
+            | b"select"
+            | b"table"
+            | b"ul"
+    )
+}
+
+/// Elements whose end is also the end of what was left open in them.
+pub(super) fn is_parent(name: &[u8]) -> bool {
+    is_container(name)
+        || matches!(name, b"body" | b"html" | b"tr" | b"tbody" | b"thead" | b"tfoot" | b"optgroup")
+}
+
+/// Elements whose end tag may be left out.
+pub(super) fn may_stay_open(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"p" | b"li"
+            | b"dt"
+            | b"dd"
+            | b"option"
+            | b"optgroup"
+            | b"tr"
+            | b"td"
+            | b"th"
+            | b"thead"
+            | b"tbody"
+            | b"tfoot"
+    )
+}

@@ -1,0 +1,59 @@
+//! What a place of a page is marked as, by the elements that are open there.
+
+use super::super::document::Marks;
+
+/// Elements that emphasise.
+const EMPHASIS: [&[u8]; 6] = [b"b", b"strong", b"i", b"em", b"u", b"mark"];
+
+/// The elements that are open: only flags and counters, however deep the page is.
+#[derive(Default)]
+pub(super) struct Marking {
+    title: bool,
+    heading: bool,
+    anchor: bool,
+    /// How many of each of [`EMPHASIS`].
+    emphasis: [u32; EMPHASIS.len()],
+}
+
+impl Marking {
+    pub(super) fn open(&mut self, name: &[u8]) {
+        self.set(name, true);
+    }
+
+    pub(super) fn close(&mut self, name: &[u8]) {
+        self.set(name, false);
+    }
+
+    fn set(&mut self, name: &[u8], opened: bool) {
+        match name {
+            b"title" => self.title = opened,
+            // A heading ends with the end tag of any, and a link where the next begins.
+            b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" => self.heading = opened,
+            b"a" => self.anchor = opened,
+            _ => {
+                for (element, count) in EMPHASIS.into_iter().zip(&mut self.emphasis) {
+                    if element == name {
+                        let step = i32::from(opened) * 2 - 1;
+                        *count = count.saturating_add_signed(step);
+                    }
+                }
+            }
+        }
+    }
+
+    /// All marks.
+    pub(super) fn marks(&self) -> Marks {
+        let mut marks = Marks::NONE;
+        for (open, mark) in [
+            (self.title, Marks::TITLE),
+            (self.heading, Marks::HEADING),
+            (self.anchor, Marks::ANCHOR),
+            (self.emphasis.iter().any(|count| *count > 0), Marks::EMPHASIS),
+        ] {
+            if open {
+                marks |= mark;
+            }
+        }
+        marks
+    }
+}

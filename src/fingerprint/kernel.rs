@@ -1,0 +1,149 @@
+//! The two inner loops of a fingerprint: the only room of this module with unsafe code.
+//!
+//! `classify` finds the letters and digits among 64 bytes and lower-cases them; `count` and `weigh`
+//! add up the bits of many hashes. The portable versions are the truth. Those for AVX2 are written
+//! out, and agree with them bit for bit. Which one runs is decided by what the processor has.
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::sync::OnceLock;
+
+/// Bytes of a text that are looked at together.
+pub(super) const BLOCK: usize = 64;
+
+/// What 64 bytes of a text hold; bit *i* tells of byte *i*.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Classes {
+    /// ASCII letters and digits.
+    pub(super) word: u64,
+    /// Bytes of characters beyond ASCII.
+    pub(super) foreign: u64,
+}
+
+/// Hashes that [`Kernel::count`] takes at a time: more would not fit a byte.
+pub(super) const COUNTED_MAX: usize = 255;
+
+/// How much the features weigh that have each bit.
+pub(super) type Votes = [u64; 64];
+
+/// A hash and its weight.
+pub(super) type Weighed = (u64, u64);
+
+type Classify = unsafe fn(&[u8; BLOCK], &mut [u8; BLOCK]) -> Classes;
+type Count = unsafe fn(&[u64], &mut [u8; 64]);
+type Weigh = unsafe fn(&[Weighed], &mut Votes);
+
+/// One version of the three functions.
+///
+/// Invariant: a `Kernel` is only made where the processor has the features that its functions were
+/// compiled for. [`Kernel::fastest`] is the only place that makes one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kernel {
+    classify: Classify,
+    count: Count,
+    weigh: Weigh,
+}
+
+impl Kernel {
+    /// The fastest version for this processor.
+    pub(super) fn fastest() -> Kernel {
+        static FASTEST: OnceLock<Kernel> = OnceLock::new();
+        *FASTEST.get_or_init(|| {
+            #[cfg(target_arch = "x86_64")]
+            if std::is_x86_feature_detected!("avx2") {
+                return Kernel { classify: x86::classify, count: x86::count, weigh: x86::weigh };
+            }
+            Kernel::PORTABLE
+        })
+    }
+
+    /// The version for every processor.
+    pub(super) const PORTABLE: Kernel =
+        Kernel { classify: portable::classify, count: portable::count, weigh: portable::weigh };
+
+    /// Tells what `text` holds, and writes it to `lower` with ASCII capitals in lower case.
+    #[inline]
+    pub(super) fn classify(self, text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
+        // and they ask for nothing else.
+        unsafe {
+            (self.classify)(text, lower)
+        }
+    }
+
+    /// Counts how many of at most [`COUNTED_MAX`] hashes have each bit.
+    #[inline]
+    pub(super) fn count(self, hashes: &[u64]) -> [u8; 64] {
+        debug_assert!(hashes.len() <= COUNTED_MAX);
+        let mut counts = [0; 64];
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as in `classify`.
+        unsafe {
+            (self.count)(hashes, &mut counts);
+        }
+        counts
+    }
+
+    /// Adds each weight to the votes of the bits that its hash has. Sums wrap.
+    #[inline]
+    pub(super) fn weigh(self, features: &[Weighed], votes: &mut Votes) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: as in `classify`.
+        unsafe {
+            (self.weigh)(features, votes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_byte_has_its_class() {
+        for kernel in [Kernel::fastest(), Kernel::PORTABLE] {
+            for byte in 0..=255u8 {
+                let (mut text, mut lower) = ([b' '; BLOCK], [0; BLOCK]);
+                text[usize::from(byte) % BLOCK] = byte;
+                let classes = kernel.classify(&text, &mut lower);
+                let bit = |set: bool| u64::from(set) << (usize::from(byte) % BLOCK);
+                assert_eq!(classes.word, bit(byte.is_ascii_alphanumeric()), "{byte}");
+                assert_eq!(classes.foreign, bit(!byte.is_ascii()), "{byte}");
+                assert_eq!(lower[usize::from(byte) % BLOCK], byte.to_ascii_lowercase());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn all_versions_classify_alike(text in prop::collection::vec(any::<u8>(), BLOCK)) {
+            let text = text.try_into().unwrap();
+            let (mut lower, mut expected) = ([0; BLOCK], [0; BLOCK]);
+            let classes = Kernel::fastest().classify(&text, &mut lower);
+            prop_assert_eq!(classes, Kernel::PORTABLE.classify(&text, &mut expected));
+            prop_assert_eq!(lower, expected);
+        }
+
+        #[test]
+        fn all_versions_count_and_weigh_as_a_loop_does(
+            features in prop::collection::vec(any::<(u64, u64)>(), 0..COUNTED_MAX + 1),
+        ) {
+            let hashes: Vec<u64> = features.iter().map(|f| f.0).collect();
+            for kernel in [Kernel::fastest(), Kernel::PORTABLE] {
+                let mut votes = [7; 64];
+                kernel.weigh(&features, &mut votes);
+                let counts = kernel.count(&hashes);
+                for bit in 0..64 {
+                    let with_bit = || features.iter().filter(|f| f.0 >> bit & 1 == 1);
+                    prop_assert_eq!(usize::from(counts[bit]), with_bit().count());
+                    let sum = with_bit().fold(7u64, |sum, f| sum.wrapping_add(f.1));
+                    prop_assert_eq!(votes[bit], sum);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Decimal fractions that are the same everywhere.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::fixed;
+
+/// A share or a factor in thousandths.
+///
+/// ```
+/// use simkeep::fingerprint::Share;
+/// assert_eq!(Share::percent(1).to_string(), "0.01");
+/// assert_eq!("1.5".parse(), Ok(Share::thousandths(1500)));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Share(u32);
+
+impl Share {
+    /// Nothing.
+    pub const ZERO: Share = Share(0);
+    /// The whole.
+    pub const ONE: Share = Share(1000);
+
+    /// So many thousandths.
+    pub const fn thousandths(n: u32) -> Share {
+        Share(n)
+    }
+
+    /// So many hundredths.
+    pub const fn percent(n: u32) -> Share {
+        Share(n.saturating_mul(10))
+    }
+
+    /// This share of a number, rounded down.
+    pub(super) fn of(self, whole: u64) -> u64 {
+        let share = u128::from(whole) * u128::from(self.0) / 1000;
+        u64::try_from(share).unwrap_or(u64::MAX)
+    }
+
+    /// In units of 2⁻¹⁶.
+    pub(super) fn fixed(self) -> u64 {
+        self.of(fixed::ONE)
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimal = format!("{}.{:03}", self.0 / 1000, self.0 % 1000);
+        f.write_str(decimal.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+impl FromStr for Share {
+    type Err = ();
+
+    /// Reads what is written: at most three decimals.
+    fn from_str(text: &str) -> Result<Share, ()> {
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
+            return Err(());
+        }
+        let thousands = whole.parse::<u32>().ok().and_then(|n| n.checked_mul(1000)).ok_or(())?;
+        let rest: u32 = format!("{decimals:0<3}").parse().map_err(|_| ())?;
+        thousands.checked_add(rest).map(Share).ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_no_share_is_refused() {
+        for text in ["", ".5", "1.2345", "-1", "+1", "1.+2", "4294968", "1e3", "1.2.3"] {
+            assert_eq!(text.parse::<Share>(), Err(()), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_read_as_they_are_written(n: u32) {
+            prop_assert_eq!(Share(n).to_string().parse(), Ok(Share(n)));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! How much two texts have in common, exactly: for checking what fingerprints propose.
+
+use super::feature_set::FeatureSet;
+use super::recipe::Recipe;
+
+/// The set of a text's w-shingles, that is its n-grams of `w` words (A. Z. Broder, *On the resemblance
+/// and containment of documents*, 1997), as hashes: 8 bytes for each.
+///
+/// ```
+/// use simkeep::fingerprint::Shingles;
+/// let a = Shingles::of_text("a rose is a rose is a rose", 4);
+/// let b = Shingles::of_text("a flower is a rose is a rose", 4);
+/// assert_eq!((a.len(), a.resemblance(&b), a.containment(&b)), (3, 0.4, 2.0 / 3.0));
+/// ```
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Shingles {
+    /// Ascending, each once.
+    hashes: Vec<u64>,
+}
+
+impl Shingles {
+    /// The shingles of `w` words each, 1 to 8; of a text with fewer words, one of them all. Sorts
+    /// them.
+    pub fn of_text(text: &str, w: u32) -> Shingles {
+        let mut set = FeatureSet::new(&Recipe::words(w));
+        Shingles { hashes: set.of_text(text).to_vec() }
+    }
+
+    /// Their hashes, ascending.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// How many of them another set has, too. Linear in both.
+    pub fn common(&self, other: &Shingles) -> usize {
+        let (mut ours, mut theirs) =
+            (self.hashes.iter().peekable(), other.hashes.iter().peekable());
+        let mut common = 0;
+        while let (Some(a), Some(b)) = (ours.peek(), theirs.peek()) {
+            let order = a.cmp(b);
+            common += usize::from(order.is_eq());
+            if order.is_le() {
+                ours.next();
+            }
+            if order.is_ge() {
+                theirs.next();
+            }
+        }
+        common
+    }
+
+    /// The share of both sets' shingles that both have: Jaccard's index; 1 for two empty sets.
+    pub fn resemblance(&self, other: &Shingles) -> f64 {
+        let common = self.common(other);
+        let all = self.len() + other.len() - common;
+        if all == 0 { 1.0 } else { common as f64 / all as f64 }
+    }
+
+    /// The share of these shingles that the other set has, too; 1 for an empty set.
+    pub fn containment(&self, other: &Shingles) -> f64 {
+        if self.is_empty() { 1.0 } else { self.common(other) as f64 / self.len() as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn shingles_are_a_set() {
+        let text = "Tropical fish include fish found in tropical environments around the world, \
+                    including both freshwater and salt water species";
+        assert_eq!(Shingles::of_text(text, 3).len(), 16);
+        assert_eq!(Shingles::of_text("a rose is a rose is a rose", 4).len(), 3);
+        let (none, some) = (Shingles::default(), Shingles::of_text("x", 5));
+        assert!(none.is_empty() && some.len() == 1);
+        assert_eq!((none.resemblance(&none), none.resemblance(&some)), (1.0, 0.0));
+        assert_eq!((none.containment(&some), some.containment(&none)), (1.0, 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn resemblance_is_that_of_sets(a in "([a-d] ){0,30}", b in "([a-d] ){0,30}", w in 1u32..4) {
+            let (a, b) = (Shingles::of_text(&a, w), Shingles::of_text(&b, w));
+            let sets: [BTreeSet<u64>; 2] = [&a, &b].map(|s| s.hashes().iter().copied().collect());
+            let common = sets[0].intersection(&sets[1]).count();
+            let all = sets[0].union(&sets[1]).count();
+            prop_assert_eq!(a.common(&b), common);
+            prop_assert_eq!(a.resemblance(&b), if all == 0 { 1.0 } else { common as f64 / all as f64 });
+            prop_assert_eq!(a.resemblance(&b), b.resemblance(&a));
+        }
+    }
+}
