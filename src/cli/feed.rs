@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-use simkeep::{Digest, fingerprint};
+use simkeep::Digest;
+use simkeep::fingerprint::{Fingerprinter, Recipe};
 
 use super::exit::Failure;
 use super::input::{Broken, Input, Item, Payload, Record, Source};
@@ -61,9 +62,10 @@ impl Feed {
         let input = Input::new(sources).except(store);
         let bytes = input.progress();
         let (sender, entries) = sync_channel(WAITING);
+        let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
         let read = move || {
             for item in input {
-                if sender.send(prepare(item)).is_err() {
+                if sender.send(prepare(item, &mut fingerprinter)).is_err() {
                     return;
                 }
             }
@@ -86,14 +88,17 @@ impl Feed {
     }
 }
 
-fn prepare(item: Item) -> Fed {
+fn prepare(item: Item, fingerprinter: &mut Fingerprinter<'_>) -> Fed {
     let Record { url, time, payload, digest, status, epoch } = match item {
         Item::Record(record) => record,
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
     };
     let found = match payload {
-        Payload::Text(text) => Found::Text(fingerprint::of_text(&text)),
+        Payload::Text(text) => match fingerprinter.of_text(&text) {
+            Ok(fingerprint) => Found::Text(fingerprint),
+            Err(error) => return Fed::Broken(Broken { at: url, why: error.to_string() }),
+        },
         Payload::Ready { fingerprint } => Found::Ready(fingerprint, epoch),
         Payload::NotModified => Found::NotModified,
         Payload::Gone => Found::Gone,

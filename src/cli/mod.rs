@@ -5,10 +5,12 @@
 //! store without ever writing to it, also beside a writer.
 
 mod escape;
+mod evaluate;
 mod exit;
 mod explain;
 mod export;
 mod feed;
+mod fingerprint;
 mod forget;
 mod gauge;
 mod history;
@@ -71,6 +73,8 @@ enum Verb {
     Repair(repair::Repair),
     Forget(forget::Forget),
     Export(export::Export),
+    Fingerprint(fingerprint::Fingerprint),
+    Evaluate(evaluate::Evaluate),
 }
 
 /// What every verb is told.
@@ -120,6 +124,8 @@ pub(crate) fn run() -> ExitCode {
         Verb::Repair(verb) => verb.run(output),
         Verb::Forget(verb) => verb.run(output),
         Verb::Export(verb) => verb.run(output),
+        Verb::Fingerprint(verb) => verb.run(output),
+        Verb::Evaluate(verb) => verb.run(output),
     };
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
     exit::code(done)

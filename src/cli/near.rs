@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 use serde_json::json;
+use simkeep::fingerprint::Document;
 use simkeep::{Epoch, Matches, Prefix, Query, Snapshot, Versions, fingerprint};
 
 use super::exit::{Exit, Failure, say};
@@ -166,7 +167,7 @@ impl Near {
         let epochs = snapshot.epochs();
         if let Some(path) = &self.text {
             let name = self.epoch.as_deref().unwrap_or(fingerprint::RECIPE);
-            let text = read_text(path)?;
+            let text = read_document(path)?.into_text();
             return Ok(Some((fingerprint::of_text(&text), named(epochs, name)?)));
         }
         let Some(fingerprint) = self.fingerprint else {
@@ -244,8 +245,8 @@ pub(super) fn named(epochs: &[String], name: &str) -> Result<Epoch, Failure> {
     })
 }
 
-/// The text of a document, read as `ingest` reads a page.
-fn read_text(path: &Path) -> Result<String, Failure> {
+/// A document, read as `ingest` reads a page; `-` is standard input.
+pub(super) fn read_document(path: &Path) -> Result<Document, Failure> {
     let mut bytes = Vec::new();
     let read = if path.as_os_str() == "-" {
         std::io::stdin().lock().read_to_end(&mut bytes)
@@ -253,7 +254,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
         std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
     };
     read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))?;
-    input::text(&bytes).ok_or_else(|| {
+    input::document(&bytes).ok_or_else(|| {
         Failure::Usage(format!("{} is no text; name a text or an HTML page", path.display()))
     })
 }

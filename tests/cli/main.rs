@@ -5,6 +5,7 @@
 
 mod ask;
 mod export;
+mod fingerprint;
 mod forget;
 mod hostile;
 mod ingest;

@@ -1,6 +1,6 @@
 //! From the bytes of a document to its text.
 
-use simkeep::fingerprint::{decode, visible_text};
+use simkeep::fingerprint::{Document, decode, extract};
 
 /// How much of a document tells whether it is text.
 pub(super) const SNIFFED_BYTES: usize = 8 << 10;
@@ -51,18 +51,23 @@ pub(super) fn kind(content_type: &str) -> (Kind, Option<&str>) {
 
 /// The text of a document, the visible one of HTML; `None` if the bytes are no text.
 pub(super) fn text(bytes: &[u8], kind: Kind, charset: Option<&str>) -> Option<String> {
+    document(bytes, kind, charset).map(Document::into_text)
+}
+
+/// The same with what is known of the text.
+pub(super) fn document(bytes: &[u8], kind: Kind, charset: Option<&str>) -> Option<Document> {
     let wide = charset.is_some_and(|name| name.to_ascii_lowercase().contains("utf-16"));
     if kind == Kind::Binary || (!wide && is_binary(bytes)) {
         return None;
     }
     if kind == Kind::Html || (kind == Kind::Unsaid && is_html(bytes)) {
-        return Some(visible_text(&decode(bytes, charset)));
+        return Some(extract(&decode(bytes, charset)));
     }
     let mut text = decode(bytes, charset).into_owned();
     if text.capacity() > 2 * text.len() {
         text.shrink_to_fit();
     }
-    Some(text)
+    Some(Document::new(text))
 }
 
 /// Whether these first bytes are no text: a NUL, unless a byte order mark says UTF-16, or more than

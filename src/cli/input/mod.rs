@@ -15,6 +15,7 @@ mod capture;
 mod compression;
 mod content;
 mod digest;
+pub(crate) mod documents;
 mod gzip;
 mod http;
 mod item;
@@ -40,6 +41,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use simkeep::fingerprint::Document;
+
 use super::escape::escape;
 use item::Fault;
 pub(crate) use item::{Broken, Item, Payload, Record};
@@ -62,10 +65,10 @@ pub(crate) fn parse_time(text: &str) -> Result<i64, &'static str> {
     time(text).ok_or("write 2024-05-01T12:00:00Z, 2024-05-01 or 1714564800")
 }
 
-/// The text of a document, as that of a page in a folder: the visible one of HTML, if its content is
-/// that. `None` if it is no text.
-pub(crate) fn text(document: &[u8]) -> Option<String> {
-    content::text(document, content::Kind::Unsaid, None)
+/// What a document is, as a page in a folder: the visible text of HTML, if its content is that, with
+/// its marks. `None` if it is no text.
+pub(crate) fn document(document: &[u8]) -> Option<Document> {
+    content::document(document, content::Kind::Unsaid, None)
 }
 
 /// Where to read.

@@ -1,0 +1,133 @@
+//! `fingerprint`: documents to fingerprints.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+use simkeep::fingerprint::{Explained, Fingerprinter, Recipe};
+
+use super::exit::{Exit, Failure};
+use super::output::Output;
+use super::{escape, near, visit, words};
+
+/// Make fingerprints of files
+///
+/// A line a file: its fingerprint in 16 hexadecimal digits, and its name. Of HTML the visible text
+/// counts.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep fingerprint terms.html privacy.html
+  echo 'some text' | simkeep fingerprint
+  simkeep fingerprint page.html --recipe strict --explain
+  simkeep fingerprint --recipes
+
+A recipe is named by what it is: words2-sqrt/1 are pairs of neighbouring words, each weighing the square
+root of how often it occurs. Some have short names, too: --recipes lists them.
+
+With --json, an object a file: \"file\", \"fingerprint\" and \"recipe\"; with --explain, \"features\" (how
+many, and how many vote), \"heaviest\" (a list of \"text\", \"hash\", \"count\" and \"share\"), and \"balance\",
+a number for each bit, the lowest first: by what share of the weight it is 1 (above 0) or 0.")]
+pub(super) struct Fingerprint {
+    /// The files; - or none is standard input
+    files: Vec<PathBuf>,
+    /// The recipe, by its name or that of a preset
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    recipe: Recipe,
+    /// Say which features weigh most, and which bits are nearest to flipping
+    #[arg(long)]
+    explain: bool,
+    /// How many features to name
+    #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "explain")]
+    features: usize,
+    /// List the recipes that have short names
+    #[arg(long, conflicts_with_all = ["files", "explain"])]
+    recipes: bool,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Fingerprint {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        if self.recipes {
+            return self.list(output);
+        }
+        let mut fingerprinter =
+            Fingerprinter::new(&self.recipe).map_err(|e| Failure::Usage(e.to_string()))?;
+        let stdin = [PathBuf::from("-")];
+        let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
+        for file in files {
+            let document = near::read_document(file)?;
+            let explained = match self.explain {
+                true => Some(fingerprinter.explain(&document, self.features)?),
+                false => None,
+            };
+            let fingerprint = match &explained {
+                Some(explained) => explained.fingerprint,
+                None => fingerprinter.of(&document)?,
+            };
+            let (fingerprint, name) = (visit::fingerprint(fingerprint), file.to_string_lossy());
+            if self.json {
+                output.object(&self.object(&name, &fingerprint, explained.as_ref()))?;
+                continue;
+            }
+            output.line(&format!("{fingerprint}  {}", escape::whole(&name)))?;
+            if let Some(explained) = &explained {
+                print(explained, output)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn list(&self, output: &mut Output) -> Result<Exit, Failure> {
+        for (name, what, recipe) in Recipe::PRESETS {
+            if self.json {
+                output.object(&json!({ "preset": name, "recipe": recipe.name(), "what": what }))?;
+            } else {
+                output.line(&format!("{name:<16}  {:<36}  {what}", recipe.name()))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn object(&self, name: &str, fingerprint: &str, explained: Option<&Explained>) -> Value {
+        let recipe = self.recipe.name();
+        let mut object = json!({ "file": name, "fingerprint": fingerprint, "recipe": recipe });
+        if let (Some(object), Some(explained)) = (object.as_object_mut(), explained) {
+            let heaviest = explained.heaviest.iter().map(|feature| {
+                json!({
+                    "text": feature.text,
+                    "hash": visit::fingerprint(feature.hash),
+                    "count": feature.count,
+                    "share": feature.share,
+                })
+            });
+            let (features, voting) = explained.features;
+            object.insert("features".into(), json!([features, voting]));
+            object.insert("heaviest".into(), heaviest.collect());
+            object.insert("balance".into(), explained.balance.iter().copied().collect());
+        }
+        object
+    }
+}
+
+/// Bits that are shown as near to flipping.
+const BITS_SHOWN: usize = 8;
+
+fn print(explained: &Explained, output: &mut Output) -> Result<(), Failure> {
+    let (features, voting) = explained.features;
+    let distinct = words::many(features as u64, "feature", "features");
+    output.line(&format!("  {distinct}, {} of them vote", words::count(voting as u64)))?;
+    for feature in &explained.heaviest {
+        let share = feature.share * 100.0;
+        let text = escape::escape(&feature.text);
+        output.line(&format!("  {share:>6.2} %  {:>5} times  {text}", feature.count))?;
+    }
+    let mut bits: Vec<(usize, f64)> = explained.balance.iter().copied().enumerate().collect();
+    bits.sort_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    let nearest = bits.iter().take(BITS_SHOWN);
+    let nearest: Vec<String> =
+        nearest.map(|(bit, balance)| format!("{bit} ({:+.2} %)", balance * 100.0)).collect();
+    output.line(&format!("  bits nearest to flipping: {}", nearest.join(", ")))?;
+    Ok(())
+}
