@@ -1,6 +1,6 @@
 //! Search within a Hamming distance: the store, and beside it what one would otherwise use.
 //!
-//! `cargo bench --manifest-path benches/peers/Cargo.toml -- --json` prints one JSON object a line,
+//! `cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- --json` prints one JSON object a line,
 //! without `--json` the same as text. See [`USAGE`] for what can be chosen.
 //!
 //! # What is compared
@@ -82,7 +82,7 @@ const TOUCH: Duration = Duration::from_secs(12);
 const TOUCH_PLANTED: usize = 300_000;
 
 const USAGE: &str = "\
-cargo bench --manifest-path benches/peers/Cargo.toml -- [OPTIONS]
+cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- [OPTIONS]
 
   --json             one JSON object a line
   --n N,N            pages (default 1_000_000,10_000_000)

@@ -1,0 +1,178 @@
+//! What making fingerprints costs, by recipe.
+//!
+//! `cargo bench --bench fingerprint -- --json` prints one JSON object a line, without `--json` the
+//! same as text. One thread, texts in memory. Every recipe is run with the instructions that this
+//! processor has and without them, and beside them what one would write at first: words collected in
+//! strings, and for each feature a loop over 64 counters (`loop`). The rounds go through all of them
+//! in turns; each figure is the median of its rounds.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a benchmark that meets an error has nothing better to do than stop"
+)]
+
+#[path = "../observe/arguments.rs"]
+mod arguments;
+mod plain;
+#[path = "../observe/report.rs"]
+mod report;
+mod texts;
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use arguments::{Given, Only};
+use report::{Report, Row};
+use simkeep::fingerprint::{Counted, Fingerprinter, Frequencies, Recipe};
+
+const USAGE: &str = "\
+cargo bench --bench fingerprint -- [OPTIONS]
+
+  --json             one JSON object a line
+  --recipe NAME,...  recipes (default: words1-raw/1, default, strict, words-idf and others)
+  --texts FILE       documents as JSON lines with \"text\", packed by zstd or not (default: real ones,
+                     if they are beside this project, or else made up)
+  --mb N             how much of them at most (default 24)
+  --terms N          distinct terms of the table of document frequencies (default 1_000_000)
+  --rounds N         (default 5)
+  --only WAY,...     of fast, portable and loop (default all)
+";
+
+/// What to measure.
+struct Arguments {
+    json: bool,
+    recipes: Vec<Recipe>,
+    texts: Option<PathBuf>,
+    bytes: usize,
+    terms: usize,
+    rounds: usize,
+    only: Only,
+}
+
+/// Recipes that are measured unless others are named.
+const RECIPES: [&str; 8] = [
+    "words1-raw/1",
+    "default",
+    "strict",
+    "words-idf",
+    "words3-raw/1",
+    "chars4-raw/1",
+    "charikar",
+    "thesis-original",
+];
+
+impl Arguments {
+    fn read(given: &mut Given) -> Result<Arguments, String> {
+        let mut read = Arguments {
+            json: false,
+            recipes: RECIPES.iter().filter_map(|name| name.parse().ok()).collect(),
+            texts: None,
+            bytes: 24_000_000,
+            terms: 1_000_000,
+            rounds: 5,
+            only: Only::default(),
+        };
+        while let Some(name) = given.next() {
+            match name.as_str() {
+                "--json" => read.json = true,
+                "--recipe" => {
+                    let recipe = |name: &str| name.parse().map_err(|e| format!("{e}"));
+                    read.recipes = given.list(recipe)?;
+                }
+                "--texts" => read.texts = Some(given.value()?.into()),
+                "--mb" => read.bytes = given.number()? * 1_000_000,
+                "--terms" => read.terms = given.number()?,
+                "--rounds" => read.rounds = given.number()?.max(1),
+                "--only" => {
+                    read.only.add(given, |way| ["fast", "portable", "loop"].contains(&way))?
+                }
+                _ => return given.unknown(),
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// One way to make fingerprints.
+struct Way<'t> {
+    recipe: String,
+    kind: &'static str,
+    /// Documents of its table of frequencies.
+    table: Option<u64>,
+    run: Box<dyn FnMut(&str) -> u64 + 't>,
+    /// Seconds of each round.
+    seconds: Vec<f64>,
+}
+
+fn main() {
+    let arguments = arguments::read(USAGE, Arguments::read);
+    let report = Report { json: arguments.json };
+    let texts = texts::read(arguments.texts.as_deref(), arguments.bytes);
+    let bytes: usize = texts.iter().map(String::len).sum();
+    // Terms of the texts, and as many others as make a table of a whole crawl.
+    let mut tables = Vec::new();
+    for recipe in &arguments.recipes {
+        let mut counted = Counted::new(recipe);
+        if recipe.needs_frequencies() {
+            texts.iter().for_each(|text| counted.add(text));
+            for chunk in texts::terms(arguments.terms).chunks(1000) {
+                counted.add(&chunk.join(" "));
+            }
+        }
+        tables.push(counted);
+    }
+    let mut ways = Vec::new();
+    for (recipe, table) in arguments.recipes.iter().zip(&tables) {
+        let documents = recipe.needs_frequencies().then(|| table.documents());
+        let mut fast = Fingerprinter::with_frequencies(recipe, table);
+        let mut portable = fast.clone().portable();
+        let run = Box::new(move |text: &str| fast.of_text(text).unwrap());
+        ways.push(Way {
+            recipe: recipe.name(),
+            kind: "fast",
+            table: documents,
+            run,
+            seconds: Vec::new(),
+        });
+        let run = Box::new(move |text: &str| portable.of_text(text).unwrap());
+        ways.push(Way {
+            recipe: recipe.name(),
+            kind: "portable",
+            table: documents,
+            run,
+            seconds: Vec::new(),
+        });
+    }
+    for (recipe, words) in [("words1-raw", 1), ("words2-raw", 2)] {
+        let run = Box::new(move |text: &str| plain::fingerprint(text, words));
+        ways.push(Way {
+            recipe: recipe.into(),
+            kind: "loop",
+            table: None,
+            run,
+            seconds: Vec::new(),
+        });
+    }
+    ways.retain(|way| arguments.only.wants(way.kind, true));
+    for _ in 0..arguments.rounds {
+        for way in &mut ways {
+            let start = Instant::now();
+            for text in &texts {
+                black_box((way.run)(black_box(text)));
+            }
+            way.seconds.push(start.elapsed().as_secs_f64());
+        }
+    }
+    for way in &mut ways {
+        way.seconds.sort_by(f64::total_cmp);
+        let seconds = way.seconds[way.seconds.len() / 2];
+        let row = Row::new("fingerprint").text("recipe", &way.recipe).text("way", way.kind);
+        let row = row.number("mb_per_s", bytes as f64 / seconds / 1e6);
+        let row = row.number("documents_per_s", texts.len() as f64 / seconds);
+        let row = row.known("table_documents", way.table);
+        report.print(row.count("documents", texts.len() as u64).count("bytes", bytes as u64));
+    }
+}
