@@ -127,7 +127,7 @@ fn main() {
     let mut ways = Vec::new();
     for (recipe, table) in arguments.recipes.iter().zip(&tables) {
         let documents = recipe.needs_frequencies().then(|| table.documents());
-        let mut fast = Fingerprinter::with_frequencies(recipe, table);
+        let mut fast = Fingerprinter::with_frequencies(recipe, table).unwrap();
         let mut portable = fast.clone().portable();
         let run = Box::new(move |text: &str| fast.of_text(text).unwrap());
         ways.push(Way {

@@ -14,7 +14,7 @@ macro_rules! help {
   0  done
   1  nothing found: near, pairs, history, scan and forget
   2  the command line is wrong
-  3  a broken record, with ingest --strict and with load
+  3  a broken record: with ingest --strict, load and evaluate
   4  the store is damaged; with repair: something is lost
   5  another failure: no store there, in use by a writer, the disk"
     };

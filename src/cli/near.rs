@@ -248,13 +248,18 @@ pub(super) fn named(epochs: &[String], name: &str) -> Result<Epoch, Failure> {
 /// A document, read as `ingest` reads a page; `-` is standard input.
 pub(super) fn read_document(path: &Path) -> Result<Document, Failure> {
     let mut bytes = Vec::new();
+    let limit = input::RECORD_BYTES_MAX;
     let read = if path.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_end(&mut bytes)
+        std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
+        std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
     };
     read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))?;
-    input::document(&bytes).ok_or_else(|| {
+    if bytes.len() as u64 > limit {
+        let what = format!("{} has more than {} MiB", path.display(), limit >> 20);
+        return Err(Failure::Usage(what));
+    }
+    input::document(path, &bytes).ok_or_else(|| {
         Failure::Usage(format!("{} is no text; name a text or an HTML page", path.display()))
     })
 }

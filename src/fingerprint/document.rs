@@ -123,6 +123,13 @@ impl Document {
     #[cfg(feature = "html")]
     pub(super) fn trim_end(&mut self) {
         self.text.truncate(self.text.trim_end().len());
+        self.forget_empty_parts();
+    }
+
+    /// Drops parts that were only what is removed.
+    #[cfg(feature = "html")]
+    fn forget_empty_parts(&mut self) {
+        while self.marked.pop_if(|part| part.0 >= self.text.len()).is_some() {}
     }
 
     /// Removes the last character, if it is this one.
@@ -130,8 +137,7 @@ impl Document {
     pub(super) fn pop(&mut self, c: char) {
         if self.text.ends_with(c) {
             self.text.pop();
-            // A part that was only this.
-            self.marked.pop_if(|part| part.0 > self.text.len());
+            self.forget_empty_parts();
         }
     }
 }

@@ -23,6 +23,7 @@ pub struct Explained {
     pub heaviest: Vec<Feature>,
     /// For each bit, by how much of the weight of all features it is what it is: between -1 and 1,
     /// positive for a bit that is 1. The nearer to 0, the smaller a change of the document flips it.
+    /// 0 for reserved bits.
     pub balance: [f64; 64],
 }
 
@@ -53,7 +54,10 @@ impl Fingerprinter<'_> {
         let voted = self.vote_on(document);
         let total = self.vote.total();
         let share = |weight: f64| if total == 0 { 0.0 } else { weight / total as f64 };
-        let balance = self.vote.balance().map(|balance| share(balance as f64));
+        let mut balance = self.vote.balance().map(|balance| share(balance as f64));
+        // Those bits are metadata, whatever the vote.
+        let reserved = balance.iter_mut().rev().take(self.recipe.reserved as usize);
+        reserved.for_each(|balance| *balance = 0.0);
         let weighed: Vec<Weighed> = self.weights.weighed.clone();
         let fingerprint = self.finish_vote(document);
         voted?;
@@ -110,8 +114,7 @@ impl Fingerprinter<'_> {
         grams.push(text, |hash, _| hashes.push(hash));
         grams.finish(|hash, _| hashes.push(hash));
         let texts = units.windows(gram).map(|units| units.join(between));
-        let modulo = u64::from(self.recipe.modulo);
-        hashes.into_iter().zip(texts).filter(|text| text.0.is_multiple_of(modulo)).collect()
+        hashes.into_iter().zip(texts).filter(|text| self.recipe.chooses(text.0)).collect()
     }
 }
 
@@ -124,7 +127,7 @@ mod tests {
         let recipe: Recipe = recipe.parse().unwrap();
         let mut counted = Counted::new(&recipe);
         ["the cat", "the dog", "the bird sings"].iter().for_each(|text| counted.add(text));
-        let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted);
+        let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
         let explained = fingerprinter.explain(&Document::new(text), 3).unwrap();
         assert_eq!(fingerprinter.of_text(text).unwrap(), explained.fingerprint);
         for (bit, balance) in explained.balance.iter().enumerate() {
@@ -150,7 +153,18 @@ mod tests {
         assert_eq!((rare.features, &*rare.heaviest[0].text), ((4, 2), "cat"));
         assert_eq!(rare.heaviest[0].frequency, Some(1));
         let chars = explain("chars2-mod3-raw/1", "Abab bab");
-        assert!(chars.heaviest.iter().all(|f| f.text.chars().count() == 2 && f.hash % 3 == 0));
+        assert!(chars.heaviest.iter().all(|f| f.text.chars().count() == 2));
+    }
+
+    #[test]
+    fn reserved_bits_are_not_said_to_be_near_to_flipping() {
+        let recipe = Recipe::DEFAULT.reserved(8);
+        let mut document = Document::new("some text of some words");
+        document.set_metadata(0xff);
+        let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
+        let explained = fingerprinter.explain(&document, 1).unwrap();
+        assert_eq!(explained.fingerprint >> 56, 0xff);
+        assert!(explained.balance[56..] == [0.0; 8] && explained.balance[..56] != [0.0; 56]);
     }
 
     #[test]

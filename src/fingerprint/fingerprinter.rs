@@ -13,7 +13,14 @@ use super::tally::Tally;
 use super::weights::Weights;
 use crate::error::{Error, Result};
 
+/// Features that memory is kept for: what a larger document took is given back.
+const FEATURES_KEPT: usize = 1 << 16;
+
 /// Makes fingerprints by one recipe, one document after another, in memory that is kept.
+///
+/// A document takes some 80 bytes for each of its distinct features while its fingerprint is made, and
+/// none if they need not be told apart (`raw`, and nothing else); where places matter, 16 more for
+/// each occurrence.
 ///
 /// ```
 /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
@@ -56,13 +63,25 @@ impl<'t> Fingerprinter<'t> {
         Ok(Fingerprinter::with(recipe, None, Kernel::fastest()))
     }
 
-    /// One that weighs features by these document frequencies, if the recipe does so at all. They
-    /// are to be those of the recipe's own [features](Recipe::features).
+    /// One that weighs features by these document frequencies, if the recipe does so at all.
+    ///
+    /// # Errors
+    /// [`Error::Option`] if the recipe does, and they are of other [features](Recipe::features) or of
+    /// no documents: then all would weigh the same, or nothing.
     pub fn with_frequencies(
         recipe: &Recipe,
         frequencies: &'t dyn Frequencies,
-    ) -> Fingerprinter<'t> {
-        Fingerprinter::with(recipe, Some(frequencies), Kernel::fastest())
+    ) -> Result<Fingerprinter<'t>> {
+        let (own, counted) = (recipe.features(), frequencies.features());
+        if recipe.needs_frequencies() && own != counted {
+            let what = format!("the recipe {recipe} needs frequencies of {own}, not of {counted}");
+            return Err(Error::Option(what));
+        }
+        if recipe.needs_frequencies() && frequencies.documents() == 0 {
+            let what = format!("the recipe {recipe} needs frequencies of some documents");
+            return Err(Error::Option(what));
+        }
+        Ok(Fingerprinter::with(recipe, Some(frequencies), Kernel::fastest()))
     }
 
     fn with(
@@ -112,7 +131,8 @@ impl<'t> Fingerprinter<'t> {
         self.finish_as(document)
     }
 
-    /// Takes the next piece of a text.
+    /// Takes the next piece of a text, which has no marks or fields. What follows, be it
+    /// [`of_text`](Self::of_text), is part of the same text until it is finished.
     pub fn push(&mut self, text: &str) {
         let Fingerprinter { recipe, grams, tally, placed, vote, .. } = self;
         if recipe.is_placed() {
@@ -143,6 +163,9 @@ impl<'t> Fingerprinter<'t> {
     pub(super) fn finish_vote(&mut self, document: &Document) -> u64 {
         self.tally.clear();
         self.placed.clear();
+        self.tally.shrink_to(FEATURES_KEPT);
+        self.placed.shrink_to(FEATURES_KEPT);
+        self.weights.shrink_to(FEATURES_KEPT);
         let bits = self.vote.finish();
         match self.recipe.reserved {
             0 => bits,
@@ -177,7 +200,9 @@ impl<'t> Fingerprinter<'t> {
                 share.of(weights.weighed.iter().map(|feature| feature.1).max().unwrap_or(0))
             }
             Fields::Flip => {
-                let nearest = vote.balance().map(i128::unsigned_abs).into_iter().min();
+                let free = 64 - recipe.reserved as usize;
+                let balance = vote.balance();
+                let nearest = balance.iter().take(free).map(|balance| balance.unsigned_abs()).min();
                 u64::try_from(nearest.unwrap_or(0)).unwrap_or(u64::MAX).saturating_add(1)
             }
         };

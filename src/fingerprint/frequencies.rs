@@ -7,6 +7,10 @@ use crate::error::Result;
 /// Document frequencies, which recipes with a [rarity](super::Rarity) weigh features by. They must
 /// not change while there are fingerprints that were made with them.
 pub trait Frequencies: Send + Sync {
+    /// What the features are: [`Recipe::features`](super::Recipe::features) of the recipes that these
+    /// serve.
+    fn features(&self) -> &str;
+
     /// How many documents were counted: *N*.
     fn documents(&self) -> u64;
 
@@ -24,12 +28,13 @@ pub trait Frequencies: Send + Sync {
 /// let recipe: Recipe = "words-idf".parse()?;
 /// let mut counted = Counted::new(&recipe);
 /// ["the red house", "the green house", "the blue car"].iter().for_each(|text| counted.add(text));
-/// let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted);
+/// let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted)?;
 /// assert_ne!(fingerprinter.of_text("the red car")?, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Counted {
+    name: String,
     features: super::FeatureSet,
     documents: u64,
     frequencies: HashMap<u64, u64>,
@@ -39,6 +44,7 @@ impl Counted {
     /// No documents yet, of whose features this recipe says what they are.
     pub fn new(recipe: &super::Recipe) -> Counted {
         Counted {
+            name: recipe.features(),
             features: super::FeatureSet::new(recipe),
             documents: 0,
             frequencies: HashMap::new(),
@@ -55,6 +61,10 @@ impl Counted {
 }
 
 impl Frequencies for Counted {
+    fn features(&self) -> &str {
+        &self.name
+    }
+
     fn documents(&self) -> u64 {
         self.documents
     }

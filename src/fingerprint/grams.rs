@@ -20,6 +20,14 @@ impl Hash {
 }
 
 impl Recipe {
+    /// Whether a feature is one of those that are chosen: by bits of a product, so that the hash's own
+    /// bits are as even among the chosen as among all.
+    #[inline]
+    pub(super) fn chooses(&self, hash: u64) -> bool {
+        let bits = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        self.modulo == 1 || bits.is_multiple_of(u64::from(self.modulo))
+    }
+
     /// Whether a word in lower case is not left out.
     #[inline]
     pub(super) fn takes(&self, word: &[u8]) -> bool {
@@ -52,6 +60,8 @@ struct Window {
     chars: Vec<u8>,
     /// How many words or characters there were so far.
     count: u64,
+    /// Where the last word begins in the text.
+    last_at: usize,
 }
 
 impl Grams {
@@ -63,6 +73,7 @@ impl Grams {
                 hashes: Default::default(),
                 chars: Vec::new(),
                 count: 0,
+                last_at: 0,
             },
         }
     }
@@ -89,9 +100,11 @@ impl Window {
         if !self.recipe.takes(word) {
             return;
         }
-        let Recipe { unit, gram, hash, modulo, .. } = self.recipe;
+        let recipe = self.recipe;
+        let Recipe { unit, gram, hash, .. } = recipe;
+        self.last_at = at;
         let mut feature = |hash: u64| {
-            if modulo == 1 || hash.is_multiple_of(u64::from(modulo)) {
+            if recipe.chooses(hash) {
                 feature(hash, at);
             }
         };
@@ -132,7 +145,7 @@ impl Window {
     }
 
     fn finish(&mut self, feature: &mut impl FnMut(u64, usize)) {
-        let Recipe { unit, gram, hash, modulo, .. } = self.recipe;
+        let Recipe { unit, gram, hash, .. } = self.recipe;
         if self.count > 0 && self.count < u64::from(gram) {
             let whole = match unit {
                 // The words stand at the end of the window.
@@ -148,8 +161,8 @@ impl Window {
                 }
                 Unit::Chars => hash.of(&self.chars),
             };
-            if modulo == 1 || whole.is_multiple_of(u64::from(modulo)) {
-                feature(whole, 0);
+            if self.recipe.chooses(whole) {
+                feature(whole, self.last_at);
             }
         }
         self.chars.clear();
@@ -189,7 +202,7 @@ mod tests {
             vec![(of_words(&[one]), 0), (of_words(&[two]), 4), (of_words(&[three]), 9)],
             vec![(of_words(&[one, two]), 4), (of_words(&[two, three]), 9)],
             vec![(of_words(&[one, two, three]), 9)],
-            vec![(of_words(&[one, two, three]), 0)],
+            vec![(of_words(&[one, two, three]), 9)],
         ];
         for (n, expected) in (1..).zip(expected) {
             assert_eq!(grams(&Recipe::words(n), text), expected, "{n}");
@@ -230,8 +243,12 @@ mod tests {
         let text: String = (0..400).map(|n| format!("w{n} ")).collect();
         let all = grams(&Recipe::words(1), &text);
         let chosen = grams(&Recipe::words(1).modulo(4), &text);
-        let expected: Vec<_> = all.into_iter().filter(|f| f.0.is_multiple_of(4)).collect();
-        assert_eq!(chosen, expected);
         assert!((60..140).contains(&chosen.len()));
+        assert!(chosen.iter().all(|feature| all.contains(feature)));
+        // Wherever they stand, and none of their bits is always the same.
+        let one = grams(&Recipe::words(1).modulo(4), "other words, and w7");
+        assert_eq!(one.contains(&(of_words(&["w7"]), 16)), chosen.contains(&all[7]));
+        let (some, every) = chosen.iter().fold((0, u64::MAX), |(o, a), f| (o | f.0, a & f.0));
+        assert_eq!((some, every), (u64::MAX, 0));
     }
 }

@@ -38,7 +38,7 @@ type Weigh = unsafe fn(&[Weighed], &mut Votes);
 /// One version of the three functions.
 ///
 /// Invariant: a `Kernel` is only made where the processor has the features that its functions were
-/// compiled for. [`Kernel::fastest`] is the only place that makes one.
+/// compiled for. [`Kernel::fastest`] and [`Kernel::PORTABLE`] are the only ones that make one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
     classify: Classify,

@@ -104,8 +104,9 @@ pub enum Scaling {
     Ends,
     /// Anything else.
     By {
-        /// What this is called in the recipe's name: lower-case letters and digits. A name with it
-        /// cannot be parsed, since a name does not say the function.
+        /// What this is called in the recipe's name, after `by:`: of it, lower-case letters and
+        /// digits. Functions of one name count as the same. A name with it cannot be parsed, since a
+        /// name does not say the function.
         name: &'static str,
         /// The weight of the `x`-th of `length` features, in units of 2⁻¹⁶.
         weight: fn(x: u64, length: u64) -> u64,
@@ -113,12 +114,16 @@ pub enum Scaling {
 }
 
 impl Scaling {
-    fn name(&self) -> &'static str {
+    /// Its part of a recipe's name.
+    fn name(&self) -> String {
         match self {
-            Scaling::None => "",
-            Scaling::Front => "front",
-            Scaling::Ends => "ends",
-            Scaling::By { name, .. } => name,
+            Scaling::None => String::new(),
+            Scaling::Front => "front".to_owned(),
+            Scaling::Ends => "ends".to_owned(),
+            Scaling::By { name, .. } => {
+                let fit = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit();
+                format!("by:{}", name.chars().filter(fit).collect::<String>())
+            }
         }
     }
 }
@@ -209,8 +214,7 @@ impl Recipe {
         self
     }
 
-    /// The same with only those features whose hash is a multiple of `p`, chosen alike in all
-    /// documents: `mod4`.
+    /// The same with one of `p` features, chosen by their hashes alike in all documents: `mod4`.
     #[must_use]
     pub const fn modulo(mut self, p: u32) -> Recipe {
         self.modulo = if p == 0 { 1 } else { p };
@@ -272,11 +276,11 @@ impl Recipe {
     /// `top20`.
     #[must_use]
     pub const fn top(mut self, n: u32) -> Recipe {
-        self.top = n;
+        self.top = if n == 0 { 1 } else { n };
         self
     }
 
-    /// The same with no feature weighing more than the `n`-th heaviest: `cap5`.
+    /// The same with no feature weighing more than the `n`-th heaviest, if there is one: `cap5`.
     #[must_use]
     pub const fn cap(mut self, n: u32) -> Recipe {
         self.cap = if n == 0 { 1 } else { n };
@@ -285,7 +289,7 @@ impl Recipe {
 
     /// The same with the `bits` leading bits (at most 32) of a fingerprint being those of the
     /// document's [metadata](super::Document::metadata): `reserved8`. They are no part of a
-    /// [distance](Recipe::distance).
+    /// [distance](Recipe::distance); the search of a store does not know of them and counts them.
     #[must_use]
     pub const fn reserved(mut self, bits: u32) -> Recipe {
         self.reserved = if bits > 32 { 32 } else { bits };
@@ -524,12 +528,15 @@ mod tests {
     #[test]
     fn names_say_all_of_a_recipe() {
         let halves = Scaling::By { name: "halves", weight: |x, length| (2 * x / length) << 16 };
+        let nothing = Scaling::By { name: "-/", weight: |_, _| 1 };
+        assert_ne!(nothing, Scaling::None);
         for (recipe, name) in [
             (Recipe::words(2), "words2-sqrt/1"),
             (Recipe::words(0), "words1-sqrt/1"),
             (Recipe::chars(99), "chars8-sqrt/1"),
             (Recipe::words(1).counts(Counts::Raw).hash(Hash::Jenkins), "words1-jenkins-raw/1"),
-            (Recipe::words(1).scaling(halves), "words1-sqrt-halves/1"),
+            (Recipe::words(1).scaling(halves), "words1-sqrt-by:halves/1"),
+            (Recipe::words(1).scaling(nothing), "words1-sqrt-by:/1"),
             (
                 Recipe::words(1).fields(Fields::Share(Share::percent(50))).reserved(8),
                 "words1-sqrt-fields0.5-reserved8/1",
@@ -557,7 +564,7 @@ mod tests {
             ("words2/1", "its name is words2-sqrt/1"),
             ("words2-sqrt-jenkins/1", "its name is words2-jenkins-sqrt/1"),
             ("words2-sqrt-from0.010/1", "from0.01/1"),
-            ("words2-sqrt-halves/1", "\"halves\""),
+            ("words2-sqrt-by:halves/1", "\"by:halves\""),
             ("words2-sqrt-top/1", "\"top\""),
             ("words2-sqrt-é5/1", "\"é5\""),
             ("words2-sqrt-reserved99999999999/1", "reserved"),

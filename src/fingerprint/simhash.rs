@@ -1,9 +1,10 @@
 //! The vote of weighted hashes over 64 bits.
 
+use super::fixed::WEIGHT_MAX;
 use super::kernel::{COUNTED_MAX, Kernel, Weighed};
 
 /// The largest weight of a feature: a larger one counts as this one.
-pub const FEATURE_WEIGHT_MAX: u64 = (1 << 48) - 1;
+pub const FEATURE_WEIGHT_MAX: u64 = WEIGHT_MAX;
 
 /// Features whose weights are added up at a time: their sum fits 64 bits.
 const WEIGHED_MAX: usize = 1024;

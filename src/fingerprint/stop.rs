@@ -19,8 +19,9 @@ const STOP_WORDS: &[&str] = &[
 #[rustfmt::skip]
 const DATE_WORDS: &[&str] = &[
     "apr", "april", "aug", "dec", "december", "feb", "february", "fri", "friday", "jan", "january",
-    "jul", "july", "june", "monday", "nov", "november", "oct", "october", "saturday", "sep",
-    "sept", "september", "sunday", "thu", "thursday", "tue", "tuesday", "wednesday",
+    "jul", "july", "jun", "june", "monday", "nov", "november", "oct", "october", "saturday", "sep",
+    "sept", "september", "sunday", "thu", "thur", "thurs", "thursday", "tue", "tues", "tuesday",
+    "wednesday",
 ];
 
 /// Whether a word in lower case says next to nothing.
@@ -43,7 +44,7 @@ mod tests {
             assert!(words.is_sorted_by(|a, b| a < b));
         }
         let all = [STOP_WORDS.join(" "), DATE_WORDS.join(" ")].join("\n");
-        assert_eq!(xxhash_rust::xxh3::xxh3_64(all.as_bytes()), 946_330_631_672_032_598);
+        assert_eq!(xxhash_rust::xxh3::xxh3_64(all.as_bytes()), 7_087_124_282_915_686_092);
         assert!(is_stop_word(b"the") && !is_stop_word(b"simhash") && !is_stop_word(b""));
         assert!(is_date_word(b"sunday") && !is_date_word(b"may"));
     }

@@ -105,6 +105,12 @@ impl Tally {
         self.slots.fill(0);
         self.features.clear();
     }
+
+    /// Gives back memory beyond what so many features take.
+    pub(super) fn shrink_to(&mut self, features: usize) {
+        self.features.shrink_to(features);
+        self.slots.shrink_to(4 * features);
+    }
 }
 
 #[cfg(test)]

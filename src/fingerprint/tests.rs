@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::fixed::{ONE, scaled};
+use super::fixed::ONE;
 use super::grams::Grams;
 use super::kernel::Kernel;
 use super::recipe::any_recipe;
@@ -24,36 +24,39 @@ fn naive(recipe: &Recipe, text: &str, frequencies: &Counted) -> u64 {
         feature.0 += 1;
         feature.1 += u128::from(recipe.scaling.weight(x, length));
     }
-    let mut weights: Vec<(u64, u64)> = Vec::new();
+    let mut unscaled: Vec<(u64, u128)> = Vec::new();
     for (hash, (count, places)) in counts {
         let mut df = Vec::new();
         frequencies.frequencies(&[hash], &mut df).unwrap();
         let (n, df) = (frequencies.documents(), df[0].max(1));
-        let mut weight = match recipe.counts {
+        let mut weight = u128::from(match recipe.counts {
             Counts::Raw => count * ONE,
             Counts::Sqrt => (count << 32).isqrt(),
             Counts::Log => ONE + fixed::ln(count),
             Counts::Binary => ONE,
-        };
+        });
         weight = match recipe.rarity {
             Rarity::None => weight,
-            Rarity::Log => scaled(weight, fixed::ln_one_plus(n, df)),
-            Rarity::Inverse => scaled(weight, (1 << 32) / df),
+            Rarity::Log => (weight * u128::from(fixed::ln_one_plus(n, df))) >> 16,
+            Rarity::Inverse => (weight * u128::from((1u64 << 32) / df)) >> 16,
         };
         if recipe.scaling != Scaling::None || recipe.boost != Share::ONE {
-            weight =
-                u64::try_from((u128::from(weight) * places / u128::from(count)) >> 16).unwrap();
+            weight = (weight * places / u128::from(count)) >> 16;
         }
-        weights.push((hash, weight));
+        unscaled.push((hash, weight));
     }
+    let heaviest = unscaled.iter().map(|f| f.1).max().unwrap_or(0);
+    let shift = (0..).find(|shift| heaviest >> shift < 1 << 48).unwrap();
+    let weights = unscaled.iter().map(|f| (f.0, u64::try_from(f.1 >> shift).unwrap()));
+    let mut weights: Vec<(u64, u64)> = weights.collect();
     weights.retain(|f| f.1 > 0);
     weights.sort_by_key(|f| (std::cmp::Reverse(f.1), f.0));
     let heaviest = weights.first().map_or(0, |f| f.1);
     let share = |share: Share| share.of(heaviest);
     weights.retain(|f| f.1 >= share(recipe.at_least) && f.1 <= share(recipe.at_most));
     weights.truncate(recipe.top as usize);
-    if recipe.cap > 1 && !weights.is_empty() {
-        let cap = weights[(recipe.cap as usize).min(weights.len()) - 1].1;
+    if recipe.cap > 1 && weights.len() >= recipe.cap as usize {
+        let cap = weights[recipe.cap as usize - 1].1;
         weights.iter_mut().for_each(|f| f.1 = f.1.min(cap));
     }
     let total: u128 = weights.iter().map(|f| u128::from(f.1)).sum();
@@ -165,7 +168,7 @@ fn golden(name: &str, text: usize) -> u64 {
     let recipe: Recipe = name.parse().unwrap();
     let mut counted = Counted::new(&recipe);
     TEXTS.iter().for_each(|text| counted.add(text));
-    let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted);
+    let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
     fingerprinter.of(&golden_document(TEXTS[text])).unwrap()
 }
 
@@ -208,6 +211,9 @@ fn a_recipe_that_needs_frequencies_says_so() {
     // One that fails leaves nothing behind for the next.
     struct Failing;
     impl Frequencies for Failing {
+        fn features(&self) -> &str {
+            "words1"
+        }
         fn documents(&self) -> u64 {
             7
         }
@@ -216,7 +222,7 @@ fn a_recipe_that_needs_frequencies_says_so() {
             if hashes.len() == 1 { Ok(()) } else { Err(Error::Cancelled) }
         }
     }
-    let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &Failing);
+    let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &Failing).unwrap();
     let one = fingerprinter.of_text("one").unwrap();
     assert!(fingerprinter.of_text("two words").is_err());
     assert_eq!(fingerprinter.of_text("one").unwrap(), one);
@@ -272,6 +278,30 @@ fn fields_are_features() {
 }
 
 #[test]
+fn the_heaviest_weights_are_still_told_apart() {
+    let recipe: Recipe = "words1-raw-inverse-front/1".parse().unwrap();
+    let mut counted = Counted::new(&recipe);
+    counted.add("spam eggs ham");
+    let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
+    // One word weighs more than all others together.
+    let text = ["spam ".repeat(30), "eggs ".repeat(9), "ham".into()].concat();
+    let spam = Hash::Xxh3.of(b"spam");
+    assert_eq!(fingerprinter.of_text(&text).unwrap(), spam);
+}
+
+#[test]
+fn frequencies_of_other_features_or_of_nothing_are_refused() {
+    let recipe: Recipe = "words-idf".parse().unwrap();
+    let refused = |counted: &Counted| {
+        Fingerprinter::with_frequencies(&recipe, counted).unwrap_err().to_string()
+    };
+    assert!(refused(&Counted::new(&recipe)).contains("some documents"));
+    let pairs = counted(&Recipe::DEFAULT);
+    assert!(refused(&pairs).contains("frequencies of words1, not of words2"));
+    Fingerprinter::with_frequencies(&Recipe::DEFAULT, &counted(&recipe)).unwrap();
+}
+
+#[test]
 fn leading_bits_are_metadata() {
     let recipe = Recipe::DEFAULT.reserved(8);
     let mut document = Document::new("some text of some words");
@@ -307,7 +337,7 @@ proptest! {
     fn texts_are_fingerprinted_as_by_the_definition(recipe in any_recipe(), text in any_text()) {
         let recipe = recipe.boost(Share::ONE).fields(Fields::None);
         let counted = counted(&recipe);
-        let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted);
+        let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
         let expected = naive(&recipe, &text, &counted);
         prop_assert_eq!(fingerprinter.of_text(&text).unwrap(), expected);
         // With the memory of another text, and without special instructions.
@@ -322,12 +352,12 @@ proptest! {
         cuts in prop::collection::vec(0usize..600, 0..6),
     ) {
         let counted = counted(&recipe);
-        let whole = Fingerprinter::with_frequencies(&recipe, &counted).of_text(&text).unwrap();
+        let whole = Fingerprinter::with_frequencies(&recipe, &counted).unwrap().of_text(&text).unwrap();
         let mut cuts: Vec<usize> = cuts.into_iter().filter(|&c| text.is_char_boundary(c)).collect();
         cuts.extend([0, text.len()]);
         cuts.sort_unstable();
         let in_pieces = || {
-            let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted);
+            let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
             cuts.windows(2).for_each(|cut| fingerprinter.push(&text[cut[0]..cut[1]]));
             fingerprinter.finish().unwrap()
         };
@@ -336,7 +366,7 @@ proptest! {
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         prop_assert_eq!(on_threads, vec![whole; 8]);
-        let plain = Fingerprinter::with_frequencies(&recipe, &counted).portable().of_text(&text);
+        let plain = Fingerprinter::with_frequencies(&recipe, &counted).unwrap().portable().of_text(&text);
         prop_assert_eq!(plain.unwrap(), whole);
     }
 

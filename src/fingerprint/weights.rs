@@ -1,6 +1,6 @@
 //! What each feature of a document weighs.
 
-use super::fixed::{self, ONE, WEIGHT_MAX, scaled};
+use super::fixed::{self, ONE, WEIGHT_MAX};
 use super::frequencies::Frequencies;
 use super::kernel::Weighed;
 use super::recipe::{Counts, Rarity, Recipe, Scaling};
@@ -35,7 +35,8 @@ impl Rarity {
 }
 
 impl Scaling {
-    /// What the `x`-th of `length` features weighs by its place, in units of 2⁻¹⁶.
+    /// What the `x`-th of `length` features weighs by its place, in units of 2⁻¹⁶, or of 2⁻³² for the
+    /// beginning.
     pub(super) fn weight(self, x: u64, length: u64) -> u64 {
         match self {
             Scaling::None => ONE,
@@ -52,13 +53,20 @@ impl Scaling {
 pub(super) struct Weights {
     hashes: Vec<u64>,
     frequencies: Vec<u64>,
+    /// Before they are made to fit a vote.
+    unscaled: Vec<u128>,
     /// What the last document's features weigh.
     pub(super) weighed: Vec<Weighed>,
 }
 
 impl Weights {
     pub(super) fn new() -> Weights {
-        Weights { hashes: Vec::new(), frequencies: Vec::new(), weighed: Vec::new() }
+        Weights {
+            hashes: Vec::new(),
+            frequencies: Vec::new(),
+            unscaled: Vec::new(),
+            weighed: Vec::new(),
+        }
     }
 
     /// Weighs features, in their order; those that weigh nothing are left out.
@@ -79,23 +87,37 @@ impl Weights {
         self.weighed.clear();
         let placed = recipe.is_placed();
         for (nth, feature) in features.iter().enumerate() {
-            let mut weight = recipe.counts.weight(feature.count);
+            let mut weight = u128::from(recipe.counts.weight(feature.count));
             if recipe.rarity != Rarity::None {
                 let df = self.frequencies.get(nth).copied().unwrap_or(0);
-                weight = scaled(weight, recipe.rarity.factor(documents, df));
+                weight = (weight * u128::from(recipe.rarity.factor(documents, df))) >> 16;
             }
             if placed {
                 // The mean over its occurrences.
-                let all = u128::from(weight) * u128::from(feature.places);
-                let mean = (all / u128::from(feature.count.max(1))) >> 16;
-                weight = u64::try_from(mean).map_or(WEIGHT_MAX, |mean| mean.min(WEIGHT_MAX));
+                let all = weight * u128::from(feature.places);
+                weight = (all / u128::from(feature.count.max(1))) >> 16;
             }
-            if weight > 0 {
-                self.weighed.push((feature.hash, weight));
+            self.unscaled.push(weight);
+        }
+        // What is too heavy for a vote is made lighter together with all others.
+        let heaviest = self.unscaled.iter().copied().max().unwrap_or(0);
+        let bits = (u128::BITS - heaviest.leading_zeros()).saturating_sub(WEIGHT_MAX.count_ones());
+        for (feature, weight) in features.iter().zip(self.unscaled.drain(..)) {
+            match u64::try_from(weight >> bits) {
+                Ok(0) | Err(_) => {}
+                Ok(weight) => self.weighed.push((feature.hash, weight)),
             }
         }
         self.choose(recipe);
         Ok(())
+    }
+
+    /// Gives back memory beyond what so many features take.
+    pub(super) fn shrink_to(&mut self, features: usize) {
+        self.hashes.shrink_to(features);
+        self.frequencies.shrink_to(features);
+        self.unscaled.shrink_to(features);
+        self.weighed.shrink_to(features);
     }
 
     /// Leaves out what the recipe does, by weight.
@@ -108,15 +130,12 @@ impl Weights {
         let heavier = |a: &Weighed, b: &Weighed| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
         let top = recipe.top as usize;
         if self.weighed.len() > top {
-            if top > 0 {
-                self.weighed.select_nth_unstable_by(top - 1, heavier);
-            }
+            self.weighed.select_nth_unstable_by(top.saturating_sub(1), heavier);
             self.weighed.truncate(top);
         }
         let cap = recipe.cap as usize;
-        if cap > 1 && self.weighed.len() > 1 {
-            let nth = cap.min(self.weighed.len()) - 1;
-            let (heavy, nth, _) = self.weighed.select_nth_unstable_by(nth, heavier);
+        if cap > 1 && self.weighed.len() >= cap {
+            let (heavy, nth, _) = self.weighed.select_nth_unstable_by(cap - 1, heavier);
             heavy.iter_mut().for_each(|feature| feature.1 = nth.1);
         }
     }

@@ -6,7 +6,7 @@ use simkeep::fingerprint::{Fingerprinter, Recipe, extract, of_text};
 
 use super::*;
 
-const PAGE: &str = "<!doctype html><title>Terms of use</title><p>We may <b>change</b> these terms at any time. If we \
+const PAGE: &str = "<title>Terms of use</title><p>We may <b>change</b> these terms at any time. If we \
                     change these terms, we will tell you.<script>var x</script>";
 const TEXT: &str = "Terms of use\nWe may change these terms at any time. If we change these terms, we \
                     will tell you.";
@@ -130,6 +130,12 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
         ("\n{\"id\": \"a\", \"text\": \"x\"}\n[]\n", "", "bad.jsonl, line 3: no object"),
         ("{", "", "bad.jsonl, line 1: "),
         ("", "a b 1\n", "bad.tsv, line 1: no two ids"),
+        ("", "a\ta\t1\n", "bad.tsv, line 1: a document is no pair with itself"),
+        (
+            "{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"a\", \"text\": \"y\"}\n",
+            "",
+            "bad.jsonl, line 2: a document with this \"id\"",
+        ),
         ("", "a\tb\t1\na\tb\t7\n", "bad.tsv, line 2: the third field"),
     ] {
         let documents = place.write("bad.jsonl", documents);
@@ -138,8 +144,11 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
         assert_eq!(ran.code, 3, "{}", ran.err);
         assert!(ran.err.contains(why), "{}", ran.err);
     }
-    assert_eq!(place.run(&["evaluate", &good, "--pairs", "not-there"]).code, 3);
-    assert_eq!(place.run(&["evaluate", &good, "--pairs", &pairs, "-k", "21"]).code, 2);
+    assert_eq!(place.run(&["evaluate", &good, "--pairs", "not-there"]).code, 5);
+    let pairs = ["evaluate", &good, "--pairs", &pairs];
+    for mistaken in [["-k", "21"], ["--strict", "nan"], ["--lenient", "1.1"], ["--strict", "0.4"]] {
+        assert_eq!(place.run(&[&pairs[..], &mistaken].concat()).code, 2, "{mistaken:?}");
+    }
 }
 
 /// Real documents, with their resemblances; beside the project, if they are at hand.

@@ -3,14 +3,14 @@
 mod score;
 mod truth;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::fingerprint::{Counted, Fingerprinter, Recipe, visible_text};
+use simkeep::fingerprint::{Counted, Document, Fingerprinter, Recipe, extract};
 
 use super::exit::{Exit, Failure};
-use super::input;
+use super::input::documents::{self, Lines, Named};
 use super::output::Output;
 use super::words::count;
 use score::{Score, Scores};
@@ -31,7 +31,8 @@ The documents are JSON lines with \"id\" and \"text\"; the pairs are lines of tw
 are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near. Both may be packed.
 Of documents with equal words (lower-cased runs of letters and digits) the first is kept, and those of
 fewer than 8 words are left out. Recipes that weigh by document frequencies take those of these
-documents.
+documents. Marks and fields are known of HTML only; of plain texts, recipes that differ in these alone
+make the same fingerprints.
 
 Without --recipe, all presets are compared, and beside them the features of other producers: counts of
 words, of 3 and 4 characters, and of 3 words.
@@ -51,12 +52,13 @@ pub(super) struct Evaluate {
     #[arg(short, value_name = "BITS", value_delimiter = ',', default_values_t = [3, 7], value_parser = clap::value_parser!(u32).range(..=K_MAX))]
     k: Vec<u32>,
     /// From how near on a pair is near by the lenient measure
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
     lenient: f64,
     /// From how near on a pair is near by the strict measure
-    #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = parse_share)]
     strict: f64,
-    /// The documents are HTML, of which the visible text counts
+    /// The documents are HTML: of which the visible text counts, with its titles, headings, emphasis
+    /// and links, and the fields that its `<meta>` elements name
     #[arg(long)]
     html: bool,
     /// Print JSON, one object a line
@@ -73,15 +75,23 @@ const OTHERS: [&str; 4] = ["words1-raw/1", "chars3-raw/1", "chars4-raw/1", "word
 /// The strict precision at which the best distance is sought.
 const PRECISION: f64 = 0.9;
 
+fn parse_share(text: &str) -> Result<f64, &'static str> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or("write a number from 0 to 1")
+}
+
 impl Evaluate {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let mut documents = input::documents::read(&self.documents).map_err(Failure::Broken)?;
-        if self.html {
-            documents.iter_mut().for_each(|document| document.text = visible_text(&document.text));
+        if self.strict < self.lenient {
+            return Err(Failure::Usage("--strict must be at least --lenient".into()));
         }
+        let open = |path: &Path| Lines::open(path).map_err(Failure::Other);
+        let (lines, pairs) = (open(&self.documents)?, open(&self.pairs)?);
+        let document = |text: String| if self.html { extract(&text) } else { Document::new(text) };
+        let documents = documents::read(lines, document).map_err(Failure::Broken)?;
         let documents = truth::distinct(documents);
-        let truth = Truth::read(&self.pairs, &documents, self.lenient, self.strict)
-            .map_err(Failure::Broken)?;
+        let truth = Truth::read(pairs, &documents, self.lenient, self.strict);
+        let truth = truth.map_err(Failure::Broken)?;
         if !self.json {
             output.line(&format!(
                 "{} documents; {} pairs are near from {} on, {} from {} on",
@@ -94,8 +104,7 @@ impl Evaluate {
             output.line(&self.heading())?;
         }
         for (name, recipe) in self.recipes() {
-            let texts: Vec<&str> = documents.iter().map(|document| &*document.text).collect();
-            let scores = Scores::of(&fingerprints(&recipe, &texts)?, &recipe, &truth);
+            let scores = Scores::of(&fingerprints(&recipe, &documents)?, &recipe, &truth);
             if self.json {
                 output.object(&object(&name, &recipe, &scores))?;
             } else {
@@ -137,14 +146,18 @@ impl Evaluate {
     }
 }
 
-/// The fingerprints of some texts.
-fn fingerprints(recipe: &Recipe, texts: &[&str]) -> Result<Vec<u64>, Failure> {
+/// The fingerprints of some documents.
+fn fingerprints(recipe: &Recipe, documents: &[Named]) -> Result<Vec<u64>, Failure> {
+    if documents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let documents = documents.iter().map(|named| &named.document);
     let mut counted = Counted::new(recipe);
     if recipe.needs_frequencies() {
-        texts.iter().for_each(|text| counted.add(text));
+        documents.clone().for_each(|document| counted.add(document.text()));
     }
-    let mut fingerprinter = Fingerprinter::with_frequencies(recipe, &counted);
-    let all: Result<Vec<u64>, _> = texts.iter().map(|text| fingerprinter.of_text(text)).collect();
+    let mut fingerprinter = Fingerprinter::with_frequencies(recipe, &counted)?;
+    let all: Result<Vec<u64>, _> = documents.map(|document| fingerprinter.of(document)).collect();
     Ok(all?)
 }
 

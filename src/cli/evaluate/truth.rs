@@ -1,7 +1,6 @@
 //! What is known of how near documents are.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use super::super::input::documents::{Lines, Named};
 
@@ -14,7 +13,7 @@ pub(super) fn distinct(documents: Vec<Named>) -> Vec<Named> {
     documents
         .into_iter()
         .filter(|document| {
-            let words: Vec<String> = words(&document.text).collect();
+            let words: Vec<String> = words(document.document.text()).collect();
             words.len() >= WORDS_MIN && seen.insert(words.join(" "))
         })
         .collect()
@@ -43,13 +42,12 @@ pub(super) struct Nearness {
 impl Truth {
     /// Reads pairs of some documents; those of others are passed over.
     pub(super) fn read(
-        path: &Path,
+        mut lines: Lines,
         documents: &[Named],
         lenient: f64,
         strict: f64,
     ) -> Result<Truth, String> {
         let numbers: HashMap<&str, u32> = documents.iter().map(|d| &*d.id).zip(0..).collect();
-        let mut lines = Lines::open(path)?;
         let mut pairs = HashMap::new();
         while let Some(line) = lines.next()? {
             let fields = std::str::from_utf8(line).ok().map(|line| line.split('\t'));
@@ -58,6 +56,9 @@ impl Truth {
             else {
                 return Err(lines.fault("no two ids with a tab between them"));
             };
+            if left == right {
+                return Err(lines.fault("a document is no pair with itself"));
+            }
             let near: Option<f64> = near.map_or(Some(1.0), |near| near.trim().parse().ok());
             let Some(near) = near.filter(|near| (0.0..=1.0).contains(near)) else {
                 return Err(lines.fault("the third field must be a number from 0 to 1"));

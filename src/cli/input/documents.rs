@@ -1,19 +1,20 @@
 //! Documents with names: JSON lines of `{"id": …, "text": …}`.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use simkeep::fingerprint::Document;
 
 use super::stream::{Line, Stream};
 use super::{RECORD_BYTES_MAX, escape};
 
 /// A document to measure recipes by.
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
     pub(crate) id: String,
-    pub(crate) text: String,
+    pub(crate) document: Document,
 }
 
 /// The lines of a file that may be packed, one after another.
@@ -62,10 +63,13 @@ impl Lines {
     }
 }
 
-/// All documents of a file.
-pub(crate) fn read(path: &Path) -> Result<Vec<Named>, String> {
-    let mut lines = Lines::open(path)?;
+/// All documents of a file, made of their texts by `document`.
+pub(crate) fn read(
+    mut lines: Lines,
+    document: impl Fn(String) -> Document,
+) -> Result<Vec<Named>, String> {
     let mut documents = Vec::new();
+    let mut ids = HashSet::new();
     while let Some(line) = lines.next()? {
         let parsed = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()));
         match parsed {
@@ -75,7 +79,12 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Named>, String> {
                     _ => None,
                 };
                 match (take("id"), take("text")) {
-                    (Some(id), Some(text)) => documents.push(Named { id, text }),
+                    (Some(id), Some(_)) if !ids.insert(id.clone()) => {
+                        return Err(lines.fault("a document with this \"id\" was there before"));
+                    }
+                    (Some(id), Some(text)) => {
+                        documents.push(Named { id, document: document(text) });
+                    }
                     _ => return Err(lines.fault("\"id\" and \"text\" must be strings")),
                 }
             }

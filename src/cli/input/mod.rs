@@ -65,10 +65,10 @@ pub(crate) fn parse_time(text: &str) -> Result<i64, &'static str> {
     time(text).ok_or("write 2024-05-01T12:00:00Z, 2024-05-01 or 1714564800")
 }
 
-/// What a document is, as a page in a folder: the visible text of HTML, if its content is that, with
-/// its marks. `None` if it is no text.
-pub(crate) fn document(document: &[u8]) -> Option<Document> {
-    content::document(document, content::Kind::Unsaid, None)
+/// What a document is, read as a page in a folder: the visible text of HTML, by the ending of its name
+/// or by content, with its marks. `None` if it is no text.
+pub(crate) fn document(path: &Path, document: &[u8]) -> Option<Document> {
+    content::document(document, page::kind(path), None)
 }
 
 /// Where to read.

@@ -34,8 +34,7 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
         let limit = RECORD_BYTES_MAX >> 20;
         return Err(Fault::Record(format!("the file has more than {limit} MiB")));
     }
-    let kind = if is_html(path) { Kind::Html } else { Kind::Unsaid };
-    let Some(text) = content::text(&bytes, kind, None) else {
+    let Some(text) = content::text(&bytes, kind(path), None) else {
         return Ok(Item::Passed("binary"));
     };
     let digest = Some(digest::of_text(&text));
@@ -43,9 +42,11 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
     Ok(Item::Record(Record { url, time, payload, digest, status: None, epoch: None }))
 }
 
-fn is_html(path: &Path) -> bool {
+/// What the ending of a name says of a document.
+pub(super) fn kind(path: &Path) -> Kind {
     let ending = path.extension().unwrap_or_default();
-    ["html", "htm", "xhtml"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+    let is_html = ["html", "htm", "xhtml"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+    if is_html { Kind::Html } else { Kind::Unsaid }
 }
 
 /// The absolute path; `..` is resolved as the system does, other links are left.

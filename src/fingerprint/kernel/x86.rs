@@ -7,11 +7,13 @@ use std::arch::x86_64::{
     _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_sub_epi8,
 };
 
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
 use super::{BLOCK, Classes, Votes, Weighed};
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load<T>(bytes: &T) -> __m256i {
+fn load<T: IntoBytes + Immutable>(bytes: &T) -> __m256i {
     const { assert!(size_of::<T>() == size_of::<__m256i>()) };
     #[expect(unsafe_code, reason = "a load through a pointer")]
     // SAFETY: these are 32 bytes that may be read; the load asks for no alignment.
@@ -22,11 +24,11 @@ fn load<T>(bytes: &T) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store<T: Copy>(vector: __m256i, bytes: &mut T) {
+fn store<T: FromBytes + IntoBytes>(vector: __m256i, bytes: &mut T) {
     const { assert!(size_of::<T>() == size_of::<__m256i>()) };
     #[expect(unsafe_code, reason = "a store through a pointer")]
-    // SAFETY: these are 32 bytes that may be written, and any bytes are integers, which is all that
-    // is stored here; the store asks for no alignment.
+    // SAFETY: these are 32 bytes that may be written, and any bytes are a `T`; the store asks for no
+    // alignment.
     unsafe {
         _mm256_storeu_si256(std::ptr::from_mut(bytes).cast(), vector);
     }
