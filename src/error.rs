@@ -144,6 +144,18 @@ impl Error {
         }
     }
 
+    /// The same of a file that has another name outside of a store.
+    pub(crate) fn in_file(mut self, name: impl fmt::Display, path: &std::path::Path) -> Error {
+        if let Error::Io { file, .. }
+        | Error::Corrupt(Corruption { file, .. })
+        | Error::Version { file, .. } = &mut self
+            && file.starts_with(&name.to_string())
+        {
+            *file = path.display().to_string();
+        }
+        self
+    }
+
     pub(crate) fn corrupt(file: impl fmt::Display, offset: u64, what: impl Into<String>) -> Error {
         Error::Corrupt(Corruption { file: file.to_string(), offset, what: what.into() })
     }
@@ -167,7 +179,8 @@ impl fmt::Display for Error {
             Error::Corrupt(corruption) => {
                 write!(
                     f,
-                    "{corruption}; restore this file from a copy, or save the rest: simkeep repair"
+                    "{corruption}; restore this file from a copy, or save the rest of a store: \
+                     simkeep repair"
                 )
             }
             Error::NotAStore { location, why } => {

@@ -36,8 +36,8 @@
 //! [`disk`] is the one seam to the file system, real or simulated. `layout` has the numbers of the
 //! format, `page` the URLs, their order and the fold of visits into a history, [`fingerprint`] makes
 //! simhashes of text, [`search`] finds them by distance, `sort` sorts what memory does not hold, and
-//! `sync` has the locks, which a test may schedule. On these stand `segment`, `catalog` and
-//! `store`. The format is specified in `format/` of the repository.
+//! `sync` has the locks, which a test may schedule. On these stand [`df`], tables of document
+//! frequencies, and `segment`, `catalog` and `store`. The format is specified in `format/` of the repository.
 //!
 //! # Features
 //!
@@ -45,6 +45,7 @@
 //! text. A library user writes `default-features = false`.
 
 mod catalog;
+pub mod df;
 pub mod disk;
 mod error;
 pub mod fingerprint;

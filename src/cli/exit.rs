@@ -71,7 +71,7 @@ impl Failure {
         }
     }
 
-    fn message(&self) -> String {
+    pub(super) fn message(&self) -> String {
         match self {
             Failure::Usage(why) | Failure::Broken(why) | Failure::Other(why) => why.clone(),
             Failure::Store(error @ Error::NotAStore { .. }) => {

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use simkeep::df::Table;
 use simkeep::fingerprint::{Explained, Fingerprinter, Recipe};
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, say};
 use super::output::Output;
+use super::recipe::Called;
 use super::{escape, near, visit, words};
 
 /// Make fingerprints of files
@@ -24,15 +26,21 @@ use super::{escape, near, visit, words};
 A recipe is named by what it is: words2-sqrt/1 are pairs of neighbouring words, each weighing the square
 root of how often it occurs. Some have short names, too: --recipes lists them.
 
-With --json, an object a file: \"file\", \"fingerprint\" and \"recipe\"; with --explain, \"features\" (how
-many, and how many vote), \"heaviest\" (a list of \"text\", \"hash\", \"count\" and \"share\"), and \"balance\",
-a number for each bit, the lowest first: by what share of the weight it is 1 (above 0) or 0.")]
+With --json, an object a file: \"file\", \"fingerprint\", \"recipe\" and its full \"name\"; with --explain, \"features\" and
+\"voting\" (how many there are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
+name if it is one, \"hash\", \"count\", \"documents\" by the table, and \"share\"), and \"balance\", a number for each bit, the lowest
+first: by what share of the weight it is 1 (above 0) or 0.
+
+A file that cannot be read is named, and the others are done all the same; then the exit code is 5.")]
 pub(super) struct Fingerprint {
     /// The files; - or none is standard input
     files: Vec<PathBuf>,
     /// The recipe, by its name or that of a preset
     #[arg(long, value_name = "NAME", default_value = "default")]
-    recipe: Recipe,
+    recipe: Called,
+    /// The table of document frequencies, for a recipe that weighs by them: see `simkeep df`
+    #[arg(long, value_name = "FILE")]
+    df: Option<PathBuf>,
     /// Say which features weigh most, and which bits are nearest to flipping
     #[arg(long)]
     explain: bool,
@@ -52,12 +60,31 @@ impl Fingerprint {
         if self.recipes {
             return self.list(output);
         }
-        let mut fingerprinter =
-            Fingerprinter::new(&self.recipe).map_err(|e| Failure::Usage(e.to_string()))?;
+        let table = self.df.as_ref().map(Table::open).transpose()?;
+        let recipe = &self.recipe.recipe;
+        let fingerprinter = match &table {
+            Some(table) => Fingerprinter::with_frequencies(recipe, table),
+            None => Fingerprinter::new(recipe),
+        };
+        let mut fingerprinter = fingerprinter.map_err(|e| {
+            Failure::Usage(match table {
+                None => format!("{e}; name one with --df"),
+                Some(_) => e.to_string(),
+            })
+        })?;
         let stdin = [PathBuf::from("-")];
         let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
+        let mut failed = 0;
         for file in files {
-            let document = near::read_document(file)?;
+            let document = match near::read_document(file) {
+                Ok(document) => document,
+                Err(failure) if files.len() > 1 => {
+                    say(&failure.message());
+                    failed += 1;
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
             let explained = match self.explain {
                 true => Some(fingerprinter.explain(&document, self.features)?),
                 false => None,
@@ -76,6 +103,10 @@ impl Fingerprint {
                 print(explained, output)?;
             }
         }
+        if failed > 0 {
+            let of = words::many(files.len() as u64, "file has", "files have");
+            return Err(Failure::Other(format!("{} of {of} no fingerprint", words::count(failed))));
+        }
         Ok(Exit::Done)
     }
 
@@ -91,19 +122,25 @@ impl Fingerprint {
     }
 
     fn object(&self, name: &str, fingerprint: &str, explained: Option<&Explained>) -> Value {
-        let recipe = self.recipe.name();
-        let mut object = json!({ "file": name, "fingerprint": fingerprint, "recipe": recipe });
+        let mut object = json!({
+            "file": name,
+            "fingerprint": fingerprint,
+            "recipe": self.recipe.name,
+            "name": self.recipe.recipe.name(),
+        });
         if let (Some(object), Some(explained)) = (object.as_object_mut(), explained) {
             let heaviest = explained.heaviest.iter().map(|feature| {
                 json!({
                     "text": feature.text,
+                    "field": feature.field,
                     "hash": visit::fingerprint(feature.hash),
                     "count": feature.count,
+                    "documents": feature.frequency,
                     "share": feature.share,
                 })
             });
-            let (features, voting) = explained.features;
-            object.insert("features".into(), json!([features, voting]));
+            object.insert("features".into(), explained.features.into());
+            object.insert("voting".into(), explained.voting.into());
             object.insert("heaviest".into(), heaviest.collect());
             object.insert("balance".into(), explained.balance.iter().copied().collect());
         }
@@ -115,12 +152,13 @@ impl Fingerprint {
 const BITS_SHOWN: usize = 8;
 
 fn print(explained: &Explained, output: &mut Output) -> Result<(), Failure> {
-    let (features, voting) = explained.features;
-    let distinct = words::many(features as u64, "feature", "features");
-    output.line(&format!("  {distinct}, {} of them vote", words::count(voting as u64)))?;
+    let distinct = words::many(explained.features as u64, "feature", "features");
+    output
+        .line(&format!("  {distinct}, {} of them vote", words::count(explained.voting as u64)))?;
     for feature in &explained.heaviest {
         let share = feature.share * 100.0;
-        let text = escape::escape(&feature.text);
+        let field = feature.field.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        let text = escape::escape(&(field + &feature.text));
         output.line(&format!("  {share:>6.2} %  {:>5} times  {text}", feature.count))?;
     }
     let mut bits: Vec<(usize, f64)> = explained.balance.iter().copied().enumerate().collect();

@@ -4,6 +4,7 @@
 //! those mean to the caller of the program is said in one place, [`exit`]. Reading verbs open the
 //! store without ever writing to it, also beside a writer.
 
+mod df;
 mod escape;
 mod evaluate;
 mod exit;
@@ -20,6 +21,7 @@ mod load;
 mod near;
 mod output;
 mod pairs;
+mod recipe;
 mod repair;
 mod scan;
 mod stats;
@@ -75,6 +77,7 @@ enum Verb {
     Export(export::Export),
     Fingerprint(fingerprint::Fingerprint),
     Evaluate(evaluate::Evaluate),
+    Df(df::Df),
 }
 
 /// What every verb is told.
@@ -126,6 +129,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Export(verb) => verb.run(output),
         Verb::Fingerprint(verb) => verb.run(output),
         Verb::Evaluate(verb) => verb.run(output),
+        Verb::Df(verb) => verb.run(output),
     };
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
     exit::code(done)

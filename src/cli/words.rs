@@ -49,6 +49,11 @@ pub(super) fn bytes(bytes: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// A share as a bar: forty characters for the whole, and at least one for anything.
+pub(super) fn bar(share: f64) -> String {
+    (0..40).take_while(|n| f64::from(*n) < share * 40.0).map(|_| '█').collect()
+}
+
 /// A number of seconds, to the largest unit that it fills.
 pub(super) fn seconds(seconds: u64) -> String {
     match seconds {
@@ -131,6 +136,12 @@ mod tests {
         let shown = [0, 999, 1000, 42_255, 1_234_567].map(count);
         assert_eq!(shown, ["0", "999", "1,000", "42,255", "1,234,567"]);
         assert_eq!(many(1, "page", "pages"), "1 page");
+    }
+
+    #[test]
+    fn bars_are_as_long_as_shares_are_large() {
+        let lengths = [0.0, 1e-9, 0.5, 1.0, 7.0].map(|share| bar(share).chars().count());
+        assert_eq!(lengths, [0, 1, 20, 40, 40]);
     }
 
     #[test]

@@ -25,6 +25,12 @@ pub enum Name {
     Snapshot,
     /// `SNAPSHOT.new`: the next one, while it is written.
     SnapshotNew,
+    /// `0000000003.df`: a frozen table of document frequencies.
+    Df(u64),
+    /// `0000000003.df.new`: one that is being written.
+    DfNew(u64),
+    /// `0000000003.df.00.tmp`: scratch space of what counts it.
+    DfScratch(u64, u32),
     /// `segments/0000000012.seg`: a finished segment.
     Segment(u64),
     /// `segments/0000000012.seg.new`: a segment that is being written.
@@ -37,9 +43,14 @@ impl Name {
     /// The directory that the file is in.
     pub fn dir(self) -> Dir {
         match self {
-            Name::Lock | Name::Catalog | Name::CatalogNew | Name::Snapshot | Name::SnapshotNew => {
-                Dir::Root
-            }
+            Name::Lock
+            | Name::Catalog
+            | Name::CatalogNew
+            | Name::Snapshot
+            | Name::SnapshotNew
+            | Name::Df(_)
+            | Name::DfNew(_)
+            | Name::DfScratch(..) => Dir::Root,
             Name::Segment(_) | Name::SegmentNew(_) | Name::Scratch(..) => Dir::Segments,
         }
     }
@@ -52,6 +63,9 @@ impl Name {
             Name::CatalogNew => "catalog.redb.new".to_owned(),
             Name::Snapshot => "SNAPSHOT".to_owned(),
             Name::SnapshotNew => "SNAPSHOT.new".to_owned(),
+            Name::Df(id) => format!("{id:010}.df"),
+            Name::DfNew(id) => format!("{id:010}.df.new"),
+            Name::DfScratch(id, part) => format!("{id:010}.df.{part:02}.tmp"),
             Name::Segment(id) => format!("{id:010}.seg"),
             Name::SegmentNew(id) => format!("{id:010}.seg.new"),
             Name::Scratch(id, part) => format!("{id:010}.{part:02}.tmp"),
@@ -68,7 +82,18 @@ impl Name {
                 "catalog.redb.new" => Name::CatalogNew,
                 "SNAPSHOT" => Name::Snapshot,
                 "SNAPSHOT.new" => Name::SnapshotNew,
-                _ => return None,
+                _ => {
+                    let (digits, rest) = entry.split_once(".df")?;
+                    let id = digits.parse().ok()?;
+                    match rest {
+                        "" => Name::Df(id),
+                        ".new" => Name::DfNew(id),
+                        _ => {
+                            let part = rest.strip_prefix('.')?.strip_suffix(".tmp")?;
+                            Name::DfScratch(id, part.parse().ok()?)
+                        }
+                    }
+                }
             },
             Dir::Segments => {
                 let (digits, rest) = entry.split_once('.')?;
@@ -107,6 +132,9 @@ mod tests {
             Name::CatalogNew,
             Name::Snapshot,
             Name::SnapshotNew,
+            Name::Df(3),
+            Name::DfNew(u64::MAX),
+            Name::DfScratch(3, 1),
             Name::Segment(0),
             Name::Segment(12),
             Name::Segment(u64::MAX),
@@ -124,6 +152,8 @@ mod tests {
         {
             assert_eq!(Name::parse(Dir::Segments, OsStr::new(entry)), None, "{entry}");
         }
-        assert_eq!(Name::parse(Dir::Root, OsStr::new("0000000001.seg")), None);
+        for entry in ["0000000001.seg", "1.df", "0000000001.df.1.tmp", "crawl.df", ".df"] {
+            assert_eq!(Name::parse(Dir::Root, OsStr::new(entry)), None, "{entry}");
+        }
     }
 }

@@ -12,12 +12,26 @@ use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
 #[derive(Clone, Debug)]
 pub struct RealDisk {
     root: PathBuf,
+    /// What tables of document frequencies are called here, where one has a name of its own.
+    table: Option<OsString>,
 }
 
 impl RealDisk {
     /// The store in the directory `root`. Touches nothing: the directory need not exist.
     pub fn new(root: impl Into<PathBuf>) -> RealDisk {
-        RealDisk { root: root.into() }
+        RealDisk { root: root.into(), table: None }
+    }
+
+    /// The directory of a table of document frequencies with a name of its own: [`Name::Df`] of any
+    /// number is this file, and what is made on the way to it lies beside it.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a path that ends in no file name.
+    pub fn of_table(path: &Path) -> io::Result<RealDisk> {
+        let file = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let root = parent(path).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(RealDisk { root: root.to_owned(), table: Some(file.to_owned()) })
     }
 
     fn dir(&self, dir: Dir) -> PathBuf {
@@ -28,7 +42,20 @@ impl RealDisk {
     }
 
     fn path(&self, name: Name) -> PathBuf {
-        self.dir(name.dir()).join(name.file_name())
+        let end = match name {
+            Name::Df(_) => String::new(),
+            Name::DfNew(_) => ".new".to_owned(),
+            Name::DfScratch(_, part) => format!(".{part:02}.tmp"),
+            _ => return self.dir(name.dir()).join(name.file_name()),
+        };
+        match &self.table {
+            None => self.root.join(name.file_name()),
+            Some(table) => {
+                let mut file = table.clone();
+                file.push(end);
+                self.root.join(file)
+            }
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Why a fingerprint is what it is.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::document::Document;
 use super::fingerprinter::Fingerprinter;
 use super::grams::Grams;
-use super::kernel::{Kernel, Weighed};
-use super::recipe::Unit;
+use super::kernel::Kernel;
+use super::recipe::{Fields, Recipe, Unit};
 use super::words::Words;
 use crate::error::Result;
 
@@ -17,8 +17,11 @@ use crate::error::Result;
 pub struct Explained {
     /// The fingerprint.
     pub fingerprint: u64,
-    /// How many distinct features the document has, and how many of them vote.
-    pub features: (usize, usize),
+    /// How many distinct features the document has: of its text, and its fields if the recipe has
+    /// any.
+    pub features: usize,
+    /// How many of them vote.
+    pub voting: usize,
     /// The heaviest features, the heaviest first.
     pub heaviest: Vec<Feature>,
     /// For each bit, by how much of the weight of all features it is what it is: between -1 and 1,
@@ -31,8 +34,10 @@ pub struct Explained {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Feature {
-    /// Its words or characters, in lower case.
+    /// Its words or characters, in lower case; the value of a field as it is.
     pub text: String,
+    /// The name of the field that it is, if it is one.
+    pub field: Option<String>,
     /// Its hash.
     pub hash: u64,
     /// How often it occurs.
@@ -43,9 +48,20 @@ pub struct Feature {
     pub share: f64,
 }
 
+/// A feature that votes, and where it first is: among the occurrences of features in the text, or,
+/// behind them, among the fields.
+struct Voter {
+    hash: u64,
+    weight: u64,
+    first: usize,
+    count: u64,
+}
+
 impl Fingerprinter<'_> {
     /// The fingerprint of a document, with its at most `limit` heaviest features (of equal ones
     /// those that come first) and how near each bit is to flipping.
+    ///
+    /// Reads the text three times, and takes some 50 bytes for each distinct feature.
     ///
     /// # Errors
     /// Those of the document frequencies.
@@ -58,69 +74,130 @@ impl Fingerprinter<'_> {
         // Those bits are metadata, whatever the vote.
         let reserved = balance.iter_mut().rev().take(self.recipe.reserved as usize);
         reserved.for_each(|balance| *balance = 0.0);
-        let weighed: Vec<Weighed> = self.weights.weighed.clone();
+        let weighed: HashMap<u64, u64> = self.weights.weighed.iter().copied().collect();
         let fingerprint = self.finish_vote(document);
-        voted?;
-        let texts = self.texts(document.text());
-        // Where each feature first occurs, and how often it does.
+        let of_field = voted?;
+
+        let mut occurrences = 0;
         let mut places: HashMap<u64, (usize, u64)> = HashMap::new();
-        for (at, (hash, _)) in texts.iter().enumerate() {
-            places.entry(*hash).or_insert((at, 0)).1 += 1;
+        occurrence(&self.recipe, document.text(), |hash| {
+            if self.recipe.chooses(hash) {
+                places.entry(hash).or_insert((occurrences, 0)).1 += 1;
+            }
+            occurrences += 1;
+        });
+        let plain = self.recipe.is_plain();
+        let mut voters: Vec<Voter> = Vec::new();
+        for (&hash, &(first, count)) in &places {
+            let weight = if plain { Some(count) } else { weighed.get(&hash).copied() };
+            voters.extend(weight.map(|weight| Voter { hash, weight, first, count }));
         }
-        let place = |hash| places.get(&hash).copied().unwrap_or((usize::MAX, 0));
-        let mut weights = if self.recipe.is_plain() {
-            places.iter().map(|(hash, (_, count))| (*hash, *count)).collect()
-        } else {
-            weighed
+        let fields = match self.recipe.fields {
+            Fields::None => &[][..],
+            Fields::Share(_) | Fields::Flip => document.fields(),
         };
-        let rank = |&(hash, weight): &Weighed| (Reverse(weight), place(hash).0);
-        weights.sort_unstable_by_key(rank);
-        let features = (places.len(), weights.len());
-        weights.truncate(limit);
+        for (first, (name, value)) in (occurrences..).zip(fields).filter(|_| of_field > 0) {
+            let hash = self.recipe.of_field(name, value);
+            voters.push(Voter { hash, weight: of_field, first, count: 1 });
+        }
+        voters.sort_unstable_by_key(|voter| (Reverse(voter.weight), voter.first));
+        let (features, voting) = (places.len() + fields.len(), voters.len());
+        voters.truncate(limit);
+
         let mut frequencies = Vec::new();
         if let (true, Some(table)) = (self.recipe.needs_frequencies(), self.frequencies) {
-            let hashes: Vec<u64> = weights.iter().map(|feature| feature.0).collect();
+            let hashes: Vec<u64> = voters.iter().map(|voter| voter.hash).collect();
             table.frequencies(&hashes, &mut frequencies)?;
         }
-        let heaviest = weights.iter().enumerate().map(|(nth, &(hash, weight))| Feature {
-            text: texts.get(place(hash).0).map(|text| text.1.clone()).unwrap_or_default(),
-            hash,
-            count: place(hash).1,
-            frequency: frequencies.get(nth).copied(),
-            share: share(weight as f64),
+        let mut texts = Texts::of(&self.recipe, document.text(), &voters);
+        let heaviest = voters.iter().enumerate().map(|(nth, voter)| {
+            let field = voter.first.checked_sub(occurrences).and_then(|nth| fields.get(nth));
+            Feature {
+                text: match field {
+                    Some((_, value)) => value.clone(),
+                    None => texts.remove(&voter.first).unwrap_or_default(),
+                },
+                field: field.map(|(name, _)| name.clone()),
+                hash: voter.hash,
+                count: voter.count,
+                frequency: frequencies.get(nth).copied().filter(|_| field.is_none()),
+                share: share(voter.weight as f64),
+            }
         });
-        Ok(Explained { fingerprint, features, heaviest: heaviest.collect(), balance })
+        Ok(Explained { fingerprint, features, voting, heaviest: heaviest.collect(), balance })
+    }
+}
+
+/// Gives the hash of every occurrence of a feature, also of those that are not chosen.
+fn occurrence(recipe: &Recipe, text: &str, mut take: impl FnMut(u64)) {
+    let every = Recipe { modulo: 1, ..*recipe };
+    let mut grams = Grams::new(&every, Kernel::PORTABLE);
+    grams.push(text, |hash, _| take(hash));
+    grams.finish(|hash, _| take(hash));
+}
+
+/// Finds what features consist of.
+struct Texts<'r> {
+    recipe: &'r Recipe,
+    /// The last words or characters, and how many there were so far.
+    window: VecDeque<String>,
+    count: usize,
+    /// What was found, by the number of the occurrence.
+    found: HashMap<usize, String>,
+}
+
+impl Texts<'_> {
+    /// Those of the first occurrences.
+    fn of(recipe: &Recipe, text: &str, voters: &[Voter]) -> HashMap<usize, String> {
+        let found = voters.iter().map(|voter| (voter.first, String::new())).collect();
+        let mut texts = Texts { recipe, window: VecDeque::new(), count: 0, found };
+        let mut words = Words::new(Kernel::PORTABLE, recipe.unit == Unit::Chars);
+        words.push(text, |word, _| texts.word(word));
+        words.finish(|word, _| texts.word(word));
+        if texts.count < recipe.gram as usize {
+            let whole = texts.whole();
+            texts.found.insert(0, whole);
+        }
+        texts.found
     }
 
-    /// Every occurrence of a feature with what it consists of.
-    fn texts(&self, text: &str) -> Vec<(u64, String)> {
-        let mut words: Vec<String> = Vec::new();
-        let mut all = Words::new(Kernel::PORTABLE, self.recipe.unit == Unit::Chars);
-        let mut take = |word: &[u8]| {
-            if self.recipe.takes(word) {
-                words.push(String::from_utf8_lossy(word).into_owned());
+    fn word(&mut self, word: &[u8]) {
+        if !self.recipe.takes(word) {
+            return;
+        }
+        let word = String::from_utf8_lossy(word);
+        match self.recipe.unit {
+            Unit::Words => self.unit(word.into_owned()),
+            Unit::Chars => {
+                let space = (self.count > 0).then_some(' ');
+                space.into_iter().chain(word.chars()).for_each(|c| self.unit(c.into()));
             }
-        };
-        all.push(text, |word, _| take(word));
-        all.finish(|word, _| take(word));
-        let (units, between): (Vec<String>, &str) = match self.recipe.unit {
-            Unit::Words => (words, " "),
-            Unit::Chars => (words.join(" ").chars().map(String::from).collect(), ""),
-        };
-        let gram = (self.recipe.gram as usize).min(units.len()).max(1);
-        let mut hashes = Vec::new();
-        let every = super::Recipe { modulo: 1, ..self.recipe };
-        let mut grams = Grams::new(&every, Kernel::PORTABLE);
-        grams.push(text, |hash, _| hashes.push(hash));
-        grams.finish(|hash, _| hashes.push(hash));
-        let texts = units.windows(gram).map(|units| units.join(between));
-        hashes.into_iter().zip(texts).filter(|text| self.recipe.chooses(text.0)).collect()
+        }
+    }
+
+    fn unit(&mut self, unit: String) {
+        let gram = self.recipe.gram as usize;
+        if self.window.len() == gram {
+            self.window.pop_front();
+        }
+        self.window.push_back(unit);
+        self.count += 1;
+        let whole = self.count.checked_sub(gram).filter(|nth| self.found.contains_key(nth));
+        if let Some(nth) = whole {
+            let whole = self.whole();
+            self.found.insert(nth, whole);
+        }
+    }
+
+    fn whole(&self) -> String {
+        let between = if self.recipe.unit == Unit::Words { " " } else { "" };
+        self.window.iter().map(String::as_str).collect::<Vec<_>>().join(between)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Counted, Counts, Rarity, Recipe, of_text};
+    use super::super::{Counted, Counts, Rarity, Share, of_text};
     use super::*;
 
     fn explain(recipe: &str, text: &str) -> Explained {
@@ -141,7 +218,7 @@ mod tests {
     fn the_heaviest_features_are_named_with_what_they_weigh() {
         let text = "The cat, the CAT and the bird!";
         let explained = explain("words1-raw/1", text);
-        assert_eq!(explained.features, (4, 4));
+        assert_eq!((explained.features, explained.voting), (4, 4));
         let found: Vec<_> =
             explained.heaviest.iter().map(|f| (&*f.text, f.count, f.share)).collect();
         assert_eq!(found, [("the", 3, 3.0 / 7.0), ("cat", 2, 2.0 / 7.0), ("and", 1, 1.0 / 7.0)]);
@@ -150,10 +227,26 @@ mod tests {
         assert_eq!((&*pairs.heaviest[0].text, pairs.heaviest[0].count), ("the cat", 2));
         let rare = Recipe::words(1).counts(Counts::Binary).rarity(Rarity::Log).top(2);
         let rare = explain(&rare.name(), text);
-        assert_eq!((rare.features, &*rare.heaviest[0].text), ((4, 2), "cat"));
+        assert_eq!((rare.features, rare.voting, &*rare.heaviest[0].text), (4, 2, "cat"));
         assert_eq!(rare.heaviest[0].frequency, Some(1));
         let chars = explain("chars2-mod3-raw/1", "Abab bab");
         assert!(chars.heaviest.iter().all(|f| f.text.chars().count() == 2));
+    }
+
+    #[test]
+    fn fields_are_among_the_features() {
+        let recipe = Recipe::words(1).fields(Fields::Share(Share::percent(150)));
+        let mut document = Document::new("some words and some more");
+        document.field("author", "Jane Doe");
+        let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
+        let explained = fingerprinter.explain(&document, 2).unwrap();
+        assert_eq!(explained.fingerprint, fingerprinter.of(&document).unwrap());
+        assert_eq!((explained.features, explained.voting), (5, 5));
+        let heaviest = explained.heaviest.iter().map(|f| (f.field.as_deref(), &*f.text));
+        let expected = [(Some("author"), "Jane Doe"), (None, "some")];
+        assert_eq!(heaviest.collect::<Vec<_>>(), expected);
+        let without = Fingerprinter::new(&Recipe::words(1)).unwrap().explain(&document, 9).unwrap();
+        assert_eq!((without.features, without.heaviest.len()), (4, 4));
     }
 
     #[test]
@@ -170,7 +263,7 @@ mod tests {
     #[test]
     fn nothing_is_explained_as_well() {
         let explained = explain("default", " . ");
-        assert_eq!((explained.fingerprint, explained.features), (0, (0, 0)));
+        assert_eq!((explained.fingerprint, explained.features, explained.voting), (0, 0, 0));
         assert_eq!(explained.balance, [0.0; 64]);
         assert_eq!(explain("strict", "two words").heaviest[0].text, "two words");
     }

@@ -8,7 +8,7 @@ use super::frequencies::Frequencies;
 use super::grams::Grams;
 use super::kernel::Kernel;
 use super::recipe::{Fields, Recipe};
-use super::simhash::Simhash;
+use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
 use super::tally::Tally;
 use super::weights::Weights;
 use crate::error::{Error, Result};
@@ -156,7 +156,7 @@ impl<'t> Fingerprinter<'t> {
     fn finish_as(&mut self, document: &Document) -> Result<u64> {
         let voted = self.vote_on(document);
         let fingerprint = self.finish_vote(document);
-        voted.map(|()| fingerprint)
+        voted.map(|_| fingerprint)
     }
 
     /// The outcome of the vote, and everything empty again.
@@ -173,8 +173,8 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// Has all features vote.
-    pub(super) fn vote_on(&mut self, document: &Document) -> Result<()> {
+    /// Has all features vote, and gives what each field weighs; 0 if none votes.
+    pub(super) fn vote_on(&mut self, document: &Document) -> Result<u64> {
         let Fingerprinter { recipe, frequencies, grams, tally, placed, weights, vote } = self;
         if recipe.is_placed() {
             grams.finish(|hash, at| placed.push((hash, at)));
@@ -195,7 +195,7 @@ impl<'t> Fingerprinter<'t> {
         weights.weigh(recipe, tally.features(), *frequencies)?;
         weights.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
         let weight = match recipe.fields {
-            Fields::None => return Ok(()),
+            Fields::None => return Ok(0),
             Fields::Share(share) => {
                 share.of(weights.weighed.iter().map(|feature| feature.1).max().unwrap_or(0))
             }
@@ -206,17 +206,18 @@ impl<'t> Fingerprinter<'t> {
                 u64::try_from(nearest.unwrap_or(0)).unwrap_or(u64::MAX).saturating_add(1)
             }
         };
+        let weight = weight.min(FEATURE_WEIGHT_MAX);
         for (name, value) in document.fields() {
             vote.add(recipe.of_field(name, value), weight);
         }
-        Ok(())
+        Ok(weight)
     }
 }
 
 impl Recipe {
     /// The hash of a field: of its name, a byte 0x1F, and the words of its value in lower case with
     /// one space between two.
-    fn of_field(&self, name: &str, value: &str) -> u64 {
+    pub(super) fn of_field(&self, name: &str, value: &str) -> u64 {
         let mut field = name.as_bytes().to_vec();
         field.push(0x1f);
         let start = field.len();

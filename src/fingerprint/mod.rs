@@ -10,8 +10,11 @@
 //! - **Words** are the maximal runs of letters and digits, lower-cased character by character; of
 //!   scripts without spaces between words, the pairs of neighbouring characters. Runs of more than
 //!   256 bytes are cut. The tables of letters are frozen in the source.
+//!   Nothing is normalised beyond case: "é" as one character and as two are different words, so
+//!   whoever meets both composes texts first (NFC).
 //! - **Features** are n-grams of words or of characters. Their hash is XXH3-64 with seed 0: of a
-//!   word, over its UTF-8; of several, over their hashes in a row, little-endian.
+//!   word, over its UTF-8; of several, over their hashes in a row, little-endian; of characters, over
+//!   their UTF-8 in the words in lower case with one space between two.
 //! - **Weights** are integers, in units of 2⁻¹⁶. By default a feature weighs the square root of how
 //!   often it occurs, `isqrt(count · 2³²)`.
 //! - **Bits**: bit *i* is 1 if the features whose hash has bit *i* weigh more than the others, and
@@ -31,6 +34,7 @@
 #[cfg(feature = "html")]
 mod charset;
 mod classes;
+mod counted;
 mod document;
 mod explain;
 mod feature_set;
@@ -42,6 +46,7 @@ mod grams;
 mod html;
 mod jenkins;
 mod kernel;
+mod name;
 mod presets;
 mod recipe;
 mod share;
@@ -49,6 +54,7 @@ mod shingles;
 mod simhash;
 mod sketch;
 mod stop;
+mod supershingles;
 mod tables;
 mod tally;
 mod weights;
@@ -56,18 +62,21 @@ mod words;
 
 #[cfg(feature = "html")]
 pub use charset::decode;
+pub use counted::Counted;
 pub use document::{Document, Marks};
 pub use explain::{Explained, Feature};
 pub use feature_set::FeatureSet;
 pub use fingerprinter::Fingerprinter;
-pub use frequencies::{Counted, Frequencies};
+pub use frequencies::Frequencies;
 #[cfg(feature = "html")]
 pub use html::{EXTRACTOR, extract, visible_text};
-pub use recipe::{Counts, Fields, Hash, Rarity, Recipe, RecipeError, Scaling};
-pub use share::Share;
+pub use name::RecipeError;
+pub use recipe::{Counts, Fields, Hash, Rarity, Recipe, Scaling};
+pub use share::{Share, ShareError};
 pub use shingles::Shingles;
 pub use simhash::{FEATURE_WEIGHT_MAX, Simhash};
-pub use sketch::{Sketch, SuperShingles};
+pub use sketch::Sketch;
+pub use supershingles::SuperShingles;
 
 /// The name of the recipe of [`of_text`]: that of [`Recipe::DEFAULT`].
 pub const RECIPE: &str = "words2-sqrt/1";

@@ -1,13 +1,6 @@
 //! What a fingerprint is made of.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::share::Share;
-
-/// The version of everything that a recipe's name says nothing of: words, hashes, fixed-point
-/// arithmetic. It changes when any fingerprint does.
-const VERSION: u32 = 1;
 
 /// The longest n-gram.
 pub(super) const GRAM_MAX: u32 = 8;
@@ -113,21 +106,6 @@ pub enum Scaling {
     },
 }
 
-impl Scaling {
-    /// Its part of a recipe's name.
-    fn name(&self) -> String {
-        match self {
-            Scaling::None => String::new(),
-            Scaling::Front => "front".to_owned(),
-            Scaling::Ends => "ends".to_owned(),
-            Scaling::By { name, .. } => {
-                let fit = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit();
-                format!("by:{}", name.chars().filter(fit).collect::<String>())
-            }
-        }
-    }
-}
-
 impl PartialEq for Scaling {
     fn eq(&self, other: &Scaling) -> bool {
         self.name() == other.name()
@@ -166,7 +144,7 @@ impl Recipe {
         Recipe::grams(Unit::Chars, n)
     }
 
-    const fn grams(unit: Unit, n: u32) -> Recipe {
+    pub(super) const fn grams(unit: Unit, n: u32) -> Recipe {
         let gram = match n {
             0 => 1,
             n if n > GRAM_MAX => GRAM_MAX,
@@ -310,181 +288,6 @@ impl Recipe {
     pub fn needs_frequencies(&self) -> bool {
         self.rarity != Rarity::None
     }
-
-    /// The part of the [name](Recipe::name) that says what the features are. Document frequencies
-    /// that were counted for one recipe serve all that have this part in common.
-    pub fn features(&self) -> String {
-        let mut name = String::new();
-        let unit = match self.unit {
-            Unit::Words => "words",
-            Unit::Chars => "chars",
-        };
-        // Writing to a string cannot fail.
-        name += &format!("{unit}{}", self.gram);
-        if self.hash == Hash::Jenkins {
-            name += "-jenkins";
-        }
-        if self.without_numbers {
-            name += "-nonumbers";
-        }
-        if self.without_stop_words {
-            name += "-nostopwords";
-        }
-        if self.modulo != 1 {
-            name += &format!("-mod{}", self.modulo);
-        }
-        name
-    }
-
-    /// The name, which says all that the recipe is.
-    pub fn name(&self) -> String {
-        self.to_string()
-    }
-
-    /// A number that stands for the [name](Recipe::name): its XXH3-64.
-    pub fn id(&self) -> u64 {
-        xxhash_rust::xxh3::xxh3_64(self.name().as_bytes())
-    }
-}
-
-impl fmt::Display for Recipe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = match self.counts {
-            Counts::Raw => "raw",
-            Counts::Sqrt => "sqrt",
-            Counts::Log => "log",
-            Counts::Binary => "binary",
-        };
-        write!(f, "{}-{counts}", self.features())?;
-        f.write_str(match self.rarity {
-            Rarity::None => "",
-            Rarity::Log => "-idf",
-            Rarity::Inverse => "-inverse",
-        })?;
-        if self.scaling != Scaling::None {
-            write!(f, "-{}", self.scaling.name())?;
-        }
-        if self.boost != Share::ONE {
-            write!(f, "-marked{}", self.boost)?;
-        }
-        match self.fields {
-            Fields::None => {}
-            Fields::Share(share) => write!(f, "-fields{share}")?,
-            Fields::Flip => f.write_str("-fieldsflip")?,
-        }
-        if self.at_least != Share::ZERO {
-            write!(f, "-from{}", self.at_least)?;
-        }
-        if self.at_most != Share::ONE {
-            write!(f, "-to{}", self.at_most)?;
-        }
-        if self.top != u32::MAX {
-            write!(f, "-top{}", self.top)?;
-        }
-        if self.cap != 1 {
-            write!(f, "-cap{}", self.cap)?;
-        }
-        if self.reserved != 0 {
-            write!(f, "-reserved{}", self.reserved)?;
-        }
-        write!(f, "/{VERSION}")
-    }
-}
-
-/// Why a name is not that of a recipe.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RecipeError(String);
-
-impl fmt::Display for RecipeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RecipeError {}
-
-impl FromStr for Recipe {
-    type Err = RecipeError;
-
-    /// The recipe of a [name](Recipe::name) or of a [preset](Recipe::PRESETS).
-    fn from_str(name: &str) -> Result<Recipe, RecipeError> {
-        if let Some((_, _, recipe)) = Recipe::PRESETS.iter().find(|preset| preset.0 == name) {
-            return Ok(*recipe);
-        }
-        let wrong = |what: String| {
-            let presets: Vec<&str> = Recipe::PRESETS.iter().map(|preset| preset.0).collect();
-            RecipeError(format!(
-                "{:?} is no recipe: {what}; a recipe is such as words2-sqrt/1, or one of {}",
-                name.chars().take(64).collect::<String>(),
-                presets.join(", ")
-            ))
-        };
-        let Some((parts, version)) = name.split_once('/') else {
-            return Err(wrong("it names no version after a slash".into()));
-        };
-        if version != VERSION.to_string() {
-            return Err(wrong(format!("this is version {VERSION}")));
-        }
-        let mut parts = parts.split('-');
-        let first = parts.next().unwrap_or_default();
-        let grams = |unit, n: &str| match n.parse() {
-            Ok(n @ 1..=GRAM_MAX) => Some(Recipe::grams(unit, n)),
-            _ => None,
-        };
-        let recipe = first
-            .strip_prefix("words")
-            .and_then(|n| grams(Unit::Words, n))
-            .or_else(|| first.strip_prefix("chars").and_then(|n| grams(Unit::Chars, n)));
-        let Some(mut recipe) = recipe else {
-            return Err(wrong(format!("it begins with words1 to words{GRAM_MAX} or chars1 …")));
-        };
-        for part in parts {
-            recipe =
-                recipe.with(part).ok_or_else(|| wrong(format!("it has nothing like {part:?}")))?;
-        }
-        // Two names for one recipe would be two epochs that cannot be compared.
-        if recipe.name() != name {
-            return Err(wrong(format!("its name is {recipe}")));
-        }
-        Ok(recipe)
-    }
-}
-
-impl Recipe {
-    /// The same with what a part of a name says.
-    fn with(self, part: &str) -> Option<Recipe> {
-        Some(match part {
-            "jenkins" => self.hash(Hash::Jenkins),
-            "nonumbers" => self.without_numbers(),
-            "nostopwords" => self.without_stop_words(),
-            "raw" => self.counts(Counts::Raw),
-            "sqrt" => self.counts(Counts::Sqrt),
-            "log" => self.counts(Counts::Log),
-            "binary" => self.counts(Counts::Binary),
-            "idf" => self.rarity(Rarity::Log),
-            "inverse" => self.rarity(Rarity::Inverse),
-            "front" => self.scaling(Scaling::Front),
-            "ends" => self.scaling(Scaling::Ends),
-            "fieldsflip" => self.fields(Fields::Flip),
-            other => {
-                let digits = other.find(|c: char| c.is_ascii_digit())?;
-                let (name, value) = other.split_at_checked(digits)?;
-                let number = || value.parse::<u32>().ok();
-                let share = || value.parse::<Share>().ok();
-                match name {
-                    "mod" => self.modulo(number()?),
-                    "marked" => self.boost(share()?),
-                    "fields" => self.fields(Fields::Share(share()?)),
-                    "from" => self.at_least(share()?),
-                    "to" => self.at_most(share()?),
-                    "top" => self.top(number()?),
-                    "cap" => self.cap(number()?),
-                    "reserved" => self.reserved(number()?),
-                    _ => return None,
-                }
-            }
-        })
-    }
 }
 
 #[cfg(test)]
@@ -526,73 +329,10 @@ mod tests {
     }
 
     #[test]
-    fn names_say_all_of_a_recipe() {
-        let halves = Scaling::By { name: "halves", weight: |x, length| (2 * x / length) << 16 };
-        let nothing = Scaling::By { name: "-/", weight: |_, _| 1 };
-        assert_ne!(nothing, Scaling::None);
-        for (recipe, name) in [
-            (Recipe::words(2), "words2-sqrt/1"),
-            (Recipe::words(0), "words1-sqrt/1"),
-            (Recipe::chars(99), "chars8-sqrt/1"),
-            (Recipe::words(1).counts(Counts::Raw).hash(Hash::Jenkins), "words1-jenkins-raw/1"),
-            (Recipe::words(1).scaling(halves), "words1-sqrt-by:halves/1"),
-            (Recipe::words(1).scaling(nothing), "words1-sqrt-by:/1"),
-            (
-                Recipe::words(1).fields(Fields::Share(Share::percent(50))).reserved(8),
-                "words1-sqrt-fields0.5-reserved8/1",
-            ),
-            (
-                Recipe::chars(3).without_numbers().modulo(4).at_least(Share::thousandths(15)),
-                "chars3-nonumbers-mod4-sqrt-from0.015/1",
-            ),
-        ] {
-            assert_eq!(recipe.name(), name);
-        }
-        assert_ne!(Recipe::words(2).id(), Recipe::words(3).id());
-        assert_eq!(Recipe::words(2).id(), 14_991_346_187_299_190_111);
-    }
-
-    #[test]
-    fn what_is_no_name_is_refused_and_says_why() {
-        for (name, why) in [
-            ("", "version"),
-            ("words2-sqrt", "version"),
-            ("words2-sqrt/2", "version 1"),
-            ("words9-sqrt/1", "words8"),
-            ("words-sqrt/1", "words1"),
-            ("lines2-sqrt/1", "words1"),
-            ("words2/1", "its name is words2-sqrt/1"),
-            ("words2-sqrt-jenkins/1", "its name is words2-jenkins-sqrt/1"),
-            ("words2-sqrt-from0.010/1", "from0.01/1"),
-            ("words2-sqrt-by:halves/1", "\"by:halves\""),
-            ("words2-sqrt-top/1", "\"top\""),
-            ("words2-sqrt-é5/1", "\"é5\""),
-            ("words2-sqrt-reserved99999999999/1", "reserved"),
-            ("words2-sqrt-mod0/1", "its name"),
-        ] {
-            let error = name.parse::<Recipe>().unwrap_err().to_string();
-            assert!(error.contains(why) && error.contains("default"), "{name}: {error}");
-        }
-    }
-
-    #[test]
     fn reserved_bits_are_no_part_of_a_distance() {
         let recipe = Recipe::words(2).reserved(8);
         assert_eq!(recipe.distance(u64::MAX, 0), 56);
         assert_eq!(recipe.distance(0xff << 56, 0), 0);
         assert_eq!(Recipe::words(2).distance(0xff << 56, 1), 9);
-    }
-
-    proptest! {
-        #[test]
-        fn every_recipe_is_parsed_from_its_name(recipe in any_recipe()) {
-            prop_assert_eq!(recipe.name().parse(), Ok(recipe));
-        }
-
-        #[test]
-        fn no_name_panics(name in "\\PC{0,20}", digits in "words[0-9]{1,3}-[a-z0-9.-]{0,20}/1") {
-            let _ = name.parse::<Recipe>();
-            let _ = digits.parse::<Recipe>();
-        }
     }
 }

@@ -50,19 +50,34 @@ impl fmt::Display for Share {
     }
 }
 
+/// Why a text is not a share.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ShareError;
+
+impl fmt::Display for ShareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a share is such as 0.25 or 1.5: at most 4294967.295, with at most three decimals",
+        )
+    }
+}
+
+impl std::error::Error for ShareError {}
+
 impl FromStr for Share {
-    type Err = ();
+    type Err = ShareError;
 
     /// Reads what is written: at most three decimals.
-    fn from_str(text: &str) -> Result<Share, ()> {
+    fn from_str(text: &str) -> Result<Share, ShareError> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
         if whole.is_empty() || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
-            return Err(());
+            return Err(ShareError);
         }
-        let thousands = whole.parse::<u32>().ok().and_then(|n| n.checked_mul(1000)).ok_or(())?;
-        let rest: u32 = format!("{decimals:0<3}").parse().map_err(|_| ())?;
-        thousands.checked_add(rest).map(Share).ok_or(())
+        let thousands =
+            whole.parse::<u32>().ok().and_then(|n| n.checked_mul(1000)).ok_or(ShareError)?;
+        let rest: u32 = format!("{decimals:0<3}").parse().map_err(|_| ShareError)?;
+        thousands.checked_add(rest).map(Share).ok_or(ShareError)
     }
 }
 
@@ -74,7 +89,7 @@ mod tests {
     #[test]
     fn what_is_no_share_is_refused() {
         for text in ["", ".5", "1.2345", "-1", "+1", "1.+2", "4294968", "1e3", "1.2.3"] {
-            assert_eq!(text.parse::<Share>(), Err(()), "{text}");
+            assert_eq!(text.parse::<Share>(), Err(ShareError), "{text}");
         }
     }
 

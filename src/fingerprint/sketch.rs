@@ -40,38 +40,14 @@ impl<const N: usize> Sketch<N> {
         if N == 0 { 0.0 } else { same as f64 / N as f64 }
     }
 
+    /// A sketch that was kept: the [least elements](Self::least), order by order.
+    pub fn from_least(least: [u32; N]) -> Sketch<N> {
+        Sketch { least }
+    }
+
     /// The least elements, order by order.
     pub fn least(&self) -> &[u32; N] {
         &self.least
-    }
-}
-
-/// Six hashes of fourteen minhashes each: texts that have two of them in common are near-duplicates
-/// (D. Fetterly, M. Manasse, M. Najork, *On the evolution of clusters of near-duplicate web pages*,
-/// 2003). 48 bytes.
-///
-/// ```
-/// use simkeep::fingerprint::{Shingles, SuperShingles};
-/// let a = SuperShingles::of(&Shingles::of_text("the same text twice", 3));
-/// assert_eq!(a.common(&a), 6);
-/// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct SuperShingles(pub [u64; 6]);
-
-impl SuperShingles {
-    /// Those of a set.
-    pub fn of(shingles: &Shingles) -> SuperShingles {
-        let sketch = Sketch::<84>::of(shingles);
-        let mut hashes = [0; 6];
-        for (hash, group) in hashes.iter_mut().zip(sketch.least.as_chunks::<14>().0) {
-            *hash = xxhash_rust::xxh3::xxh3_64(group.map(u32::to_le_bytes).as_flattened());
-        }
-        SuperShingles(hashes)
-    }
-
-    /// How many are the same; two of six tell near-duplicates.
-    pub fn common(&self, other: &SuperShingles) -> usize {
-        self.0.iter().zip(&other.0).filter(|(a, b)| a == b).count()
     }
 }
 
@@ -89,10 +65,10 @@ fn splitmix(n: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn texts(common: usize) -> [Shingles; 2] {
+    pub(crate) fn texts(common: usize) -> [Shingles; 2] {
         ["a", "b"].map(|own| {
             let words = |of: &str, n| (0..n).map(|i| format!("{of}{i} ")).collect::<String>();
             Shingles::of_text(&(words("common", common) + &words(own, 500)), 1)
@@ -112,18 +88,12 @@ mod tests {
     }
 
     #[test]
-    fn supershingles_tell_near_duplicates_from_others() {
-        let of = |common| texts(common).map(|text| SuperShingles::of(&text));
-        let [a, b] = of(200_000);
-        assert!(a.common(&b) >= 2);
-        let [a, b] = of(500);
-        assert!(a.common(&b) < 2);
-    }
-
-    #[test]
     fn sketches_never_change() {
         let shingles = Shingles::of_text("the quick brown fox jumps over the lazy dog", 3);
-        assert_eq!(Sketch::<3>::of(&shingles).least(), &[882_164_094, 158_362_942, 2_341_869_582]);
-        assert_eq!(SuperShingles::of(&shingles).0[0], 15_422_418_080_196_661_479);
+        let sketch = Sketch::<200>::of(&shingles);
+        assert_eq!(sketch.least()[..3], [882_164_094, 158_362_942, 2_341_869_582]);
+        let bytes = sketch.least().map(u32::to_le_bytes);
+        assert_eq!(xxhash_rust::xxh3::xxh3_64(bytes.as_flattened()), 1_387_252_615_626_578_423);
+        assert_eq!(Sketch::from_least(*sketch.least()), sketch);
     }
 }

@@ -1,7 +1,7 @@
 //! What Unicode knows of characters, frozen.
 //!
 //! Letters, digits and lower case are those of Unicode 17, written by a program from the standard
-//! library of the day; marks and scripts are those of Unicode 16. They never change while there are
+//! library of the day; the others are those of Unicode 16. They never change while there are
 //! fingerprints that were made with them.
 
 /// Letters and digits beyond ASCII: first and last of each range, in order.
@@ -370,4 +370,15 @@ pub(super) const UNSPACED: &[u32] = &[
     0x16ff0, 0x16ff1, 0x1aff0, 0x1aff3, 0x1aff5, 0x1affb, 0x1affd, 0x1affe, 0x1b000, 0x1b122,
     0x1b132, 0x1b132, 0x1b150, 0x1b152, 0x1b155, 0x1b155, 0x1b164, 0x1b167, 0x1f200, 0x1f200,
     0x20000, 0x3ffff,
+];
+
+/// Characters that are not seen and say nothing: those with the property
+/// `Default_Ignorable_Code_Point` (as of Unicode 16), in the same way. Soft hyphens, joiners, marks of
+/// direction, variation selectors.
+#[rustfmt::skip]
+pub(super) const IGNORED: &[u32] = &[
+    0xad, 0xad, 0x34f, 0x34f, 0x61c, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5,
+    0x180b, 0x180f, 0x200b, 0x200f, 0x202a, 0x202e, 0x2060, 0x206f, 0x3164, 0x3164,
+    0xfe00, 0xfe0f, 0xfeff, 0xfeff, 0xffa0, 0xffa0, 0xfff0, 0xfff8, 0x1bca0, 0x1bca3,
+    0x1d173, 0x1d17a, 0xe0000, 0xe0fff,
 ];

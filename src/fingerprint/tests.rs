@@ -106,6 +106,46 @@ const TEXTS: &[&str] = &[
     "x1 = 3.14159; y2 = x1 * 2.71828 // ½ Ⅳ ٤٢",
 ];
 
+/// The text of a number: one of [`TEXTS`], or a long one behind them, of which all presets make
+/// something else.
+fn text(number: usize) -> String {
+    TEXTS.get(number).map_or_else(
+        || {
+            let letter = |n: usize| char::from(b"abcdefghijklmnopqrstuvwxyz"[n % 26]);
+            let word = |n: usize| match n % 11 {
+                0 => "of the ".to_owned(),
+                1..6 => format!("w{} ", n * n % 997),
+                6 => format!("{} ", ["fish", "bird", "June", "cat"][n * n % 4]),
+                7 => format!("{}{} ", letter(n * n), letter(n)),
+                _ => format!("word{}{}{} ", letter(n), letter(n / 26), letter(n * n)),
+            };
+            "so ".repeat(300) + &(0..3000).map(word).collect::<String>()
+        },
+        |text| (*text).to_owned(),
+    )
+}
+
+/// Recipes beside the presets that have golden vectors, so that every option has one.
+const OTHERS: &[&str] = &[
+    "words1-binary/1",
+    "words1-log/1",
+    "words1-raw/1",
+    "words1-raw-inverse/1",
+    "words1-nostopwords-sqrt/1",
+    "words1-raw-to0.5/1",
+    "words1-raw-from0.02-to0.5/1",
+    "words1-raw-top20/1",
+    "words1-raw-cap5/1",
+    "words2-mod3-sqrt/1",
+    "words2-jenkins-sqrt/1",
+    "words8-sqrt/1",
+    "chars1-raw/1",
+    "chars3-sqrt/1",
+    "chars4-log-idf-ends-marked2.5-fields0.5/1",
+    "words2-sqrt-fieldsflip/1",
+    "words2-sqrt-reserved8/1",
+];
+
 /// Recipes with the numbers of texts and their fingerprints: these never change. A better recipe has
 /// another name.
 #[rustfmt::skip]
@@ -128,39 +168,73 @@ const GOLDEN: &[(&str, usize, u64)] = &[
     ("default", 15, 0x8fbb_02dd_db92_17a5),
     ("default", 16, 0x54b4_cdcc_3456_422c),
     ("default", 17, 0x105a_588a_d6c2_e358),
-    ("strict", 6, 0x6dc5_f584_d2e8_e267),
-    ("strict", 7, 0x0d60_96b1_dcbc_882d),
-    ("words-idf", 6, 0x971d_8680_08d2_52ef),
-    ("words-idf", 7, 0x0408_1d7a_7f03_d3e3),
-    ("charikar", 6, 0xff73_df21_9d3b_f7a2),
-    ("charikar", 7, 0x7291_9b29_942a_e526),
-    ("thesis-original", 6, 0xff73_df21_9d3b_f7a2),
-    ("thesis-original", 7, 0x7299_9b29_946a_e526),
-    ("thesis-metadata", 6, 0xfd59_dfa0_9d33_f7b2),
-    ("thesis-metadata", 7, 0x57dd_9b2b_9832_e5ae),
-    ("thesis-numbers", 6, 0x6d5b_9f01_9c13_f7a2),
-    ("thesis-numbers", 7, 0x7299_9b29_946a_e526),
-    ("thesis-low", 6, 0xff73_df21_9d3b_f7a2),
-    ("thesis-low", 7, 0x7299_9b29_946a_e526),
-    ("thesis-high", 6, 0xed13_9f80_9c1d_b56a),
-    ("thesis-high", 7, 0x1855_9b29_183a_c524),
-    ("thesis-position", 6, 0x7f7b_9f00_9d33_f7a2),
-    ("thesis-position", 7, 0x7bd5_9b2b_9c6a_e72e),
-    ("thesis-function", 6, 0xbb33_9f01_9d1d_f7aa),
-    ("thesis-function", 7, 0x7b19_9b29_9422_e7a6),
-    ("thesis-tagged", 6, 0xff73_df21_9d3b_f7a2),
-    ("thesis-tagged", 7, 0x7ad1_9b2b_943a_e52e),
-    ("words1-binary/1", 6, 0x971d_8680_08d2_52e7),
-    ("words1-binary/1", 7, 0x0408_137a_5f03_93e3),
+    ("default", 18, 0x5ddd_af26_a650_35fe),
+    ("strict", 17, 0x08a5_d923_8c84_0070),
+    ("strict", 18, 0x6a2a_2e98_5e95_8848),
+    ("words-idf", 17, 0xf201_7323_3b5c_b5d2),
+    ("words-idf", 18, 0x6fd0_9bf6_b411_ec42),
+    ("charikar", 17, 0x208c_a0f8_9a58_c902),
+    ("charikar", 18, 0xfb61_5f28_dd15_ecbf),
+    ("thesis-original", 17, 0x208c_a0f8_9a58_c902),
+    ("thesis-original", 18, 0xf361_5f24_d515_ecbf),
+    ("thesis-metadata", 17, 0x6b85_a3f9_ea48_d10a),
+    ("thesis-metadata", 18, 0xfbe1_5f39_c511_ecff),
+    ("thesis-numbers", 17, 0x0000_0000_0000_0000),
+    ("thesis-numbers", 18, 0xf361_5f2c_d515_ecbf),
+    ("thesis-low", 17, 0x208c_a0f8_9a58_c902),
+    ("thesis-low", 18, 0xf361_5f24_d515_ecff),
+    ("thesis-high", 17, 0x208c_a0f8_9a58_c902),
+    ("thesis-high", 18, 0xfbe1_5f28_dd13_ecff),
+    ("thesis-position", 17, 0x318c_a2f9_ba58_dd0a),
+    ("thesis-position", 18, 0xbb61_4b02_8d87_aebb),
+    ("thesis-function", 17, 0x298c_a2fb_fa50_db06),
+    ("thesis-function", 18, 0xbb61_5b00_8d97_aebf),
+    ("thesis-tagged", 17, 0x208c_a2f9_ba58_c902),
+    ("thesis-tagged", 18, 0xfb61_5f20_dd95_ecbf),
+    ("words1-binary/1", 17, 0xf201_7323_3b5c_b5d2),
+    ("words1-binary/1", 18, 0x2a79_39e4_d401_e0ab),
+    ("words1-log/1", 17, 0xf201_7323_3b5c_b5d2),
+    ("words1-log/1", 18, 0x6bf9_1be6_d411_c8a3),
+    ("words1-raw/1", 17, 0xf201_7323_2844_a192),
+    ("words1-raw/1", 18, 0xefc4_8b73_3cf1_295e),
+    ("words1-raw-inverse/1", 17, 0xf201_7323_2844_a192),
+    ("words1-raw-inverse/1", 18, 0xefc4_8a52_3cf1_a95e),
+    ("words1-nostopwords-sqrt/1", 17, 0xf201_7323_3b5c_b5d2),
+    ("words1-nostopwords-sqrt/1", 18, 0x6b39_19ee_d411_cca3),
+    ("words1-raw-to0.5/1", 17, 0xf200_4321_3b58_b552),
+    ("words1-raw-to0.5/1", 18, 0x6f3a_daca_dc11_dd92),
+    ("words1-raw-from0.02-to0.5/1", 17, 0xf200_4321_3b58_b552),
+    ("words1-raw-from0.02-to0.5/1", 18, 0xffba_ca8a_9c11_dd56),
+    ("words1-raw-top20/1", 17, 0xf201_7323_2844_a192),
+    ("words1-raw-top20/1", 18, 0xef86_8a53_3cf3_3d5e),
+    ("words1-raw-cap5/1", 17, 0xf201_7323_3b5c_b5d2),
+    ("words1-raw-cap5/1", 18, 0xef86_8a52_3cf1_bd5a),
+    ("words2-mod3-sqrt/1", 17, 0x507b_5d8a_d6c3_e3d8),
+    ("words2-mod3-sqrt/1", 18, 0x4efd_ea86_8558_a126),
+    ("words2-jenkins-sqrt/1", 17, 0x08cd_88e8_7529_41e7),
+    ("words2-jenkins-sqrt/1", 18, 0xf328_42f8_617f_a293),
+    ("words8-sqrt/1", 17, 0xa810_9269_45f7_59a6),
+    ("words8-sqrt/1", 18, 0x8033_094b_0868_d4cf),
+    ("chars1-raw/1", 17, 0xfc15_3734_083c_b7da),
+    ("chars1-raw/1", 18, 0xfc45_36f4_5abc_b72b),
+    ("chars3-sqrt/1", 17, 0xfcc9_da92_6f49_fa7a),
+    ("chars3-sqrt/1", 18, 0xe52a_fdd5_8843_956b),
+    ("chars4-log-idf-ends-marked2.5-fields0.5/1", 17, 0x4a47_af20_0e90_5fa2),
+    ("chars4-log-idf-ends-marked2.5-fields0.5/1", 18, 0x1d34_3b5a_e261_99e2),
+    ("words2-sqrt-fieldsflip/1", 17, 0x507e_5a8a_82cb_e3c1),
+    ("words2-sqrt-fieldsflip/1", 18, 0x5ddd_af06_a650_35fe),
+    ("words2-sqrt-reserved8/1", 17, 0x5a5a_588a_d6c2_e358),
+    ("words2-sqrt-reserved8/1", 18, 0x5add_af26_a650_35fe),
 ];
 
 /// A text as a document that has a title and a field.
 fn golden_document(text: &str) -> Document {
-    let middle = text.find(' ').unwrap_or(0);
+    let middle = text.floor_char_boundary(text.len() / 3);
     let mut document = Document::default();
     document.push(&text[..middle], Marks::TITLE);
     document.push(&text[middle..], Marks::NONE);
-    document.field("author", "Jane Doe");
+    document.field("author", "A. N. Other");
+    document.set_metadata(0x5a);
     document
 }
 
@@ -169,29 +243,38 @@ fn golden(name: &str, text: usize) -> u64 {
     let mut counted = Counted::new(&recipe);
     TEXTS.iter().for_each(|text| counted.add(text));
     let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
-    fingerprinter.of(&golden_document(TEXTS[text])).unwrap()
+    fingerprinter.of(&golden_document(&super::tests::text(text))).unwrap()
+}
+
+/// All that have golden vectors, with the numbers of their texts.
+fn with_golden_vectors() -> impl Iterator<Item = (&'static str, usize)> {
+    let presets = Recipe::PRESETS.iter().map(|preset| preset.0);
+    let names = presets.chain(OTHERS.iter().copied());
+    let first = (0..TEXTS.len() - 1).map(|text| ("default", text));
+    first.chain(names.flat_map(|name| [(name, TEXTS.len() - 1), (name, TEXTS.len())]))
 }
 
 #[test]
 fn golden_vectors_never_change() {
+    let expected: Vec<_> = GOLDEN.iter().map(|(name, text, _)| (*name, *text)).collect();
+    assert_eq!(with_golden_vectors().collect::<Vec<_>>(), expected);
     for (name, text, fingerprint) in GOLDEN {
-        assert_eq!(golden(name, *text), *fingerprint, "{name} of {:?}", TEXTS[*text]);
+        assert_eq!(golden(name, *text), *fingerprint, "{name} of text {text}");
     }
-    for (preset, _, _) in Recipe::PRESETS {
-        assert!(GOLDEN.iter().any(|golden| golden.0 == *preset), "{preset} has no golden vector");
-    }
+    // Of the long text every recipe makes something of its own.
+    let long = GOLDEN.iter().filter(|golden| golden.1 == TEXTS.len());
+    let distinct: HashMap<u64, &str> = long.clone().map(|golden| (golden.2, golden.0)).collect();
+    assert_eq!(distinct.len(), long.count(), "{distinct:?}");
 }
 
 /// Prints what `GOLDEN` holds. Only for a new recipe.
 #[test]
 #[ignore = "prints source text"]
 fn print_golden_vectors() {
-    let others =
-        ["words1-binary/1", "words2-log-mod2/1", "chars3-raw/1", "chars4-sqrt-reserved8/1"];
-    for name in Recipe::PRESETS.iter().map(|preset| preset.0).chain(others) {
-        for text in if name == "default" { 0..TEXTS.len() } else { 6..8 } {
-            println!("    ({name:?}, {text}, {:#018x}),", golden(name, text));
-        }
+    for (name, text) in with_golden_vectors() {
+        let hex = format!("{:016x}", golden(name, text));
+        let (a, b, c, d) = (&hex[..4], &hex[4..8], &hex[8..12], &hex[12..]);
+        println!("    ({name:?}, {text}, 0x{a}_{b}_{c}_{d}),");
     }
 }
 

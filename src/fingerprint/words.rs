@@ -10,7 +10,8 @@ pub(super) const WORD_BYTES_MAX: usize = 256;
 /// Takes words from a text that comes in pieces: maximal runs of letters and digits, lower-cased.
 ///
 /// Letters and digits are the characters with the property `Alphabetic` or of a category `N*`;
-/// combining marks go on with a word and begin none. A word is lower-cased character by character,
+/// combining marks go on with a word and begin none; what is not seen, like a soft hyphen or a joiner,
+/// is passed over. A word is lower-cased character by character,
 /// one for one: where lower case is several characters (U+0130 alone) the first stands for all, and
 /// a final sigma counts as a sigma, since capitals do not tell the two apart.
 ///
@@ -113,6 +114,7 @@ impl Words {
         let mut utf8 = [0; 4];
         match Class::of(c) {
             Class::Separator => self.close(word),
+            Class::Ignored => {}
             Class::Mark if self.open.is_empty() => {}
             Class::Mark if self.unspaced => self.pair(c, word),
             Class::Mark => self.go_on(c.encode_utf8(&mut utf8).as_bytes(), word),
@@ -212,6 +214,7 @@ mod tests {
                     open = false;
                     continue;
                 }
+                Class::Ignored => continue,
                 Class::Mark if !open => continue,
                 Class::Mark => (all.last().unwrap().0, c),
                 Class::Unspaced => (!runs, c),
@@ -254,6 +257,10 @@ mod tests {
         assert_eq!(words("हम आपकी गोपनीयता का सम्मान"), ["हम", "आपकी", "गोपनीयता", "का", "सम्मान"]);
         assert_eq!(words("İstanbul e\u{301}cole \u{301}"), ["istanbul", "e\u{301}cole"]);
         assert_eq!(words("a👍b 🎉 c"), ["a", "b", "c"]);
+        assert_eq!(
+            words("Donau\u{ad}dampf می\u{200c}خواهم \u{feff}1\u{fe0f}"),
+            ["donaudampf", "میخواهم", "1"]
+        );
         assert_eq!(words("ⅣⅤ ½"), ["ⅳⅴ", "½"]);
         assert_eq!(words("snake_case"), ["snake", "case"]);
         assert_eq!(words("ﷺ\u{10FFFF}\u{0}x"), ["ﷺ", "x"]);
@@ -291,7 +298,7 @@ mod tests {
             8 => "[a-zA-Z0-9]{1,9}",
             1 => "[a-z0-9]{60,300}",
             6 => "[ .,_\n]{1,3}",
-            2 => "[éÜßЖλςأم한\u{301}\u{94d}]{1,4}",
+            2 => "[éÜßЖλςأم한\u{301}\u{94d}\u{ad}\u{200d}]{1,4}",
             2 => "[北京会あーのไท\u{e48}]{1,5}",
             1 => "\\PC{0,4}",
         ];

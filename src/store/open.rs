@@ -270,9 +270,14 @@ pub(super) fn replay(contents: &Contents) -> Result<(Vec<Arc<Memtable>>, u64)> {
 /// Files that were being written or about to go when the store was last left.
 fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
     let live = |name| match name {
-        Name::Lock | Name::Catalog | Name::Snapshot => true,
+        Name::Lock | Name::Catalog | Name::Snapshot | Name::Df(_) => true,
         Name::Segment(id) => contents.segments.iter().any(|row| row.id == id),
-        Name::CatalogNew | Name::SnapshotNew | Name::SegmentNew(_) | Name::Scratch(..) => false,
+        Name::CatalogNew
+        | Name::SnapshotNew
+        | Name::DfNew(_)
+        | Name::DfScratch(..)
+        | Name::SegmentNew(_)
+        | Name::Scratch(..) => false,
     };
     let mut orphans = Vec::new();
     for dir in [Dir::Root, Dir::Segments] {

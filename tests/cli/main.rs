@@ -4,6 +4,7 @@
 #![cfg(feature = "cli")]
 
 mod ask;
+mod df;
 mod export;
 mod fingerprint;
 mod forget;
@@ -51,6 +52,11 @@ impl Place {
         self.dir.path().join(name)
     }
 
+    /// The same for an argument.
+    fn file(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
     fn store(&self) -> PathBuf {
         self.path("store")
     }
@@ -62,8 +68,8 @@ impl Place {
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, bytes).unwrap();
-        path.to_str().unwrap().to_owned()
+        std::fs::write(path, bytes).unwrap();
+        self.file(name)
     }
 
     fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {

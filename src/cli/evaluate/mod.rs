@@ -12,6 +12,7 @@ use simkeep::fingerprint::{Counted, Document, Fingerprinter, Recipe, extract};
 use super::exit::{Exit, Failure};
 use super::input::documents::{self, Lines, Named};
 use super::output::Output;
+use super::recipe::Called;
 use super::words::count;
 use score::{Score, Scores};
 use truth::Truth;
@@ -47,7 +48,7 @@ pub(super) struct Evaluate {
     pairs: PathBuf,
     /// A recipe, by its name or that of a preset; may be repeated
     #[arg(long, value_name = "NAME")]
-    recipe: Vec<Recipe>,
+    recipe: Vec<Called>,
     /// The distances to show
     #[arg(short, value_name = "BITS", value_delimiter = ',', default_values_t = [3, 7], value_parser = clap::value_parser!(u32).range(..=K_MAX))]
     k: Vec<u32>,
@@ -103,7 +104,7 @@ impl Evaluate {
             ))?;
             output.line(&self.heading())?;
         }
-        for (name, recipe) in self.recipes() {
+        for Called { name, recipe } in self.recipes() {
             let scores = Scores::of(&fingerprints(&recipe, &documents)?, &recipe, &truth);
             if self.json {
                 output.object(&object(&name, &recipe, &scores))?;
@@ -114,15 +115,13 @@ impl Evaluate {
         Ok(Exit::Done)
     }
 
-    /// The recipes to compare, with what they are called.
-    fn recipes(&self) -> Vec<(String, Recipe)> {
+    /// The recipes to compare.
+    fn recipes(&self) -> Vec<Called> {
         if !self.recipe.is_empty() {
-            return self.recipe.iter().map(|recipe| (recipe.name(), *recipe)).collect();
+            return self.recipe.clone();
         }
-        let presets = Recipe::PRESETS.iter().map(|(name, _, recipe)| ((*name).to_owned(), *recipe));
-        let others =
-            OTHERS.iter().filter_map(|name| Some(((*name).to_owned(), name.parse().ok()?)));
-        presets.chain(others).collect()
+        let presets = Recipe::PRESETS.iter().map(|preset| preset.0);
+        presets.chain(OTHERS).filter_map(|name| name.parse().ok()).collect()
     }
 
     fn heading(&self) -> String {

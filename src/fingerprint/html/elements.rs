@@ -20,11 +20,6 @@ pub(super) fn is_unseen(name: &[u8]) -> bool {
     )
 }
 
-/// Elements of other languages, where `/>` closes.
-pub(super) fn is_foreign(name: &[u8]) -> bool {
-    matches!(name, b"svg" | b"math")
-}
-
 /// Elements that have no content.
 pub(super) fn is_void(name: &[u8]) -> bool {
     matches!(
@@ -113,6 +108,61 @@ pub(super) fn is_break(name: &[u8]) -> bool {
     )
 }
 
+/// Elements that end a paragraph where they begin; those of tables, because they end its cell.
+pub(super) fn ends_paragraph(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"address"
+            | b"article"
+            | b"aside"
+            | b"blockquote"
+            | b"caption"
+            | b"center"
+            | b"dd"
+            | b"details"
+            | b"dialog"
+            | b"dir"
+            | b"div"
+            | b"dl"
+            | b"dt"
+            | b"fieldset"
+            | b"figcaption"
+            | b"figure"
+            | b"footer"
+            | b"form"
+            | b"h1"
+            | b"h2"
+            | b"h3"
+            | b"h4"
+            | b"h5"
+            | b"h6"
+            | b"header"
+            | b"hgroup"
+            | b"hr"
+            | b"li"
+            | b"listing"
+            | b"main"
+            | b"menu"
+            | b"nav"
+            | b"ol"
+            | b"p"
+            | b"plaintext"
+            | b"pre"
+            | b"search"
+            | b"section"
+            | b"summary"
+            | b"table"
+            | b"tbody"
+            | b"td"
+            | b"tfoot"
+            | b"th"
+            | b"thead"
+            | b"tr"
+            | b"ul"
+            | b"xmp"
+    )
+}
+
 /// Elements that stand side by side.
 pub(super) fn is_cell(name: &[u8]) -> bool {
     matches!(name, b"td" | b"th" | b"input" | b"img" | b"rt" | b"rp" | b"label")
@@ -125,6 +175,7 @@ pub(super) fn is_container(name: &[u8]) -> bool {
         b"article"
             | b"aside"
             | b"blockquote"
+            | b"button"
             | b"details"
             | b"dialog"
             | b"div"
@@ -137,6 +188,7 @@ pub(super) fn is_container(name: &[u8]) -> bool {
             | b"main"
             | b"menu"
             | b"nav"
+            | b"object"
             | b"ol"
             | b"section"
             | b"select"

@@ -1,0 +1,87 @@
+//! `df build`: documents into a table.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use simkeep::df::Counter;
+
+use super::exit::say;
+use super::gauge::Gauge;
+use super::input::{Input, Item, Payload, Source};
+use super::recipe::Called;
+use super::words::many;
+use super::{Exit, Failure, Output, ingest, line, object};
+
+/// Count the document frequencies of files, folders, JSON lines and web archives
+///
+/// Reads what `ingest` reads. Every text counts as a document, again when it comes again. A table that
+/// was there under the name is replaced when the new one is whole.
+#[derive(Args)]
+pub(super) struct Build {
+    /// Files and folders; - is standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// The table to make
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// A recipe that has the features to be counted, by its name or that of a preset
+    #[arg(long, value_name = "NAME", default_value = "words-idf")]
+    recipe: Called,
+    /// Leave out what fewer documents have; such a table cannot be merged with others
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    least: u32,
+    /// Memory to take, in MiB
+    #[arg(long, value_name = "MIB", default_value = "256")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    memory: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Build {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        self.paths.iter().try_for_each(ingest::check)?;
+        let sources: Vec<Source> =
+            self.paths.iter().map(|path| Source::from_argument(path)).collect();
+        let bytes: u64 = sources.iter().filter_map(Source::bytes).sum();
+        let memory = usize::try_from(self.memory).unwrap_or(1) << 20;
+        let mut counter = Counter::new(&self.recipe.recipe, &self.out, memory)?;
+        let (input, mut gauge) = (Input::new(sources), Gauge::new());
+        let read = input.progress();
+        let mut broken = 0;
+        for item in input {
+            match item {
+                Item::Record(record) => {
+                    if let Payload::Text(text) = record.payload {
+                        counter.add(&text)?;
+                    }
+                }
+                Item::Broken(item) => {
+                    say(&format!("{}: {}", item.at, item.why));
+                    broken += 1;
+                }
+                Item::Passed(_) => {}
+            }
+            let documents = many(counter.documents(), "document", "documents");
+            gauge.show(read.load(Ordering::Relaxed), bytes, documents);
+        }
+        gauge.finish();
+        if counter.documents() == 0 {
+            let what = "there is no text in what was named, so there is no table of it";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        let table = counter.freeze(self.least)?;
+        if broken > 0 {
+            say(&format!("{} left out", many(broken, "broken record was", "broken records were")));
+        }
+        if self.json {
+            output.object(&object(&self.out, &table))?;
+        } else {
+            output.line(&line(&self.out, &table))?;
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,40 @@
+//! `df freeze`: one table for good.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use simkeep::df::merge;
+
+use super::{Exit, Failure, Output, line, object, open, refused};
+
+/// Make one table of several, without features that hardly any document has
+///
+/// Most features are of one document, and count alike whether they are known or not: without them a
+/// table is a fraction as large.
+#[derive(Args)]
+pub(super) struct Freeze {
+    /// Tables of the same features
+    #[arg(required = true, value_name = "TABLE")]
+    tables: Vec<PathBuf>,
+    /// The table to make
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Leave out what fewer documents have
+    #[arg(long, value_name = "COUNT", default_value_t = 2)]
+    least: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Freeze {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let table = merge(&open(&self.tables)?, &self.out, self.least).map_err(refused)?;
+        if self.json {
+            output.object(&object(&self.out, &table))?;
+        } else {
+            output.line(&line(&self.out, &table))?;
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,200 @@
+//! The numbers of the format: head and trailer of a table. Pure: bytes in, numbers out.
+
+use crate::layout::Cursor;
+
+/// The version that this build writes and reads.
+pub(super) const VERSION: u32 = 1;
+
+const HEAD_MAGIC: [u8; 8] = *b"simkdf\0\0";
+const TRAILER_MAGIC: [u8; 8] = *b"simkdfe\0";
+
+/// Bytes of the head; the entries begin there.
+pub(super) const HEAD_BYTES: usize = 64;
+/// Bytes of the trailer, the last ones of the file.
+pub(super) const TRAILER_BYTES: usize = 320;
+/// Bytes of the checksum, the last ones of the trailer.
+pub(super) const SUM_BYTES: usize = 8;
+/// Bytes of an entry: a hash, and how many documents have it.
+pub(super) const ENTRY_BYTES: usize = 12;
+/// Bytes of a place in the directory.
+pub(super) const START_BYTES: usize = 4;
+/// Leading bits of a hash that the directory tells apart, at most.
+pub(super) const BITS_MAX: u32 = 24;
+/// Bytes of the name of the features, at most.
+const FEATURES_MAX: usize = 256;
+
+/// What a table says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// Documents that were counted.
+    pub(super) documents: u64,
+    /// Entries.
+    pub(super) terms: u64,
+    /// Terms that were left out.
+    pub(super) left_out: u64,
+    /// Terms of fewer documents were left out.
+    pub(super) least: u32,
+    /// Leading bits that the directory tells apart.
+    pub(super) bits: u32,
+    /// What the features are.
+    pub(super) features: String,
+}
+
+/// What is wrong, and at which byte.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// A version that this build does not know.
+    Version(u32),
+    /// Damage.
+    Damage(u64, &'static str),
+}
+
+/// The head of every table.
+pub(super) fn head() -> [u8; HEAD_BYTES] {
+    head_of(VERSION)
+}
+
+fn head_of(version: u32) -> [u8; HEAD_BYTES] {
+    let mut bytes = [&HEAD_MAGIC[..], &version.to_le_bytes()].concat();
+    bytes.resize(HEAD_BYTES - 4, 0);
+    let sum = crc32fast::hash(&bytes).to_le_bytes();
+    let mut head = [0; HEAD_BYTES];
+    head.iter_mut().zip(bytes.into_iter().chain(sum)).for_each(|(to, from)| *to = from);
+    head
+}
+
+/// Checks a head.
+pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
+    let mut cursor = Cursor::new(bytes);
+    let damage = |at, what| Err(Flaw::Damage(at, what));
+    if cursor.array() != Some(HEAD_MAGIC) {
+        return damage(0, "the first eight bytes are not those of a table of document frequencies");
+    }
+    match cursor.u32() {
+        Some(VERSION) if bytes == head() => Ok(()),
+        // Only a head that is sound in itself says a version that can be believed.
+        Some(version) if version > VERSION && bytes == head_of(version) => {
+            Err(Flaw::Version(version))
+        }
+        _ => damage(8, "the head is not that of a table of document frequencies"),
+    }
+}
+
+impl Frame {
+    /// Where the directory begins.
+    pub(super) fn directory(&self) -> u64 {
+        HEAD_BYTES as u64 + self.terms * ENTRY_BYTES as u64
+    }
+
+    /// Its length in bytes.
+    pub(super) fn directory_len(&self) -> u64 {
+        ((1 << self.bits) + 1) * START_BYTES as u64
+    }
+
+    /// The length of the whole file.
+    pub(super) fn file_len(&self) -> u64 {
+        self.directory() + self.directory_len() + TRAILER_BYTES as u64
+    }
+
+    /// The trailer, but for the checksum at its end.
+    pub(super) fn trailer(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(TRAILER_BYTES);
+        out.extend_from_slice(&TRAILER_MAGIC);
+        for number in [self.documents, self.terms, self.left_out] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        let features = self.features.as_bytes();
+        let features = features.get(..FEATURES_MAX).unwrap_or(features);
+        // A name of a recipe is much shorter.
+        let len = u32::try_from(features.len()).unwrap_or_default();
+        for number in [self.least, self.bits, len] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(features);
+        out.resize(TRAILER_BYTES - SUM_BYTES, 0);
+        out
+    }
+
+    /// Reads the trailer of a file of so many bytes.
+    pub(super) fn parse(trailer: &[u8], file_len: u64) -> Result<Frame, Flaw> {
+        let at = file_len.saturating_sub(TRAILER_BYTES as u64);
+        let damage = |what| Flaw::Damage(at, what);
+        let mut cursor = Cursor::new(trailer);
+        if cursor.array() != Some(TRAILER_MAGIC) {
+            return Err(damage("there is no trailer at the end"));
+        }
+        let mut read = || {
+            let [documents, terms, left_out] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
+            let [least, bits, len] = [cursor.u32()?, cursor.u32()?, cursor.u32()?];
+            let len = usize::try_from(len).ok().filter(|len| *len <= FEATURES_MAX)?;
+            let features = std::str::from_utf8(cursor.take(len)?).ok()?.to_owned();
+            Some(Frame { documents, terms, left_out, least, bits, features })
+        };
+        let frame = read().ok_or_else(|| damage("the trailer cannot be read"))?;
+        // Before any of them is multiplied.
+        if frame.terms >= u64::from(u32::MAX) || frame.bits > BITS_MAX {
+            return Err(damage("the trailer has numbers that no table has"));
+        }
+        if frame.file_len() != file_len {
+            return Err(damage("the file has another length than its trailer says"));
+        }
+        if trailer.get(..TRAILER_BYTES - SUM_BYTES) != Some(&frame.trailer()) {
+            return Err(damage("the trailer has something where nothing belongs"));
+        }
+        Ok(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_no_head_is_told_from_a_newer_one() {
+        assert_eq!(parse_head(&head()), Ok(()));
+        assert_eq!(parse_head(&head_of(2)), Err(Flaw::Version(2)));
+        for at in [0, 7, 8, 12, 63] {
+            let mut damaged = head();
+            damaged[at] ^= 1;
+            assert!(matches!(parse_head(&damaged), Err(Flaw::Damage(..))), "{at}");
+        }
+        assert!(matches!(parse_head(b"simkdf"), Err(Flaw::Damage(0, _))));
+    }
+
+    proptest! {
+        #[test]
+        fn a_trailer_reads_back(
+            (documents, terms, left_out) in (any::<u64>(), 0u64..1 << 32, any::<u64>()),
+            (least, bits) in (any::<u32>(), 0u32..=BITS_MAX),
+            features in "[a-z0-9-]{0,200}",
+        ) {
+            let frame = Frame { documents, terms, left_out, least, bits, features };
+            let mut trailer = frame.trailer();
+            trailer.resize(TRAILER_BYTES, 7);
+            let read = Frame::parse(&trailer, frame.file_len());
+            if terms < u64::from(u32::MAX) {
+                prop_assert_eq!(read, Ok(frame));
+            } else {
+                prop_assert!(read.is_err());
+            }
+        }
+
+        #[test]
+        fn any_trailer_is_read_without_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..TRAILER_BYTES + 9),
+            at in 0usize..TRAILER_BYTES,
+            value: u8,
+            len: u64,
+        ) {
+            let _ = Frame::parse(&bytes, len);
+            let frame = Frame { terms: 5, features: "words1".into(), ..Frame::default() };
+            let mut trailer = frame.trailer();
+            trailer.resize(TRAILER_BYTES, 0);
+            trailer[at] = value;
+            let _ = Frame::parse(&trailer, len);
+            let _ = Frame::parse(&trailer, frame.file_len());
+            let _ = parse_head(&bytes);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Frozen tables of document frequencies: how many documents have a feature.
+//!
+//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, and so need
+//! to know how many documents have it. That must not change while there are fingerprints that were
+//! made with it: a [`Table`] is an immutable file, checked as a whole when it is opened, read as a
+//! map, and known by its [checksum](Table::id).
+//!
+//! A table is counted from one's own pages: that of other pages does harm, since what is rare there
+//! is common here. A [`Counter`] takes any number of documents in the memory that it is given, and
+//! [`merge`] makes one table of several, such as those of many machines.
+//!
+//! ```
+//! use simkeep::df::{Counter, Table};
+//! use simkeep::fingerprint::{Fingerprinter, Frequencies, Recipe};
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("crawl.df");
+//! let recipe: Recipe = "words-idf".parse()?;
+//! let mut counter = Counter::new(&recipe, &path, 64 << 20)?;
+//! for text in ["the red house", "the green house", "the blue car"] {
+//!     counter.add(text)?;
+//! }
+//! counter.freeze(1)?;
+//!
+//! let table = Table::open(&path)?;
+//! assert_eq!((table.documents(), table.terms()), (3, 6));
+//! let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &table)?;
+//! assert_ne!(fingerprinter.of_text("the red car")?, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The format is specified in `format/df.md` of the repository.
+
+mod comparison;
+mod counter;
+mod frame;
+mod merge;
+mod table;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use comparison::Comparison;
+pub use counter::Counter;
+pub use merge::merge;
+pub use table::Table;

@@ -1,0 +1,261 @@
+//! Tables as a whole, on disks that fail and lose power.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::frame::{ENTRY_BYTES, HEAD_BYTES, SUM_BYTES};
+use super::merge::merge_on;
+use super::*;
+use crate::disk::{Disk, Name, SimDisk};
+use crate::error::{Error, Result};
+use crate::fingerprint::{FeatureSet, Frequencies, Recipe};
+
+const RECIPE: Recipe = Recipe::words(1);
+
+fn count(disk: &SimDisk, texts: &[String], memory_bytes: usize, least: u32) -> Result<Table> {
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    let mut counter = Counter::on(disk, 7, Path::new("crawl.df"), &RECIPE, memory_bytes);
+    texts.iter().try_for_each(|text| counter.add(text))?;
+    counter.freeze(least)
+}
+
+fn naive(texts: &[String]) -> BTreeMap<u64, u32> {
+    let mut set = FeatureSet::new(&RECIPE);
+    let mut counts = BTreeMap::new();
+    for text in texts {
+        set.of_text(text).iter().for_each(|hash| *counts.entry(*hash).or_default() += 1);
+    }
+    counts
+}
+
+/// Texts of so many different words that a small memory does not hold them.
+fn many() -> Vec<String> {
+    (0..60u64)
+        .map(|n| (0..100).map(|i| format!("w{} ", (n * 71 + i * i) % 3011)).collect())
+        .collect()
+}
+
+fn bytes_of(disk: &SimDisk) -> Vec<u8> {
+    let mut contents = disk.contents();
+    assert_eq!(contents.len(), 1, "only the table is left");
+    contents.remove(0).1
+}
+
+fn open(bytes: Vec<u8>) -> Result<Table> {
+    Table::on(&SimDisk::of([(Name::Df(7), bytes)]), 7)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn tables_hold_what_was_counted(
+        texts in prop::collection::vec("[a-z]{1,2}( [a-z]{1,2}){0,40}", 0..60),
+        least in 0u32..4,
+    ) {
+        let disk = SimDisk::new();
+        let table = count(&disk, &texts, 0, least).unwrap();
+        let mut expected = naive(&texts);
+        let all = expected.len();
+        expected.retain(|_, df| *df >= least);
+        prop_assert_eq!(table.iter().collect::<Vec<_>>(), expected.clone().into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(table.documents(), texts.len() as u64);
+        prop_assert_eq!(table.left_out(), (least, (all - expected.len()) as u64));
+        prop_assert_eq!(table.bytes(), bytes_of(&disk).len() as u64);
+        let hashes: Vec<u64> = expected.keys().flat_map(|hash| [*hash, hash ^ 1, !hash]).collect();
+        let mut found = Vec::new();
+        table.frequencies(&hashes, &mut found).unwrap();
+        for (hash, found) in hashes.iter().zip(found) {
+            prop_assert_eq!(found, u64::from(expected.get(hash).copied().unwrap_or(0)));
+            prop_assert_eq!(u64::from(table.frequency(*hash)), found);
+        }
+        for hash in [0, 1, u64::MAX] {
+            prop_assert_eq!(table.frequency(hash), 0);
+        }
+    }
+
+    #[test]
+    fn merged_tables_are_what_one_counter_counts(
+        texts in prop::collection::vec("[a-z]{1,2}( [a-z]{1,2}){0,20}", 1..60),
+        parts in 1usize..6,
+        least in 0u32..4,
+    ) {
+        let part = texts.len().div_ceil(parts);
+        let tables: Vec<Table> = texts
+            .chunks(part)
+            .map(|texts| count(&SimDisk::new(), texts, 0, 1).unwrap())
+            .collect();
+        let disk = SimDisk::new();
+        let on: Arc<dyn Disk> = Arc::new(disk.clone());
+        let merged = merge_on(&on, 7, &tables, least).unwrap();
+        let whole = SimDisk::new();
+        let expected = count(&whole, &texts, 1 << 20, least).unwrap();
+        prop_assert_eq!(merged.id(), expected.id());
+        prop_assert_eq!(bytes_of(&disk), bytes_of(&whole));
+    }
+}
+
+#[test]
+fn what_memory_does_not_hold_comes_out_the_same() {
+    let texts: Vec<String> = many();
+    let (small, large) = (SimDisk::new(), SimDisk::new());
+    small.record();
+    let table = count(&small, &texts, 0, 1).unwrap();
+    let scratch = small.take_log().iter().any(|op| op.name == Some(Name::DfScratch(7, 0)));
+    assert!(scratch, "nothing went to the scratch file");
+    assert_eq!(table.iter().collect::<BTreeMap<_, _>>(), naive(&texts));
+    count(&large, &texts, 1 << 30, 1).unwrap();
+    assert_eq!(bytes_of(&small), bytes_of(&large));
+}
+
+#[test]
+fn a_table_of_nothing_knows_nothing() {
+    let table = count(&SimDisk::new(), &[], 0, 1).unwrap();
+    assert_eq!((table.terms(), table.documents(), table.frequency(5)), (0, 0, 0));
+    assert_eq!(table.iter().next(), None);
+}
+
+#[test]
+fn tables_that_cannot_be_merged_say_why() {
+    let on: Arc<dyn Disk> = Arc::new(SimDisk::new());
+    let texts = ["a b".to_owned(), "a".to_owned()];
+    let table = |least| count(&SimDisk::new(), &texts, 0, least).unwrap();
+    let other = {
+        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+        Counter::on(disk, 1, Path::new("crawl.df"), &Recipe::words(2), 0).freeze(1).unwrap()
+    };
+    for (tables, least, why) in [
+        (vec![], 1, "name a table"),
+        (vec![table(1), other], 1, "of words1 and of words2"),
+        (vec![table(1), table(2)], 2, "left out what fewer than 2"),
+        (vec![table(2)], 1, "left out what fewer than 2"),
+    ] {
+        let error = merge_on(&on, 7, &tables, least).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    let rarer = merge_on(&on, 7, &[table(2)], 3).unwrap();
+    assert_eq!((rarer.terms(), rarer.left_out()), (0, (3, 1)));
+}
+
+#[test]
+fn tables_are_compared() {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let first = count(&SimDisk::new(), &texts(&["a b", "a c", "a d"]), 0, 1).unwrap();
+    let second = count(&SimDisk::new(), &texts(&["a b e", "f"]), 0, 1).unwrap();
+    let compared = Comparison::of(&first, &second);
+    assert_eq!((compared.common, compared.first_only, compared.second_only), (2, 2, 2));
+    assert!((compared.known - 4.0 / 6.0).abs() < 1e-9);
+    let (two, three, four) = (2f64.ln(), 3f64.ln(), 4f64.ln());
+    assert!((compared.idf - (3.0 * two + 3.0 * four) / 6.0).abs() < 1e-9, "{compared:?}");
+    let difference = 3.0 * (three - two) + 3.0 * (four - three);
+    assert!((compared.difference - difference / 6.0).abs() < 1e-9, "{compared:?}");
+    let same = Comparison::of(&first, &first);
+    assert_eq!((same.known, same.difference), (1.0, 0.0));
+}
+
+#[test]
+fn every_flipped_bit_and_every_cut_is_found() {
+    let disk = SimDisk::new();
+    count(&disk, &many()[..3], 0, 1).unwrap();
+    let bytes = bytes_of(&disk);
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        let error = open(damaged).unwrap_err();
+        assert!(matches!(error, Error::Corrupt(_)), "{at}: {error}");
+        assert!(open(bytes[..at].to_vec()).is_err(), "cut at {at}");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(open(longer).is_err());
+}
+
+#[test]
+fn what_no_counter_writes_is_refused_although_its_sum_is_right() {
+    let disk = SimDisk::new();
+    let table = count(&disk, &many()[..1], 0, 1).unwrap();
+    let directory = HEAD_BYTES + ENTRY_BYTES * usize::try_from(table.terms()).unwrap();
+    let bytes = bytes_of(&disk);
+    assert!(open(bytes.clone()).is_ok());
+    for (at, value) in [
+        // Out of order; of no document; of more documents than there are.
+        (HEAD_BYTES, u64::MAX.to_le_bytes().to_vec()),
+        (HEAD_BYTES + 8, 0u32.to_le_bytes().to_vec()),
+        (HEAD_BYTES + 8, 2u32.to_le_bytes().to_vec()),
+        // A directory that begins late, goes back, or leads too far.
+        (directory, 1u32.to_le_bytes().to_vec()),
+        (directory + 8, 0u32.to_le_bytes().to_vec()),
+        (directory + 4, u32::MAX.to_le_bytes().to_vec()),
+    ] {
+        let mut changed = bytes.clone();
+        changed[at..at + value.len()].copy_from_slice(&value);
+        let sum_at = changed.len() - SUM_BYTES;
+        let sum = xxh3_64(&changed[..sum_at]).to_le_bytes();
+        changed[sum_at..].copy_from_slice(&sum);
+        let error = open(changed).unwrap_err();
+        assert!(matches!(error, Error::Corrupt(_)), "{at}: {error}");
+    }
+}
+
+#[test]
+fn a_crash_at_any_moment_leaves_the_old_table_or_the_new() {
+    let texts = many();
+    let disk = SimDisk::new();
+    let old = count(&disk, &texts[..20], 0, 1).unwrap().id();
+    let before = bytes_of(&disk);
+    let probe = SimDisk::of([(Name::Df(7), before.clone())]);
+    let begun = probe.operations();
+    let new = count(&probe, &texts, 0, 1).unwrap().id();
+    let operations = probe.operations() - begun;
+    assert!(operations > 10 && new != old);
+    let (mut states, mut found) = (0, [0, 0]);
+    for nth in 1..=operations + 1 {
+        let disk = SimDisk::of([(Name::Df(7), before.clone())]);
+        disk.fail_from(nth, io::ErrorKind::Other);
+        let counted = count(&disk, &texts, 0, 1);
+        let mut random = nth;
+        let mut choice = |n: u64| {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (random >> 33) % n
+        };
+        let crashes = (0..40).map(|_| disk.crash(&mut choice));
+        let crashes: Vec<SimDisk> = crashes.collect();
+        for crashed in crashes.into_iter().chain([disk.crash_synced_only(), disk.crash_all_kept()])
+        {
+            let id = Table::on(&crashed, 7).unwrap().id();
+            assert!(id == old || id == new, "operation {nth}");
+            assert!(counted.is_err() || id == new, "a table that was finished is lost");
+            found[usize::from(id == new)] += 1;
+            states += 1;
+        }
+    }
+    println!("{states} crashes in {operations} operations: {found:?} old and new");
+    assert!(found[0] > 0 && found[1] > 0);
+}
+
+#[test]
+fn a_failed_call_is_an_error_and_the_old_table_stays() {
+    let texts = many();
+    let disk = SimDisk::new();
+    let old = count(&disk, &texts[..20], 0, 1).unwrap().id();
+    let before = bytes_of(&disk);
+    let mut failed = 0;
+    for nth in 1.. {
+        let disk = SimDisk::of([(Name::Df(7), before.clone())]);
+        disk.fail_after(nth, io::ErrorKind::StorageFull);
+        match count(&disk, &texts, 0, 1) {
+            Ok(_) => break,
+            Err(error) => assert!(error.to_string().contains("crawl.df"), "{error}"),
+        }
+        failed += 1;
+        disk.heal();
+        let table = Table::on(&disk, 7).unwrap();
+        // After the table has its name, what fails is the sync of the directory or the opening.
+        assert!(table.id() == old || table.documents() == 60);
+        assert!(disk.contents().iter().all(|(name, _)| *name == Name::Df(7)), "something is left");
+    }
+    assert!(failed > 6, "{failed}");
+}

@@ -1,0 +1,106 @@
+//! Entries on their way into a table.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::frame::{BITS_MAX, Frame, head};
+use crate::disk::{Disk, Name, NewFile};
+use crate::error::{Error, Result};
+
+/// Bytes that are gathered before they are written and summed.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Entries that a place of the directory leads to, at most and on average.
+const ENTRIES_PER_PLACE: u64 = 4;
+
+/// Writes a table: entries in ascending order, then directory and trailer.
+///
+/// Takes four bytes for every four entries that may come, up to 64 MiB. A file under its own name is
+/// a whole one: until then it is `.new`.
+pub(super) struct Writer {
+    file: NewFile,
+    sum: Xxh3Default,
+    chunk: Vec<u8>,
+    frame: Frame,
+    /// The leading bits that entries are counted by, and how many there are of each.
+    bits: u32,
+    counts: Vec<u32>,
+}
+
+/// The leading bits that a directory of so many terms tells apart.
+fn bits_of(terms: u64) -> u32 {
+    let places = terms.div_ceil(ENTRIES_PER_PLACE).next_power_of_two();
+    places.ilog2().min(BITS_MAX)
+}
+
+impl Writer {
+    /// Begins a table of `terms_max` entries at most.
+    pub(super) fn new(
+        disk: &Arc<dyn Disk>,
+        number: u64,
+        features: &str,
+        documents: u64,
+        least: u32,
+        terms_max: u64,
+    ) -> Result<Writer> {
+        let bits = bits_of(terms_max);
+        let mut writer = Writer {
+            file: NewFile::create(Arc::clone(disk), Name::DfNew(number))?,
+            sum: Xxh3Default::new(),
+            chunk: Vec::with_capacity(2 * CHUNK_BYTES),
+            frame: Frame { documents, least, features: features.to_owned(), ..Frame::default() },
+            bits,
+            counts: vec![0; 1 << bits],
+        };
+        writer.put(&head())?;
+        Ok(writer)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.chunk.extend_from_slice(bytes);
+        if self.chunk.len() >= CHUNK_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.sum.update(&self.chunk);
+        self.file.append(&self.chunk)?;
+        self.chunk.clear();
+        Ok(())
+    }
+
+    /// Adds a term: the next higher hash. Leaves it out if too few documents have it.
+    pub(super) fn push(&mut self, hash: u64, frequency: u32) -> Result<()> {
+        if frequency < self.frame.least {
+            self.frame.left_out += 1;
+            return Ok(());
+        }
+        self.frame.terms += 1;
+        if self.frame.terms >= u64::from(u32::MAX) {
+            let what = "a table has fewer than four billion terms; leave rare ones out";
+            return Err(Error::Option(what.to_owned()));
+        }
+        let place = hash.checked_shr(u64::BITS - self.bits).unwrap_or(0);
+        let count = usize::try_from(place).ok().and_then(|place| self.counts.get_mut(place));
+        count.into_iter().for_each(|count| *count += 1);
+        self.put(&hash.to_le_bytes())?;
+        self.put(&frequency.to_le_bytes())
+    }
+
+    /// Ends the table: it is durable and has its name.
+    pub(super) fn finish(mut self, number: u64) -> Result<()> {
+        // There may be far fewer entries than there were to be.
+        self.frame.bits = bits_of(self.frame.terms).min(self.bits);
+        let counts = std::mem::take(&mut self.counts);
+        let mut start = 0u32;
+        for places in counts.chunks(1 << (self.bits - self.frame.bits)) {
+            self.put(&start.to_le_bytes())?;
+            start = start.saturating_add(places.iter().sum());
+        }
+        self.put(&start.to_le_bytes())?;
+        self.put(&self.frame.trailer())?;
+        self.flush()?;
+        self.file.append(&self.sum.digest().to_le_bytes())?;
+        self.file.finish(Name::Df(number)).map(|_| ())
+    }
+}

@@ -1,0 +1,152 @@
+//! Pages and what they say.
+
+use super::super::document::Marks;
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn blocks_part_words_and_inline_elements_do_not() {
+    assert_eq!(visible_text("<p>a<b>b</b>c<p>d<br>e<div>f</div>g"), "abc\nd\ne\nf\ng");
+    assert_eq!(visible_text("<table><tr><td>1<td>2<tr><td>3</table>"), "1 2\n3");
+    assert_eq!(visible_text("<ul><li>x<li>y</ul>"), "x\ny");
+    assert_eq!(visible_text("a <i> b</i>\n\n c"), "a b c");
+}
+
+#[test]
+fn entities_are_decoded_and_comments_dropped() {
+    assert_eq!(visible_text("&lt;b&gt; &eacute;&#x4e2d;&nbsp;x<!-- no -->y"), "<b> é中 xy");
+    assert_eq!(visible_text("<!doctype html><![CDATA[x]]><?php y ?>z"), "z");
+}
+
+#[test]
+fn what_is_not_shown_is_dropped() {
+    let page = "<head><title>T</title><style>s{}</style><script>if (a<b) '</p>'</script></head>\
+                <body>1<noscript>n<p>n</noscript>2<template><p>t<template>u</template></template>3\
+                <svg><title>v</title><svg/><svg><text>w</text></svg></svg>4<iframe>f</iframe>5\
+                <svg/>6<script src=x></script>7";
+    assert_eq!(visible_text(page), "T\n1234567");
+}
+
+#[test]
+fn hidden_parts_are_dropped_with_all_they_hold() {
+    assert_eq!(visible_text("<div hidden>a<div>b<br><img></div>c</div>d"), "d");
+    assert_eq!(visible_text("<div hidden=''>a</div><div HIDDEN=hidden>b</div>c"), "c");
+    assert_eq!(visible_text("<div hidden=until-found>a</div>b"), "a\nb");
+    assert_eq!(visible_text("<input hidden>a<br hidden>b"), "a\nb");
+    assert_eq!(visible_text("<span class=hidden data-hidden>a</span>b"), "ab");
+    assert_eq!(visible_text("a<span hidden>b</span>c"), "ac");
+}
+
+#[test]
+fn hidden_elements_without_an_end_tag_end_where_a_browser_ends_them() {
+    assert_eq!(visible_text("<p hidden>a<b>b<p>c"), "c");
+    assert_eq!(visible_text("<ul><li hidden>a<ul><li>b</ul>c<li>d</ul>e"), "d\ne");
+    assert_eq!(visible_text("<ul><li hidden>a</ul>b"), "b");
+    assert_eq!(visible_text("<div><p hidden>a</div>b"), "b");
+    assert_eq!(visible_text("<table><tr><td hidden>a<table><tr><td>b</table><td>c</table>"), "c");
+    assert_eq!(visible_text("<div hidden><li hidden>a</div>b"), "b");
+    assert_eq!(visible_text("<div hidden>never closed<p>x"), "");
+}
+
+#[test]
+fn what_cannot_end_a_paragraph_does_not() {
+    for element in ["button", "select", "textarea", "legend", "label", "b", "iframe", "title"] {
+        let page = format!("<div><p hidden>a<{element}>b</{element}>c</p>d</div>e");
+        assert_eq!(visible_text(&page), "d\ne", "{element}");
+    }
+    assert_eq!(visible_text("<p hidden><button><div>a</div></button>b<h1>c</h1>"), "c");
+    assert_eq!(visible_text("<table><tr><td><p hidden>a<td>b</table>"), "b");
+}
+
+#[test]
+fn drawings_swallow_nothing_after_them() {
+    for inside in [
+        "<title/>",
+        "<style/>",
+        "<script/>",
+        "<textarea/>",
+        "<style>a{}</style>",
+        "<g><path d=x/></g>",
+        "<![CDATA[ </svg> <p> ]]>",
+        "<foreignObject><div>a<p>b</div></foreignObject>",
+        "<title>a<b>b</b></title>",
+        "<svg><svg/></svg>",
+    ] {
+        let page = format!("a<svg viewBox=x>{inside}</svg>b<math>{inside}</math>c");
+        let text = page.replace("[ </svg>", "[");
+        assert_eq!(visible_text(&text), "abc", "{inside}");
+        let hidden = format!("a<span hidden><svg>{inside}</svg></span>b");
+        assert_eq!(visible_text(&hidden), "ab", "{inside}");
+    }
+    // What was not closed ends where HTML goes on.
+    assert_eq!(visible_text("a<svg><path d=x><p>b"), "a\nb");
+    assert_eq!(visible_text("a<svg><g><div>b</div>c"), "a\nb\nc");
+    assert_eq!(visible_text("<noframes><p>a</noframes>b"), "b");
+    assert_eq!(visible_text("<title/>a</title>b"), "a\nb");
+}
+
+/// Whatever this page says to it, an extractor of the same name says the same for ever.
+#[test]
+fn a_messy_page_is_always_read_alike() {
+    let page = "\u{feff}<!DOCTYPE html PUBLIC \"-//W3C//DTD HTML 4.01//EN\"><HTML lang=en>\r
+        <head><META NAME='Author' CONTENT='Jane &amp; Co'><meta name=keywords content=\"a, b\">
+        <meta property=og:title content=x><meta name=description>
+        <title>Fish &amp; chips &mdash; caf&eacute;</title >
+        <style media=all>p > b { color: red }</style><script>if (a<b) document.write('<p>no</p>')\
+        </script></head><body onload=\"a>b\"><h1 class=x>The <em>best</em> h&#x65;re</h2>
+        <p>One&nbsp;two<b>three<i>four</b>five</i> six&#8203;seven &unknown; &lt;b> \u{2003}a\u{85}b
+        <a href='?a=1&b=2'>link <img alt=alt src=x> more <a href=y>next</a>, end
+        <ul><li>1<li hidden>2<li>3</ul><table><tr><td>4<td>5<tr><th>6</table>
+        <select><option>7<option selected>8</select><input value=9><br/>10<br>11<hr>
+        <pre>  12\n\n  13</pre><svg><title/><text>14</text></svg><noscript><p>15</noscript>
+        <div hidden><p>16<div>17</div></div><p hidden><button>18</button>19<p>20
+        <blockquote>21<!-- 22 --!>23<!-->24</blockquote 25>< 26 <27> </ 28> <?29?> 北京\u{301} \u{0}30
+        <template><p>31</template><iframe><p>32</iframe><strong>33<textarea><b>34</textarea></body></html>35";
+    let document = extract(page);
+    // Parts that are marked alike.
+    let mut parts: Vec<(String, Marks)> = Vec::new();
+    for (at, c) in document.text().char_indices() {
+        let marks = document.marks(at..at + 1);
+        match parts.last_mut() {
+            Some(last) if last.1 == marks => last.0.push(c),
+            _ => parts.push((c.into(), marks)),
+        }
+    }
+    let (none, emphasis, heading) = (Marks::NONE, Marks::EMPHASIS, Marks::HEADING);
+    let expected = [
+        ("Fish & chips — café", Marks::TITLE),
+        ("\n", none),
+        ("The ", heading),
+        ("best", heading | emphasis),
+        (" here", heading),
+        ("\nOne two", none),
+        ("threefourfive", emphasis),
+        (" six\u{200b}seven &unknown; <b> a b ", none),
+        ("link more next", Marks::ANCHOR),
+        (", end\n1\n3\n4 5\n6\n7\n8\n10\n11\n12 13\n20\n212324\n< 26 <27> 北京\u{301} 30 ", none),
+        ("33\n<b>34\n35", emphasis),
+    ];
+    assert_eq!(parts, expected.map(|(text, marks)| (text.to_owned(), marks)));
+    let fields = [("author", "Jane & Co"), ("keywords", "a, b")];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(document.fields(), fields);
+}
+
+#[test]
+fn depth_costs_neither_stack_nor_much_time() {
+    let deep = 200_000;
+    assert_eq!(visible_text(&("<div>".repeat(deep) + "x")), "x");
+    assert_eq!(visible_text(&("<div hidden>".repeat(deep) + &"</div>".repeat(deep) + "x")), "x");
+    assert_eq!(visible_text(&"<svg a=".repeat(deep)), "");
+    assert_eq!(visible_text(&"<!--".repeat(deep)), "");
+    assert_eq!(visible_text(&"&".repeat(deep)).len(), deep);
+}
+
+proptest! {
+    #[test]
+    fn no_page_panics_and_the_text_is_tidy(page in "(<|</|>|p|hidden|svg| |=|li|script|title|&|x|\n|é|\0|!--){0,60}") {
+        let text = visible_text(&page);
+        prop_assert!(!text.contains("  ") && !text.contains("\n\n"));
+        prop_assert_eq!(text.trim(), &text);
+    }
+}

@@ -1,0 +1,76 @@
+//! The tokens of a page, where a tag says how what follows it is read.
+
+use std::convert::Infallible;
+
+use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer, naive_next_state};
+
+/// What takes tokens.
+pub(super) trait Reader {
+    fn take(&mut self, event: &CallbackEvent<'_>);
+
+    /// Whether the place is in a drawing or formula.
+    fn is_foreign(&self) -> bool;
+}
+
+/// Gives all tokens of a page.
+pub(super) fn read<R: Reader>(html: &str, reader: &mut R) {
+    let reading = Reading { reader, name: Vec::new(), next: None };
+    let emitter = Switching(CallbackEmitter::new(reading));
+    match Tokenizer::new_with_emitter(html, emitter).finish() {
+        Ok(()) => {}
+    }
+}
+
+struct Reading<'r, R> {
+    reader: &'r mut R,
+    /// Of the last start tag.
+    name: Vec<u8>,
+    /// How the tokenizer goes on.
+    next: Option<State>,
+}
+
+impl<R: Reader> Callback<Infallible, ()> for Reading<'_, R> {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
+        self.reader.take(&event);
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.name.clear();
+                self.name.extend_from_slice(name);
+            }
+            // The content of scripts and the like is no markup, but drawings have markup alone.
+            CallbackEvent::CloseStartTag { .. } if !self.reader.is_foreign() => {
+                self.next = match self.name.as_slice() {
+                    b"noframes" => Some(State::RawText),
+                    name => naive_next_state(name),
+                };
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// An emitter that switches the tokenizer's state as far as that matters to a text.
+struct Switching<'r, R: Reader>(CallbackEmitter<Reading<'r, R>>);
+
+impl<R: Reader> ForwardingEmitter for Switching<'_, R> {
+    type Token = Infallible;
+
+    fn inner(&mut self) -> &mut impl Emitter<Token = Infallible> {
+        &mut self.0
+    }
+
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        // On its own account it switches nothing.
+        self.0.emit_current_tag().or(self.0.callback_mut().next.take())
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
+        self.0.callback_mut().reader.is_foreign()
+    }
+}

@@ -1,0 +1,139 @@
+//! `df`: tables of document frequencies.
+
+use std::fmt::Write as _;
+
+use simkeep::df::Table;
+
+use super::*;
+
+fn lines(texts: &[&str]) -> String {
+    let mut lines = String::new();
+    for (n, text) in texts.iter().enumerate() {
+        let url = format!("https://example.com/{n}");
+        let line = serde_json::json!({"url": url, "t": "2024-05-01", "text": text});
+        writeln!(lines, "{line}").unwrap();
+    }
+    lines
+}
+
+const TEXTS: [&str; 4] = ["the red house", "The green house.", "the blue car", "a boat"];
+
+#[test]
+fn a_table_is_built_shown_and_weighs_fingerprints() {
+    let place = Place::new();
+    let documents = place.write("pages.jsonl", lines(&TEXTS));
+    let table = place.file("crawl.df");
+    let built = place.run(&["df", "build", &documents, "--out", &table, "--json"]).objects();
+    let object = &built[0];
+    assert_eq!((&object["documents"], &object["terms"]), (&4.into(), &8.into()));
+    assert_eq!((&object["features"], &object["left_out"]), (&"words1".into(), &0.into()));
+    let size = std::fs::metadata(&table).unwrap().len();
+    assert_eq!(object["bytes"], size);
+    // The same documents make the same file.
+    let again = place.file("again.df");
+    place.done(&["df", "build", &documents, "--out", &again]);
+    assert_eq!(std::fs::read(&table).unwrap(), std::fs::read(&again).unwrap());
+
+    let shown = place.run(&["df", "show", &table, "the", "HOUSE", "plane", "--json"]).objects();
+    let words = shown[0]["words"].as_array().unwrap();
+    let found: Vec<(&str, u64)> = words
+        .iter()
+        .map(|word| (word["text"].as_str().unwrap(), word["documents"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(found, [("the", 3), ("HOUSE", 2), ("plane", 0)]);
+    assert!((words[1]["idf"].as_f64().unwrap() - 3f64.ln()).abs() < 1e-9);
+    assert_eq!(shown[0]["by_documents"], serde_json::json!([{"from": 1, "terms": 8}]));
+    let out = place.done(&["df", "show", &table]);
+    assert!(out.contains("8 features of words1 in 4 documents") && out.contains('█'), "{out}");
+
+    let text = place.write("text.txt", "the plane, the boat and the house");
+    let by = |more: &[&str]| {
+        let args = [&["fingerprint", &text, "--recipe", "words-idf", "--json"], more].concat();
+        place.run(&args)
+    };
+    assert_eq!(by(&[]).code, 2);
+    assert!(by(&[]).err.contains("--df"));
+    let explained = by(&["--df", &table, "--explain"]).objects().remove(0);
+    let heaviest = explained["heaviest"].as_array().unwrap();
+    let the = heaviest.iter().find(|feature| feature["text"] == "the").unwrap();
+    assert_eq!((&the["count"], &the["documents"]), (&3.into(), &3.into()));
+    let wrong = place.run(&["fingerprint", &text, "--recipe", "thesis-low", "--df", &table]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("of words1-jenkins, not of words1"), "{}", wrong.err);
+}
+
+#[test]
+fn tables_are_frozen_into_one_and_compared() {
+    let place = Place::new();
+    let build = |name: &str, texts: &[&str]| {
+        let documents = place.write("pages.jsonl", lines(texts));
+        let table = place.file(name);
+        place.done(&["df", "build", &documents, "--out", &table]);
+        table
+    };
+    let (first, second) = (build("first.df", &TEXTS[..2]), build("second.df", &TEXTS[2..]));
+    let whole = build("whole.df", &TEXTS);
+    let frozen = place.file("frozen.df");
+    place.done(&["df", "freeze", &first, &second, "--least", "1", "--out", &frozen]);
+    assert_eq!(std::fs::read(&frozen).unwrap(), std::fs::read(&whole).unwrap());
+    // Onto itself, and with fewer.
+    let out = place.done(&["df", "freeze", &frozen, "--out", &frozen]);
+    assert!(out.contains("2 features of words1 in 4 documents"), "{out}");
+    assert!(out.contains("6 of fewer than 2 documents left out"), "{out}");
+    let refused = place.run(&["df", "freeze", &frozen, &first, "--out", &whole]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("left out what fewer than 2"), "{}", refused.err);
+
+    let documents = place.write("pages.jsonl", lines(&TEXTS));
+    let compared = place.run(&["df", "compare", &first, &whole, &documents, "--json"]).objects();
+    assert_eq!((&compared[0]["common"], &compared[0]["second_only"]), (&4.into(), &4.into()));
+    assert_eq!((&compared[0]["known"], &compared[0]["first_only"]), (&1.0.into(), &0.into()));
+    assert_eq!(compared[0]["moves"]["documents"], 4);
+    let same = place.run(&["df", "compare", &whole, &whole, &documents, "--json"]).objects();
+    assert_eq!((&same[0]["difference"], &same[0]["moves"]["mean"]), (&0.0.into(), &0.0.into()));
+    let out = place.done(&["df", "compare", &first, &whole, &documents]);
+    assert!(out.starts_with("4 features in both, 0 in the first alone, 4 in the second"), "{out}");
+    assert!(out.contains("fingerprints of 4 documents differ by"), "{out}");
+}
+
+#[test]
+fn what_is_no_table_is_named() {
+    let place = Place::new();
+    let documents = place.write("pages.jsonl", lines(&TEXTS));
+    let table = place.file("crawl.df");
+    place.done(&["df", "build", &documents, "--out", &table]);
+    let bytes = std::fs::read(&table).unwrap();
+    for (name, bytes, why) in [
+        ("empty.df", &[][..], "the first eight bytes"),
+        (
+            "other.df",
+            b"not a table of anything at all, but a text of more than 64 bytes, which is long",
+            "first eight",
+        ),
+        ("cut.df", &bytes[..100], "the file ends too soon"),
+        ("half.df", &bytes[..bytes.len() - 1], "no trailer"),
+    ] {
+        let damaged = place.write(name, bytes);
+        let ran = place.run(&["df", "show", &damaged]);
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        assert!(ran.err.contains(name) && ran.err.contains(why), "{}", ran.err);
+    }
+    let mut flipped = bytes;
+    flipped[70] ^= 1;
+    let flipped = place.write("flipped.df", flipped);
+    let ran = place.run(&["fingerprint", &documents, "--recipe", "words-idf", "--df", &flipped]);
+    assert_eq!(ran.code, 4);
+    assert!(
+        ran.err.contains("flipped.df is damaged") && ran.err.contains("checksum"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(place.run(&["df", "show", "not-there"]).code, 5);
+    let nothing = place.write("nothing.jsonl", "");
+    assert_eq!(place.run(&["df", "build", &nothing, "--out", &table]).code, 2);
+    let nowhere = place.file("no/such/folder.df");
+    let ran = place.run(&["df", "build", &documents, "--out", &nowhere]);
+    assert_eq!(ran.code, 5);
+    assert!(ran.err.contains("no/such/folder.df"), "{}", ran.err);
+    assert!(Table::open(&table).is_ok(), "a table that could not be replaced is gone");
+}
