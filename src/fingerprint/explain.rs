@@ -132,8 +132,8 @@ impl Fingerprinter<'_> {
 fn occurrence(recipe: &Recipe, text: &str, mut take: impl FnMut(u64)) {
     let every = Recipe { modulo: 1, ..*recipe };
     let mut grams = Grams::new(&every, Kernel::PORTABLE);
-    grams.push(text, |hash, _| take(hash));
-    grams.finish(|hash, _| take(hash));
+    grams.push(text, |hashes, _| hashes.iter().copied().for_each(&mut take));
+    grams.finish(|hashes, _| hashes.iter().copied().for_each(&mut take));
 }
 
 /// Finds what features consist of.
@@ -152,8 +152,8 @@ impl Texts<'_> {
         let found = voters.iter().map(|voter| (voter.first, String::new())).collect();
         let mut texts = Texts { recipe, window: VecDeque::new(), count: 0, found };
         let mut words = Words::new(Kernel::PORTABLE, recipe.unit == Unit::Chars);
-        words.push(text, |word, _| texts.word(word));
-        words.finish(|word, _| texts.word(word));
+        words.push(text, |word: &[u8], _: usize| texts.word(word));
+        words.finish(|word: &[u8], _: usize| texts.word(word));
         if texts.count < recipe.gram as usize {
             let whole = texts.whole();
             texts.found.insert(0, whole);

@@ -28,8 +28,8 @@ impl FeatureSet {
     pub fn of_text(&mut self, text: &str) -> &[u64] {
         let FeatureSet { grams, hashes } = self;
         hashes.clear();
-        grams.push(text, |hash, _| hashes.push(hash));
-        grams.finish(|hash, _| hashes.push(hash));
+        grams.push(text, |some, _| hashes.extend_from_slice(some));
+        grams.finish(|some, _| hashes.extend_from_slice(some));
         hashes.sort_unstable();
         hashes.dedup();
         hashes

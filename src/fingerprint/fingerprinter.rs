@@ -96,7 +96,7 @@ impl<'t> Fingerprinter<'t> {
             grams: Grams::new(recipe, kernel),
             tally: Tally::new(),
             placed: Vec::new(),
-            weights: Weights::new(),
+            weights: Weights::new(recipe.counts),
             vote: Simhash::with_kernel(kernel, unit),
         }
     }
@@ -136,11 +136,11 @@ impl<'t> Fingerprinter<'t> {
     pub fn push(&mut self, text: &str) {
         let Fingerprinter { recipe, grams, tally, placed, vote, .. } = self;
         if recipe.is_placed() {
-            grams.push(text, |hash, at| placed.push((hash, at)));
+            grams.push(text, |hashes, places| placed.extend(pairs(hashes, places)));
         } else if recipe.is_plain() {
-            grams.push(text, |hash, _| vote.add(hash, 1));
+            grams.push(text, |hashes, _| vote.add_all(hashes, 1));
         } else {
-            grams.push(text, |hash, _| tally.add(hash, 0));
+            grams.push(text, |hashes, _| tally.add_all(hashes));
         }
     }
 
@@ -161,9 +161,8 @@ impl<'t> Fingerprinter<'t> {
 
     /// The outcome of the vote, and everything empty again.
     pub(super) fn finish_vote(&mut self, document: &Document) -> u64 {
-        self.tally.clear();
+        self.tally.clear(FEATURES_KEPT);
         self.placed.clear();
-        self.tally.shrink_to(FEATURES_KEPT);
         self.placed.shrink_to(FEATURES_KEPT);
         self.weights.shrink_to(FEATURES_KEPT);
         let bits = self.vote.finish();
@@ -177,7 +176,7 @@ impl<'t> Fingerprinter<'t> {
     pub(super) fn vote_on(&mut self, document: &Document) -> Result<u64> {
         let Fingerprinter { recipe, frequencies, grams, tally, placed, weights, vote } = self;
         if recipe.is_placed() {
-            grams.finish(|hash, at| placed.push((hash, at)));
+            grams.finish(|hashes, places| placed.extend(pairs(hashes, places)));
             let length = placed.len() as u64;
             let boost = recipe.boost.fixed();
             for (x, &(hash, at)) in (0..).zip(&*placed) {
@@ -185,14 +184,14 @@ impl<'t> Fingerprinter<'t> {
                 if document.marks(at..at + 1) != Marks::NONE {
                     weight = scaled(weight, boost);
                 }
-                tally.add(hash, weight);
+                tally.add_placed(hash, weight);
             }
         } else if recipe.is_plain() {
-            grams.finish(|hash, _| vote.add(hash, 1));
+            grams.finish(|hashes, _| vote.add_all(hashes, 1));
         } else {
-            grams.finish(|hash, _| tally.add(hash, 0));
+            grams.finish(|hashes, _| tally.add_all(hashes));
         }
-        weights.weigh(recipe, tally.features(), *frequencies)?;
+        weights.weigh(recipe, tally, *frequencies)?;
         weights.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
         let weight = match recipe.fields {
             Fields::None => return Ok(0),
@@ -214,6 +213,11 @@ impl<'t> Fingerprinter<'t> {
     }
 }
 
+/// Features with their places.
+fn pairs<'f>(hashes: &'f [u64], places: &'f [usize]) -> impl Iterator<Item = (u64, usize)> + 'f {
+    hashes.iter().copied().zip(places.iter().copied())
+}
+
 impl Recipe {
     /// The hash of a field: of its name, a byte 0x1F, and the words of its value in lower case with
     /// one space between two.
@@ -228,8 +232,8 @@ impl Recipe {
             field.extend_from_slice(word);
         };
         let mut words = super::words::Words::new(Kernel::PORTABLE, true);
-        words.push(value, |word, _| take(word));
-        words.finish(|word, _| take(word));
+        words.push(value, |word: &[u8], _: usize| take(word));
+        words.finish(|word: &[u8], _: usize| take(word));
         self.hash.of(&field)
     }
 }

@@ -7,7 +7,8 @@ use super::jenkins::jenkins;
 use super::kernel::Kernel;
 use super::recipe::{GRAM_MAX, Hash, Recipe, Unit};
 use super::stop::{is_date_word, is_stop_word};
-use super::words::Words;
+use super::together::Together;
+use super::words::{Span, Take, Words};
 
 impl Hash {
     #[inline]
@@ -26,6 +27,11 @@ impl Recipe {
     pub(super) fn chooses(&self, hash: u64) -> bool {
         let bits = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         self.modulo == 1 || bits.is_multiple_of(u64::from(self.modulo))
+    }
+
+    /// Whether no word is left out.
+    fn takes_all(&self) -> bool {
+        !self.without_numbers && !self.without_stop_words
     }
 
     /// Whether a word in lower case is not left out.
@@ -54,14 +60,21 @@ pub(super) struct Grams {
 #[derive(Clone, Debug)]
 struct Window {
     recipe: Recipe,
-    /// The hashes of the last words.
-    hashes: [[u8; 8]; GRAM_MAX as usize],
-    /// The last characters.
-    chars: Vec<u8>,
-    /// How many words or characters there were so far.
+    placed: bool,
+    together: Together,
+    /// Those of the words that come that are not left out.
+    kept: Vec<Span>,
+    /// The hashes of the last words, fewer than make a feature, and of those that come.
+    hashes: Vec<u64>,
+    /// The last characters, fewer than make a feature, and those that come.
+    chars: String,
+    /// Where each of these words begins, or the word of each of these characters, if places matter.
+    starts: Vec<usize>,
+    /// How many words or characters there were.
     count: u64,
-    /// Where the last word begins in the text.
-    last_at: usize,
+    /// The next features, and their places.
+    features: Vec<u64>,
+    places: Vec<usize>,
 }
 
 impl Grams {
@@ -70,117 +83,217 @@ impl Grams {
             words: Words::new(kernel, recipe.unit == Unit::Chars),
             window: Window {
                 recipe: *recipe,
-                hashes: Default::default(),
-                chars: Vec::new(),
+                placed: recipe.is_placed(),
+                together: Together::default(),
+                kept: Vec::new(),
+                hashes: Vec::new(),
+                chars: String::new(),
+                starts: Vec::new(),
                 count: 0,
-                last_at: 0,
+                features: Vec::new(),
+                places: Vec::new(),
             },
         }
     }
 
-    /// Takes the next piece, and gives the hash of each feature that ends in it and the offset in
-    /// the whole text of the word that ends it.
-    #[inline]
-    pub(super) fn push(&mut self, text: &str, mut feature: impl FnMut(u64, usize)) {
+    /// Takes the next piece, and gives the hashes of the features that end in it, some at a time. If
+    /// places matter to the recipe, it gives the offsets in the whole text of the words that end
+    /// them, too.
+    pub(super) fn push(&mut self, text: &str, give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
-        words.push(text, |word, at| window.take(word, at, &mut feature));
+        words.push(text, Giving { window, give });
     }
 
     /// Gives what is left, and begins anew.
-    pub(super) fn finish(&mut self, mut feature: impl FnMut(u64, usize)) {
+    pub(super) fn finish(&mut self, mut give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
-        words.finish(|word, at| window.take(word, at, &mut feature));
-        window.finish(&mut feature);
+        words.finish(Giving { window, give: &mut give });
+        window.finish(&mut give);
+    }
+}
+
+/// Makes features of words.
+struct Giving<'w, F> {
+    window: &'w mut Window,
+    give: F,
+}
+
+impl<F: FnMut(&[u64], &[usize])> Take for Giving<'_, F> {
+    fn word(&mut self, word: &[u8], at: usize) {
+        if self.window.recipe.takes(word) {
+            self.window.add(word, at);
+            self.window.give(&mut self.give);
+        }
+    }
+
+    fn words(&mut self, text: &[u8], words: &[Span], at: usize) {
+        let Giving { window, give } = self;
+        if window.recipe.takes_all() {
+            window.add_all(text, words, at);
+        } else {
+            let mut kept = std::mem::take(&mut window.kept);
+            kept.clear();
+            kept.extend(words.iter().filter(|word| window.recipe.takes(word.of(text))));
+            window.add_all(text, &kept, at);
+            window.kept = kept;
+        }
+        window.give(give);
     }
 }
 
 impl Window {
-    #[inline]
-    fn take(&mut self, word: &[u8], at: usize, feature: &mut impl FnMut(u64, usize)) {
-        if !self.recipe.takes(word) {
-            return;
-        }
-        let recipe = self.recipe;
-        let Recipe { unit, gram, hash, .. } = recipe;
-        self.last_at = at;
-        let mut feature = |hash: u64| {
-            if recipe.chooses(hash) {
-                feature(hash, at);
-            }
-        };
-        match (unit, gram) {
-            (Unit::Words, 1) => {
+    fn add(&mut self, word: &[u8], at: usize) {
+        match self.recipe.unit {
+            Unit::Words => {
+                self.hashes.push(self.recipe.hash.of(word));
                 self.count += 1;
-                feature(hash.of(word));
-            }
-            (Unit::Words, n) => {
-                self.count += 1;
-                let n = n as usize;
-                let Some(last) = self.hashes.get_mut(..n) else { return };
-                last.copy_within(1.., 0);
-                if let Some(newest) = last.last_mut() {
-                    *newest = hash.of(word).to_le_bytes();
-                }
-                if self.count >= n as u64 {
-                    feature(hash.of(last.as_flattened()));
+                if self.placed {
+                    self.starts.push(at);
                 }
             }
-            (Unit::Chars, n) => {
-                let word = String::from_utf8_lossy(word);
-                let space = (self.count > 0).then_some(' ');
-                for c in space.into_iter().chain(word.chars()) {
-                    self.chars.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                    self.count += 1;
-                    if self.count > u64::from(n) {
-                        let rest = self.chars.iter().skip(1);
-                        let next = rest.take_while(|byte| (0x80..0xC0).contains(*byte)).count() + 1;
-                        self.chars.drain(..next);
-                    }
-                    if self.count >= u64::from(n) {
-                        feature(hash.of(&self.chars));
-                    }
+            Unit::Chars => {
+                let before = self.chars.len();
+                if self.count > 0 {
+                    self.chars.push(' ');
+                }
+                self.chars.push_str(&String::from_utf8_lossy(word));
+                let added = self.chars.get(before..).unwrap_or_default();
+                let added = if added.is_ascii() { added.len() } else { added.chars().count() };
+                self.count += added as u64;
+                if self.placed {
+                    self.starts.extend(std::iter::repeat_n(at, added));
                 }
             }
         }
     }
 
-    fn finish(&mut self, feature: &mut impl FnMut(u64, usize)) {
-        let Recipe { unit, gram, hash, .. } = self.recipe;
-        if self.count > 0 && self.count < u64::from(gram) {
-            let whole = match unit {
-                // The words stand at the end of the window.
-                Unit::Words => {
-                    let first = u64::from(gram).saturating_sub(self.count);
-                    let words = self.hashes.get(..gram as usize).unwrap_or_default();
-                    let words =
-                        words.get(usize::try_from(first).unwrap_or(0)..).unwrap_or_default();
-                    match words {
-                        [one] => u64::from_le_bytes(*one),
-                        several => hash.of(several.as_flattened()),
-                    }
+    fn add_all(&mut self, text: &[u8], words: &[Span], at: usize) {
+        let start = |word: &Span| at + usize::from(word.start);
+        match self.recipe.unit {
+            Unit::Words => {
+                self.together.hash(self.recipe.hash, text, words, &mut self.hashes);
+                self.count += words.len() as u64;
+                if self.placed {
+                    self.starts.extend(words.iter().map(start));
                 }
-                Unit::Chars => hash.of(&self.chars),
-            };
-            if self.recipe.chooses(whole) {
-                feature(whole, self.last_at);
+            }
+            Unit::Chars => words.iter().for_each(|word| self.add(word.of(text), start(word))),
+        }
+    }
+
+    /// Gives the features that are whole, and keeps what those to come begin with.
+    fn give(&mut self, give: &mut impl FnMut(&[u64], &[usize])) {
+        let Window { recipe, hashes, chars, starts, features, places, .. } = self;
+        let gram = recipe.gram as usize;
+        features.clear();
+        match recipe.unit {
+            Unit::Words if gram == 1 => std::mem::swap(features, hashes),
+            Unit::Words => {
+                recipe.hash.grams(gram, hashes, features);
+                hashes.drain(..hashes.len().saturating_sub(gram - 1));
+            }
+            Unit::Chars => {
+                let passed = chars_grams(recipe.hash, gram, chars, features);
+                chars.drain(..passed);
             }
         }
+        // A feature is where the word is that ends it.
+        places.clear();
+        places.extend(starts.iter().skip(gram - 1));
+        starts.drain(..starts.len().saturating_sub(gram - 1));
+        if recipe.modulo != 1 {
+            if self.placed {
+                let mut chosen = features.iter().map(|feature| recipe.chooses(*feature));
+                places.retain(|_| chosen.next().unwrap_or(false));
+            }
+            features.retain(|feature| recipe.chooses(*feature));
+        }
+        if !features.is_empty() {
+            give(features, places);
+        }
+    }
+
+    /// Gives the whole of a text that is shorter than a feature.
+    fn finish(&mut self, give: &mut impl FnMut(&[u64], &[usize])) {
+        let Recipe { unit, gram, hash, .. } = self.recipe;
+        if self.count > 0 && self.count < u64::from(gram) {
+            let whole = match (unit, &self.hashes[..]) {
+                (Unit::Words, [one]) => *one,
+                (Unit::Words, several) => {
+                    let bytes: Vec<u8> = several.iter().flat_map(|h| h.to_le_bytes()).collect();
+                    hash.of(&bytes)
+                }
+                (Unit::Chars, _) => hash.of(self.chars.as_bytes()),
+            };
+            if self.recipe.chooses(whole) {
+                let last = self.starts.last();
+                give(&[whole], last.map_or(&[], std::slice::from_ref));
+            }
+        }
+        self.hashes.clear();
         self.chars.clear();
+        self.starts.clear();
         self.count = 0;
     }
 }
 
+impl Hash {
+    /// Appends the hashes of all runs of `gram` words.
+    fn grams(self, gram: usize, words: &[u64], out: &mut Vec<u64>) {
+        match gram {
+            2 => self.grams_of::<2>(words, out),
+            3 => self.grams_of::<3>(words, out),
+            4 => self.grams_of::<4>(words, out),
+            5 => self.grams_of::<5>(words, out),
+            6 => self.grams_of::<6>(words, out),
+            7 => self.grams_of::<7>(words, out),
+            _ => self.grams_of::<{ GRAM_MAX as usize }>(words, out),
+        }
+    }
+
+    /// With a length that the compiler knows, the hash is a few instructions.
+    fn grams_of<const N: usize>(self, words: &[u64], out: &mut Vec<u64>) {
+        let grams = words.windows(N).filter_map(|gram| <&[u64; N]>::try_from(gram).ok());
+        out.extend(grams.map(|gram| self.of(gram.map(u64::to_le_bytes).as_flattened())));
+    }
+}
+
+/// Appends the hashes of all runs of `gram` characters, and says from which byte on those are that
+/// the next features begin with.
+fn chars_grams(hash: Hash, gram: usize, chars: &str, out: &mut Vec<u64>) -> usize {
+    if chars.is_ascii() {
+        out.extend(chars.as_bytes().windows(gram).map(|gram| hash.of(gram)));
+        return chars.len().saturating_sub(gram - 1);
+    }
+    let ends = chars.char_indices().map(|(at, c)| at + c.len_utf8());
+    let starts = chars.char_indices().map(|(at, _)| at);
+    let mut passed = 0;
+    for (start, end) in starts.zip(ends.skip(gram - 1)) {
+        let bytes = chars.as_bytes().get(start..end).unwrap_or_default();
+        out.push(hash.of(bytes));
+        passed =
+            start + chars.get(start..).and_then(|c| c.chars().next()).map_or(0, char::len_utf8);
+    }
+    passed
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::Share;
     use super::*;
 
     fn grams(recipe: &Recipe, text: &str) -> Vec<(u64, usize)> {
-        let mut grams = Grams::new(recipe, Kernel::fastest());
+        // So that places are given.
+        let mut grams = Grams::new(&recipe.boost(Share::ZERO), Kernel::fastest());
         let mut found = Vec::new();
         for _ in 0..2 {
             found.clear();
-            grams.push(text, |hash, at| found.push((hash, at)));
-            grams.finish(|hash, at| found.push((hash, at)));
+            let mut add = |hashes: &[u64], places: &[usize]| {
+                assert_eq!(hashes.len(), places.len());
+                found.extend(hashes.iter().copied().zip(places.iter().copied()));
+            };
+            grams.push(text, &mut add);
+            grams.finish(add);
         }
         found
     }

@@ -47,8 +47,10 @@ mod html;
 mod jenkins;
 mod kernel;
 mod name;
+mod open;
 mod presets;
 mod recipe;
+mod run;
 mod share;
 mod shingles;
 mod simhash;
@@ -57,6 +59,7 @@ mod stop;
 mod supershingles;
 mod tables;
 mod tally;
+mod together;
 mod weights;
 mod words;
 

@@ -73,6 +73,19 @@ impl Simhash {
         }
     }
 
+    /// Adds features of one weight.
+    #[inline]
+    pub(super) fn add_all(&mut self, hashes: &[u64], weight: u64) {
+        if weight != self.unit || self.units.len() + hashes.len() < COUNTED_MAX {
+            hashes.iter().for_each(|hash| self.add(*hash, weight));
+            return;
+        }
+        for hashes in hashes.chunks(COUNTED_MAX) {
+            self.settle_units();
+            self.units.extend_from_slice(hashes);
+        }
+    }
+
     fn settle_units(&mut self) {
         let counts = self.kernel.count(&self.units);
         for (vote, count) in self.votes.iter_mut().zip(counts) {

@@ -15,8 +15,8 @@ use crate::error::Error;
 fn naive(recipe: &Recipe, text: &str, frequencies: &Counted) -> u64 {
     let mut features = Vec::new();
     let mut grams = Grams::new(recipe, Kernel::PORTABLE);
-    grams.push(text, |hash, _| features.push(hash));
-    grams.finish(|hash, _| features.push(hash));
+    grams.push(text, |hashes, _| features.extend_from_slice(hashes));
+    grams.finish(|hashes, _| features.extend_from_slice(hashes));
     let length = features.len() as u64;
     let mut counts: HashMap<u64, (u64, u128)> = HashMap::new();
     for (x, hash) in (0..).zip(features) {

@@ -4,7 +4,7 @@ use super::fixed::{self, ONE, WEIGHT_MAX};
 use super::frequencies::Frequencies;
 use super::kernel::Weighed;
 use super::recipe::{Counts, Rarity, Recipe, Scaling};
-use super::tally::Tallied;
+use super::tally::Tally;
 use crate::error::Result;
 
 impl Counts {
@@ -51,6 +51,8 @@ impl Scaling {
 /// Weighs the features of documents, one after another.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
+    /// What features weigh by how often they occur: those of the least counts.
+    by_count: [u64; 64],
     hashes: Vec<u64>,
     frequencies: Vec<u64>,
     /// Before they are made to fit a vote.
@@ -60,8 +62,11 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    pub(super) fn new() -> Weights {
+    pub(super) fn new(counts: Counts) -> Weights {
+        let mut by_count = [0; 64];
+        (0..).zip(&mut by_count).for_each(|(count, weight)| *weight = counts.weight(count));
         Weights {
+            by_count,
             hashes: Vec::new(),
             frequencies: Vec::new(),
             unscaled: Vec::new(),
@@ -73,39 +78,47 @@ impl Weights {
     pub(super) fn weigh(
         &mut self,
         recipe: &Recipe,
-        features: &[Tallied],
+        tally: &Tally,
         table: Option<&dyn Frequencies>,
     ) -> Result<()> {
-        self.frequencies.clear();
-        let mut documents = 0;
-        if let (true, Some(table)) = (recipe.needs_frequencies(), table) {
-            documents = table.documents();
-            self.hashes.clear();
-            self.hashes.extend(features.iter().map(|feature| feature.hash));
-            table.frequencies(&self.hashes, &mut self.frequencies)?;
+        let Weights { by_count, hashes, frequencies, unscaled, weighed } = self;
+        let by_count = |count: u64| {
+            let known = usize::try_from(count).ok().and_then(|count| by_count.get(count));
+            known.copied().unwrap_or_else(|| recipe.counts.weight(count))
+        };
+        weighed.clear();
+        if recipe.rarity == Rarity::None && !recipe.is_placed() {
+            weighed.extend(tally.features().map(|feature| (feature.hash, by_count(feature.count))));
+            self.choose(recipe);
+            return Ok(());
         }
-        self.weighed.clear();
-        let placed = recipe.is_placed();
-        for (nth, feature) in features.iter().enumerate() {
-            let mut weight = u128::from(recipe.counts.weight(feature.count));
-            if recipe.rarity != Rarity::None {
-                let df = self.frequencies.get(nth).copied().unwrap_or(0);
-                weight = (weight * u128::from(recipe.rarity.factor(documents, df))) >> 16;
+        unscaled.clear();
+        unscaled.extend(tally.features().map(|feature| u128::from(by_count(feature.count))));
+        if let (true, Some(table)) = (recipe.needs_frequencies(), table) {
+            hashes.clear();
+            hashes.extend(tally.features().map(|feature| feature.hash));
+            frequencies.clear();
+            table.frequencies(hashes, frequencies)?;
+            let documents = table.documents();
+            for (weight, df) in unscaled.iter_mut().zip(&*frequencies) {
+                *weight = (*weight * u128::from(recipe.rarity.factor(documents, *df))) >> 16;
             }
-            if placed {
+        }
+        if recipe.is_placed() {
+            let features = tally.features().zip(tally.places());
+            for (weight, (feature, places)) in unscaled.iter_mut().zip(features) {
                 // The mean over its occurrences.
-                let all = weight * u128::from(feature.places);
-                weight = (all / u128::from(feature.count.max(1))) >> 16;
+                let all = *weight * u128::from(places);
+                *weight = (all / u128::from(feature.count.max(1))) >> 16;
             }
-            self.unscaled.push(weight);
         }
         // What is too heavy for a vote is made lighter together with all others.
-        let heaviest = self.unscaled.iter().copied().max().unwrap_or(0);
+        let heaviest = unscaled.iter().copied().max().unwrap_or(0);
         let bits = (u128::BITS - heaviest.leading_zeros()).saturating_sub(WEIGHT_MAX.count_ones());
-        for (feature, weight) in features.iter().zip(self.unscaled.drain(..)) {
+        for (feature, weight) in tally.features().zip(&*unscaled) {
             match u64::try_from(weight >> bits) {
                 Ok(0) | Err(_) => {}
-                Ok(weight) => self.weighed.push((feature.hash, weight)),
+                Ok(weight) => weighed.push((feature.hash, weight)),
             }
         }
         self.choose(recipe);
@@ -122,6 +135,9 @@ impl Weights {
 
     /// Leaves out what the recipe does, by weight.
     fn choose(&mut self, recipe: &Recipe) {
+        if recipe.chooses_all() {
+            return;
+        }
         let heaviest = self.weighed.iter().map(|feature| feature.1).max().unwrap_or(0);
         let (least, most) = (recipe.at_least.of(heaviest), recipe.at_most.of(heaviest));
         if least > 0 || most < heaviest {
@@ -147,15 +163,20 @@ impl Recipe {
         self.scaling != Scaling::None || self.boost != super::Share::ONE
     }
 
+    /// Whether no weight is of any matter to another.
+    fn chooses_all(&self) -> bool {
+        self.at_least == super::Share::ZERO
+            && self.at_most >= super::Share::ONE
+            && self.top == u32::MAX
+            && self.cap == 1
+    }
+
     /// Whether every occurrence weighs the same, so that none needs to be found again.
     pub(super) fn is_plain(&self) -> bool {
         self.counts == Counts::Raw
             && !self.needs_frequencies()
             && !self.is_placed()
-            && self.at_least == super::Share::ZERO
-            && self.at_most >= super::Share::ONE
-            && self.top == u32::MAX
-            && self.cap == 1
+            && self.chooses_all()
             && !matches!(self.fields, super::Fields::Share(_))
     }
 }

@@ -1,19 +1,58 @@
 //! The words of a text.
 
-use super::classes::Class;
-use super::kernel::{BLOCK, Classes, Kernel};
+use super::kernel::Kernel;
+use super::open::Open;
+use super::run::Run;
 
 /// The longest word in bytes of UTF-8. A longer run is cut into words of at most that many, so that
 /// neither memory nor one feature grows with what a stranger writes without a space.
 pub(super) const WORD_BYTES_MAX: usize = 256;
 
+/// Takes words as they are found.
+pub(super) trait Take {
+    /// Takes a word in lower case, and the offset of its first byte in the whole text.
+    fn word(&mut self, word: &[u8], at: usize);
+
+    /// Takes several of a stretch of text in lower case, which begins at an offset of the whole.
+    fn words(&mut self, text: &[u8], words: &[Span], at: usize) {
+        for word in words {
+            self.word(word.of(text), at + usize::from(word.start));
+        }
+    }
+}
+
+impl<F: FnMut(&[u8], usize)> Take for F {
+    fn word(&mut self, word: &[u8], at: usize) {
+        self(word, at);
+    }
+}
+
+/// Where a word lies in a stretch of text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) start: u16,
+    pub(super) end: u16,
+}
+
+impl Span {
+    #[inline]
+    pub(super) fn of(self, text: &[u8]) -> &[u8] {
+        text.get(usize::from(self.start)..usize::from(self.end)).unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn len(self) -> usize {
+        usize::from(self.end.saturating_sub(self.start))
+    }
+}
+
 /// Takes words from a text that comes in pieces: maximal runs of letters and digits, lower-cased.
 ///
 /// Letters and digits are the characters with the property `Alphabetic` or of a category `N*`;
 /// combining marks go on with a word and begin none; what is not seen, like a soft hyphen or a joiner,
-/// is passed over. A word is lower-cased character by character,
-/// one for one: where lower case is several characters (U+0130 alone) the first stands for all, and
-/// a final sigma counts as a sigma, since capitals do not tell the two apart.
+/// is passed over. A word is lower-cased character by character, one for one: where lower case is
+/// several characters (U+0130 alone) the first stands for all, and a final sigma counts as a sigma,
+/// since capitals do not tell the two apart.
 ///
 /// Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer, Myanmar and kin) have no such
 /// runs: there each pair of neighbouring characters is a word, and a character that stands alone.
@@ -23,50 +62,32 @@ pub(super) const WORD_BYTES_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct Words {
     kernel: Kernel,
-    runs: bool,
-    /// The word in hand, in lower case; in a script without spaces the last character.
-    open: Vec<u8>,
-    /// Where it begins in the text.
-    open_at: usize,
-    /// Whether it is of a script without spaces, and whether it was part of a pair.
-    unspaced: bool,
-    paired: bool,
+    /// The stretch in hand.
+    run: Run,
+    /// The word that it may go on with.
+    open: Open,
     /// Bytes of the text that have been passed.
     passed: usize,
 }
 
 impl Words {
     pub(super) fn new(kernel: Kernel, runs: bool) -> Words {
-        let open = Vec::with_capacity(WORD_BYTES_MAX + BLOCK);
-        Words { kernel, runs, open, open_at: 0, unspaced: false, paired: false, passed: 0 }
+        Words { kernel, run: Run::new(), open: Open::new(runs), passed: 0 }
     }
 
-    /// Takes the next piece, and gives each word that ends in it and the offset of its first byte in
-    /// the whole text. Linear.
-    pub(super) fn push(&mut self, text: &str, mut word: impl FnMut(&[u8], usize)) {
+    /// Takes the next piece, and gives each word that ends in it. Linear.
+    pub(super) fn push(&mut self, text: &str, mut take: impl Take) {
         let mut rest = text;
-        let mut lower = [0; BLOCK];
         while !rest.is_empty() {
-            let (classes, length) = match rest.as_bytes().first_chunk::<BLOCK>() {
-                Some(block) => (self.kernel.classify(block, &mut lower), BLOCK),
-                None => {
-                    // Filled up with what ends no word: it is not looked at.
-                    let mut block = [0; BLOCK];
-                    for (to, from) in block.iter_mut().zip(rest.bytes()) {
-                        *to = from;
-                    }
-                    (self.kernel.classify(&block, &mut lower), rest.len())
-                }
-            };
-            let ascii = length.min(classes.foreign.trailing_zeros() as usize);
-            if ascii > 0 {
-                self.take_ascii(lower.get(..ascii).unwrap_or_default(), classes, &mut word);
-                self.passed += ascii;
-                rest = rest.get(ascii..).unwrap_or_default();
+            let passed = self.run.read(self.kernel, rest);
+            if passed > 0 {
+                self.take_run(&mut take);
+                self.passed += passed;
+                rest = rest.get(passed..).unwrap_or_default();
             }
             let mut chars = rest.chars();
-            while let Some(c) = chars.clone().next().filter(|c| ascii < length && !c.is_ascii()) {
-                self.take(c, &mut word);
+            while let Some(c) = chars.clone().next().filter(|c| !c.is_ascii()) {
+                self.open.character(c, self.passed, &mut take);
                 self.passed += c.len_utf8();
                 chars.next();
             }
@@ -75,109 +96,42 @@ impl Words {
     }
 
     /// Gives the word in hand, if there is one, and begins anew.
-    pub(super) fn finish(&mut self, mut word: impl FnMut(&[u8], usize)) {
-        self.close(&mut word);
+    pub(super) fn finish(&mut self, mut take: impl Take) {
+        self.open.close(&mut take);
         self.passed = 0;
     }
 
-    /// Takes up to 64 ASCII characters, lower-cased.
-    #[inline]
-    fn take_ascii(&mut self, lower: &[u8], classes: Classes, word: &mut impl FnMut(&[u8], usize)) {
-        // What lies beyond is not looked at.
-        let mut left = classes.word & (u64::MAX >> (BLOCK - lower.len()));
-        if !self.open.is_empty() {
-            let length = if self.unspaced { 0 } else { left.trailing_ones() as usize };
-            self.go_on(lower.get(..length).unwrap_or_default(), word);
-            if length == lower.len() {
-                return;
+    /// Takes the run that was read.
+    fn take_run(&mut self, take: &mut impl Take) {
+        let Words { run, open, passed, .. } = self;
+        let (begin, text) = (*passed, run.text());
+        let (mut words, last) = (run.words(), run.last());
+        if !open.is_empty() {
+            let first = words.first().copied().or(last);
+            if let Some(word) = first.filter(|word| word.start == 0 && !open.is_unspaced()) {
+                open.letters(word.of(text), begin, take);
+                let Some((_, others)) = words.split_first() else { return };
+                words = others;
             }
-            self.close(word);
-            left &= u64::MAX << length;
+            open.close(take);
         }
-        while left != 0 {
-            let start = left.trailing_zeros() as usize;
-            let end = start + (left >> start).trailing_ones() as usize;
-            let run = lower.get(start..end).unwrap_or_default();
-            if end == lower.len() {
-                self.open.extend_from_slice(run);
-                self.open_at = self.passed + start;
-                return;
+        if words.iter().any(|word| word.len() > WORD_BYTES_MAX) {
+            for word in words {
+                open.letters(word.of(text), begin + usize::from(word.start), take);
+                open.close(take);
             }
-            word(run, self.passed + start);
-            // Without its lowest run of ones.
-            left &= left.wrapping_add(left & left.wrapping_neg());
+        } else if !words.is_empty() {
+            take.words(text, words, begin);
         }
-    }
-
-    /// Takes one character.
-    fn take(&mut self, c: char, word: &mut impl FnMut(&[u8], usize)) {
-        let mut utf8 = [0; 4];
-        match Class::of(c) {
-            Class::Separator => self.close(word),
-            Class::Ignored => {}
-            Class::Mark if self.open.is_empty() => {}
-            Class::Mark if self.unspaced => self.pair(c, word),
-            Class::Mark => self.go_on(c.encode_utf8(&mut utf8).as_bytes(), word),
-            Class::Unspaced if !self.runs => {
-                if !self.unspaced {
-                    self.close(word);
-                    self.unspaced = true;
-                }
-                self.pair(c, word);
-            }
-            Class::Unspaced => self.go_on(c.encode_utf8(&mut utf8).as_bytes(), word),
-            Class::Letter(lower) => {
-                if self.unspaced {
-                    self.close(word);
-                }
-                self.go_on(lower.encode_utf8(&mut utf8).as_bytes(), word);
-            }
+        if let Some(word) = last {
+            open.letters(word.of(text), begin + usize::from(word.start), take);
         }
-    }
-
-    /// Appends to the word in hand, which is cut where it gets too long: between characters.
-    #[inline]
-    fn go_on(&mut self, bytes: &[u8], word: &mut impl FnMut(&[u8], usize)) {
-        if self.open.is_empty() {
-            self.open_at = self.passed;
-        }
-        let room = WORD_BYTES_MAX - self.open.len();
-        if bytes.len() <= room {
-            self.open.extend_from_slice(bytes);
-            return;
-        }
-        // Several bytes are ASCII, or they are one character, which goes on whole.
-        let (fit, rest) = bytes.split_at(if bytes.is_ascii() { room } else { 0 });
-        self.open.extend_from_slice(fit);
-        word(&self.open, self.open_at);
-        self.open.clear();
-        self.open_at = self.passed + fit.len();
-        self.open.extend_from_slice(rest);
-    }
-
-    /// Takes a character of a script without spaces.
-    fn pair(&mut self, c: char, word: &mut impl FnMut(&[u8], usize)) {
-        let before = self.open.len();
-        self.open.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        if before > 0 {
-            word(&self.open, self.open_at);
-            self.open.drain(..before);
-            self.paired = true;
-        }
-        self.open_at = self.passed;
-    }
-
-    fn close(&mut self, word: &mut impl FnMut(&[u8], usize)) {
-        if !self.open.is_empty() && !self.paired {
-            word(&self.open, self.open_at);
-        }
-        self.open.clear();
-        (self.unspaced, self.paired) = (false, false);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::classes::Class;
     use super::*;
     use proptest::prelude::*;
 

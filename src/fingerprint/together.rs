@@ -1,0 +1,61 @@
+//! Hashing many words.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::recipe::Hash;
+use super::words::Span;
+
+/// Lengths up to which XXH3 takes the same way. A processor that meets them mixed guesses the way wrong
+/// half of the time, which costs more than the hash.
+const LENGTHS: [usize; 3] = [3, 8, 16];
+
+/// Words from which on it pays to set those apart.
+const WORDS_MIN: usize = 16;
+
+/// Hashes words of similar lengths together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Together {
+    /// The numbers of the words of each class of lengths.
+    classes: [Vec<u32>; LENGTHS.len() + 1],
+}
+
+impl Together {
+    /// Appends the hashes of some words of a text.
+    pub(super) fn hash(&mut self, hash: Hash, text: &[u8], words: &[Span], out: &mut Vec<u64>) {
+        if hash != Hash::Xxh3 || words.len() < WORDS_MIN {
+            out.extend(words.iter().map(|word| hash.of(word.of(text))));
+            return;
+        }
+        let counts = self.classify(words);
+        let before = out.len();
+        out.resize(before + words.len(), 0);
+        let out = out.get_mut(before..).unwrap_or_default();
+        for (class, count) in self.classes.iter().zip(counts) {
+            for number in class.iter().take(count).map(|number| *number as usize) {
+                if let (Some(hash), Some(word)) = (out.get_mut(number), words.get(number)) {
+                    *hash = xxh3_64(word.of(text));
+                }
+            }
+        }
+    }
+
+    /// Sets the words apart by their lengths, without a branch that depends on them, and says how many
+    /// there are of each class.
+    fn classify(&mut self, words: &[Span]) -> [usize; LENGTHS.len() + 1] {
+        for class in &mut self.classes {
+            // There is room for all in each.
+            class.resize(class.len().max(words.len()), 0);
+        }
+        let mut counts = [0; LENGTHS.len() + 1];
+        for (number, word) in (0..).zip(words) {
+            let class = LENGTHS.iter().filter(|length| word.len() > **length).count();
+            if let (Some(class), Some(count)) = (self.classes.get_mut(class), counts.get_mut(class))
+                && let Some(place) = class.get_mut(*count)
+            {
+                *place = number;
+                *count += 1;
+            }
+        }
+        counts
+    }
+}
