@@ -86,10 +86,16 @@ impl Fingerprinter<'_> {
             }
             occurrences += 1;
         });
-        let plain = self.recipe.is_plain();
+        let counts = self.recipe.counts;
         let mut voters: Vec<Voter> = Vec::new();
         for (&hash, &(first, count)) in &places {
-            let weight = if plain { Some(count) } else { weighed.get(&hash).copied() };
+            let weight = if self.recipe.is_plain() {
+                Some(count)
+            } else if self.recipe.counts_alone() {
+                Some(counts.weight(count))
+            } else {
+                weighed.get(&hash).copied()
+            };
             voters.extend(weight.map(|weight| Voter { hash, weight, first, count }));
         }
         let fields = match self.recipe.fields {

@@ -13,6 +13,9 @@ use super::tally::Tally;
 use super::weights::Weights;
 use crate::error::{Error, Result};
 
+/// Most features of a document occur at most so often: these have a fast way into the vote.
+const COUNTS_WITH_LANES: u64 = 8;
+
 /// Features that memory is kept for: what a larger document took is given back.
 const FEATURES_KEPT: usize = 1 << 16;
 
@@ -89,7 +92,10 @@ impl<'t> Fingerprinter<'t> {
         frequencies: Option<&'t dyn Frequencies>,
         kernel: Kernel,
     ) -> Fingerprinter<'t> {
-        let unit = if recipe.is_plain() { 1 } else { recipe.counts.weight(1) };
+        let by_count: Vec<u64> = match recipe.is_plain() {
+            true => vec![1],
+            false => (1..=COUNTS_WITH_LANES).map(|count| recipe.counts.weight(count)).collect(),
+        };
         Fingerprinter {
             recipe: *recipe,
             frequencies,
@@ -97,7 +103,7 @@ impl<'t> Fingerprinter<'t> {
             tally: Tally::new(),
             placed: Vec::new(),
             weights: Weights::new(recipe.counts),
-            vote: Simhash::with_kernel(kernel, unit),
+            vote: Simhash::with_kernel(kernel, &by_count),
         }
     }
 
@@ -138,7 +144,7 @@ impl<'t> Fingerprinter<'t> {
         if recipe.is_placed() {
             grams.push(text, |hashes, places| placed.extend(pairs(hashes, places)));
         } else if recipe.is_plain() {
-            grams.push(text, |hashes, _| vote.add_all(hashes, 1));
+            grams.push(text, |hashes, _| vote.add_all(hashes));
         } else {
             grams.push(text, |hashes, _| tally.add_all(hashes));
         }
@@ -187,17 +193,20 @@ impl<'t> Fingerprinter<'t> {
                 tally.add_placed(hash, weight);
             }
         } else if recipe.is_plain() {
-            grams.finish(|hashes, _| vote.add_all(hashes, 1));
+            grams.finish(|hashes, _| vote.add_all(hashes));
         } else {
             grams.finish(|hashes, _| tally.add_all(hashes));
         }
-        weights.weigh(recipe, tally, *frequencies)?;
-        weights.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
+        let heaviest = if recipe.counts_alone() {
+            vote_by_count(recipe, tally, vote)
+        } else {
+            weights.weigh(recipe, tally, *frequencies)?;
+            weights.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
+            weights.weighed.iter().map(|feature| feature.1).max().unwrap_or(0)
+        };
         let weight = match recipe.fields {
             Fields::None => return Ok(0),
-            Fields::Share(share) => {
-                share.of(weights.weighed.iter().map(|feature| feature.1).max().unwrap_or(0))
-            }
+            Fields::Share(share) => share.of(heaviest),
             Fields::Flip => {
                 let free = 64 - recipe.reserved as usize;
                 let balance = vote.balance();
@@ -211,6 +220,19 @@ impl<'t> Fingerprinter<'t> {
         }
         Ok(weight)
     }
+}
+
+/// Has features vote that weigh what their counts say, and gives the largest weight.
+fn vote_by_count(recipe: &Recipe, tally: &Tally, vote: &mut Simhash) -> u64 {
+    let mut most = 0;
+    for feature in tally.features() {
+        most = most.max(feature.count);
+        match usize::try_from(feature.count - 1) {
+            Ok(lane) if feature.count <= COUNTS_WITH_LANES => vote.add_to_lane(lane, feature.hash),
+            _ => vote.add(feature.hash, recipe.counts.weight(feature.count)),
+        }
+    }
+    if most == 0 { 0 } else { recipe.counts.weight(most) }
 }
 
 /// Features with their places.

@@ -253,7 +253,7 @@ impl Hash {
 
     /// With a length that the compiler knows, the hash is a few instructions.
     fn grams_of<const N: usize>(self, words: &[u64], out: &mut Vec<u64>) {
-        let grams = words.windows(N).filter_map(|gram| <&[u64; N]>::try_from(gram).ok());
+        let grams = words.array_windows::<N>();
         out.extend(grams.map(|gram| self.of(gram.map(u64::to_le_bytes).as_flattened())));
     }
 }

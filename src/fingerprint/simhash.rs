@@ -6,14 +6,15 @@ use super::kernel::{COUNTED_MAX, Kernel, Weighed};
 /// The largest weight of a feature: a larger one counts as this one.
 pub const FEATURE_WEIGHT_MAX: u64 = WEIGHT_MAX;
 
-/// Features whose weights are added up at a time: their sum fits 64 bits.
+/// Features whose weights are added up at a time: their sum, and that of those in the lanes, fits 64
+/// bits.
 const WEIGHED_MAX: usize = 1024;
 
 /// Adds up weighted feature hashes and gives their simhash.
 ///
 /// Each feature votes with its weight: for bit *i* if its hash has that bit, against it if not. The
 /// order of the features is of no matter. An addition costs a nanosecond or two when its weight is
-/// the unit of this vote, and some ten otherwise; it keeps 20 KiB.
+/// the unit of this vote, and some ten otherwise; it keeps some 20 KiB.
 ///
 /// ```
 /// use simkeep::fingerprint::Simhash;
@@ -27,31 +28,43 @@ const WEIGHED_MAX: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct Simhash {
     kernel: Kernel,
-    /// The weight of most features, which have a fast lane.
-    unit: u64,
+    /// Weights that many features have, with those that wait: they have a fast way.
+    lanes: Vec<Lane>,
     /// What all features weigh together, but for those that wait.
     total: u128,
     /// Per bit, what the features with that bit weigh, but for those that wait.
     votes: [u128; 64],
-    /// Hashes of weight `unit` that wait.
-    units: Vec<u64>,
-    /// Others that wait.
+    /// Features of other weights that wait.
     weighed: Vec<Weighed>,
 }
+
+/// Features of one weight.
+#[derive(Clone, Debug)]
+struct Lane {
+    weight: u64,
+    hashes: Vec<u64>,
+}
+
+/// Features of a lane from which on they are counted: fewer are added up with others.
+const COUNTED_MIN: usize = 24;
 
 impl Simhash {
     /// An empty vote, fast for features of weight `unit`.
     pub fn new(unit: u64) -> Simhash {
-        Simhash::with_kernel(Kernel::fastest(), unit)
+        Simhash::with_kernel(Kernel::fastest(), &[unit])
     }
 
-    pub(super) fn with_kernel(kernel: Kernel, unit: u64) -> Simhash {
+    /// One that is fast for features of some weights.
+    pub(super) fn with_kernel(kernel: Kernel, weights: &[u64]) -> Simhash {
+        let lane = |weight: &u64| Lane {
+            weight: (*weight).min(FEATURE_WEIGHT_MAX),
+            hashes: Vec::with_capacity(COUNTED_MAX),
+        };
         Simhash {
             kernel,
-            unit: unit.min(FEATURE_WEIGHT_MAX),
+            lanes: weights.iter().map(lane).collect(),
             total: 0,
             votes: [0; 64],
-            units: Vec::with_capacity(COUNTED_MAX),
             weighed: Vec::with_capacity(WEIGHED_MAX),
         }
     }
@@ -59,40 +72,52 @@ impl Simhash {
     /// Adds a feature.
     #[inline]
     pub fn add(&mut self, hash: u64, weight: u64) {
-        let weight = weight.min(FEATURE_WEIGHT_MAX);
-        if weight == self.unit {
-            self.units.push(hash);
-            if self.units.len() == COUNTED_MAX {
-                self.settle_units();
-            }
-        } else {
-            self.weighed.push((hash, weight));
-            if self.weighed.len() == WEIGHED_MAX {
-                self.settle_weighed();
-            }
+        match self.lanes.first() {
+            Some(lane) if lane.weight == weight => self.add_to_lane(0, hash),
+            _ => self.add_weighed(hash, weight.min(FEATURE_WEIGHT_MAX)),
         }
     }
 
-    /// Adds features of one weight.
     #[inline]
-    pub(super) fn add_all(&mut self, hashes: &[u64], weight: u64) {
-        if weight != self.unit || self.units.len() + hashes.len() < COUNTED_MAX {
-            hashes.iter().for_each(|hash| self.add(*hash, weight));
-            return;
-        }
-        for hashes in hashes.chunks(COUNTED_MAX) {
-            self.settle_units();
-            self.units.extend_from_slice(hashes);
+    fn add_weighed(&mut self, hash: u64, weight: u64) {
+        self.weighed.push((hash, weight));
+        if self.weighed.len() >= WEIGHED_MAX {
+            self.settle_weighed();
         }
     }
 
-    fn settle_units(&mut self) {
-        let counts = self.kernel.count(&self.units);
-        for (vote, count) in self.votes.iter_mut().zip(counts) {
-            *vote += u128::from(self.unit * u64::from(count));
+    /// Adds a feature to a lane that there is, by the number of its weight.
+    #[inline]
+    pub(super) fn add_to_lane(&mut self, lane: usize, hash: u64) {
+        if let Some(waiting) = self.lanes.get_mut(lane) {
+            waiting.hashes.push(hash);
+            if waiting.hashes.len() == COUNTED_MAX {
+                self.settle_lane(lane);
+            }
         }
-        self.total += u128::from(self.unit) * self.units.len() as u128;
-        self.units.clear();
+    }
+
+    /// Adds features to the first lane.
+    pub(super) fn add_all(&mut self, hashes: &[u64]) {
+        let mut rest = hashes;
+        while let Some(lane) = self.lanes.first_mut().filter(|_| !rest.is_empty()) {
+            let (now, later) = rest.split_at(rest.len().min(COUNTED_MAX - lane.hashes.len()));
+            lane.hashes.extend_from_slice(now);
+            if lane.hashes.len() == COUNTED_MAX {
+                self.settle_lane(0);
+            }
+            rest = later;
+        }
+    }
+
+    fn settle_lane(&mut self, lane: usize) {
+        let Some(lane) = self.lanes.get_mut(lane) else { return };
+        let counts = self.kernel.count(&lane.hashes);
+        for (vote, count) in self.votes.iter_mut().zip(counts) {
+            *vote += u128::from(lane.weight * u64::from(count));
+        }
+        self.total += u128::from(lane.weight) * lane.hashes.len() as u128;
+        lane.hashes.clear();
     }
 
     fn settle_weighed(&mut self) {
@@ -106,8 +131,18 @@ impl Simhash {
     }
 
     fn settle(&mut self) {
-        self.settle_units();
-        self.settle_weighed();
+        for lane in 0..self.lanes.len() {
+            let Some(waiting) = self.lanes.get_mut(lane) else { return };
+            if waiting.hashes.len() >= COUNTED_MIN {
+                self.settle_lane(lane);
+            } else {
+                let weight = waiting.weight;
+                self.weighed.extend(waiting.hashes.drain(..).map(|hash| (hash, weight)));
+            }
+        }
+        if !self.weighed.is_empty() {
+            self.settle_weighed();
+        }
     }
 
     /// What all features weigh together.

@@ -14,9 +14,8 @@ pub(super) struct Tallied {
 /// distinct feature of the largest.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    /// Open addressing; one that occurs never is free. A power of two long, and at least twice as
-    /// long as there are features.
-    slots: Vec<Tallied>,
+    /// A power of two of them, and at least twice as many slots as there are features.
+    lines: Vec<Line>,
     /// What the occurrences of each slot's feature weigh together by their places, in units of 2⁻¹⁶;
     /// empty where places do not matter.
     places: Vec<u64>,
@@ -24,19 +23,46 @@ pub(super) struct Tally {
     /// place.
     taken: Vec<u32>,
     len: usize,
-    /// Drawn at random, so that nobody can write a text whose features all fall into one slot.
+    /// Drawn at random, so that nobody can write a text whose features all fall into one line.
     factor: u64,
 }
 
-/// Slots of an empty tally.
-const SLOTS_MIN: usize = 1 << 10;
+/// Slots that a line has.
+const SLOTS: usize = 4;
+
+/// A line of memory, whose slots are filled one after the other, and then those of the next.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Line {
+    hashes: [u64; SLOTS],
+    /// 0 for a slot that is free.
+    counts: [u32; SLOTS],
+}
+
+/// Lines of an empty tally.
+const LINES_MIN: usize = 1 << 8;
+
+impl Line {
+    /// The slot of a hash, or the first that is free. All are looked at without a branch: whether it
+    /// was there before, and where, nobody can guess.
+    #[inline]
+    fn slot(&self, hash: u64) -> Option<usize> {
+        let (mut known, mut free) = (0u32, 0u32);
+        for (slot, (other, count)) in self.hashes.iter().zip(self.counts).enumerate() {
+            known |= u32::from(*other == hash) << slot;
+            free |= u32::from(count == 0) << slot;
+        }
+        let fit = if known == 0 { free } else { known };
+        (fit != 0).then_some(fit.trailing_zeros() as usize)
+    }
+}
 
 impl Tally {
     pub(super) fn new() -> Tally {
         Tally {
-            slots: vec![Tallied::default(); SLOTS_MIN],
+            lines: vec![Line::default(); LINES_MIN],
             places: Vec::new(),
-            taken: vec![0; SLOTS_MIN / 2 + 1],
+            taken: vec![0; LINES_MIN * SLOTS / 2 + 1],
             len: 0,
             factor: RandomState::new().hash_one(0u64) | 1,
         }
@@ -46,78 +72,76 @@ impl Tally {
     #[inline]
     pub(super) fn add_all(&mut self, hashes: &[u64]) {
         for hash in hashes {
-            self.add(*hash);
+            self.add(*hash, 1);
         }
     }
 
     /// Counts an occurrence that weighs `place` by its place.
     pub(super) fn add_placed(&mut self, hash: u64, place: u64) {
-        if self.places.is_empty() {
-            self.places.resize(self.slots.len(), 0);
-        }
-        let slot = self.add(hash);
+        let slot = self.add(hash, 1);
+        self.places.resize(self.lines.len() * SLOTS, 0);
         if let Some(places) = self.places.get_mut(slot) {
             *places = places.saturating_add(place);
         }
     }
 
-    /// Counts an occurrence, and says in which slot.
+    /// Counts some occurrences, and says in which slot.
     #[inline]
-    fn add(&mut self, hash: u64) -> usize {
-        if self.len * 2 >= self.slots.len() {
+    fn add(&mut self, hash: u64, count: u32) -> usize {
+        if self.len * 2 >= self.lines.len() * SLOTS {
             self.grow();
         }
-        let mask = self.slots.len() - 1;
-        let mut at = self.slot(hash);
-        while let Some(slot) = self.slots.get_mut(at) {
-            // One branch for both: whether it was there before nobody can guess.
-            if (slot.count == 0) | (slot.hash == hash) {
-                let new = slot.count == 0;
-                *slot = Tallied { hash, count: slot.count + 1 };
+        let mask = self.lines.len() - 1;
+        let mut at = self.line(hash);
+        loop {
+            if let Some(line) = self.lines.get_mut(at)
+                && let Some(slot) = line.slot(hash)
+                && let (Some(known), Some(counted)) =
+                    (line.hashes.get_mut(slot), line.counts.get_mut(slot))
+            {
+                let place = at * SLOTS + slot;
                 if let Some(next) = self.taken.get_mut(self.len) {
                     // A number of slots beyond that would take 64 GB.
-                    *next = u32::try_from(at).unwrap_or(u32::MAX);
+                    *next = u32::try_from(place).unwrap_or(u32::MAX);
                 }
-                self.len += usize::from(new);
-                return at;
+                self.len += usize::from(*counted == 0);
+                *known = hash;
+                *counted = counted.saturating_add(count);
+                return place;
             }
             at = (at + 1) & mask;
         }
-        at
     }
 
     #[inline]
-    fn slot(&self, hash: u64) -> usize {
-        let bits = self.slots.len().ilog2();
+    fn line(&self, hash: u64) -> usize {
+        let bits = self.lines.len().ilog2();
         // The upper bits of a product depend on all bits of the hash.
         #[expect(clippy::cast_possible_truncation, reason = "as many bits as a length has")]
-        let slot = (hash.wrapping_mul(self.factor) >> (64 - bits)) as usize;
-        slot
+        let line = (hash.wrapping_mul(self.factor) >> (64 - bits)) as usize;
+        line
     }
 
     #[cold]
     fn grow(&mut self) {
-        let slots = self.slots.len() * 2;
-        let before = std::mem::replace(&mut self.slots, vec![Tallied::default(); slots]);
-        let places = std::mem::take(&mut self.places);
-        if !places.is_empty() {
-            self.places.resize(slots, 0);
-        }
-        self.taken.resize(slots / 2 + 1, 0);
-        for nth in 0..self.len {
-            let Some(taken) = self.taken.get(nth).map(|taken| *taken as usize) else { return };
-            let Some(feature) = before.get(taken) else { return };
-            let mut at = self.slot(feature.hash);
-            while self.slots.get(at).is_some_and(|slot| slot.count != 0) {
-                at = (at + 1) & (slots - 1);
+        let before = self.clone();
+        self.empty(before.lines.len() * 2);
+        for (feature, place) in before.features().zip(before.places()) {
+            // It came from as many bits.
+            let slot = self.add(feature.hash, u32::try_from(feature.count).unwrap_or(u32::MAX));
+            if !before.places.is_empty() {
+                self.places.resize(self.lines.len() * SLOTS, 0);
+                self.places.get_mut(slot).into_iter().for_each(|to| *to = place);
             }
-            self.slots.get_mut(at).into_iter().for_each(|slot| *slot = *feature);
-            if let (Some(to), Some(from)) = (self.places.get_mut(at), places.get(taken)) {
-                *to = *from;
-            }
-            let at = u32::try_from(at).unwrap_or(u32::MAX);
-            self.taken.get_mut(nth).into_iter().for_each(|taken| *taken = at);
         }
+    }
+
+    /// Begins anew with so many lines.
+    fn empty(&mut self, lines: usize) {
+        self.lines = vec![Line::default(); lines];
+        self.taken = vec![0; lines * SLOTS / 2 + 1];
+        self.places = Vec::new();
+        self.len = 0;
     }
 
     fn taken(&self) -> impl Iterator<Item = usize> + '_ {
@@ -126,7 +150,11 @@ impl Tally {
 
     /// The features, in the order in which they first occurred.
     pub(super) fn features(&self) -> impl Iterator<Item = Tallied> + '_ {
-        self.taken().filter_map(|slot| self.slots.get(slot).copied())
+        self.taken().filter_map(|slot| {
+            let line = self.lines.get(slot / SLOTS)?;
+            let hash = *line.hashes.get(slot % SLOTS)?;
+            Some(Tallied { hash, count: u64::from(*line.counts.get(slot % SLOTS)?) })
+        })
     }
 
     /// What their occurrences weigh by their places, in the same order.
@@ -136,17 +164,15 @@ impl Tally {
 
     /// Forgets them, and memory beyond what so many features take.
     pub(super) fn clear(&mut self, features_kept: usize) {
-        let kept = (4 * features_kept).next_power_of_two().max(SLOTS_MIN);
-        if self.slots.len() > kept {
-            self.slots = vec![Tallied::default(); kept];
-            self.taken = vec![0; kept / 2 + 1];
-            self.places = Vec::new();
-        } else {
-            for slot in self.taken.iter().take(self.len) {
-                let slot = *slot as usize;
-                self.slots.get_mut(slot).into_iter().for_each(|slot| *slot = Tallied::default());
-                self.places.get_mut(slot).into_iter().for_each(|place| *place = 0);
-            }
+        let kept = (4 * features_kept / SLOTS).next_power_of_two().max(LINES_MIN);
+        if self.lines.len() > kept {
+            self.empty(kept);
+            return;
+        }
+        for slot in self.taken.iter().take(self.len) {
+            let slot = *slot as usize;
+            self.lines.get_mut(slot / SLOTS).into_iter().for_each(|line| *line = Line::default());
+            self.places.get_mut(slot).into_iter().for_each(|place| *place = 0);
         }
         self.len = 0;
     }
@@ -190,7 +216,7 @@ mod tests {
                 tally.clear(100);
             }
         }
-        assert_eq!(tally.slots.len(), SLOTS_MIN);
+        assert_eq!(tally.lines.len(), LINES_MIN);
     }
 
     proptest! {

@@ -51,7 +51,7 @@ impl Scaling {
 /// Weighs the features of documents, one after another.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// What features weigh by how often they occur: those of the least counts.
+    /// What features weigh by how often they occur: those of the least counts, from 1 on.
     by_count: [u64; 64],
     hashes: Vec<u64>,
     frequencies: Vec<u64>,
@@ -64,7 +64,7 @@ pub(super) struct Weights {
 impl Weights {
     pub(super) fn new(counts: Counts) -> Weights {
         let mut by_count = [0; 64];
-        (0..).zip(&mut by_count).for_each(|(count, weight)| *weight = counts.weight(count));
+        (1..).zip(&mut by_count).for_each(|(count, weight)| *weight = counts.weight(count));
         Weights {
             by_count,
             hashes: Vec::new(),
@@ -83,15 +83,10 @@ impl Weights {
     ) -> Result<()> {
         let Weights { by_count, hashes, frequencies, unscaled, weighed } = self;
         let by_count = |count: u64| {
-            let known = usize::try_from(count).ok().and_then(|count| by_count.get(count));
+            let known = usize::try_from(count - 1).ok().and_then(|nth| by_count.get(nth));
             known.copied().unwrap_or_else(|| recipe.counts.weight(count))
         };
         weighed.clear();
-        if recipe.rarity == Rarity::None && !recipe.is_placed() {
-            weighed.extend(tally.features().map(|feature| (feature.hash, by_count(feature.count))));
-            self.choose(recipe);
-            return Ok(());
-        }
         unscaled.clear();
         unscaled.extend(tally.features().map(|feature| u128::from(by_count(feature.count))));
         if let (true, Some(table)) = (recipe.needs_frequencies(), table) {
@@ -135,9 +130,6 @@ impl Weights {
 
     /// Leaves out what the recipe does, by weight.
     fn choose(&mut self, recipe: &Recipe) {
-        if recipe.chooses_all() {
-            return;
-        }
         let heaviest = self.weighed.iter().map(|feature| feature.1).max().unwrap_or(0);
         let (least, most) = (recipe.at_least.of(heaviest), recipe.at_most.of(heaviest));
         if least > 0 || most < heaviest {
@@ -171,12 +163,15 @@ impl Recipe {
             && self.cap == 1
     }
 
+    /// Whether a feature weighs what its count says, and nothing else matters.
+    pub(super) fn counts_alone(&self) -> bool {
+        !self.needs_frequencies() && !self.is_placed() && self.chooses_all()
+    }
+
     /// Whether every occurrence weighs the same, so that none needs to be found again.
     pub(super) fn is_plain(&self) -> bool {
         self.counts == Counts::Raw
-            && !self.needs_frequencies()
-            && !self.is_placed()
-            && self.chooses_all()
+            && self.counts_alone()
             && !matches!(self.fields, super::Fields::Share(_))
     }
 }

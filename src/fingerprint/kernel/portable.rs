@@ -2,12 +2,40 @@
 
 use super::{BLOCK, Classes, Votes, Weighed};
 
+/// A byte in all bytes of a word.
+const fn all(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The highest bit of each byte that is at least `first` and at most `last`; all are ASCII.
+fn between(bytes: u64, first: u8, last: u8) -> u64 {
+    // An addition that reaches the highest bit: none carries into the next byte.
+    let from = bytes + all(0x80 - first);
+    let beyond = bytes + all(0x7f - last);
+    from & !beyond & all(0x80)
+}
+
+/// The highest bits of the bytes, that of the lowest byte first.
+fn gather(bytes: u64) -> u64 {
+    // Every product of a bit of one with a bit of the other has a place of its own; the eight that
+    // matter come to lie in the highest byte.
+    (bytes >> 7 & all(1)).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
 pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
     let mut classes = Classes { word: 0, foreign: 0 };
-    for (at, (&byte, lower)) in text.iter().zip(lower).enumerate() {
-        *lower = byte.to_ascii_lowercase();
-        classes.word |= u64::from(byte.is_ascii_alphanumeric()) << at;
-        classes.foreign |= u64::from(!byte.is_ascii()) << at;
+    let (words, lowered) = (text.as_chunks::<8>().0, lower.as_chunks_mut::<8>().0);
+    for (at, (text, lower)) in (0..).step_by(8).zip(words.iter().zip(lowered)) {
+        let bytes = u64::from_le_bytes(*text);
+        let foreign = bytes & all(0x80);
+        let ascii = bytes & all(0x7f);
+        // What is beyond ASCII has no capitals and no letters here.
+        let capitals = between(ascii, b'A', b'Z') & !foreign;
+        let small = ascii | capitals >> 2;
+        let word = (between(small, b'a', b'z') | between(small, b'0', b'9')) & !foreign;
+        *lower = (bytes | capitals >> 2).to_le_bytes();
+        classes.word |= gather(word) << at;
+        classes.foreign |= gather(foreign) << at;
     }
     classes
 }
