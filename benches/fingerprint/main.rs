@@ -21,12 +21,13 @@ mod report;
 mod texts;
 
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use arguments::{Given, Only};
 use report::{Report, Row};
-use simkeep::fingerprint::{Counted, Fingerprinter, Frequencies, Recipe};
+use simkeep::df::{Counter, Table};
+use simkeep::fingerprint::{Fingerprinter, Recipe};
 
 const USAGE: &str = "\
 cargo bench --bench fingerprint -- [OPTIONS]
@@ -100,11 +101,23 @@ impl Arguments {
 struct Way<'t> {
     recipe: String,
     kind: &'static str,
-    /// Documents of its table of frequencies.
-    table: Option<u64>,
+    /// Those of its table of document frequencies.
+    terms: Option<u64>,
     run: Box<dyn FnMut(&str) -> u64 + 't>,
     /// Seconds of each round.
     seconds: Vec<f64>,
+}
+
+/// A frozen table of the terms of the texts, and of as many others as make that of a whole crawl.
+fn table(recipe: &Recipe, path: &Path, texts: &[String], terms: usize) -> Table {
+    let mut counter = Counter::new(recipe, path, 256 << 20).unwrap();
+    texts.iter().for_each(|text| counter.add(text).unwrap());
+    for from in (0..terms).step_by(1000) {
+        // Words that no text has.
+        let words = from..terms.min(from + 1000);
+        counter.add(&words.map(|n| format!("term{n}x ")).collect::<String>()).unwrap();
+    }
+    counter.freeze(1).unwrap()
 }
 
 fn main() {
@@ -112,46 +125,34 @@ fn main() {
     let report = Report { json: arguments.json };
     let texts = texts::read(arguments.texts.as_deref(), arguments.bytes);
     let bytes: usize = texts.iter().map(String::len).sum();
-    // Terms of the texts, and as many others as make a table of a whole crawl.
-    let mut tables = Vec::new();
-    for recipe in &arguments.recipes {
-        let mut counted = Counted::new(recipe);
-        if recipe.needs_frequencies() {
-            texts.iter().for_each(|text| counted.add(text));
-            for chunk in texts::terms(arguments.terms).chunks(1000) {
-                counted.add(&chunk.join(" "));
-            }
-        }
-        tables.push(counted);
-    }
+    let dir = tempfile::tempdir().unwrap();
+    let tables: Vec<Option<Table>> = (0..)
+        .zip(&arguments.recipes)
+        .map(|(number, recipe)| {
+            let path = dir.path().join(format!("{number}.df"));
+            recipe.needs_frequencies().then(|| table(recipe, &path, &texts, arguments.terms))
+        })
+        .collect();
     let mut ways = Vec::new();
     for (recipe, table) in arguments.recipes.iter().zip(&tables) {
-        let documents = recipe.needs_frequencies().then(|| table.documents());
-        let mut fast = Fingerprinter::with_frequencies(recipe, table).unwrap();
+        let terms = table.as_ref().map(Table::terms);
+        let fast = match table {
+            Some(table) => Fingerprinter::with_frequencies(recipe, table),
+            None => Fingerprinter::new(recipe),
+        };
+        let mut fast = fast.unwrap();
         let mut portable = fast.clone().portable();
         let run = Box::new(move |text: &str| fast.of_text(text).unwrap());
-        ways.push(Way {
-            recipe: recipe.name(),
-            kind: "fast",
-            table: documents,
-            run,
-            seconds: Vec::new(),
-        });
+        ways.push(Way { recipe: recipe.name(), kind: "fast", terms, run, seconds: Vec::new() });
         let run = Box::new(move |text: &str| portable.of_text(text).unwrap());
-        ways.push(Way {
-            recipe: recipe.name(),
-            kind: "portable",
-            table: documents,
-            run,
-            seconds: Vec::new(),
-        });
+        ways.push(Way { recipe: recipe.name(), kind: "portable", terms, run, seconds: Vec::new() });
     }
     for (recipe, words) in [("words1-raw", 1), ("words2-raw", 2)] {
         let run = Box::new(move |text: &str| plain::fingerprint(text, words));
         ways.push(Way {
             recipe: recipe.into(),
             kind: "loop",
-            table: None,
+            terms: None,
             run,
             seconds: Vec::new(),
         });
@@ -172,7 +173,7 @@ fn main() {
         let row = Row::new("fingerprint").text("recipe", &way.recipe).text("way", way.kind);
         let row = row.number("mb_per_s", bytes as f64 / seconds / 1e6);
         let row = row.number("documents_per_s", texts.len() as f64 / seconds);
-        let row = row.known("table_documents", way.table);
+        let row = row.known("table_terms", way.terms);
         report.print(row.count("documents", texts.len() as u64).count("bytes", bytes as u64));
     }
 }

@@ -40,11 +40,6 @@ pub(crate) fn read(path: Option<&Path>, bytes: usize) -> Vec<String> {
     texts
 }
 
-/// Distinct words that no text has.
-pub(crate) fn terms(count: usize) -> Vec<String> {
-    (0..count).map(|n| format!("term{n}x")).collect()
-}
-
 /// Sentences of words drawn by Zipf's law, in documents of 4 kB.
 fn made_up(bytes: usize) -> Vec<String> {
     const WORDS: f64 = 50_000.0;
