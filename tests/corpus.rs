@@ -30,6 +30,7 @@ macro_rules! targets {
 // How many neighbours of each input are run: a target with large or slow inputs has fewer.
 targets! {
     catalog: 12,
+    df: 60,
     json: 40,
     operations: 20,
     prefix_and_url: 30,

@@ -12,6 +12,8 @@
 
 #[path = "format/bytes.rs"]
 mod bytes;
+#[path = "format/df.rs"]
+mod df;
 #[path = "format/dumps.rs"]
 mod dumps;
 #[path = "format/golden.rs"]
@@ -412,5 +414,6 @@ fn the_example_of_a_cell_follows_from_its_rules() {
 #[ignore = "writes the golden files"]
 fn make_golden() {
     make::files();
+    df::make();
     dumps::refresh();
 }

@@ -156,7 +156,7 @@ impl Counter {
             self.number,
             (&self.name, self.documents, least, self.spilled),
         );
-        frozen.and_then(|()| Table::on(&*self.disk, self.number)).map_err(named)
+        frozen.and_then(|()| Table::open_on(&*self.disk, self.number)).map_err(named)
     }
 }
 

@@ -91,5 +91,5 @@ pub(super) fn merge_on(
         tournament.replay(|a, b| before(&heads, a, b));
     }
     writer.finish(number)?;
-    Table::on(&**disk, number)
+    Table::open_on(&**disk, number)
 }

@@ -56,11 +56,14 @@ impl Table {
         let path = path.as_ref();
         let named = |e: Error| e.in_file(Name::Df(0), path);
         let disk = RealDisk::of_table(path).map_err(|e| Error::io("open", path.display(), e))?;
-        Table::on(&disk, 0).map_err(named)
+        Table::open_on(&disk, 0).map_err(named)
     }
 
-    /// Opens the table of a number.
-    pub(crate) fn on(disk: &dyn Disk, number: u64) -> Result<Table> {
+    /// Opens the table of a number on any disk, such as a simulated one.
+    ///
+    /// # Errors
+    /// As [`Table::open`].
+    pub fn open_on(disk: &dyn Disk, number: u64) -> Result<Table> {
         let name = Name::Df(number);
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let (frame, id) = check(&*file, name)?;

@@ -47,7 +47,7 @@ fn bytes_of(disk: &SimDisk) -> Vec<u8> {
 }
 
 fn open(bytes: Vec<u8>) -> Result<Table> {
-    Table::on(&SimDisk::of([(Name::Df(7), bytes)]), 7)
+    Table::open_on(&SimDisk::of([(Name::Df(7), bytes)]), 7)
 }
 
 proptest! {
@@ -225,7 +225,7 @@ fn a_crash_at_any_moment_leaves_the_old_table_or_the_new() {
         let crashes: Vec<SimDisk> = crashes.collect();
         for crashed in crashes.into_iter().chain([disk.crash_synced_only(), disk.crash_all_kept()])
         {
-            let id = Table::on(&crashed, 7).unwrap().id();
+            let id = Table::open_on(&crashed, 7).unwrap().id();
             assert!(id == old || id == new, "operation {nth}");
             assert!(counted.is_err() || id == new, "a table that was finished is lost");
             found[usize::from(id == new)] += 1;
@@ -252,7 +252,7 @@ fn a_failed_call_is_an_error_and_the_old_table_stays() {
         }
         failed += 1;
         disk.heal();
-        let table = Table::on(&disk, 7).unwrap();
+        let table = Table::open_on(&disk, 7).unwrap();
         // After the table has its name, what fails is the sync of the directory or the opening.
         assert!(table.id() == old || table.documents() == 60);
         assert!(disk.contents().iter().all(|(name, _)| *name == Name::Df(7)), "something is left");

@@ -11,7 +11,7 @@ use super::golden;
 use super::store::Store;
 
 /// The pages that have dumps.
-const PAGES: &[&str] = &["catalog.md", "lock.md", "segment.md", "snapshot.md"];
+const PAGES: &[&str] = &["catalog.md", "df.md", "lock.md", "segment.md", "snapshot.md"];
 
 pub(crate) fn page(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("format").join(name)

@@ -1,6 +1,7 @@
 //! A file for each target; it says what the bytes of an input mean.
 
 pub mod catalog;
+pub mod df;
 pub mod json;
 pub mod operations;
 pub mod prefix_and_url;

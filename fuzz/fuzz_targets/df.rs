@@ -1,0 +1,5 @@
+//! See `src/targets/df.rs`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| simkeep_fuzz::targets::df::run(data));

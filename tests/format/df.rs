@@ -1,0 +1,91 @@
+//! The golden table of document frequencies, and a reader of it that knows only `format/df.md`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use simkeep::df::{Counter, Table};
+use simkeep::fingerprint::{Frequencies as _, Recipe};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::bytes::{Bytes, crc32};
+use super::golden;
+
+const TEXTS: [&str; 5] =
+    ["The red house", "the green house.", "the blue car", "a boat", "北京 and the sea"];
+
+/// The words in these texts, and in how many of them each is.
+const WORDS: [(&str, u32); 10] = [
+    ("the", 4),
+    ("house", 2),
+    ("red", 1),
+    ("green", 1),
+    ("blue", 1),
+    ("car", 1),
+    ("boat", 1),
+    ("北京", 1),
+    ("and", 1),
+    ("sea", 1),
+];
+
+fn path() -> PathBuf {
+    golden::directory().join("words.df")
+}
+
+/// Writes the golden table anew.
+pub(crate) fn make() {
+    let mut counter = Counter::new(&Recipe::words(1), path(), 1 << 20).unwrap();
+    TEXTS.iter().for_each(|text| counter.add(text).unwrap());
+    counter.freeze(1).unwrap();
+}
+
+#[test]
+fn the_golden_table_says_what_it_did_when_it_was_made() {
+    let table = Table::open(path()).unwrap();
+    assert_eq!((table.documents(), table.terms(), table.features()), (5, 11, "words1"));
+    for (word, documents) in WORDS {
+        assert_eq!(table.frequency(xxh3_64(word.as_bytes())), documents, "{word}");
+    }
+    assert_eq!(table.frequency(xxh3_64(b"plane")), 0);
+    // The same texts make the same bytes.
+    let dir = tempfile::tempdir().unwrap();
+    let mut counter = Counter::new(&Recipe::words(1), dir.path().join("x"), 0).unwrap();
+    TEXTS.iter().rev().for_each(|text| counter.add(text).unwrap());
+    assert_eq!(counter.freeze(1).unwrap().id(), table.id());
+}
+
+#[test]
+fn a_stranger_reads_the_golden_table() {
+    let file = std::fs::read(path()).unwrap();
+    let (body, trailer) = file.split_at(file.len() - 320);
+    let (head, body) = body.split_at(64);
+    let mut bytes = Bytes(head);
+    assert_eq!((bytes.take(8), bytes.u32()), (&b"simkdf\0\0"[..], 1));
+    assert!(bytes.take(48).iter().all(|byte| *byte == 0));
+    assert_eq!(bytes.u32(), crc32(&[&head[..60]]));
+
+    let mut bytes = Bytes(trailer);
+    assert_eq!(bytes.take(8), b"simkdfe\0");
+    let [documents, terms, left_out] = [bytes.u64(), bytes.u64(), bytes.u64()];
+    assert_eq!((documents, terms, left_out), (5, 11, 0));
+    let [least, bits, len] = [bytes.u32(), bytes.u32(), bytes.u32()];
+    assert_eq!((least, bytes.take(len as usize)), (1, &b"words1"[..]));
+    assert!(bytes.take(312 - 44 - len as usize).iter().all(|byte| *byte == 0));
+    assert_eq!(bytes.u64(), xxh3_64(&file[..file.len() - 8]));
+
+    let (entries, directory) = body.split_at(12 * terms as usize);
+    let mut bytes = Bytes(entries);
+    let entries: Vec<(u64, u32)> = (0..terms).map(|_| (bytes.u64(), bytes.u32())).collect();
+    assert!(entries.is_sorted_by(|a, b| a.0 < b.0));
+    let mut bytes = Bytes(directory);
+    let starts: Vec<u32> = (0..=1 << bits).map(|_| bytes.u32()).collect();
+    bytes.end();
+    assert_eq!((starts[0], starts[1 << bits]), (0, 11));
+    let by_hash: BTreeMap<u64, u32> = entries.iter().copied().collect();
+    for (word, documents) in WORDS {
+        let hash = xxh3_64(word.as_bytes());
+        assert_eq!(by_hash[&hash], documents, "{word}");
+        let place = (u128::from(hash) >> (64 - bits)) as usize;
+        let found = &entries[starts[place] as usize..starts[place + 1] as usize];
+        assert!(found.contains(&(hash, documents)), "{word}");
+    }
+}
