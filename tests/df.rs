@@ -32,9 +32,10 @@ fn document(choice: &mut impl FnMut(u64) -> u64, text: &mut String) {
     text.clear();
     for _ in 0..WORDS {
         let uniform = choice(1 << 53) as f64 / (1u64 << 53) as f64;
-        let rank = VOCABULARY.powf(uniform);
+        #[expect(clippy::cast_possible_truncation, reason = "a rank is below the vocabulary")]
+        let rank = VOCABULARY.powf(uniform) as u32;
         // Writing to a string cannot fail.
-        let _ = write!(text, "w{rank:.0} ");
+        let _ = write!(text, "w{rank} ");
     }
 }
 

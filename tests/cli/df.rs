@@ -137,3 +137,41 @@ fn what_is_no_table_is_named() {
     assert!(ran.err.contains("no/such/folder.df"), "{}", ran.err);
     assert!(Table::open(&table).is_ok(), "a table that could not be replaced is gone");
 }
+
+#[test]
+fn killed_while_it_is_written_it_leaves_the_old_table_or_the_new() {
+    let place = Place::new();
+    let few = place.write("few.jsonl", lines(&TEXTS));
+    let texts: Vec<String> =
+        (0..4000).map(|n| (0..60).map(|i| format!("w{} ", n * 31 + i * i)).collect()).collect();
+    let many =
+        place.write("many.jsonl", lines(&texts.iter().map(String::as_str).collect::<Vec<_>>()));
+    let table = place.file("crawl.df");
+    let build = ["df", "build", &many, "--out", &table, "--memory", "1"];
+    place.done(&build);
+    let new = Table::open(&table).unwrap().id();
+    place.done(&["df", "build", &few, "--out", &table]);
+    let old = Table::open(&table).unwrap().id();
+    let begun = std::time::Instant::now();
+    place.done(&build);
+    let whole = begun.elapsed();
+    let mut found = [0, 0];
+    for nth in 0..24 {
+        place.done(&["df", "build", &few, "--out", &table]);
+        let mut child = place.command(&build).spawn().unwrap();
+        std::thread::sleep(whole * nth / 20);
+        // It may have ended before.
+        let _ = child.kill();
+        child.wait().unwrap();
+        let id = Table::open(&table).unwrap().id();
+        assert!(id == old || id == new);
+        found[usize::from(id == new)] += 1;
+    }
+    println!("{found:?} old and new");
+    // What the killed ones left does not matter to the next, which leaves nothing.
+    place.done(&build);
+    assert_eq!(Table::open(&table).unwrap().id(), new);
+    let left = std::fs::read_dir(place.dir.path()).unwrap();
+    let left = left.filter(|e| e.as_ref().unwrap().path().to_str().unwrap().contains("crawl.df"));
+    assert_eq!(left.count(), 1);
+}
