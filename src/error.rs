@@ -48,6 +48,13 @@ pub enum Error {
         /// Why it is none.
         why: String,
     },
+    /// A file is no table of document frequencies.
+    NotATable {
+        /// The file.
+        file: String,
+        /// Why it is none.
+        why: String,
+    },
     /// A store stands where one was to be made.
     Exists {
         /// The place.
@@ -145,13 +152,14 @@ impl Error {
     }
 
     /// The same of a file that has another name outside of a store.
-    pub(crate) fn in_file(mut self, name: impl fmt::Display, path: &std::path::Path) -> Error {
+    pub(crate) fn renamed(mut self, from: impl fmt::Display, to: impl fmt::Display) -> Error {
         if let Error::Io { file, .. }
         | Error::Corrupt(Corruption { file, .. })
+        | Error::NotATable { file, .. }
         | Error::Version { file, .. } = &mut self
-            && file.starts_with(&name.to_string())
+            && *file == from.to_string()
         {
-            *file = path.display().to_string();
+            *file = to.to_string();
         }
         self
     }
@@ -167,11 +175,11 @@ impl fmt::Display for Error {
             Error::Io { action, file, source } => {
                 write!(f, "cannot {action} {file}: {source}")?;
                 match source.kind() {
-                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                        f.write_str("; make room on the disk and open the store again")
-                    }
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => f.write_str(
+                        "; make room on the disk, and open the store again if it is one",
+                    ),
                     io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                        f.write_str("; check the directory's permissions")
+                        f.write_str("; check the permissions")
                     }
                     _ => Ok(()),
                 }
@@ -179,13 +187,17 @@ impl fmt::Display for Error {
             Error::Corrupt(corruption) => {
                 write!(
                     f,
-                    "{corruption}; restore this file from a copy, or save the rest of a store: \
+                    "{corruption}; restore this file from a copy, or save the rest if it is a store: \
                      simkeep repair"
                 )
             }
             Error::NotAStore { location, why } => {
                 write!(f, "{location} is not a simkeep store: {why}")
             }
+            Error::NotATable { file, why } => write!(
+                f,
+                "{file} is no table of document frequencies: {why}; make one: simkeep df build"
+            ),
             Error::Exists { location } => {
                 write!(f, "{location} is a simkeep store already; open it instead")
             }

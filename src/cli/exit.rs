@@ -15,7 +15,7 @@ macro_rules! help {
   1  nothing found: near, pairs, history, scan and forget
   2  the command line is wrong
   3  a broken record: with ingest --strict, load and evaluate
-  4  the store is damaged; with repair: something is lost
+  4  the store, or a table of df, is damaged; with repair: something is lost
   5  another failure: no store there, in use by a writer, the disk"
     };
 }

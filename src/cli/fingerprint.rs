@@ -62,6 +62,14 @@ impl Fingerprint {
         }
         let table = self.df.as_ref().map(Table::open).transpose()?;
         let recipe = &self.recipe.recipe;
+        if table.is_some() && !recipe.needs_frequencies() {
+            let what =
+                format!("the recipe {recipe} does not weigh by document frequencies: no --df");
+            return Err(Failure::Usage(what));
+        }
+        if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+            return Err(Failure::Usage("standard input can be read once".to_owned()));
+        }
         let fingerprinter = match &table {
             Some(table) => Fingerprinter::with_frequencies(recipe, table),
             None => Fingerprinter::new(recipe),
@@ -159,7 +167,8 @@ fn print(explained: &Explained, output: &mut Output) -> Result<(), Failure> {
         let share = feature.share * 100.0;
         let field = feature.field.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
         let text = escape::escape(&(field + &feature.text));
-        output.line(&format!("  {share:>6.2} %  {:>5} times  {text}", feature.count))?;
+        let times = if feature.count == 1 { "time " } else { "times" };
+        output.line(&format!("  {share:>6.2} %  {:>5} {times}  {text}", feature.count))?;
     }
     let mut bits: Vec<(usize, f64)> = explained.balance.iter().copied().enumerate().collect();
     bits.sort_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));

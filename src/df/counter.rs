@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
+use super::frame::Frame;
+use super::place::Place;
 use super::table::Table;
 use super::writer::Writer;
-use crate::disk::{Disk, Name, RealDisk};
+use crate::disk::{Name, NewFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::{FeatureSet, Recipe};
 use crate::sort::{Packed, Sorted, Sorter};
@@ -26,9 +27,9 @@ const FEATURES_MIN: usize = 1 << 10;
 ///
 /// See the [module](super) for an example.
 pub struct Counter {
-    disk: Arc<dyn Disk>,
-    number: u64,
-    path: PathBuf,
+    place: Place,
+    /// The table to come.
+    file: NewFile,
     name: String,
     features: FeatureSet,
     documents: u64,
@@ -37,6 +38,8 @@ pub struct Counter {
     sorter: Sorter<Term>,
     /// Features that went to the sorter.
     spilled: u64,
+    /// Why counting failed: what was lost then cannot be counted again.
+    failed: Option<Error>,
 }
 
 impl fmt::Debug for Counter {
@@ -72,29 +75,25 @@ impl Packed for Term {
 }
 
 impl Counter {
-    /// Counts the features of this recipe for a table in the file `path`, in about `memory_bytes`.
-    /// Writes nothing yet.
+    /// Counts the features of this recipe for a table in the file `path`, in about `memory_bytes`, and
+    /// some 16 bytes for each feature of the largest document. Begins a file beside it, with a number
+    /// in its name, so that what cannot be written is known before anything is counted.
+    ///
+    /// What a process leaves behind that is killed, `path` with a number and `.new` or `.tmp` behind
+    /// it, has no meaning, and may be removed.
     ///
     /// # Errors
-    /// [`Error::Io`] for a path that no file can have.
+    /// [`Error::Io`] if no file can be made there.
     pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
-        let path = path.as_ref();
-        let disk = RealDisk::of_table(path).map_err(|e| Error::io("create", path.display(), e))?;
-        Ok(Counter::on(Arc::new(disk), 0, path, recipe, memory_bytes))
+        Counter::at(Place::file(path.as_ref())?, recipe, memory_bytes)
     }
 
-    pub(super) fn on(
-        disk: Arc<dyn Disk>,
-        number: u64,
-        path: &Path,
-        recipe: &Recipe,
-        memory_bytes: usize,
-    ) -> Counter {
-        let sorter = Sorter::new(&disk, Name::DfScratch(number, 0), memory_bytes / 4);
-        Counter {
-            disk,
-            number,
-            path: path.to_owned(),
+    pub(super) fn at(place: Place, recipe: &Recipe, memory_bytes: usize) -> Result<Counter> {
+        let scratch = Name::DfScratch(place.number, 0);
+        let sorter = Sorter::new(&place.disk, scratch, memory_bytes / 4);
+        Ok(Counter {
+            file: place.begin()?,
+            place,
             name: recipe.features(),
             features: FeatureSet::new(recipe),
             documents: 0,
@@ -102,7 +101,8 @@ impl Counter {
             counts_max: (memory_bytes / 2 / BYTES_PER_FEATURE).max(FEATURES_MIN),
             sorter,
             spilled: 0,
-        }
+            failed: None,
+        })
     }
 
     /// How many documents there were so far.
@@ -114,25 +114,29 @@ impl Counter {
     /// milliseconds, when memory is full.
     ///
     /// # Errors
-    /// [`Error::Io`] if the scratch file cannot be written.
+    /// [`Error::Io`] if the scratch file cannot be written: then, and whenever it is asked again.
+    /// [`Error::Option`] for more documents than a table counts, 2³² - 1.
     pub fn add(&mut self, text: &str) -> Result<()> {
-        self.documents += 1;
+        if let Some(failed) = &self.failed {
+            return Err(failed.clone());
+        }
+        let added = self.count(text).map_err(|e| self.place.error(e));
+        added.inspect_err(|e| self.failed = Some(e.clone()))
+    }
+
+    fn count(&mut self, text: &str) -> Result<()> {
         // So that no feature can have more than a number holds.
-        if self.documents > u64::from(u32::MAX) {
+        if self.documents >= u64::from(u32::MAX) {
             let what = "a table counts four billion documents at most; merge several";
             return Err(Error::Option(what.to_owned()));
         }
-        for hash in self.features.of_text(text) {
-            *self.counts.entry(*hash).or_default() += 1;
-        }
-        if self.counts.len() >= self.counts_max { self.spill() } else { Ok(()) }
-    }
-
-    fn spill(&mut self) -> Result<()> {
-        let named = |e: Error| e.in_file(Name::DfScratch(self.number, 0), &self.path);
-        self.spilled += self.counts.len() as u64;
-        for (hash, frequency) in self.counts.drain() {
-            self.sorter.push(Term { hash, frequency }).map_err(named)?;
+        self.documents += 1;
+        let Counter { features, counts, sorter, spilled, .. } = self;
+        for hash in features.of_text(text) {
+            if counts.len() >= self.counts_max {
+                spill(counts, sorter, spilled)?;
+            }
+            *counts.entry(*hash).or_default() += 1;
         }
         Ok(())
     }
@@ -145,30 +149,38 @@ impl Counter {
     /// One pass over what was counted, and one over the table.
     ///
     /// # Errors
-    /// [`Error::Io`] if a file cannot be read or written.
-    pub fn freeze(mut self, least: u32) -> Result<Table> {
-        self.spill()?;
-        self.counts = HashMap::new();
-        let named = |e: Error| e.in_file(Name::Df(self.number), &self.path);
-        let frozen = write(
-            self.sorter,
-            &self.disk,
-            self.number,
-            (&self.name, self.documents, least, self.spilled),
-        );
-        frozen.and_then(|()| Table::open_on(&*self.disk, self.number)).map_err(named)
+    /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
+    pub fn freeze(self, least: u32) -> Result<Table> {
+        let Counter { place, file, name, documents, mut counts, mut sorter, mut spilled, .. } =
+            self;
+        if let Some(failed) = self.failed {
+            return Err(failed);
+        }
+        let frozen = || {
+            spill(&mut counts, &mut sorter, &mut spilled)?;
+            counts = HashMap::new();
+            let frame =
+                Frame { documents, least: least.max(1), features: name, ..Frame::default() };
+            write(sorter, Writer::new(file, frame, spilled)?, place.number)?;
+            Table::open_on(&*place.disk, place.number)
+        };
+        frozen().map_err(|e| place.error(e))
     }
 }
 
-/// Writes what was sorted, with the counts of one feature added up.
-fn write(
-    sorter: Sorter<Term>,
-    disk: &Arc<dyn Disk>,
-    number: u64,
-    (features, documents, least, terms_max): (&str, u64, u32, u64),
+/// Passes on what was counted so far.
+fn spill(
+    counts: &mut HashMap<u64, u32>,
+    sorter: &mut Sorter<Term>,
+    spilled: &mut u64,
 ) -> Result<()> {
+    *spilled += counts.len() as u64;
+    counts.drain().try_for_each(|(hash, frequency)| sorter.push(Term { hash, frequency }))
+}
+
+/// Writes what was sorted, with the counts of one feature added up.
+fn write(sorter: Sorter<Term>, mut writer: Writer, number: u64) -> Result<()> {
     let mut sorted: Sorted<Term> = sorter.finish()?;
-    let mut writer = Writer::new(disk, number, features, documents, least, terms_max)?;
     let mut open: Option<Term> = None;
     while let Some(next) = sorted.next()? {
         match &mut open {

@@ -43,6 +43,8 @@ pub(super) struct Frame {
 /// What is wrong, and at which byte.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
+    /// It is something else.
+    Foreign(&'static str),
     /// A version that this build does not know.
     Version(u32),
     /// Damage.
@@ -51,11 +53,11 @@ pub(super) enum Flaw {
 
 /// The head of every table.
 pub(super) fn head() -> [u8; HEAD_BYTES] {
-    head_of(VERSION)
+    head_of(VERSION, 0)
 }
 
-fn head_of(version: u32) -> [u8; HEAD_BYTES] {
-    let mut bytes = [&HEAD_MAGIC[..], &version.to_le_bytes()].concat();
+fn head_of(version: u32, rest: u8) -> [u8; HEAD_BYTES] {
+    let mut bytes = [&HEAD_MAGIC[..], &version.to_le_bytes(), &[rest]].concat();
     bytes.resize(HEAD_BYTES - 4, 0);
     let sum = crc32fast::hash(&bytes).to_le_bytes();
     let mut head = [0; HEAD_BYTES];
@@ -66,17 +68,21 @@ fn head_of(version: u32) -> [u8; HEAD_BYTES] {
 /// Checks a head.
 pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
     let mut cursor = Cursor::new(bytes);
-    let damage = |at, what| Err(Flaw::Damage(at, what));
     if cursor.array() != Some(HEAD_MAGIC) {
-        return damage(0, "the first eight bytes are not those of a table of document frequencies");
+        return Err(Flaw::Foreign("it does not begin as one"));
     }
-    match cursor.u32() {
-        Some(VERSION) if bytes == head() => Ok(()),
-        // Only a head that is sound in itself says a version that can be believed.
-        Some(version) if version > VERSION && bytes == head_of(version) => {
-            Err(Flaw::Version(version))
+    let version = cursor.u32();
+    let whole = bytes.split_last_chunk::<4>().filter(|_| bytes.len() == HEAD_BYTES);
+    // Only a head that is sound in itself says a version that can be believed.
+    match (version, whole) {
+        (Some(version), Some((body, sum))) if crc32fast::hash(body).to_le_bytes() == *sum => {
+            match version {
+                VERSION if bytes == head() => Ok(()),
+                VERSION => Err(Flaw::Damage(12, "the head has something where nothing belongs")),
+                version => Err(Flaw::Version(version)),
+            }
         }
-        _ => damage(8, "the head is not that of a table of document frequencies"),
+        _ => Err(Flaw::Damage(8, "the checksum of the head is wrong")),
     }
 }
 
@@ -132,7 +138,8 @@ impl Frame {
         };
         let frame = read().ok_or_else(|| damage("the trailer cannot be read"))?;
         // Before any of them is multiplied.
-        if frame.terms >= u64::from(u32::MAX) || frame.bits > BITS_MAX {
+        let most = u64::from(u32::MAX);
+        if frame.terms >= most || frame.documents > most || frame.bits > BITS_MAX {
             return Err(damage("the trailer has numbers that no table has"));
         }
         if frame.file_len() != file_len {
@@ -153,19 +160,22 @@ mod tests {
     #[test]
     fn what_is_no_head_is_told_from_a_newer_one() {
         assert_eq!(parse_head(&head()), Ok(()));
-        assert_eq!(parse_head(&head_of(2)), Err(Flaw::Version(2)));
-        for at in [0, 7, 8, 12, 63] {
+        // Whatever a later version has there.
+        assert_eq!(parse_head(&head_of(2, 9)), Err(Flaw::Version(2)));
+        assert!(matches!(parse_head(&head_of(1, 9)), Err(Flaw::Damage(12, _))));
+        assert!(matches!(parse_head(b"some text"), Err(Flaw::Foreign(_))));
+        for at in [8, 12, 63] {
             let mut damaged = head();
             damaged[at] ^= 1;
             assert!(matches!(parse_head(&damaged), Err(Flaw::Damage(..))), "{at}");
         }
-        assert!(matches!(parse_head(b"simkdf"), Err(Flaw::Damage(0, _))));
+        assert!(matches!(parse_head(&head()[..63]), Err(Flaw::Damage(8, _))));
     }
 
     proptest! {
         #[test]
         fn a_trailer_reads_back(
-            (documents, terms, left_out) in (any::<u64>(), 0u64..1 << 32, any::<u64>()),
+            (documents, terms, left_out) in (0u64..1 << 33, 0u64..1 << 32, any::<u64>()),
             (least, bits) in (any::<u32>(), 0u32..=BITS_MAX),
             features in "[a-z0-9-]{0,200}",
         ) {
@@ -173,7 +183,7 @@ mod tests {
             let mut trailer = frame.trailer();
             trailer.resize(TRAILER_BYTES, 7);
             let read = Frame::parse(&trailer, frame.file_len());
-            if terms < u64::from(u32::MAX) {
+            if terms < u64::from(u32::MAX) && documents <= u64::from(u32::MAX) {
                 prop_assert_eq!(read, Ok(frame));
             } else {
                 prop_assert!(read.is_err());

@@ -1,11 +1,11 @@
 //! One table of several.
 
 use std::path::Path;
-use std::sync::Arc;
 
+use super::frame::Frame;
+use super::place::Place;
 use super::table::Table;
 use super::writer::Writer;
-use crate::disk::{Disk, Name, RealDisk};
 use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
 use crate::sort::Tournament;
@@ -24,41 +24,60 @@ use crate::sort::Tournament;
 /// ```
 ///
 /// # Errors
-/// [`Error::Option`] for no table, for tables of different features, for so many documents that no
-/// table counts them, and for tables that left out what is asked for: of a feature that one of them
-/// left out nobody knows the sum. [`Error::Io`] if the file cannot be written.
+/// [`Error::Option`] for no table, for one that is there twice, for tables of different features, for
+/// so many documents that no table counts them, and for tables that left out what is asked for: of a
+/// feature that one of them left out nobody knows the sum. [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
-    let path = path.as_ref();
-    let disk = RealDisk::of_table(path).map_err(|e| Error::io("create", path.display(), e))?;
-    let disk: Arc<dyn Disk> = Arc::new(disk);
-    merge_on(&disk, 0, tables, least).map_err(|e| e.in_file(Name::Df(0), path))
+    merge_into(&Place::file(path.as_ref())?, tables, least)
 }
 
-pub(super) fn merge_on(
-    disk: &Arc<dyn Disk>,
-    number: u64,
-    tables: &[Table],
-    least: u32,
-) -> Result<Table> {
+pub(super) fn merge_into(place: &Place, tables: &[Table], least: u32) -> Result<Table> {
+    let frame = frame_of(tables, least.max(1))?;
+    let merged = write(place, tables, frame);
+    merged.and_then(|()| Table::open_on(&*place.disk, place.number)).map_err(|e| place.error(e))
+}
+
+/// What is known of the table before it is written.
+fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
     let refused = |what: String| Err(Error::Option(what));
     let Some(first) = tables.first() else { return refused("name a table to merge".into()) };
     if let Some(other) = tables.iter().find(|table| table.features() != first.features()) {
         let (one, other) = (first.features(), other.features());
         return refused(format!("tables of {one} and of {other} cannot be merged"));
     }
-    let left_out = tables.iter().map(|table| table.left_out().0).max().unwrap_or(0);
-    if left_out > 1 && (tables.len() > 1 || least < left_out) {
-        return refused(format!(
-            "a table left out what fewer than {left_out} documents have; merge tables that have \
-             all features, and leave rare ones out of the last"
-        ));
+    let mut ids: Vec<u64> = tables.iter().map(Table::id).collect();
+    ids.sort_unstable();
+    if ids.windows(2).any(|pair| pair.first() == pair.last()) {
+        return refused("the same table is there twice, and would be counted twice".into());
+    }
+    let thinned = tables.iter().map(Table::left_out).find(|(_, left_out)| *left_out > 0);
+    let (left_least, left_out) = thinned.unwrap_or((0, 0));
+    match tables {
+        [_] if least < left_least => {
+            return refused(format!(
+                "the table left out what fewer than {left_least} documents have; leave out as much \
+                 or more"
+            ));
+        }
+        [_, _, ..] if left_out > 0 => {
+            return refused(format!(
+                "a table left out what fewer than {left_least} documents have; merge tables that \
+                 have all features, and leave rare ones out of the last"
+            ));
+        }
+        _ => {}
     }
     let documents: u64 = tables.iter().map(Table::documents).sum();
     if documents > u64::from(u32::MAX) {
         return refused("a table counts four billion documents at most".into());
     }
+    let features = first.features().to_owned();
+    Ok(Frame { documents, least, left_out, features, ..Frame::default() })
+}
+
+fn write(place: &Place, tables: &[Table], frame: Frame) -> Result<()> {
     let terms_max = tables.iter().map(Table::terms).sum();
-    let mut writer = Writer::new(disk, number, first.features(), documents, least, terms_max)?;
+    let mut writer = Writer::new(place.begin()?, frame, terms_max)?;
     let mut rests: Vec<_> = tables.iter().map(|table| table.iter().peekable()).collect();
     let mut heads: Vec<Option<u64>> =
         rests.iter_mut().map(|rest| rest.peek().map(|entry| entry.0)).collect();
@@ -90,6 +109,5 @@ pub(super) fn merge_on(
         heads.get_mut(winner).into_iter().for_each(|place| *place = head);
         tournament.replay(|a, b| before(&heads, a, b));
     }
-    writer.finish(number)?;
-    Table::open_on(&**disk, number)
+    writer.finish(place.number)
 }

@@ -34,6 +34,7 @@ mod comparison;
 mod counter;
 mod frame;
 mod merge;
+mod place;
 mod table;
 #[cfg(test)]
 mod tests;

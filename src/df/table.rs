@@ -10,7 +10,8 @@ use super::frame::{
     ENTRY_BYTES, Flaw, Frame, HEAD_BYTES, START_BYTES, SUM_BYTES, TRAILER_BYTES, VERSION,
     parse_head,
 };
-use crate::disk::{Access, Disk, DiskFile, Map, Name, RealDisk};
+use super::place::Place;
+use crate::disk::{Access, Disk, DiskFile, Map, Name};
 use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
 use crate::search::prefetch_at;
@@ -21,6 +22,9 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// Hashes that are looked up side by side, each waiting for memory while the others do.
 const SIDE_BY_SIDE: usize = 16;
 
+/// How often a table is opened that is replaced meanwhile.
+const ATTEMPTS: usize = 100;
+
 /// Entries from which on a place is halved rather than walked.
 const WALKED_MAX: usize = 8;
 
@@ -30,8 +34,9 @@ const WALKED_MAX: usize = 8;
 /// system's cache; a look-up touches two lines of memory, many at a time wait side by side.
 ///
 /// ```no_run
-/// let table = simkeep::df::Table::open("crawl.df")?;
-/// println!("{} terms of {} documents", table.terms(), table.features());
+/// use simkeep::{df::Table, fingerprint::Frequencies};
+/// let table = Table::open("crawl.df")?;
+/// println!("{} terms in {} documents", table.terms(), table.documents());
 /// # Ok::<(), simkeep::Error>(())
 /// ```
 pub struct Table {
@@ -47,16 +52,14 @@ impl fmt::Debug for Table {
 }
 
 impl Table {
-    /// Opens the table in a file. Reads all of it once, and checks it: 0.1 s for 10 million terms.
+    /// Opens the table in a file. Reads all of it, and checks it: 0.1 s for 10 million terms.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if it is no sound table, [`Error::Version`] for one of a newer simkeep,
-    /// [`Error::Io`] if it cannot be read.
+    /// [`Error::NotATable`] for another kind of file, [`Error::Corrupt`] for a damaged one,
+    /// [`Error::Version`] for one of a newer simkeep, [`Error::Io`] if it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Table> {
-        let path = path.as_ref();
-        let named = |e: Error| e.in_file(Name::Df(0), path);
-        let disk = RealDisk::of_table(path).map_err(|e| Error::io("open", path.display(), e))?;
-        Table::open_on(&disk, 0).map_err(named)
+        let place = Place::file(path.as_ref())?;
+        Table::open_on(&*place.disk, place.number).map_err(|e| place.error(e))
     }
 
     /// Opens the table of a number on any disk, such as a simulated one.
@@ -65,14 +68,23 @@ impl Table {
     /// As [`Table::open`].
     pub fn open_on(disk: &dyn Disk, number: u64) -> Result<Table> {
         let name = Name::Df(number);
-        let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-        let (frame, id) = check(&*file, name)?;
-        let map = disk.map(name).map_err(|e| Error::io("map", name, e))?;
-        let table = Table { map, frame, id };
-        match table.flaw() {
-            None => Ok(table),
-            Some((at, what)) => Err(Error::corrupt(name, at as u64, what)),
+        for _ in 0..ATTEMPTS {
+            let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+            let (frame, id) = check(&*file, name)?;
+            let map = disk.map(name).map_err(|e| Error::io("map", name, e))?;
+            // Another table may have taken the name meanwhile; its checksum tells.
+            let same = map.last_chunk() == Some(&id.to_le_bytes());
+            if !same || map.len() as u64 != frame.file_len() {
+                continue;
+            }
+            let table = Table { map, frame, id };
+            return match table.flaw() {
+                None => Ok(table),
+                Some((at, what)) => Err(Error::corrupt(name, at as u64, what)),
+            };
         }
+        let busy = std::io::ErrorKind::ResourceBusy;
+        Err(Error::io("open, because it is replaced again and again,", name, busy.into()))
     }
 
     /// What it is known by: its checksum, the XXH3-64 of everything before that.
@@ -222,6 +234,7 @@ fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     let flawed = |flaw| match flaw {
         Flaw::Version(found) => Error::Version { file: name.to_string(), found, newest: VERSION },
         Flaw::Damage(at, what) => Error::corrupt(name, at, what),
+        Flaw::Foreign(why) => Error::NotATable { file: name.to_string(), why: why.to_owned() },
     };
     let cannot = |e| Error::io("read", name, e);
     let len = file.size().map_err(cannot)?;

@@ -2,26 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::frame::{ENTRY_BYTES, HEAD_BYTES, SUM_BYTES};
-use super::merge::merge_on;
+use super::frame::{ENTRY_BYTES, HEAD_BYTES, SUM_BYTES, TRAILER_BYTES};
+use super::merge::merge_into;
+use super::place::Place;
 use super::*;
-use crate::disk::{Disk, Name, SimDisk};
+use crate::disk::{Disk, DiskFile, Name, SimDisk};
 use crate::error::{Error, Result};
 use crate::fingerprint::{FeatureSet, Frequencies, Recipe};
 
 const RECIPE: Recipe = Recipe::words(1);
 
 fn count(disk: &SimDisk, texts: &[String], memory_bytes: usize, least: u32) -> Result<Table> {
-    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-    let mut counter = Counter::on(disk, 7, Path::new("crawl.df"), &RECIPE, memory_bytes);
+    let mut counter = Counter::at(place(disk), &RECIPE, memory_bytes)?;
     texts.iter().try_for_each(|text| counter.add(text))?;
     counter.freeze(least)
+}
+
+fn place(disk: &SimDisk) -> Place {
+    Place::numbered(Arc::new(disk.clone()), 7)
 }
 
 fn naive(texts: &[String]) -> BTreeMap<u64, u32> {
@@ -64,7 +67,7 @@ proptest! {
         expected.retain(|_, df| *df >= least);
         prop_assert_eq!(table.iter().collect::<Vec<_>>(), expected.clone().into_iter().collect::<Vec<_>>());
         prop_assert_eq!(table.documents(), texts.len() as u64);
-        prop_assert_eq!(table.left_out(), (least, (all - expected.len()) as u64));
+        prop_assert_eq!(table.left_out(), (least.max(1), (all - expected.len()) as u64));
         prop_assert_eq!(table.bytes(), bytes_of(&disk).len() as u64);
         let hashes: Vec<u64> = expected.keys().flat_map(|hash| [*hash, hash ^ 1, !hash]).collect();
         let mut found = Vec::new();
@@ -90,8 +93,10 @@ proptest! {
             .map(|texts| count(&SimDisk::new(), texts, 0, 1).unwrap())
             .collect();
         let disk = SimDisk::new();
-        let on: Arc<dyn Disk> = Arc::new(disk.clone());
-        let merged = merge_on(&on, 7, &tables, least).unwrap();
+        // Texts that are the same make the same table, which would count twice.
+        let ids: std::collections::BTreeSet<u64> = tables.iter().map(Table::id).collect();
+        prop_assume!(ids.len() == tables.len());
+        let merged = merge_into(&place(&disk), &tables, least).unwrap();
         let whole = SimDisk::new();
         let expected = count(&whole, &texts, 1 << 20, least).unwrap();
         prop_assert_eq!(merged.id(), expected.id());
@@ -121,24 +126,25 @@ fn a_table_of_nothing_knows_nothing() {
 
 #[test]
 fn tables_that_cannot_be_merged_say_why() {
-    let on: Arc<dyn Disk> = Arc::new(SimDisk::new());
+    let on = place(&SimDisk::new());
     let texts = ["a b".to_owned(), "a".to_owned()];
     let table = |least| count(&SimDisk::new(), &texts, 0, least).unwrap();
-    let other = {
-        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
-        Counter::on(disk, 1, Path::new("crawl.df"), &Recipe::words(2), 0).freeze(1).unwrap()
-    };
+    let other =
+        Counter::at(place(&SimDisk::new()), &Recipe::words(2), 0).unwrap().freeze(1).unwrap();
     for (tables, least, why) in [
         (vec![], 1, "name a table"),
         (vec![table(1), other], 1, "of words1 and of words2"),
+        (vec![table(1), table(1)], 1, "twice"),
         (vec![table(1), table(2)], 2, "left out what fewer than 2"),
         (vec![table(2)], 1, "left out what fewer than 2"),
     ] {
-        let error = merge_on(&on, 7, &tables, least).unwrap_err().to_string();
+        let error = merge_into(&on, &tables, least).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
-    let rarer = merge_on(&on, 7, &[table(2)], 3).unwrap();
-    assert_eq!((rarer.terms(), rarer.left_out()), (0, (3, 1)));
+    // Leaving out more of what left out some comes to the same as doing it at once.
+    let rarer = merge_into(&on, &[table(2)], 3).unwrap();
+    assert_eq!((rarer.terms(), rarer.left_out()), (0, (3, 2)));
+    assert_eq!(rarer.id(), table(3).id());
 }
 
 #[test]
@@ -163,10 +169,13 @@ fn every_flipped_bit_and_every_cut_is_found() {
     count(&disk, &many()[..3], 0, 1).unwrap();
     let bytes = bytes_of(&disk);
     for at in 0..bytes.len() {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 1 << (at % 8);
-        let error = open(damaged).unwrap_err();
-        assert!(matches!(error, Error::Corrupt(_)), "{at}: {error}");
+        for bit in 0..8 {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << bit;
+            let error = open(damaged).unwrap_err();
+            let foreign = at < 8 && matches!(error, Error::NotATable { .. });
+            assert!(foreign || matches!(error, Error::Corrupt(_)), "{at}: {error}");
+        }
         assert!(open(bytes[..at].to_vec()).is_err(), "cut at {at}");
     }
     let longer = [&bytes[..], &[0]].concat();
@@ -248,7 +257,7 @@ fn a_failed_call_is_an_error_and_the_old_table_stays() {
         disk.fail_after(nth, io::ErrorKind::StorageFull);
         match count(&disk, &texts, 0, 1) {
             Ok(_) => break,
-            Err(error) => assert!(error.to_string().contains("crawl.df"), "{error}"),
+            Err(error) => assert!(error.to_string().contains("0000000007.df"), "{error}"),
         }
         failed += 1;
         disk.heal();
@@ -258,4 +267,107 @@ fn a_failed_call_is_an_error_and_the_old_table_stays() {
         assert!(disk.contents().iter().all(|(name, _)| *name == Name::Df(7)), "something is left");
     }
     assert!(failed > 6, "{failed}");
+}
+
+#[test]
+fn what_failed_once_is_not_counted_on() {
+    let texts = many();
+    let disk = SimDisk::new();
+    let mut counter = Counter::at(place(&disk), &RECIPE, 0).unwrap();
+    disk.fail_after(1, io::ErrorKind::StorageFull);
+    let failed: Vec<_> = texts.iter().filter_map(|text| counter.add(text).err()).collect();
+    disk.heal();
+    assert!(failed.len() > 1, "it was asked again");
+    assert!(failed.iter().all(|error| error.to_string() == failed[0].to_string()));
+    assert_eq!(counter.freeze(1).unwrap_err().to_string(), failed[0].to_string());
+    assert_eq!(disk.contents(), []);
+}
+
+#[test]
+fn so_many_documents_as_no_table_counts_are_refused() {
+    let disk = SimDisk::new();
+    count(&disk, &many()[..1], 0, 1).unwrap();
+    let hostile = |documents: u64| {
+        let mut bytes = bytes_of(&disk);
+        let at = bytes.len() - TRAILER_BYTES + 8;
+        bytes[at..at + 8].copy_from_slice(&documents.to_le_bytes());
+        let sum_at = bytes.len() - SUM_BYTES;
+        let sum = xxh3_64(&bytes[..sum_at]).to_le_bytes();
+        bytes[sum_at..].copy_from_slice(&sum);
+        open(bytes)
+    };
+    assert!(matches!(hostile(1 << 63), Err(Error::Corrupt(_))));
+    let most = u64::from(u32::MAX);
+    let tables = [hostile(most).unwrap(), hostile(most - 1).unwrap()];
+    let error = merge_into(&place(&SimDisk::new()), &tables, 1).unwrap_err().to_string();
+    assert!(error.contains("four billion documents"), "{error}");
+}
+
+/// A disk on which another table takes the name whenever it was opened.
+#[derive(Debug)]
+struct Restless {
+    tables: [SimDisk; 2],
+    turn: std::sync::atomic::AtomicUsize,
+    restless: usize,
+}
+
+impl Restless {
+    fn now(&self) -> &SimDisk {
+        let turn = self.turn.load(std::sync::atomic::Ordering::Relaxed);
+        &self.tables[turn.min(self.restless) % 2]
+    }
+}
+
+impl Disk for Restless {
+    fn location(&self) -> String {
+        self.now().location()
+    }
+    fn create_dirs(&self) -> io::Result<()> {
+        self.now().create_dirs()
+    }
+    fn list(&self, dir: crate::disk::Dir) -> io::Result<Vec<std::ffi::OsString>> {
+        self.now().list(dir)
+    }
+    fn open(&self, name: Name, access: crate::disk::Access) -> io::Result<Box<dyn DiskFile>> {
+        let file = self.now().open(name, access);
+        self.turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        file
+    }
+    fn map(&self, name: Name) -> io::Result<crate::disk::Map> {
+        self.now().map(name)
+    }
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        self.now().rename(from, to)
+    }
+    fn remove(&self, name: Name) -> io::Result<()> {
+        self.now().remove(name)
+    }
+    fn sync_dir(&self, dir: crate::disk::Dir) -> io::Result<()> {
+        self.now().sync_dir(dir)
+    }
+    fn lock(&self, kind: crate::disk::Lock) -> io::Result<Option<Box<dyn crate::disk::LockGuard>>> {
+        self.now().lock(kind)
+    }
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        self.now().free_bytes()
+    }
+}
+
+#[test]
+fn a_table_that_is_replaced_while_it_is_opened_is_one_or_the_other() {
+    let texts = many();
+    let tables = [SimDisk::new(), SimDisk::new()];
+    let ids = [0, 1].map(|n| count(&tables[n], &texts[n..n + 20], 0, 1).unwrap().id());
+    for restless in 0..4 {
+        let tables = tables.clone();
+        let disk = Restless { tables, turn: 0.into(), restless };
+        let table = Table::open_on(&disk, 7).unwrap();
+        let expected =
+            count(&SimDisk::new(), &texts[restless % 2..restless % 2 + 20], 0, 1).unwrap();
+        assert_eq!(table.id(), ids[restless % 2]);
+        assert!(table.iter().eq(expected.iter()));
+    }
+    let for_ever = Restless { tables, turn: 0.into(), restless: usize::MAX };
+    let error = Table::open_on(&for_ever, 7).unwrap_err().to_string();
+    assert!(error.contains("replaced again and again"), "{error}");
 }

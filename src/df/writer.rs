@@ -1,11 +1,9 @@
 //! Entries on their way into a table.
 
-use std::sync::Arc;
-
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::frame::{BITS_MAX, Frame, head};
-use crate::disk::{Disk, Name, NewFile};
+use crate::disk::{Name, NewFile};
 use crate::error::{Error, Result};
 
 /// Bytes that are gathered before they are written and summed.
@@ -35,21 +33,15 @@ fn bits_of(terms: u64) -> u32 {
 }
 
 impl Writer {
-    /// Begins a table of `terms_max` entries at most.
-    pub(super) fn new(
-        disk: &Arc<dyn Disk>,
-        number: u64,
-        features: &str,
-        documents: u64,
-        least: u32,
-        terms_max: u64,
-    ) -> Result<Writer> {
+    /// Begins a table in a new file: of `terms_max` entries at most, and of which this is known
+    /// already.
+    pub(super) fn new(file: NewFile, frame: Frame, terms_max: u64) -> Result<Writer> {
         let bits = bits_of(terms_max);
         let mut writer = Writer {
-            file: NewFile::create(Arc::clone(disk), Name::DfNew(number))?,
+            file,
             sum: Xxh3Default::new(),
             chunk: Vec::with_capacity(2 * CHUNK_BYTES),
-            frame: Frame { documents, least, features: features.to_owned(), ..Frame::default() },
+            frame,
             bits,
             counts: vec![0; 1 << bits],
         };

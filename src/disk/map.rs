@@ -49,7 +49,8 @@ impl Map {
         #[expect(unsafe_code, reason = "the one place that maps a file")]
         // SAFETY: the bytes of a map must not change while it lives. Only finished and scratch
         // files are mapped, and the crate never writes or truncates either again; the writer's
-        // lock keeps other writers of this crate out. A program that goes around the lock is
+        // lock keeps other writers of this crate out, and tables on their way have names that are
+        // drawn by lot. A program that goes around the lock is
         // outside of what the store promises.
         let map = unsafe { memmap2::Mmap::map(file)? };
         // Not `Advice::Random`: with small pages it makes each touch a fault of its own.

@@ -23,7 +23,8 @@ impl RealDisk {
     }
 
     /// The directory of a table of document frequencies with a name of its own: [`Name::Df`] of any
-    /// number is this file, and what is made on the way to it lies beside it.
+    /// number is this file, and what is made on the way to it lies beside it, under a name with the
+    /// number.
     ///
     /// # Errors
     ///
@@ -41,11 +42,12 @@ impl RealDisk {
         }
     }
 
-    fn path(&self, name: Name) -> PathBuf {
+    /// The path of a file.
+    pub(crate) fn path(&self, name: Name) -> PathBuf {
         let end = match name {
             Name::Df(_) => String::new(),
-            Name::DfNew(_) => ".new".to_owned(),
-            Name::DfScratch(_, part) => format!(".{part:02}.tmp"),
+            Name::DfNew(number) => format!(".{number:016x}.new"),
+            Name::DfScratch(number, part) => format!(".{number:016x}.{part:02}.tmp"),
             _ => return self.dir(name.dir()).join(name.file_name()),
         };
         match &self.table {
@@ -225,6 +227,22 @@ mod tests {
         disk.create_dirs().unwrap();
         assert_eq!(disk.list(Dir::Root).unwrap(), ["segments"]);
         assert!(disk.list(Dir::Segments).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_table_has_the_name_that_it_is_given() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = RealDisk::of_table(&dir.path().join("crawl.df")).unwrap();
+        let names = [Name::Df(10), Name::DfNew(10), Name::DfScratch(10, 1)];
+        let expected =
+            ["crawl.df", "crawl.df.000000000000000a.new", "crawl.df.000000000000000a.01.tmp"];
+        assert_eq!(names.map(|name| disk.path(name)), expected.map(|name| dir.path().join(name)));
+        assert!(disk.list(Dir::Root).unwrap().is_empty());
+        let here = RealDisk::of_table(Path::new("crawl.df")).unwrap();
+        assert_eq!(here.path(Name::Df(0)), Path::new("./crawl.df"));
+        for none in ["/", "..", ""] {
+            assert!(RealDisk::of_table(Path::new(none)).is_err(), "{none}");
+        }
     }
 
     #[test]

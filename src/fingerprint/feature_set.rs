@@ -4,6 +4,9 @@ use super::grams::Grams;
 use super::kernel::Kernel;
 use super::recipe::Recipe;
 
+/// Features that memory is kept for.
+const FEATURES_KEPT: usize = 1 << 16;
+
 /// Finds the distinct features of texts, one after another: what document frequencies count.
 ///
 /// ```
@@ -28,6 +31,8 @@ impl FeatureSet {
     pub fn of_text(&mut self, text: &str) -> &[u64] {
         let FeatureSet { grams, hashes } = self;
         hashes.clear();
+        // What one large text took is not kept for ever.
+        hashes.shrink_to(FEATURES_KEPT);
         grams.push(text, |some, _| hashes.extend_from_slice(some));
         grams.finish(|some, _| hashes.extend_from_slice(some));
         hashes.sort_unstable();

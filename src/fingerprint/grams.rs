@@ -2,12 +2,12 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::batch::Batch;
 use super::classes::has_numeral;
 use super::jenkins::jenkins;
 use super::kernel::Kernel;
 use super::recipe::{GRAM_MAX, Hash, Recipe, Unit};
 use super::stop::{is_date_word, is_stop_word};
-use super::together::Together;
 use super::words::{Span, Take, Words};
 
 impl Hash {
@@ -61,7 +61,7 @@ pub(super) struct Grams {
 struct Window {
     recipe: Recipe,
     placed: bool,
-    together: Together,
+    batch: Batch,
     /// Those of the words that come that are not left out.
     kept: Vec<Span>,
     /// The hashes of the last words, fewer than make a feature, and of those that come.
@@ -84,7 +84,7 @@ impl Grams {
             window: Window {
                 recipe: *recipe,
                 placed: recipe.is_placed(),
-                together: Together::default(),
+                batch: Batch::default(),
                 kept: Vec::new(),
                 hashes: Vec::new(),
                 chars: String::new(),
@@ -171,7 +171,7 @@ impl Window {
         let start = |word: &Span| at + usize::from(word.start);
         match self.recipe.unit {
             Unit::Words => {
-                self.together.hash(self.recipe.hash, text, words, &mut self.hashes);
+                self.batch.hash(self.recipe.hash, text, words, &mut self.hashes);
                 self.count += words.len() as u64;
                 if self.placed {
                     self.starts.extend(words.iter().map(start));

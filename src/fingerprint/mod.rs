@@ -31,6 +31,7 @@
 //! assert_eq!(a, b);
 //! ```
 
+mod batch;
 #[cfg(feature = "html")]
 mod charset;
 mod classes;
@@ -47,7 +48,6 @@ mod html;
 mod jenkins;
 mod kernel;
 mod name;
-mod open;
 mod presets;
 mod recipe;
 mod run;
@@ -58,8 +58,8 @@ mod sketch;
 mod stop;
 mod supershingles;
 mod tables;
+mod tail;
 mod tally;
-mod together;
 mod weights;
 mod words;
 

@@ -300,9 +300,13 @@ mod tests {
 
     pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
         let features = (any::<bool>(), 1u32..9, any::<[bool; 3]>(), 1u32..4);
-        let share = || (0u32..3000).prop_map(Share::thousandths);
-        let weights = (0usize..4, 0usize..3, 0usize..3, share(), 0usize..3, share());
-        let chosen = (share(), share(), 0u32..40, 0u32..9, 0u32..40);
+        // What is usual is what has ways of its own.
+        let share = |usual: Share| prop_oneof![2 => Just(usual), 1 => (0u32..3000).prop_map(Share::thousandths)];
+        let weights =
+            (0usize..4, 0usize..4, 0usize..4, share(Share::ONE), 0usize..4, share(Share::ONE));
+        let top = prop_oneof![2 => Just(u32::MAX), 1 => 1u32..40];
+        let cap = prop_oneof![2 => Just(1u32), 1 => 0u32..9];
+        let chosen = (share(Share::ZERO), share(Share::ONE), top, cap, 0u32..40);
         (features, weights, chosen).prop_map(|(features, weights, chosen)| {
             let (words, n, [jenkins, numbers, stop_words], modulo) = features;
             let mut recipe = if words { Recipe::words(n) } else { Recipe::chars(n) };
@@ -317,11 +321,10 @@ mod tests {
             }
             let (counts, rarity, scaling, boost, fields, share) = weights;
             let counts = [Counts::Raw, Counts::Sqrt, Counts::Log, Counts::Binary][counts];
-            let rarity = [Rarity::None, Rarity::Log, Rarity::Inverse][rarity];
-            let scaling = [Scaling::None, Scaling::Front, Scaling::Ends][scaling];
-            let fields = [Fields::None, Fields::Flip, Fields::Share(share)][fields];
+            let rarity = [Rarity::None, Rarity::None, Rarity::Log, Rarity::Inverse][rarity];
+            let scaling = [Scaling::None, Scaling::None, Scaling::Front, Scaling::Ends][scaling];
+            let fields = [Fields::None, Fields::None, Fields::Flip, Fields::Share(share)][fields];
             let (at_least, at_most, top, cap, reserved) = chosen;
-            let top = if top == 0 { u32::MAX } else { top };
             recipe = recipe.modulo(modulo).counts(counts).rarity(rarity).scaling(scaling);
             recipe = recipe.boost(boost).fields(fields).at_least(at_least).at_most(at_most);
             recipe.top(top).cap(cap).reserved(reserved)

@@ -35,7 +35,7 @@ const SLOTS: usize = 4;
 #[repr(align(64))]
 struct Line {
     hashes: [u64; SLOTS],
-    /// 0 for a slot that is free.
+    /// 0 for a slot that is free. It stays at the highest number, which takes 8 GB of text.
     counts: [u32; SLOTS],
 }
 
@@ -124,8 +124,10 @@ impl Tally {
 
     #[cold]
     fn grow(&mut self) {
-        let before = self.clone();
-        self.empty(before.lines.len() * 2);
+        let lines = self.lines.len() * 2;
+        let before = std::mem::replace(self, Tally::new());
+        self.factor = before.factor;
+        self.empty(lines);
         for (feature, place) in before.features().zip(before.places()) {
             // It came from as many bits.
             let slot = self.add(feature.hash, u32::try_from(feature.count).unwrap_or(u32::MAX));

@@ -170,8 +170,6 @@ impl Recipe {
 
     /// Whether every occurrence weighs the same, so that none needs to be found again.
     pub(super) fn is_plain(&self) -> bool {
-        self.counts == Counts::Raw
-            && self.counts_alone()
-            && !matches!(self.fields, super::Fields::Share(_))
+        self.counts == Counts::Raw && self.counts_alone() && self.fields == super::Fields::None
     }
 }

@@ -40,8 +40,10 @@ fn a_table_is_built_shown_and_weighs_fingerprints() {
         .iter()
         .map(|word| (word["text"].as_str().unwrap(), word["documents"].as_u64().unwrap()))
         .collect();
-    assert_eq!(found, [("the", 3), ("HOUSE", 2), ("plane", 0)]);
+    assert_eq!(found, [("the", 3), ("house", 2), ("plane", 0)]);
     assert!((words[1]["idf"].as_f64().unwrap() - 3f64.ln()).abs() < 1e-9);
+    assert_eq!(shown[0]["by_documents"], serde_json::json!([]));
+    let shown = place.run(&["df", "show", &table, "--json"]).objects();
     assert_eq!(shown[0]["by_documents"], serde_json::json!([{"from": 1, "terms": 8}]));
     let out = place.done(&["df", "show", &table]);
     assert!(out.contains("8 features of words1 in 4 documents") && out.contains('█'), "{out}");
@@ -104,18 +106,19 @@ fn what_is_no_table_is_named() {
     place.done(&["df", "build", &documents, "--out", &table]);
     let bytes = std::fs::read(&table).unwrap();
     for (name, bytes, why) in [
-        ("empty.df", &[][..], "the first eight bytes"),
+        ("empty.df", &[][..], "is no table"),
         (
             "other.df",
             b"not a table of anything at all, but a text of more than 64 bytes, which is long",
-            "first eight",
+            "is no table",
         ),
         ("cut.df", &bytes[..100], "the file ends too soon"),
         ("half.df", &bytes[..bytes.len() - 1], "no trailer"),
     ] {
         let damaged = place.write(name, bytes);
         let ran = place.run(&["df", "show", &damaged]);
-        assert_eq!(ran.code, 4, "{}", ran.err);
+        let code = if why == "is no table" { 5 } else { 4 };
+        assert_eq!(ran.code, code, "{}", ran.err);
         assert!(ran.err.contains(name) && ran.err.contains(why), "{}", ran.err);
     }
     let mut flipped = bytes;
@@ -168,10 +171,75 @@ fn killed_while_it_is_written_it_leaves_the_old_table_or_the_new() {
         found[usize::from(id == new)] += 1;
     }
     println!("{found:?} old and new");
+    assert!(found[0] > 0, "the first was killed at once");
     // What the killed ones left does not matter to the next, which leaves nothing.
+    let left = || std::fs::read_dir(place.dir.path()).unwrap().count();
+    let before = left();
     place.done(&build);
-    assert_eq!(Table::open(&table).unwrap().id(), new);
-    let left = std::fs::read_dir(place.dir.path()).unwrap();
-    let left = left.filter(|e| e.as_ref().unwrap().path().to_str().unwrap().contains("crawl.df"));
-    assert_eq!(left.count(), 1);
+    assert_eq!((Table::open(&table).unwrap().id(), left()), (new, before));
+}
+
+#[test]
+fn whoever_makes_the_same_table_at_the_same_time_disturbs_nobody() {
+    let place = Place::new();
+    let texts: Vec<String> =
+        (0..2000).map(|n| (0..60).map(|i| format!("w{} ", n * 31 + i * i)).collect()).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let [one, other] = [&texts[..1000], &texts[1000..]];
+    let [one, other] =
+        [place.write("one.jsonl", lines(one)), place.write("two.jsonl", lines(other))];
+    let table = place.file("crawl.df");
+    // Files that look like what is made on the way.
+    let bystanders = ["crawl.df.new", "crawl.df.00.tmp"].map(|name| place.write(name, "mine"));
+    let ids = [&one, &other].map(|documents| {
+        place.done(&["df", "build", documents, "--out", &table]);
+        Table::open(&table).unwrap().id()
+    });
+    for _ in 0..5 {
+        let children = [&one, &other].map(|documents| {
+            let args = ["df", "build", documents, "--out", &table, "--memory", "1"];
+            place.command(&args).spawn().unwrap()
+        });
+        for child in children {
+            let ran = Ran::from(child.wait_with_output().unwrap());
+            assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        }
+        assert!(ids.contains(&Table::open(&table).unwrap().id()));
+    }
+    // One of its own inputs.
+    place.done(&["df", "build", &one, "--out", &bystanders[0]]);
+    place.done(&["df", "freeze", &bystanders[0], "--least", "1", "--out", &table]);
+    assert_eq!(Table::open(&table).unwrap().id(), ids[0]);
+    assert_eq!(std::fs::read_to_string(&bystanders[1]).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 5, "something is left");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_it_is_begun() {
+    let place = Place::new();
+    let documents = place.write("pages.jsonl", lines(&TEXTS));
+    let table = place.file("crawl.df");
+    place.done(&["df", "build", &documents, "--out", &table]);
+    let pairs = place.file("pairs.df");
+    place.done(&["df", "build", &documents, "--out", &pairs, "--recipe", "default"]);
+    let nothing = place.write("nothing.jsonl", "");
+    let folder = place.file("folder");
+    std::fs::create_dir(&folder).unwrap();
+    for (args, code, why) in [
+        (&["compare", &table, &pairs][..], 2, "of words1 and one of words2"),
+        (&["compare", &table, &table, &documents, "--recipe", "default"], 2, "does not weigh by"),
+        (&["compare", &table, &table, &nothing], 2, "there is no text"),
+        (&["freeze", &table, &table, "--out", &pairs], 2, "there twice"),
+        (&["build", "-", "--out", &folder], 5, "folder: is a directory"),
+        (&["show", &table, "!"], 2, "has no feature"),
+    ] {
+        let ran = place.run_with_input(&[&["df"], args].concat(), "");
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(why), "{args:?}: {}", ran.err);
+    }
+    let ran = place.run(&["fingerprint", &documents, "--df", &table]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    place.done(&["df", "compare", &pairs, &pairs, &documents]);
+    let shown = place.done(&["df", "show", &table, "the house"]);
+    assert!(shown.contains("  the\n") && shown.contains("  house\n"), "{shown}");
 }

@@ -7,12 +7,11 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use simkeep::df::Counter;
 
-use super::exit::say;
 use super::gauge::Gauge;
-use super::input::{Input, Item, Payload, Source};
+use super::input::{Input, Source};
 use super::recipe::Called;
 use super::words::many;
-use super::{Exit, Failure, Output, ingest, line, object};
+use super::{Exit, Failure, Output, Texts, ingest, line, nothing, object};
 
 /// Count the document frequencies of files, folders, JSON lines and web archives
 ///
@@ -51,32 +50,16 @@ impl Build {
         let mut counter = Counter::new(&self.recipe.recipe, &self.out, memory)?;
         let (input, mut gauge) = (Input::new(sources), Gauge::new());
         let read = input.progress();
-        let mut broken = 0;
-        for item in input {
-            match item {
-                Item::Record(record) => {
-                    if let Payload::Text(text) = record.payload {
-                        counter.add(&text)?;
-                    }
-                }
-                Item::Broken(item) => {
-                    say(&format!("{}: {}", item.at, item.why));
-                    broken += 1;
-                }
-                Item::Passed(_) => {}
-            }
+        for text in Texts::new(input) {
+            counter.add(&text)?;
             let documents = many(counter.documents(), "document", "documents");
             gauge.show(read.load(Ordering::Relaxed), bytes, documents);
         }
         gauge.finish();
         if counter.documents() == 0 {
-            let what = "there is no text in what was named, so there is no table of it";
-            return Err(Failure::Usage(what.to_owned()));
+            return Err(nothing());
         }
         let table = counter.freeze(self.least)?;
-        if broken > 0 {
-            say(&format!("{} left out", many(broken, "broken record was", "broken records were")));
-        }
         if self.json {
             output.object(&object(&self.out, &table))?;
         } else {

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use simkeep::df::{Comparison, Table};
-use simkeep::fingerprint::Fingerprinter;
+use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
 
-use super::input::{Input, Item, Payload, Source};
+use super::input::{Input, Source};
 use super::recipe::Called;
 use super::words::{bar, count, many};
-use super::{Exit, Failure, Output, ingest, open, refused};
+use super::{Exit, Failure, Output, Texts, ingest, nothing, recipe_of, refused};
 
 /// Compare two tables, and what fingerprints they make of documents
 ///
@@ -25,9 +25,10 @@ pub(super) struct Compare {
     second: PathBuf,
     /// Documents to fingerprint under both: files and folders; - is standard input
     documents: Vec<OsString>,
-    /// The recipe to do so by, by its name or that of a preset
-    #[arg(long, value_name = "NAME", default_value = "words-idf")]
-    recipe: Called,
+    /// The recipe to do so by, by its name or that of a preset [default: √n · ln(1 + N/df) of the
+    /// features of the tables]
+    #[arg(long, value_name = "NAME")]
+    recipe: Option<Called>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -42,8 +43,12 @@ struct Moves {
 
 impl Compare {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let tables = open(&[self.first.clone(), self.second.clone()])?;
-        let [first, second] = &tables[..] else { return Ok(Exit::Nothing) };
+        let [first, second] = &[Table::open(&self.first)?, Table::open(&self.second)?];
+        if first.features() != second.features() {
+            let (first, second) = (first.features(), second.features());
+            let what = format!("a table of {first} and one of {second} have nothing in common");
+            return Err(Failure::Usage(what));
+        }
         let compared = Comparison::of(first, second);
         let moves = if self.documents.is_empty() { None } else { Some(self.moves(first, second)?) };
         if self.json {
@@ -91,19 +96,25 @@ impl Compare {
 
     fn moves(&self, first: &Table, second: &Table) -> Result<Moves, Failure> {
         self.documents.iter().try_for_each(ingest::check)?;
-        let recipe = &self.recipe.recipe;
+        let recipe = &match &self.recipe {
+            Some(called) => called.recipe,
+            None => recipe_of(first)?,
+        };
+        if !recipe.needs_frequencies() {
+            let what = format!("the recipe {recipe} does not weigh by document frequencies");
+            return Err(Failure::Usage(what));
+        }
         let by = |table| Fingerprinter::with_frequencies(recipe, table);
         let (mut first, mut second) = (by(first).map_err(refused)?, by(second).map_err(refused)?);
         let mut moves = Moves { documents: 0, by_bits: [0; 65] };
         let input = Input::new(self.documents.iter().map(|path| Source::from_argument(path)));
-        for item in input {
-            if let Item::Record(record) = item
-                && let Payload::Text(text) = record.payload
-            {
-                let bits = recipe.distance(first.of_text(&text)?, second.of_text(&text)?);
-                moves.documents += 1;
-                moves.by_bits.get_mut(bits as usize).into_iter().for_each(|count| *count += 1);
-            }
+        for text in Texts::new(input) {
+            let bits = recipe.distance(first.of_text(&text)?, second.of_text(&text)?);
+            moves.documents += 1;
+            moves.by_bits.get_mut(bits as usize).into_iter().for_each(|count| *count += 1);
+        }
+        if moves.documents == 0 {
+            return Err(nothing());
         }
         Ok(moves)
     }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use simkeep::df::merge;
+use simkeep::df::{Table, merge};
 
-use super::{Exit, Failure, Output, line, object, open, refused};
+use super::{Exit, Failure, Output, line, object, refused};
 
 /// Make one table of several, without features that hardly any document has
 ///
@@ -29,7 +29,8 @@ pub(super) struct Freeze {
 
 impl Freeze {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let table = merge(&open(&self.tables)?, &self.out, self.least).map_err(refused)?;
+        let tables: Vec<Table> = self.tables.iter().map(Table::open).collect::<Result<_, _>>()?;
+        let table = merge(&tables, &self.out, self.least).map_err(refused)?;
         if self.json {
             output.object(&object(&self.out, &table))?;
         } else {

@@ -5,7 +5,7 @@ mod compare;
 mod freeze;
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -52,9 +52,50 @@ impl Df {
     }
 }
 
-/// Opens tables.
-fn open(paths: &[PathBuf]) -> Result<Vec<Table>, Failure> {
-    Ok(paths.iter().map(Table::open).collect::<Result<_, _>>()?)
+/// The texts of an input; what is broken is named and left out.
+struct Texts {
+    input: input::Input,
+    broken: u64,
+}
+
+impl Texts {
+    fn new(input: input::Input) -> Texts {
+        Texts { input, broken: 0 }
+    }
+}
+
+impl Iterator for Texts {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        loop {
+            match self.input.next() {
+                Some(input::Item::Record(record)) => {
+                    if let input::Payload::Text(text) = record.payload {
+                        return Some(text);
+                    }
+                }
+                Some(input::Item::Broken(broken)) => {
+                    exit::say(&format!("{}: {}", broken.at, broken.why));
+                    self.broken += 1;
+                }
+                Some(input::Item::Passed(_)) => {}
+                None => {
+                    let broken = std::mem::take(&mut self.broken);
+                    if broken > 0 {
+                        let were = many(broken, "broken record was", "broken records were");
+                        exit::say(&format!("{were} left out"));
+                    }
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+/// There was no text.
+fn nothing() -> Failure {
+    Failure::Usage("there is no text in what was named".to_owned())
 }
 
 /// What cannot be done with these tables is a mistake of the command line.
@@ -66,8 +107,13 @@ fn refused(error: Error) -> Failure {
 }
 
 /// A recipe with the features of a table.
-fn recipe_of(table: &Table) -> Option<Recipe> {
-    format!("{}-sqrt-idf/1", table.features()).parse().ok()
+fn recipe_of(table: &Table) -> Result<Recipe, Failure> {
+    format!("{}-sqrt-idf/1", table.features()).parse().map_err(|_| {
+        Failure::Usage(format!(
+            "this simkeep makes no features {}",
+            escape::whole(table.features())
+        ))
+    })
 }
 
 /// What a table is, for programs.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use simkeep::df::Table;
-use simkeep::fingerprint::{FeatureSet, Frequencies as _};
+use simkeep::fingerprint::{Document, Feature, Fingerprinter, Frequencies as _};
 
 use super::words::{bar, count};
-use super::{Exit, Failure, Output, escape, line, object, open, recipe_of, visit};
+use super::{Exit, Failure, Output, escape, line, object, recipe_of, visit};
 
 /// Show what a table has counted, and how many documents have a word
 ///
@@ -27,18 +27,22 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let tables = open(std::slice::from_ref(&self.table))?;
-        let Some(table) = tables.first() else { return Ok(Exit::Nothing) };
+        let table = &Table::open(&self.table)?;
         let found = self.look_up(table)?;
-        let bars = bars(table);
+        let bars = if self.words.is_empty() { bars(table) } else { Vec::new() };
         if self.json {
             let mut object = object(&self.table, table);
             if let Some(object) = object.as_object_mut() {
                 let bars = bars.iter().map(|(from, terms)| json!({ "from": from, "terms": terms }));
                 object.insert("by_documents".into(), bars.collect());
-                let found = found.iter().map(|(text, hash, df)| {
-                    let hash = visit::fingerprint(*hash);
-                    json!({ "text": text, "hash": hash, "documents": df, "idf": idf(table, *df) })
+                let found = found.iter().map(|feature| {
+                    let df = feature.frequency.unwrap_or(0);
+                    json!({
+                        "text": feature.text,
+                        "hash": visit::fingerprint(feature.hash),
+                        "documents": df,
+                        "idf": idf(table, df),
+                    })
                 });
                 object.insert("words".into(), found.collect());
             }
@@ -55,29 +59,26 @@ impl Show {
                 output.line(&format!("  from {from:>13} documents  {bar} {terms}"))?;
             }
         }
-        for (text, _, df) in &found {
-            let text = escape::escape(text);
-            output.line(&format!("  {:>13}  {:6.3}  {text}", count(*df), idf(table, *df)))?;
+        for feature in &found {
+            let df = feature.frequency.unwrap_or(0);
+            let text = escape::escape(&feature.text);
+            output.line(&format!("  {:>13}  {:6.3}  {text}", count(df), idf(table, df)))?;
         }
         Ok(Exit::Done)
     }
 
-    /// The features of the words, with their hashes and how many documents have them.
-    fn look_up(&self, table: &Table) -> Result<Vec<(String, u64, u64)>, Failure> {
-        let Some(recipe) = recipe_of(table) else {
-            let what = format!("this simkeep has no features {}", escape::whole(table.features()));
-            return if self.words.is_empty() { Ok(Vec::new()) } else { Err(Failure::Other(what)) };
-        };
-        let mut set = FeatureSet::new(&recipe);
+    /// The features of the words, with how many documents have them.
+    fn look_up(&self, table: &Table) -> Result<Vec<Feature>, Failure> {
         let mut found = Vec::new();
         for text in &self.words {
-            let hashes = set.of_text(text);
-            if hashes.is_empty() {
-                let what = format!("{text:?} has no feature {}", table.features());
+            let recipe = recipe_of(table)?;
+            let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, table)?;
+            let explained = fingerprinter.explain(&Document::new(text.as_str()), usize::MAX)?;
+            if explained.heaviest.is_empty() {
+                let what = format!("{text:?} has no feature of {}", table.features());
                 return Err(Failure::Usage(what));
             }
-            let features = hashes.iter();
-            found.extend(features.map(|h| (text.clone(), *h, u64::from(table.frequency(*h)))));
+            found.extend(explained.heaviest);
         }
         Ok(found)
     }

@@ -10,6 +10,8 @@ pub(super) struct Tag {
     pub(super) hidden: bool,
     /// The attribute whose value may yet come.
     attribute: Attribute,
+    /// Those that were there: of two with one name the first counts.
+    seen: [bool; 3],
     /// Those of a `meta` element.
     field: Option<&'static str>,
     content: Option<String>,
@@ -31,18 +33,21 @@ impl Tag {
         self.name.extend_from_slice(name);
         self.hidden = false;
         self.attribute = Attribute::Other;
+        self.seen = [false; 3];
         (self.field, self.content) = (None, None);
     }
 
     /// Takes the name of an attribute.
     pub(super) fn attribute(&mut self, name: &[u8]) {
         let of_meta = self.name == b"meta";
-        self.attribute = match name {
-            b"hidden" => Attribute::Hidden,
-            b"name" if of_meta => Attribute::Name,
-            b"content" if of_meta => Attribute::Content,
-            _ => Attribute::Other,
+        let (attribute, place) = match name {
+            b"hidden" => (Attribute::Hidden, 0),
+            b"name" if of_meta => (Attribute::Name, 1),
+            b"content" if of_meta => (Attribute::Content, 2),
+            _ => (Attribute::Other, 3),
         };
+        let again = self.seen.get_mut(place).is_some_and(|seen| std::mem::replace(seen, true));
+        self.attribute = if again { Attribute::Other } else { attribute };
         self.hidden |= self.attribute == Attribute::Hidden;
     }
 

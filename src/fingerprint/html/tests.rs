@@ -32,6 +32,8 @@ fn hidden_parts_are_dropped_with_all_they_hold() {
     assert_eq!(visible_text("<div hidden>a<div>b<br><img></div>c</div>d"), "d");
     assert_eq!(visible_text("<div hidden=''>a</div><div HIDDEN=hidden>b</div>c"), "c");
     assert_eq!(visible_text("<div hidden=until-found>a</div>b"), "a\nb");
+    assert_eq!(visible_text("<div hidden=until-found hidden>a</div>b"), "a\nb");
+    assert_eq!(visible_text("<div hidden hidden=until-found>a</div>b"), "b");
     assert_eq!(visible_text("<input hidden>a<br hidden>b"), "a\nb");
     assert_eq!(visible_text("<span class=hidden data-hidden>a</span>b"), "ab");
     assert_eq!(visible_text("a<span hidden>b</span>c"), "ac");

@@ -1,11 +1,11 @@
-//! The word in hand, of any script.
+//! The word at the end of what was read, of any script.
 
 use super::classes::Class;
 use super::words::{Take, WORD_BYTES_MAX};
 
 /// A word that may go on.
 #[derive(Clone, Debug)]
-pub(super) struct Open {
+pub(super) struct Tail {
     /// Whether scripts without spaces are taken like others.
     runs: bool,
     /// In lower case; in a script without spaces the last character.
@@ -17,10 +17,10 @@ pub(super) struct Open {
     paired: bool,
 }
 
-impl Open {
-    pub(super) fn new(runs: bool) -> Open {
+impl Tail {
+    pub(super) fn new(runs: bool) -> Tail {
         let word = Vec::with_capacity(WORD_BYTES_MAX);
-        Open { runs, word, at: 0, unspaced: false, paired: false }
+        Tail { runs, word, at: 0, unspaced: false, paired: false }
     }
 
     pub(super) fn is_empty(&self) -> bool {

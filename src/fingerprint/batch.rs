@@ -1,4 +1,4 @@
-//! Hashing many words.
+//! Many words, hashed together.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -12,14 +12,14 @@ const LENGTHS: [usize; 3] = [3, 8, 16];
 /// Words from which on it pays to set those apart.
 const WORDS_MIN: usize = 16;
 
-/// Hashes words of similar lengths together.
+/// Sets words apart by their lengths, and hashes those of similar lengths together.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Together {
+pub(super) struct Batch {
     /// The numbers of the words of each class of lengths.
     classes: [Vec<u32>; LENGTHS.len() + 1],
 }
 
-impl Together {
+impl Batch {
     /// Appends the hashes of some words of a text.
     pub(super) fn hash(&mut self, hash: Hash, text: &[u8], words: &[Span], out: &mut Vec<u64>) {
         if hash != Hash::Xxh3 || words.len() < WORDS_MIN {

@@ -1,0 +1,54 @@
+//! Where a table is.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::disk::{Disk, Name, NewFile, RealDisk};
+use crate::error::{Error, Result};
+
+/// A place for a table: a file with a name of its own, or a number on a disk.
+pub(super) struct Place {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) number: u64,
+    /// What knows the names, where they are not the numbers.
+    named: Option<RealDisk>,
+}
+
+impl Place {
+    /// The place of a number.
+    #[cfg(test)]
+    pub(super) fn numbered(disk: Arc<dyn Disk>, number: u64) -> Place {
+        Place { disk, number, named: None }
+    }
+
+    /// A file.
+    pub(super) fn file(path: &Path) -> Result<Place> {
+        let disk = RealDisk::of_table(path).map_err(|e| Error::io("use", path.display(), e))?;
+        // Drawn by lot, so that what is made on the way to the file is nobody else's: not a file that
+        // stands there, and not that of another who makes the same table at the same time.
+        let number = RandomState::new().hash_one(path);
+        Ok(Place { disk: Arc::new(disk.clone()), number, named: Some(disk) })
+    }
+
+    /// Begins a table, which must be possible to end: a folder of its name would be in the way.
+    pub(super) fn begin(&self) -> Result<NewFile> {
+        let name = Name::Df(self.number);
+        if let Some(disk) = &self.named
+            && disk.path(name).is_dir()
+        {
+            let e = io::Error::from(io::ErrorKind::IsADirectory);
+            return Err(self.error(Error::io("write", name, e)));
+        }
+        NewFile::create(Arc::clone(&self.disk), Name::DfNew(self.number)).map_err(|e| self.error(e))
+    }
+
+    /// An error that names the file as its user does.
+    pub(super) fn error(&self, error: Error) -> Error {
+        let Some(disk) = &self.named else { return error };
+        let number = self.number;
+        let names = [Name::Df(number), Name::DfNew(number), Name::DfScratch(number, 0)];
+        names.into_iter().fold(error, |e, name| e.renamed(name, disk.path(name).display()))
+    }
+}
