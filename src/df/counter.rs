@@ -178,25 +178,11 @@ fn spill(
     counts.drain().try_for_each(|(hash, frequency)| sorter.push(Term { hash, frequency }))
 }
 
-/// Writes what was sorted, with the counts of one feature added up.
+/// Writes what was sorted.
 fn write(sorter: Sorter<Term>, mut writer: Writer, number: u64) -> Result<()> {
     let mut sorted: Sorted<Term> = sorter.finish()?;
-    let mut open: Option<Term> = None;
-    while let Some(next) = sorted.next()? {
-        match &mut open {
-            // Of so many documents there are no more than a number holds.
-            Some(term) if term.hash == next.hash => {
-                term.frequency = term.frequency.saturating_add(next.frequency);
-            }
-            _ => {
-                if let Some(term) = open.replace(next) {
-                    writer.push(term.hash, term.frequency)?;
-                }
-            }
-        }
-    }
-    if let Some(term) = open {
-        writer.push(term.hash, term.frequency)?;
+    while let Some(Term { hash, frequency }) = sorted.next()? {
+        writer.push(hash, frequency)?;
     }
     writer.finish(number)
 }

@@ -87,25 +87,12 @@ fn write(place: &Place, tables: &[Table], frame: Frame) -> Result<()> {
         head(a).map_or((true, 0), |hash| (false, hash)) < head(b).map_or((true, 0), |h| (false, h))
     };
     let mut tournament = Tournament::new(heads.len(), |a, b| before(&heads, a, b));
-    let mut open: Option<(u64, u32)> = None;
     loop {
         let winner = tournament.winner();
-        let next = rests.get_mut(winner).and_then(Iterator::next);
-        let ended = next.is_none();
-        match (&mut open, next) {
-            (Some((hash, sum)), Some((next, frequency))) if *hash == next => {
-                *sum = sum.saturating_add(frequency);
-            }
-            (open, next) => {
-                if let Some((hash, frequency)) = std::mem::replace(open, next) {
-                    writer.push(hash, frequency)?;
-                }
-            }
-        }
-        if ended {
-            break;
-        }
-        let head = rests.get_mut(winner).and_then(|rest| rest.peek().map(|entry| entry.0));
+        let Some(rest) = rests.get_mut(winner) else { break };
+        let Some((hash, frequency)) = rest.next() else { break };
+        writer.push(hash, frequency)?;
+        let head = rest.peek().map(|entry| entry.0);
         heads.get_mut(winner).into_iter().for_each(|place| *place = head);
         tournament.replay(|a, b| before(&heads, a, b));
     }

@@ -284,23 +284,27 @@ fn what_failed_once_is_not_counted_on() {
 }
 
 #[test]
-fn so_many_documents_as_no_table_counts_are_refused() {
+fn numbers_of_a_hostile_table_do_not_overflow() {
     let disk = SimDisk::new();
     count(&disk, &many()[..1], 0, 1).unwrap();
-    let hostile = |documents: u64| {
+    let hostile = |place: usize, number: u64| {
         let mut bytes = bytes_of(&disk);
-        let at = bytes.len() - TRAILER_BYTES + 8;
-        bytes[at..at + 8].copy_from_slice(&documents.to_le_bytes());
+        let at = bytes.len() - TRAILER_BYTES + place;
+        bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
         let sum_at = bytes.len() - SUM_BYTES;
         let sum = xxh3_64(&bytes[..sum_at]).to_le_bytes();
         bytes[sum_at..].copy_from_slice(&sum);
         open(bytes)
     };
-    assert!(matches!(hostile(1 << 63), Err(Error::Corrupt(_))));
+    assert!(matches!(hostile(8, 1 << 63), Err(Error::Corrupt(_))));
     let most = u64::from(u32::MAX);
-    let tables = [hostile(most).unwrap(), hostile(most - 1).unwrap()];
+    let tables = [hostile(8, most).unwrap(), hostile(8, most - 1).unwrap()];
     let error = merge_into(&place(&SimDisk::new()), &tables, 1).unwrap_err().to_string();
     assert!(error.contains("four billion documents"), "{error}");
+    // Nor is the number of those that were left out counted beyond all numbers.
+    let left_out = hostile(24, u64::MAX).unwrap();
+    let thinned = merge_into(&place(&SimDisk::new()), &[left_out], 2).unwrap();
+    assert_eq!((thinned.terms(), thinned.left_out()), (0, (2, u64::MAX)));
 }
 
 /// A disk on which another table takes the name whenever it was opened.

@@ -21,6 +21,8 @@ pub(super) struct Writer {
     sum: Xxh3Default,
     chunk: Vec<u8>,
     frame: Frame,
+    /// The term at hand, of which more may come.
+    open: Option<(u64, u32)>,
     /// The leading bits that entries are counted by, and how many there are of each.
     bits: u32,
     counts: Vec<u32>,
@@ -42,6 +44,7 @@ impl Writer {
             sum: Xxh3Default::new(),
             chunk: Vec::with_capacity(2 * CHUNK_BYTES),
             frame,
+            open: None,
             bits,
             counts: vec![0; 1 << bits],
         };
@@ -61,10 +64,25 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds a term: the next higher hash. Leaves it out if too few documents have it.
+    /// Adds a term, or more documents to the last one: hashes do not descend.
     pub(super) fn push(&mut self, hash: u64, frequency: u32) -> Result<()> {
+        match &mut self.open {
+            // All documents together are no more than a number holds.
+            Some((open, sum)) if *open == hash => *sum = sum.saturating_add(frequency),
+            open => {
+                if let Some((hash, frequency)) = open.replace((hash, frequency)) {
+                    self.close(hash, frequency)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a term, unless too few documents have it.
+    fn close(&mut self, hash: u64, frequency: u32) -> Result<()> {
         if frequency < self.frame.least {
-            self.frame.left_out += 1;
+            // It may go on from a number that a file says.
+            self.frame.left_out = self.frame.left_out.saturating_add(1);
             return Ok(());
         }
         self.frame.terms += 1;
@@ -81,6 +99,9 @@ impl Writer {
 
     /// Ends the table: it is durable and has its name.
     pub(super) fn finish(mut self, number: u64) -> Result<()> {
+        if let Some((hash, frequency)) = self.open.take() {
+            self.close(hash, frequency)?;
+        }
         // There may be far fewer entries than there were to be.
         self.frame.bits = bits_of(self.frame.terms).min(self.bits);
         let counts = std::mem::take(&mut self.counts);

@@ -43,69 +43,25 @@ pub(super) fn is_void(name: &[u8]) -> bool {
     )
 }
 
-/// Elements that stand on lines of their own.
+/// Elements that stand on lines of their own: those that end a paragraph, but for cells, and some that
+/// do not.
 pub(super) fn is_break(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"address"
-            | b"article"
-            | b"aside"
-            | b"blockquote"
-            | b"body"
-            | b"br"
-            | b"button"
-            | b"caption"
-            | b"center"
-            | b"dd"
-            | b"details"
-            | b"dialog"
-            | b"dir"
-            | b"div"
-            | b"dl"
-            | b"dt"
-            | b"fieldset"
-            | b"figcaption"
-            | b"figure"
-            | b"footer"
-            | b"form"
-            | b"frameset"
-            | b"h1"
-            | b"h2"
-            | b"h3"
-            | b"h4"
-            | b"h5"
-            | b"h6"
-            | b"head"
-            | b"header"
-            | b"hgroup"
-            | b"hr"
-            | b"html"
-            | b"legend"
-            | b"li"
-            | b"listing"
-            | b"main"
-            | b"menu"
-            | b"nav"
-            | b"ol"
-            | b"optgroup"
-            | b"option"
-            | b"p"
-            | b"plaintext"
-            | b"pre"
-            | b"search"
-            | b"section"
-            | b"select"
-            | b"summary"
-            | b"table"
-            | b"tbody"
-            | b"textarea"
-            | b"tfoot"
-            | b"thead"
-            | b"title"
-            | b"tr"
-            | b"ul"
-            | b"xmp"
-    )
+    (ends_paragraph(name) && !is_cell(name))
+        || matches!(
+            name,
+            b"body"
+                | b"br"
+                | b"button"
+                | b"frameset"
+                | b"head"
+                | b"html"
+                | b"legend"
+                | b"optgroup"
+                | b"option"
+                | b"select"
+                | b"textarea"
+                | b"title"
+        )
 }
 
 /// Elements that end a paragraph where they begin; those of tables, because they end its cell.

@@ -83,6 +83,7 @@ fn drawings_swallow_nothing_after_them() {
     // What was not closed ends where HTML goes on.
     assert_eq!(visible_text("a<svg><path d=x><p>b"), "a\nb");
     assert_eq!(visible_text("a<svg><g><div>b</div>c"), "a\nb\nc");
+    assert_eq!(visible_text("a<svg><g><p>b<textarea><i>c</textarea>d"), "a\nb\n<i>c\nd");
     assert_eq!(visible_text("<noframes><p>a</noframes>b"), "b");
     assert_eq!(visible_text("<title/>a</title>b"), "a\nb");
 }
