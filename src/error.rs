@@ -86,6 +86,15 @@ pub enum Error {
     Time(i64),
     /// An epoch that the store has not registered.
     UnknownEpoch(u32),
+    /// An epoch that has ended.
+    RetiredEpoch(String),
+    /// An epoch that cannot end yet: pages have a version in force that is of it.
+    EpochInUse {
+        /// Its name.
+        name: String,
+        /// One of those pages.
+        url: String,
+    },
     /// An observation of a load was an error, or cannot be stored as it is. Nothing was stored.
     Load {
         /// Which one, counted from 1.
@@ -225,6 +234,14 @@ impl fmt::Display for Error {
             Error::UnknownEpoch(id) => {
                 write!(f, "epoch {id} is not registered in this store; register its name first")
             }
+            Error::RetiredEpoch(name) => {
+                write!(f, "the epoch {name} has ended; use the newest one")
+            }
+            Error::EpochInUse { name, url } => write!(
+                f,
+                "the epoch {name} is still in use, as by {url}; restate such pages first, or forget \
+                 them, or say how many may be left behind"
+            ),
             Error::Load { nth, cause } => {
                 write!(f, "observation {nth} of the load: {cause}; nothing was stored")
             }

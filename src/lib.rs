@@ -59,15 +59,15 @@ mod sync;
 
 pub use error::{Corruption, Error, Result};
 pub use page::{
-    Content, Digest, Epoch, HISTORY_WINDOW, Observation, Prefix, PrefixError, SameBy, Seen,
-    TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verdict, Visit,
+    Content, Digest, Epoch, EpochInfo, HISTORY_WINDOW, Observation, Prefix, PrefixError, SameBy,
+    Seen, TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verdict, Visit,
 };
 pub use store::{
     Component, Durability, ExactCopy, Explanation, Forgotten, History, LoadOptions, Loaded,
-    Loading, Loss, Matches, Merged, Near, NearPair, Observations, Observed, Options, Outcome, Page,
-    Query, Reader, RepairOptions, Repaired, Scan, Scope, SegmentStats, Snapshot, Stage, Stats,
-    Store, Verified, VerifyOptions, Verifying, Version, Versions, repair, repair_on, verify,
-    verify_on,
+    Loading, Loss, Matches, Merged, Near, NearPair, Observations, Observed, Options, Origin,
+    Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope, SegmentStats, Snapshot,
+    Stage, Stale, StalePage, Stats, Store, Verified, VerifyOptions, Verifying, Version, Versions,
+    repair, repair_on, verify, verify_on,
 };
 
 #[cfg(doctest)]

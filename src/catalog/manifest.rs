@@ -6,10 +6,13 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::rows::{SegmentRow, check_rows, check_url_hash_bits, url_hash_bits};
+use super::rows::{
+    SegmentRow, check_rows, check_url_hash_bits, put_epoch, take_epoch, url_hash_bits,
+};
 use crate::disk::{Access, Disk, Name, NewFile};
 use crate::error::{Error, Result};
 use crate::layout::Cursor;
+use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";
 const VERSION: u32 = 1;
@@ -27,8 +30,8 @@ pub(crate) struct Manifest {
     pub(crate) url_seed: u64,
     /// In order of sequence.
     pub(crate) segments: Vec<SegmentRow>,
-    /// Names, by number.
-    pub(crate) epochs: Vec<String>,
+    /// By number.
+    pub(crate) epochs: Vec<EpochInfo>,
 }
 
 impl Manifest {
@@ -69,9 +72,11 @@ impl Manifest {
         for row in &self.segments {
             row.words().iter().for_each(|word| body.extend_from_slice(&word.to_le_bytes()));
         }
-        for name in &self.epochs {
-            body.extend_from_slice(&count(name.len()));
-            body.extend_from_slice(name.as_bytes());
+        for epoch in &self.epochs {
+            let mut packed = Vec::new();
+            put_epoch(&mut packed, epoch);
+            body.extend_from_slice(&count(packed.len()));
+            body.extend_from_slice(&packed);
         }
         let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
         bytes.extend_from_slice(&MAGIC);
@@ -127,8 +132,8 @@ impl Manifest {
         }
         for _ in 0..epochs {
             let len = cursor.u32()?;
-            let name = std::str::from_utf8(cursor.take(usize::try_from(len).ok()?)?).ok()?;
-            manifest.epochs.push(name.to_owned());
+            let packed = cursor.take(usize::try_from(len).ok()?)?;
+            manifest.epochs.push(take_epoch(manifest.epochs.len(), packed)?);
         }
         cursor.is_empty().then_some(Ok(manifest))
     }
@@ -138,6 +143,7 @@ impl Manifest {
 mod tests {
     use super::*;
     use crate::disk::SimDisk;
+    use crate::page::Epoch;
 
     fn manifest() -> Manifest {
         let row = |id, first_sequence, last_sequence| SegmentRow {
@@ -146,11 +152,17 @@ mod tests {
             last_sequence,
             bytes: 4096,
         };
+        let epoch = |count, name: &str, retired| EpochInfo {
+            epoch: Epoch::new(count, 3).unwrap(),
+            name: name.to_owned(),
+            begun: 7,
+            retired,
+        };
         Manifest {
             written: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
             url_seed: 7,
             segments: vec![row(3, 1, 10), row(9, 11, 11)],
-            epochs: vec!["one".into(), "zwei".into(), "три".into()],
+            epochs: vec![epoch(0, "one", true), epoch(1, "zwei", false), epoch(2, "три", false)],
         }
     }
 

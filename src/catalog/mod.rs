@@ -1,6 +1,6 @@
 //! The catalog: a small redb database that is the root of a store.
 //!
-//! It says which segments are live, what the epochs are called, and holds the journal: what was
+//! It says which segments are live and what the epochs are, and holds the journal: what was
 //! observed since the last seal. It is bounded by the journal, whatever the size of the store. All
 //! changes of what a store is happen in one transaction here.
 //!
@@ -29,11 +29,12 @@ pub(crate) use self::salvage::Salvage;
 use self::tree::Tree;
 use crate::disk::{Access, Dir, Disk, DiskFile, Held, Name};
 use crate::error::{Error, Result};
+use crate::page::EpochInfo;
 use crate::sync::{Mutex, RwLock};
 
 const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
 const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
-const EPOCHS: TableDefinition<'_, u32, &str> = TableDefinition::new("epochs");
+const EPOCHS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("epochs");
 type JournalTable = TableDefinition<'static, (u64, u32), &'static [u8]>;
 const JOURNALS: [JournalTable; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
@@ -71,8 +72,8 @@ pub(crate) struct Contents {
     pub(crate) settings: Settings,
     /// In order of sequence.
     pub(crate) segments: Vec<SegmentRow>,
-    /// Names, by number.
-    pub(crate) epochs: Vec<String>,
+    /// By number.
+    pub(crate) epochs: Vec<EpochInfo>,
     /// The blobs of each journal, in order of sequence.
     pub(crate) journals: [(Journal, Vec<Blob>); 2],
 }
@@ -117,12 +118,12 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     /// Makes the catalog of a new store: whole under its name, or not at all.
-    pub(crate) fn create(disk: &Arc<dyn Disk>, url_seed: u64, epoch: &str) -> Result<()> {
+    pub(crate) fn create(disk: &Arc<dyn Disk>, url_seed: u64, epoch: EpochInfo) -> Result<()> {
         mark::clear(&**disk)?;
         let contents = Contents {
             settings: Settings { url_seed, next_segment: 1, changes: 0 },
             segments: Vec::new(),
-            epochs: vec![epoch.to_owned()],
+            epochs: vec![epoch],
             journals: [(Journal::A, Vec::new()), (Journal::B, Vec::new())],
         };
         write_whole(disk, &contents)
@@ -227,10 +228,11 @@ impl Catalog {
         })
     }
 
-    /// Registers the name of an epoch.
-    pub(crate) fn add_epoch(&self, number: u32, name: &str) -> Result<()> {
+    /// Registers an epoch, or puts it in the place of what was known of it.
+    pub(crate) fn put_epoch(&self, epoch: &EpochInfo) -> Result<()> {
         self.write(|transaction| {
-            transaction.open_table(EPOCHS)?.insert(number, name)?;
+            let row = rows::of_epoch(epoch);
+            transaction.open_table(EPOCHS)?.insert(epoch.epoch.count(), row.as_slice())?;
             count(transaction, 0, 0)
         })
     }

@@ -7,6 +7,7 @@ use super::{
     Contents, EPOCHS, Error, Journal, Name, Result, SEGMENTS, SETTINGS, WriteTransaction, guarded,
 };
 use crate::layout::Cursor;
+use crate::page::{Epoch, EpochInfo};
 
 /// The format version of a catalog that this build writes, and the newest that it reads.
 const VERSION: u64 = 1;
@@ -81,6 +82,42 @@ impl SegmentRow {
         let sound = crc32fast::hash(body) == u32::from_le_bytes(*sum);
         (sound && cursor.is_empty() && row.id == id).then_some(row)
     }
+}
+
+/// The epoch has ended.
+const RETIRED: u32 = 1;
+
+/// An epoch, packed.
+pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
+    out.extend_from_slice(&epoch.epoch.0.to_le_bytes());
+    let flags = if epoch.retired { RETIRED } else { 0 };
+    out.extend_from_slice(&flags.to_le_bytes());
+    out.extend_from_slice(&epoch.begun.to_le_bytes());
+    out.extend_from_slice(epoch.name.as_bytes());
+}
+
+/// What is packed in all of these bytes: the epoch of this count.
+pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
+    let mut cursor = Cursor::new(bytes);
+    let (epoch, flags, begun) = (Epoch(cursor.u32()?), cursor.u32()?, cursor.u64()?);
+    let name = str::from_utf8(cursor.rest()).ok()?.to_owned();
+    let fits = epoch.count() as usize == count && epoch.is_possible() && flags & !RETIRED == 0;
+    fits.then_some(EpochInfo { epoch, name, begun, retired: flags & RETIRED != 0 })
+}
+
+/// The row of an epoch.
+pub(super) fn of_epoch(epoch: &EpochInfo) -> Vec<u8> {
+    let mut row = Vec::new();
+    put_epoch(&mut row, epoch);
+    row.extend_from_slice(&crc32fast::hash(&row).to_le_bytes());
+    row
+}
+
+/// The epoch of this count, if its row is sound.
+pub(super) fn parse_epoch(count: usize, row: &[u8]) -> Option<EpochInfo> {
+    let (body, sum) = row.split_last_chunk::<4>()?;
+    let sound = crc32fast::hash(body) == u32::from_le_bytes(*sum);
+    take_epoch(count, body).filter(|_| sound)
 }
 
 /// Operations that were committed together: one frame of the journal.
@@ -179,11 +216,12 @@ pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
     }
 
     let mut epochs = Vec::new();
-    rows(tree, &tables, EPOCHS, |number, name| {
+    rows(tree, &tables, EPOCHS, |number, row| {
         if number as usize != epochs.len() {
             return Err(damaged("the epochs are not numbered one after another"));
         }
-        epochs.push(name.to_owned());
+        let epoch = parse_epoch(epochs.len(), row);
+        epochs.push(epoch.ok_or_else(|| damaged(format!("the row of epoch {number}")))?);
         Ok(())
     })?;
 
@@ -299,8 +337,8 @@ pub(super) fn write(
         segments.insert(row.id, row.to_bytes().as_slice())?;
     }
     let mut epochs = transaction.open_table(EPOCHS)?;
-    for (number, name) in (0u32..).zip(&contents.epochs) {
-        epochs.insert(number, name.as_str())?;
+    for epoch in &contents.epochs {
+        epochs.insert(epoch.epoch.count(), of_epoch(epoch).as_slice())?;
     }
     for (journal, blobs) in &contents.journals {
         let mut table = transaction.open_table(journal.table())?;

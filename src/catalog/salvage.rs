@@ -1,23 +1,24 @@
 //! What can still be read of a catalog that is damaged.
 //!
 //! Every page that can be found is read, whether or not its checksum holds: each frame of the journal
-//! has a checksum of its own. A name of an epoch has none, so those count only where the page's holds.
+//! and each epoch has a checksum of its own.
 
 use std::collections::BTreeMap;
 
 use redb::TableHandle;
 
-use super::rows::Blob;
+use super::rows::{Blob, parse_epoch};
 use super::tree::Tree;
 use super::{EPOCHS, JOURNALS};
 use crate::disk::DiskFile;
 use crate::error::Result;
+use crate::page::EpochInfo;
 
 /// What was found in a damaged catalog.
 #[derive(Default)]
 pub(crate) struct Salvage {
-    /// Names of epochs: those from 0 on that are known without a gap.
-    pub(crate) epochs: Vec<String>,
+    /// Epochs: those from 0 on that are known without a gap.
+    pub(crate) epochs: Vec<EpochInfo>,
     /// Of each journal, the parts of its frames.
     journals: [BTreeMap<(u64, u32), Vec<u8>>; 2],
 }
@@ -42,12 +43,7 @@ impl Salvage {
         for table in tree.tables()? {
             if table.name == EPOCHS.name() {
                 tree.rows(&table, &mut |row| {
-                    let number = row.key.try_into().map(u32::from_le_bytes);
-                    let is_next = number.is_ok_and(|n| n as usize == salvage.epochs.len());
-                    if let (true, true, Ok(name)) = (is_next, row.sound, str::from_utf8(row.value))
-                    {
-                        salvage.epochs.push(name.to_owned());
-                    }
+                    salvage.epochs.extend(parse_epoch(salvage.epochs.len(), row.value));
                     Ok(())
                 })?;
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -11,7 +12,7 @@ use super::frame::{
     parse_head,
 };
 use super::place::Place;
-use crate::disk::{Access, Disk, DiskFile, Map, Name};
+use crate::disk::{Access, Disk, DiskFile, Map, Name, NewFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
 use crate::search::prefetch_at;
@@ -85,6 +86,15 @@ impl Table {
         }
         let busy = std::io::ErrorKind::ResourceBusy;
         Err(Error::io("open, because it is replaced again and again,", name, busy.into()))
+    }
+
+    /// Writes the same table under a number of another disk: whole, or not at all.
+    pub(crate) fn copy_to(&self, disk: &Arc<dyn Disk>, number: u64) -> Result<()> {
+        let mut file = NewFile::create(Arc::clone(disk), Name::DfNew(number))?;
+        for chunk in self.map.chunks(1 << 20) {
+            file.append(chunk)?;
+        }
+        file.finish(Name::Df(number)).map(drop)
     }
 
     /// What it is known by: its checksum, the XXH3-64 of everything before that.

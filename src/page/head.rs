@@ -34,14 +34,15 @@ pub enum Verdict {
     Same(SameBy),
     /// A version not among the last ones known of this page.
     Changed {
-        /// Hamming distance to the version before; `None` across epochs.
+        /// Hamming distance to the version before, in the newest epoch in which both have a
+        /// fingerprint; `None` if there is none.
         distance: Option<u32>,
     },
     /// A return to an earlier version.
     Reverted {
         /// When that version was last seen.
         to: i64,
-        /// Hamming distance to the version just before; `None` across epochs.
+        /// Hamming distance to the version just before, as of [`Changed`](Self::Changed).
         distance: Option<u32>,
     },
     /// The page is gone.
@@ -52,9 +53,13 @@ pub enum Verdict {
     OutOfOrder,
     /// This very observation was known already; nothing changed.
     Known,
+    /// A fingerprint more of what a visit saw, in another epoch: no visit, and no change.
+    Restated,
+    /// There was no content at that time that could be restated; nothing was stored.
+    Missing,
 }
 
-/// A version of the page and when it was last seen.
+/// A fingerprint of a version of the page, and when it was last seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LastSeen {
     pub(crate) content: Content,
@@ -72,7 +77,7 @@ impl LastSeen {
 /// The state of a page: a fold over its visits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// How many visits there are.
+    /// How many visits there are; what is restated is none.
     pub(crate) visits: u64,
     /// The earliest time of a visit.
     pub(crate) first: i64,
@@ -80,13 +85,14 @@ pub(crate) struct Head {
     pub(crate) last: Visit,
     /// The last visit in order that did not fail.
     pub(crate) settled: Option<Visit>,
-    /// Distinct contents, the one last seen first, at most [`HISTORY_WINDOW`].
+    /// Distinct contents, the one last seen first, at most [`HISTORY_WINDOW`]. Those of one time and
+    /// digest are one version, with a fingerprint in each of several epochs.
     pub(crate) versions: ArrayVec<LastSeen, HISTORY_WINDOW>,
 }
 
 impl Head {
     /// The head of a page with one visit.
-    pub(crate) fn of(visit: Visit) -> Head {
+    fn of(visit: Visit) -> Head {
         let (settled, versions) = (None, ArrayVec::new());
         let mut head = Head { visits: 0, first: visit.time, last: visit, settled, versions };
         head.absorb(visit);
@@ -94,22 +100,27 @@ impl Head {
     }
 
     /// Takes in a visit that was not in before, in any order.
-    pub(crate) fn absorb(&mut self, visit: Visit) {
+    fn absorb(&mut self, visit: Visit) {
+        if let Some(content) = visit.seen.content() {
+            self.see(LastSeen { content: *content, time: visit.time });
+        }
+        if visit.seen.is_restated() {
+            return;
+        }
         self.visits = self.visits.saturating_add(1);
         self.first = self.first.min(visit.time);
         self.last = self.last.max(visit);
         if visit.seen != Seen::Failed {
             self.settled = self.settled.max(Some(visit));
         }
-        if let Seen::Content(content) = visit.seen {
-            self.see(LastSeen { content, time: visit.time });
-        }
     }
 
-    /// The same for a head that need not exist yet.
+    /// The same for a head that need not exist yet. What is restated before there was any visit is
+    /// nothing.
     pub(crate) fn absorb_into(head: &mut Option<Head>, visit: Visit) {
         match head.as_mut() {
             Some(head) => head.absorb(visit),
+            None if visit.seen.is_restated() => {}
             None => *head = Some(Head::of(visit)),
         }
     }
@@ -139,16 +150,26 @@ impl Head {
         self.settled.is_some_and(|v| v.seen == Seen::Gone)
     }
 
-    /// The version in force: the last content, unless the page is gone.
-    pub(crate) fn in_force(&self) -> Option<&LastSeen> {
-        if self.gone() { None } else { self.versions.first() }
+    /// The fingerprints of the version that was last seen.
+    fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
+        let place = |v: &LastSeen| (v.time, v.content.digest);
+        let last = self.versions.first().map(place);
+        self.versions.iter().take_while(move |v| Some(place(v)) == last)
     }
 
-    /// What a visit that comes after all others means.
-    pub(crate) fn judge(&self, visit: &Visit) -> Verdict {
+    /// The version in force: the last content, unless the page is gone; by its fingerprint of the
+    /// newest epoch.
+    pub(crate) fn in_force(&self) -> Option<&LastSeen> {
+        if self.gone() { None } else { self.last_version().max_by_key(|v| v.content.age()) }
+    }
+
+    /// What a visit that comes after all others means; `also` are further fingerprints of its
+    /// content, in other epochs.
+    pub(crate) fn judge(&self, visit: &Visit, also: &[Content]) -> Verdict {
         let content = match &visit.seen {
             Seen::Gone => return Verdict::Gone,
             Seen::Failed => return Verdict::Failed,
+            Seen::Restated(_) => return Verdict::Restated,
             Seen::NotModified { .. } => {
                 return match self.versions.first() {
                     None => Verdict::New,
@@ -158,23 +179,36 @@ impl Head {
             }
             Seen::Content(content) => content,
         };
-        let Some(before) = self.versions.first() else { return Verdict::New };
-        let distance = distance(&before.content, content);
+        if self.versions.is_empty() {
+            return Verdict::New;
+        }
+        let same = |by| {
+            move |v: &&LastSeen| {
+                std::iter::once(content).chain(also).any(|c| same(&v.content, c) == Some(by))
+            }
+        };
+        let first = |by| self.last_version().find(same(by)).map(|_| by);
         if !self.gone()
-            && let Some(by) = same(&before.content, content)
+            && let Some(by) = first(SameBy::Digest).or_else(|| first(SameBy::Fingerprint))
         {
             return Verdict::Same(by);
         }
-        let known = |by| move |v: &&LastSeen| same(&v.content, content) == Some(by);
-        let earlier = self
-            .versions
-            .iter()
-            .find(known(SameBy::Digest))
-            .or_else(|| self.versions.iter().find(known(SameBy::Fingerprint)));
-        match earlier {
+        let distance = self.distance(content, also);
+        let earlier = |by| self.versions.iter().find(same(by));
+        match earlier(SameBy::Digest).or_else(|| earlier(SameBy::Fingerprint)) {
             Some(v) => Verdict::Reverted { to: v.time, distance },
             None => Verdict::Changed { distance },
         }
+    }
+
+    /// Hamming distance of a content to the version last seen, in the newest epoch in which both have
+    /// a fingerprint.
+    fn distance(&self, content: &Content, also: &[Content]) -> Option<u32> {
+        let all = || std::iter::once(content).chain(also);
+        let pairs = self.last_version().flat_map(|v| all().map(move |c| (&v.content, c)));
+        let common = pairs.filter(|(a, b)| a.epoch == b.epoch);
+        let newest = common.max_by_key(|(a, _)| a.age());
+        newest.map(|(a, b)| (a.compared() ^ b.compared()).count_ones())
     }
 }
 
@@ -183,10 +217,16 @@ fn same(a: &Content, b: &Content) -> Option<SameBy> {
     if a.digest.is_some() && a.digest == b.digest {
         return Some(SameBy::Digest);
     }
-    (a.epoch == b.epoch && a.fingerprint == b.fingerprint).then_some(SameBy::Fingerprint)
+    (a.epoch == b.epoch && a.compared() == b.compared()).then_some(SameBy::Fingerprint)
 }
 
-/// Hamming distance within an epoch; across epochs there is none.
-fn distance(a: &Content, b: &Content) -> Option<u32> {
-    (a.epoch == b.epoch).then(|| (a.fingerprint ^ b.fingerprint).count_ones())
+/// What a visit after all others of a page means, of which nothing may be known.
+pub(crate) fn judge(head: Option<&Head>, visit: &Visit, also: &[Content]) -> Verdict {
+    match (head, visit.seen) {
+        (Some(head), _) => head.judge(visit, also),
+        (None, Seen::Gone) => Verdict::Gone,
+        (None, Seen::Failed) => Verdict::Failed,
+        (None, Seen::Restated(_)) => Verdict::Missing,
+        (None, Seen::Content(_) | Seen::NotModified { .. }) => Verdict::New,
+    }
 }

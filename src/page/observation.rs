@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use super::Epoch;
+
 /// The earliest time that can be stored: the start of year 1, in milliseconds since 1970.
 pub const TIME_MIN: i64 = -62_135_596_800_000;
 /// The latest time that can be stored: the end of year 9999, in milliseconds since 1970.
@@ -25,11 +27,6 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The number of an epoch: one extractor, one recipe, one document-frequency table. Fingerprints of
-/// different epochs are never compared. A store hands these numbers out for names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Epoch(pub u32);
-
 /// What a page held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
@@ -39,6 +36,18 @@ pub struct Content {
     pub digest: Option<Digest>,
     /// What made the fingerprint.
     pub epoch: Epoch,
+}
+
+impl Content {
+    /// The bits of the fingerprint that are compared: all but those reserved for metadata.
+    pub fn compared(&self) -> u64 {
+        self.fingerprint & self.epoch.mask()
+    }
+
+    /// The order of several fingerprints of one content: the one of the newest epoch is the last.
+    pub(crate) fn age(&self) -> (u32, u64) {
+        (self.epoch.count(), self.fingerprint)
+    }
 }
 
 /// What a visit found.
@@ -56,21 +65,36 @@ pub enum Seen {
     Gone,
     /// The visit failed: it neither confirms nor changes anything.
     Failed,
+    /// No visit of its own: the content that a visit at the same time saw, with the same digest, has
+    /// this fingerprint in another epoch.
+    Restated(Content),
 }
 
 impl Seen {
-    /// The content, if that is what was seen.
+    /// The content, if that is what was seen or restated.
     pub fn content(&self) -> Option<&Content> {
         match self {
-            Seen::Content(content) => Some(content),
+            Seen::Content(content) | Seen::Restated(content) => Some(content),
             _ => None,
         }
+    }
+
+    pub(crate) fn content_mut(&mut self) -> Option<&mut Content> {
+        match self {
+            Seen::Content(content) | Seen::Restated(content) => Some(content),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a fingerprint more of what a visit saw, and no visit.
+    pub fn is_restated(&self) -> bool {
+        matches!(self, Seen::Restated(_))
     }
 
     /// The digest that came with it.
     pub fn digest(&self) -> Option<Digest> {
         match self {
-            Seen::Content(content) => content.digest,
+            Seen::Content(content) | Seen::Restated(content) => content.digest,
             Seen::NotModified { digest } => *digest,
             Seen::Gone | Seen::Failed => None,
         }
@@ -82,6 +106,7 @@ impl Seen {
             Seen::NotModified { .. } => 1,
             Seen::Gone => 2,
             Seen::Content(_) => 3,
+            Seen::Restated(_) => 4,
         }
     }
 }
@@ -89,7 +114,8 @@ impl Seen {
 /// One visit of a page's history: what was seen, and when.
 ///
 /// Visits are ordered by time, then digest, then fingerprint; ties are broken by what was seen, the
-/// epoch and the status, so that any two different visits have an order.
+/// epoch and the status, so that any two different visits have an order. What is
+/// [restated](Seen::Restated) comes after all visits of that time and digest, in order of epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Visit {
     /// Milliseconds since 1970, UTC.
@@ -106,6 +132,7 @@ impl Ord for Visit {
             let content = v.seen.content();
             (
                 v.seen.digest(),
+                content.filter(|_| v.seen.is_restated()).map(|c| c.epoch.count()),
                 content.map(|c| c.fingerprint),
                 v.seen.rank(),
                 content.map(|c| c.epoch),
@@ -138,11 +165,18 @@ pub struct Observation<'a> {
     pub url: &'a str,
     /// What was seen, and when.
     pub visit: Visit,
+    /// The fingerprint of the same content in another epoch, if the crawler made that too.
+    pub also: Option<(u64, Epoch)>,
 }
 
 impl<'a> Observation<'a> {
     fn new(url: &'a str, time: i64, seen: Seen) -> Self {
-        Observation { url, visit: Visit { time, seen, status: None } }
+        Self::of(url, Visit { time, seen, status: None })
+    }
+
+    /// A visit to a page.
+    pub fn of(url: &'a str, visit: Visit) -> Self {
+        Observation { url, visit, also: None }
     }
 
     /// The page held content with this fingerprint. `time` in milliseconds since 1970.
@@ -165,11 +199,49 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Failed)
     }
 
+    /// No visit: the content that the page had at this time has this fingerprint in another epoch.
+    ///
+    /// It takes the place of the one that the visit came with, unless that is of a newer epoch, and
+    /// is no change of the page. Which content it was, if there were several at the time, the
+    /// [`digest`](Self::digest) says; without one it was the last in order.
+    pub fn restated(url: &'a str, time: i64, fingerprint: u64, epoch: Epoch) -> Self {
+        Self::new(url, time, Seen::Restated(Content { fingerprint, digest: None, epoch }))
+    }
+
+    /// The same with the fingerprint of the content in another epoch besides, so that it can be
+    /// compared with what is known of either. What is not content has none.
+    ///
+    /// ```
+    /// use simkeep::{Epoch, Observation};
+    /// let (old, new) = (Epoch(0), Epoch(1));
+    /// let seen = Observation::content("https://example.com/", 1_700_000_000_000, 0x1234, new);
+    /// assert_eq!(seen.also(0x4321, old).also, Some((0x4321, old)));
+    /// ```
+    #[must_use]
+    pub fn also(mut self, fingerprint: u64, epoch: Epoch) -> Self {
+        if matches!(self.visit.seen, Seen::Content(_)) {
+            self.also = Some((fingerprint, epoch));
+        }
+        self
+    }
+
+    /// Its other fingerprint, as what was restated of the visit.
+    pub(crate) fn restated_also(&self) -> Option<Visit> {
+        let (Seen::Content(content), Some((fingerprint, epoch))) = (self.visit.seen, self.also)
+        else {
+            return None;
+        };
+        let seen = Seen::Restated(Content { fingerprint, epoch, ..content });
+        Some(Visit { seen, status: None, ..self.visit })
+    }
+
     /// The same with the digest of the content; pages that are gone or failed have none.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         match &mut self.visit.seen {
-            Seen::Content(Content { digest, .. }) | Seen::NotModified { digest } => {
+            Seen::Content(Content { digest, .. })
+            | Seen::Restated(Content { digest, .. })
+            | Seen::NotModified { digest } => {
                 *digest = Some(value);
             }
             Seen::Gone | Seen::Failed => {}

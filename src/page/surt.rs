@@ -81,6 +81,13 @@ pub(crate) fn key(url: &str, out: &mut Vec<u8>) {
     push_lower(scheme, out);
 }
 
+/// The key of a URL, by itself.
+pub(crate) fn key_of(url: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    key(url, &mut out);
+    out
+}
+
 /// A scheme and what follows its colon.
 pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once(':')?;

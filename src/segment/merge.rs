@@ -33,6 +33,8 @@ pub(crate) struct Mergeable<'a> {
     pub(crate) done: &'a [u64],
     /// Pages that are left out because newer segments hide them: asked with URL and SURT key.
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
+    /// Epochs that have ended: their fingerprints are found no more.
+    pub(crate) retired: &'a [u32],
     /// Asked now and then whether the merge is to end early.
     pub(crate) stop: &'a dyn Fn() -> bool,
     pub(crate) layout: Layout,
@@ -109,6 +111,7 @@ pub(crate) fn merge(
     let mut epochs: Vec<u32> = inputs.iter().flat_map(|s| s.epochs()).collect();
     epochs.sort_unstable();
     epochs.dedup();
+    epochs.retain(|epoch| !mergeable.retired.contains(epoch));
     for epoch in epochs {
         let Some(count) = merge_tables(&mut builder, mergeable, &moves, epoch)? else {
             return Ok(None);
@@ -228,7 +231,7 @@ fn merge_page(
     if older.is_empty() && stays && buried.is_none() {
         // Nothing to join: the record is copied as it is.
         let bytes = newest.cursor.record_bytes()?;
-        numbers.visits += record.len() as u64;
+        numbers.visits += record.visit_count() as u64;
         numbers.resets += u64::from(record.reset());
         return Ok(Some((writer.push(builder, url, |out| out.extend_from_slice(bytes))?, first)));
     }
@@ -237,7 +240,7 @@ fn merge_page(
     if record.visits.is_empty() && !record.reset {
         return Ok(None);
     }
-    numbers.visits += record.visits.len() as u64;
+    numbers.visits += record.visit_count() as u64;
     numbers.resets += u64::from(record.reset);
     Ok(Some((writer.push(builder, url, |out| record.put(out))?, first)))
 }

@@ -30,7 +30,7 @@ pub(crate) use merge::{Mergeable, merge};
 pub(crate) use pages::{PageCursor, PageRef, alike};
 pub(crate) use plain::PlainSegment;
 pub(crate) use postings::tag_of;
-pub(crate) use record::{Record, RecordRef, put_carried, take_head, unpack_head};
+pub(crate) use record::{Record, RecordRef, count_visits, put_carried, take_head, unpack_head};
 pub(crate) use salvage::PageSalvage;
 pub(crate) use seal::{SealPage, Sealer, Span};
 pub(crate) use tables::{EpochTables, Layout, TableSteps};

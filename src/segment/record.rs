@@ -21,6 +21,8 @@ const RESET: u8 = 1;
 const EARLIER: u8 = 2;
 /// Something of the head is carried.
 const CARRIED: u8 = 4;
+/// Some of the visits are none, but restated.
+const RESTATED: u8 = 8;
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
 const LAST: u8 = 1;
@@ -39,19 +41,38 @@ pub(crate) struct Record<'a> {
     pub(crate) visits: &'a [Visit],
 }
 
+/// How many of these are visits, and not restated.
+pub(crate) fn count_visits(visits: &[Visit]) -> usize {
+    visits.iter().filter(|visit| !visit.seen.is_restated()).count()
+}
+
 impl Record<'_> {
+    /// How many visits it has, what is restated left out.
+    pub(crate) fn visit_count(&self) -> usize {
+        count_visits(self.visits)
+    }
+
     /// Appends the record, packed.
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let many = self.visits.len() > CHUNK_VISITS;
         let mut flags = 0;
         let carried = many || !self.before.is_empty();
-        for (bit, set) in [(RESET, self.reset), (EARLIER, self.earlier), (CARRIED, carried)] {
+        let restated = self.visits.len() - self.visit_count();
+        for (bit, set) in [
+            (RESET, self.reset),
+            (EARLIER, self.earlier),
+            (CARRIED, carried),
+            (RESTATED, restated > 0),
+        ] {
             if set {
                 flags |= bit;
             }
         }
         out.push(flags);
         put_varint(out, self.visits.len() as u64);
+        if restated > 0 {
+            put_varint(out, restated as u64);
+        }
         if many {
             self.put_chunks(out);
         } else {
@@ -65,7 +86,7 @@ impl Record<'_> {
         let own = self.visits.iter().copied().map(Some);
         let head = match Carried::take(&mut Cursor::new(self.before)) {
             Some(before) => before.join(own),
-            None => fold(own).and_then(|(head, _)| head),
+            None => Told::of(own).and_then(Told::head),
         };
         let chunks = self.visits.chunks(CHUNK_VISITS);
         if let Some(head) = &head {
@@ -96,18 +117,19 @@ pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
 
 /// Appends what `own` visits do not tell of `head`.
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
-    let mut told = None;
-    own.iter().for_each(|visit| Head::absorb_into(&mut told, *visit));
-    let last = told.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
+    let mut told = Told::default();
+    own.iter().for_each(|visit| told.take(*visit));
+    let last = told.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
     // The last visit tells the rest something too.
-    last.into_iter().for_each(|visit| Head::absorb_into(&mut told, visit));
-    let settled = head.settled.filter(|s| told.as_ref().and_then(|t| t.settled) != Some(*s));
-    settled.into_iter().for_each(|visit| Head::absorb_into(&mut told, visit));
+    last.into_iter().for_each(|visit| told.take(visit));
+    let settled = head.settled.filter(|s| told.head.as_ref().and_then(|t| t.settled) != Some(*s));
+    settled.into_iter().for_each(|visit| told.take(visit));
+    let told = told.head();
     let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.versions.contains(v));
     let versions: ArrayVec<&LastSeen, HISTORY_WINDOW> =
         head.versions.iter().filter(|v| !is_told(v)).collect();
     out.push((u8::from(last.is_some()) * LAST) | (u8::from(settled.is_some()) * SETTLED));
-    put_varint(out, head.visits.saturating_sub(own.len() as u64));
+    put_varint(out, head.visits.saturating_sub(count_visits(own) as u64));
     put_signed(out, head.first);
     put_varint(out, versions.len() as u64);
     // One run of visits, oldest first, so that each is packed against the one before.
@@ -151,11 +173,10 @@ impl Carried {
 
     /// The head of which `own` is the last visits and this the rest.
     fn join(self, own: impl Iterator<Item = Option<Visit>>) -> Option<Head> {
-        let (mut told, count) = fold(own)?;
-        for visit in self.last.into_iter().chain(self.settled) {
-            Head::absorb_into(&mut told, visit);
-        }
-        let mut head = told?;
+        let mut told = Told::of(own)?;
+        let count = told.head.as_ref().map_or(0, |head| head.visits);
+        self.last.into_iter().chain(self.settled).for_each(|visit| told.take(visit));
+        let mut head = told.head()?;
         head.visits = self.visits.checked_add(count)?;
         head.first = head.first.min(self.first);
         self.versions.into_iter().for_each(|version| head.see(version));
@@ -163,32 +184,60 @@ impl Carried {
     }
 }
 
-/// The head that visits alone tell, if there are any, and how many there are. `None` where one
-/// cannot be read.
-fn fold(visits: impl Iterator<Item = Option<Visit>>) -> Option<(Option<Head>, u64)> {
-    let (mut head, mut count) = (None, 0);
-    for visit in visits {
-        Head::absorb_into(&mut head, visit?);
-        count += 1;
+/// What some of a page's visits tell of its head. What is restated may be what a visit saw that is
+/// not among them.
+#[derive(Default)]
+struct Told {
+    head: Option<Head>,
+    restated: Vec<LastSeen>,
+}
+
+impl Told {
+    /// What these tell. `None` where one cannot be read.
+    fn of(visits: impl Iterator<Item = Option<Visit>>) -> Option<Told> {
+        let mut told = Told::default();
+        for visit in visits {
+            told.take(visit?);
+        }
+        Some(told)
     }
-    Some((head, count))
+
+    fn take(&mut self, visit: Visit) {
+        match (&self.head, visit.seen) {
+            (None, Seen::Restated(content)) => {
+                self.restated.push(LastSeen { content, time: visit.time });
+            }
+            _ => Head::absorb_into(&mut self.head, visit),
+        }
+    }
+
+    /// The head that they tell alone; none if there is no visit among them.
+    fn head(self) -> Option<Head> {
+        let mut head = self.head?;
+        self.restated.into_iter().for_each(|version| head.see(version));
+        Some(head)
+    }
 }
 
 /// A packed record. Every reading returns `None` where the bytes cannot be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordRef<'a> {
     flags: u8,
+    /// Of visits and what is restated.
     count: usize,
+    restated: usize,
     body: Cursor<'a>,
 }
 
 impl<'a> RecordRef<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
-        let flags = cursor.u8().filter(|flags| flags & !(RESET | EARLIER | CARRIED) == 0)?;
+        let known = RESET | EARLIER | CARRIED | RESTATED;
+        let flags = cursor.u8().filter(|flags| flags & !known == 0)?;
         // A visit takes at least two bytes, so this cannot promise more than there is.
         let count = cursor.count()?;
-        Some(RecordRef { flags, count, body: cursor })
+        let restated = if flags & RESTATED == 0 { 0 } else { cursor.count()? };
+        (restated <= count).then_some(RecordRef { flags, count, restated, body: cursor })
     }
 
     /// Asks for its memory lines.
@@ -204,9 +253,14 @@ impl<'a> RecordRef<'a> {
         self.flags & EARLIER != 0
     }
 
-    /// How many visits stand in this record.
+    /// How many visits stand in this record, and what is restated.
     pub(crate) fn len(&self) -> usize {
         self.count
+    }
+
+    /// How many visits stand in this record.
+    pub(crate) fn visit_count(&self) -> usize {
+        self.count - self.restated
     }
 
     /// What is carried, and the chunks of visits: first time (where there are several), count and
@@ -264,7 +318,7 @@ impl<'a> RecordRef<'a> {
         }
         let (carried, own) = self.open_last()?;
         match carried {
-            None => fold(own).map(|(head, _)| head),
+            None => Told::of(own).map(Told::head),
             Some(carried) => carried.join(own).map(Some),
         }
     }
@@ -302,27 +356,29 @@ impl<'a> RecordRef<'a> {
             }
             earlier.extend_from_slice(&visits);
             visits = earlier;
-            if visits.iter().any(&enough) {
+            // Others of one time may be in the chunk before.
+            if visits.iter().any(|visit| visit.time > chunk.first && enough(visit)) {
                 break;
             }
         }
         Some(visits)
     }
 
-    /// Whether this very visit stands here.
-    pub(crate) fn contains(&self, visit: &Visit) -> Option<bool> {
-        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= visit.time) {
-            for candidate in chunk.visits() {
-                if candidate? == *visit {
-                    return Some(true);
-                }
+    /// What stands here of one time, in order.
+    pub(crate) fn visits_at(&self, time: i64) -> Option<Vec<Visit>> {
+        let mut found = Vec::new();
+        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time) {
+            for visit in chunk.visits() {
+                found.extend(visit.filter(|v| v.time == time));
+                visit?;
             }
             // Visits of one time may go on into the chunk before.
-            if chunk.first < visit.time {
+            if chunk.first < time {
                 break;
             }
         }
-        Some(false)
+        found.sort_unstable();
+        Some(found)
     }
 
     /// Appends the head before this record's visits came, packed: nothing if there was none. Mostly
@@ -330,7 +386,7 @@ impl<'a> RecordRef<'a> {
     pub(super) fn append_before(&self, out: &mut Vec<u8>) -> Option<()> {
         if self.count > CHUNK_VISITS {
             let mut head = self.head()??;
-            head.visits = head.visits.checked_sub(self.count as u64)?;
+            head.visits = head.visits.checked_sub(self.visit_count() as u64)?;
             // It knows these visits already, and to be told of them again changes nothing but their
             // number.
             if head.visits > 0 {
@@ -381,9 +437,10 @@ mod tests {
     use super::*;
     use crate::page::{Content, Digest, Epoch};
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     fn head_of(visits: &[Visit]) -> Option<Head> {
-        fold(visits.iter().copied().map(Some)).unwrap().0
+        Told::of(visits.iter().copied().map(Some)).unwrap().head()
     }
 
     fn packed_head_of(visits: &[Visit]) -> Vec<u8> {
@@ -414,17 +471,49 @@ mod tests {
             .prop_map(|(time, seen, status)| Visit { time: time * 250, seen, status })
     }
 
+    type Picks = Vec<(usize, u64, u32)>;
+
+    fn picks() -> impl Strategy<Value = Picks> {
+        prop::collection::vec((any::<usize>(), 0u64..4, 2u32..5), 0..12)
+    }
+
+    /// What some of these visits saw, restated.
+    fn restated(of: &[Visit], picks: &Picks) -> Vec<Visit> {
+        let contents: Vec<(i64, Content)> = of
+            .iter()
+            .filter(|v| !v.seen.is_restated())
+            .filter_map(|v| Some((v.time, *v.seen.content()?)))
+            .collect();
+        let restate = |&(pick, fingerprint, epoch): &(usize, u64, u32)| {
+            let (time, content) = contents.get(pick.checked_rem(contents.len())?)?;
+            let content = Content { fingerprint, epoch: Epoch(epoch), ..*content };
+            Some(Visit { time: *time, seen: Seen::Restated(content), status: None })
+        };
+        picks.iter().filter_map(restate).collect()
+    }
+
+    /// Visits that are not among the older ones, and what is restated of any.
+    fn with_restated(own: BTreeSet<Visit>, older: &[Visit], picks: &Picks) -> Vec<Visit> {
+        let mut all: Vec<Visit> = older.iter().copied().chain(own.iter().copied()).collect();
+        all.sort_unstable();
+        all.extend(restated(&all, picks));
+        let all: BTreeSet<Visit> = all.into_iter().filter(|v| !older.contains(v)).collect();
+        all.into_iter().collect()
+    }
+
     proptest! {
         #[test]
         fn a_record_reads_back(
             older in prop::collection::btree_set(visits(), 0..30),
-            own in prop::collection::btree_set(visits(), 1..300),
+            own in prop::collection::btree_set(visits(), 0..300),
+            (early, late) in (picks(), picks()),
             (reset, known) in any::<(bool, bool)>(),
         ) {
-            let own: Vec<Visit> = own.into_iter().filter(|v| !older.contains(v)).collect();
+            let older = with_restated(older, &[], &early);
+            let own = with_restated(own, &older, &late);
             prop_assume!(!own.is_empty());
             let all: Vec<Visit> = older.iter().copied().chain(own.iter().copied()).collect();
-            let before = packed_head_of(&older.iter().copied().collect::<Vec<_>>());
+            let before = packed_head_of(&older);
             // A page may be known and have no head: forgotten, and the forgetting is known.
             let earlier = known || !older.is_empty();
             let record = Record { reset, earlier, before: &before, visits: &own };
@@ -433,30 +522,32 @@ mod tests {
             let read = RecordRef::parse(&bytes).unwrap();
             prop_assert_eq!((read.reset(), read.earlier()), (reset, earlier));
             prop_assert_eq!(read.visits(), Some(own.clone()));
+            prop_assert_eq!(read.visit_count(), count_visits(&own));
             prop_assert_eq!(read.head(), Some(head_of(&all)));
             for visit in &own {
-                prop_assert_eq!(read.contains(visit), Some(true));
+                prop_assert!(read.visits_at(visit.time).unwrap().contains(visit));
                 let until = read.visits_until(visit.time, |_| false).unwrap();
                 let expected: Vec<Visit> =
                     own.iter().copied().filter(|v| v.time <= visit.time).collect();
                 prop_assert_eq!(until, expected);
             }
             for visit in &older {
-                prop_assert_eq!(read.contains(visit), Some(false));
+                prop_assert!(!read.visits_at(visit.time).unwrap().contains(visit));
             }
         }
 
         #[test]
         fn records_are_joined(
             older in prop::collection::btree_set(visits(), 0..30),
-            own in prop::collection::btree_set(visits(), 1..150),
+            own in prop::collection::btree_set(visits(), 0..150),
             newer in prop::collection::btree_set(visits(), 1..80),
+            (early, late, last) in (picks(), picks(), picks()),
         ) {
-            let older: Vec<Visit> = older.into_iter().collect();
-            let mut own: Vec<Visit> = own.into_iter().filter(|v| !older.contains(v)).collect();
+            let older = with_restated(older, &[], &early);
+            let mut own = with_restated(own, &older, &late);
             prop_assume!(!own.is_empty());
-            let newer = newer.into_iter().filter(|v| !older.contains(v) && !own.contains(v));
-            let newer: Vec<Visit> = newer.collect();
+            let known: Vec<Visit> = older.iter().chain(&own).copied().collect();
+            let newer = with_restated(newer, &known, &last);
             let mut first = Vec::new();
             let before = packed_head_of(&older);
             Record { reset: false, earlier: true, before: &before, visits: &own }.put(&mut first);
@@ -472,8 +563,11 @@ mod tests {
         }
 
         #[test]
-        fn a_carried_head_reads_back(all in prop::collection::btree_set(visits(), 1..60)) {
-            let all: Vec<Visit> = all.into_iter().collect();
+        fn a_carried_head_reads_back(
+            all in prop::collection::btree_set(visits(), 1..60),
+            picks in picks(),
+        ) {
+            let all = with_restated(all, &[], &picks);
             let bytes = packed_head_of(&all);
             let mut cursor = Cursor::new(&bytes);
             prop_assert_eq!(take_head(&mut cursor), head_of(&all));
@@ -497,5 +591,11 @@ mod tests {
         put_visits(&mut one, &[visit(0)]);
         put_visits(&mut two, &[visit(0), visit(86_400_000)]);
         assert!(two.len() - one.len() <= 5);
+        // What is restated takes its fingerprint and three bytes.
+        let again = Content { fingerprint: !7, epoch: Epoch(1), ..content };
+        let mut with = Vec::new();
+        let restated = Visit { time: 0, seen: Seen::Restated(again), status: None };
+        put_visits(&mut with, &[visit(0), restated]);
+        assert_eq!(with.len() - one.len(), 11);
     }
 }

@@ -68,11 +68,11 @@ impl Sealer {
         let record = &page.record;
         let ordinal = self.pages.push(&mut self.builder, page.url, |out| record.put(out))?;
         self.hashes.push(HashOf { hash: page.hash, page: ordinal })?;
-        self.numbers.visits += record.visits.len() as u64;
+        self.numbers.visits += record.visit_count() as u64;
         self.numbers.resets += u64::from(record.reset);
         // The fingerprints of its visits, and the one in force.
         let mut in_force = page.in_force;
-        let mark = |content: &Content| (content.fingerprint, content.epoch);
+        let mark = |content: &Content| (content.compared(), content.epoch);
         for content in record.visits.iter().filter_map(|v| v.seen.content()) {
             // Its digest may have been another one then.
             let same = in_force.take_if(|other| mark(other) == mark(content));
@@ -242,7 +242,7 @@ impl Packed for Held {
 
 impl Held {
     fn new(content: &Content, page: u32, in_force: bool) -> Held {
-        let (popcount, fingerprint) = canonical_key(content.fingerprint);
+        let (popcount, fingerprint) = canonical_key(content.compared());
         let epoch = u64::from(content.epoch.0);
         let tag = content.digest.as_ref().filter(|_| in_force).map(tag_of);
         Held {
@@ -351,7 +351,7 @@ mod tests {
             most in any::<bool>(),
         ) {
             let each = each.into_iter().map(|(epoch, fingerprint, page, in_force)| {
-                let epoch = if most { u32::MAX - epoch } else { epoch };
+                let epoch = if most { (1 << 24) - 1 - epoch } else { epoch };
                 (epoch, canonical_key(fingerprint), page, in_force)
             });
             let mut each: Vec<_> = each.collect();

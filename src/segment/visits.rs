@@ -21,7 +21,10 @@ const HAS_DIGEST: u8 = 1 << 5;
 /// The time since the one before is in whole seconds, not in milliseconds.
 const SECONDS: u8 = 1 << 6;
 
-const RESERVED: u8 = 1 << 7;
+/// The content is restated; instead of [`SAME_CONTENT`]'s own meaning, its digest is that of the
+/// content before. There is no status.
+const RESTATED: u8 = 1 << 7;
+const SAME_DIGEST: u8 = SAME_CONTENT;
 
 /// More bits than this are not named one by one: the whole fingerprint takes no more room.
 const MOVED_MAX: u32 = 6;
@@ -37,9 +40,11 @@ struct Before {
 impl Before {
     fn follow(&mut self, visit: &Visit) {
         self.time = visit.time;
-        self.status = visit.status;
-        if let Seen::Content(content) = visit.seen {
-            self.content = Some(content);
+        if !visit.seen.is_restated() {
+            self.status = visit.status;
+        }
+        if let Some(content) = visit.seen.content() {
+            self.content = Some(*content);
         }
     }
 }
@@ -59,17 +64,19 @@ fn put_visit(out: &mut Vec<u8>, visit: &Visit, before: &Before, first: bool) {
         Seen::NotModified { .. } => NOT_MODIFIED,
         Seen::Gone => GONE,
         Seen::Content(_) => CONTENT,
+        Seen::Restated(_) => CONTENT | RESTATED,
     };
     let since = visit.time.wrapping_sub(before.time);
     let seconds = since % 1000 == 0;
     if seconds {
         tag |= SECONDS;
     }
-    if visit.status == before.status {
+    let restated = visit.seen.is_restated();
+    if restated || visit.status == before.status {
         tag |= SAME_STATUS;
     }
     let content = visit.seen.content();
-    let same = content.is_some() && content == before.content.as_ref();
+    let same = !restated && content.is_some() && content == before.content.as_ref();
     let moved = match (content, &before.content) {
         (Some(now), Some(then)) if now.epoch == then.epoch => {
             let moved = now.fingerprint ^ then.fingerprint;
@@ -78,7 +85,13 @@ fn put_visit(out: &mut Vec<u8>, visit: &Visit, before: &Before, first: bool) {
         _ => None,
     };
     let digest = visit.seen.digest();
-    if same {
+    let same_digest = restated && before.content.is_some_and(|then| then.digest == digest);
+    if same_digest {
+        tag |= SAME_DIGEST;
+        if moved.is_some() {
+            tag |= MOVED_BITS;
+        }
+    } else if same {
         tag |= SAME_CONTENT;
     } else {
         if digest.is_some() {
@@ -113,7 +126,7 @@ fn put_visit(out: &mut Vec<u8>, visit: &Visit, before: &Before, first: bool) {
             out.extend_from_slice(&content.fingerprint.to_le_bytes());
         }
     }
-    if let Some(digest) = digest {
+    if let Some(digest) = digest.filter(|_| !same_digest) {
         out.extend_from_slice(&digest.0);
     }
 }
@@ -138,7 +151,11 @@ impl<'a> Visits<'a> {
 
     #[inline]
     fn visit(&mut self) -> Option<Visit> {
-        let tag = self.cursor.u8().filter(|tag| tag & RESERVED == 0)?;
+        let tag = self.cursor.u8()?;
+        let restated = tag & RESTATED != 0;
+        if restated && tag & (SEEN_MASK | SAME_STATUS) != CONTENT | SAME_STATUS {
+            return None;
+        }
         let since = if self.first {
             self.cursor.signed()?
         } else {
@@ -146,7 +163,9 @@ impl<'a> Visits<'a> {
         };
         let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
         let time = self.before.time.checked_add(since)?;
-        let status = if tag & SAME_STATUS == 0 {
+        let status = if restated {
+            None
+        } else if tag & SAME_STATUS == 0 {
             match self.cursor.varint()? {
                 0 => None,
                 s => Some(u16::try_from(s - 1).ok()?),
@@ -158,6 +177,7 @@ impl<'a> Visits<'a> {
             FAILED => Seen::Failed,
             NOT_MODIFIED => Seen::NotModified { digest: self.digest(tag)? },
             GONE => Seen::Gone,
+            _ if restated => Seen::Restated(self.content(tag)?),
             _ => Seen::Content(self.content(tag)?),
         };
         let visit = Visit { time, seen, status };
@@ -172,7 +192,8 @@ impl<'a> Visits<'a> {
     }
 
     fn content(&mut self, tag: u8) -> Option<Content> {
-        if tag & SAME_CONTENT != 0 {
+        let same_digest = tag & RESTATED != 0 && tag & SAME_DIGEST != 0;
+        if tag & SAME_CONTENT != 0 && !same_digest {
             return self.before.content;
         }
         let (fingerprint, epoch) = if tag & MOVED_BITS == 0 {
@@ -187,7 +208,8 @@ impl<'a> Visits<'a> {
             }
             (then.fingerprint ^ moved, then.epoch)
         };
-        Some(Content { fingerprint, digest: self.digest(tag)?, epoch })
+        let digest = if same_digest { self.before.content?.digest } else { self.digest(tag)? };
+        Some(Content { fingerprint, digest, epoch })
     }
 }
 

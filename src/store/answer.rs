@@ -1,7 +1,7 @@
 //! What the store answers.
 
 use super::query::Near;
-use crate::page::{Content, Verdict, Visit};
+use crate::page::{Content, EpochInfo, Verdict, Visit};
 
 /// Another page with the same digest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +38,8 @@ pub struct Version {
     pub verdict: Verdict,
 }
 
-/// A page's visits in order of time, then digest, then fingerprint.
+/// A page's visits in order of time, then digest, then fingerprint; each with what was
+/// [restated](crate::Seen::Restated) of it behind it.
 pub type History = Vec<Version>;
 
 /// A page as it stands.
@@ -46,13 +47,13 @@ pub type History = Vec<Version>;
 pub struct Page {
     /// The page.
     pub url: String,
-    /// How many visits are known.
+    /// How many visits are known; what was restated is none.
     pub visits: u64,
     /// The earliest, in milliseconds since 1970.
     pub first: i64,
     /// The latest visit.
     pub last: Visit,
-    /// The content in force; `None` where the page is gone or no content was ever seen.
+    /// The content in force, by its fingerprint of the newest epoch; `None` where the page is gone or no content was ever seen.
     pub content: Option<Content>,
     /// When that content was last seen.
     pub content_seen: Option<i64>,
@@ -90,7 +91,12 @@ pub struct Stats {
     /// Live segments, oldest first.
     pub segments: Vec<SegmentStats>,
     /// Epochs, by number.
-    pub epochs: Vec<String>,
+    pub epochs: Vec<EpochInfo>,
+    /// Visits that have come since the newest epoch began.
+    pub epoch_visits: u64,
+    /// Whether another epoch is advised: the newest one weighs words by a table of document
+    /// frequencies, and [`Options::epoch_visits`](super::Options::epoch_visits) have come since.
+    pub epoch_due: bool,
     /// Bytes of the live segments.
     pub segment_bytes: u64,
     /// Bytes of the catalog and its journal.

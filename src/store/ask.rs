@@ -4,10 +4,12 @@ use std::ops::ControlFlow;
 
 use super::Store;
 use super::answer::{History, Page};
+use super::epochs::Stale;
+use super::origin::Origin;
 use super::query::{Explanation, Matches, NearPair, Query};
 use super::snapshot::{Scan, Snapshot};
 use crate::error::Result;
-use crate::page::{Prefix, Visit};
+use crate::page::{Epoch, Prefix, Visit};
 use crate::search::Progress;
 
 impl Store {
@@ -167,6 +169,21 @@ impl Store {
     /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.snapshot().latest(url)
+    }
+
+    /// Pages whose version in force has no fingerprint of the newest epoch, in SURT order; see
+    /// [`Snapshot::stale`].
+    pub fn stale(&self, after: Option<&str>) -> Stale {
+        self.snapshot().stale(after)
+    }
+
+    /// What makes the fingerprints of an epoch; see [`Snapshot::origin`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Snapshot::origin`].
+    pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
+        self.snapshot().origin(epoch)
     }
 
     /// All pages, or those under a prefix, in SURT order: all pages of a host are neighbours.

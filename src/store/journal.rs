@@ -116,7 +116,7 @@ fn replay_one(cursor: &mut Cursor<'_>, sequence: u64, seed: u64, inner: &mut Inn
             let mut visits = Visits::new(*cursor, 1);
             let visit = visits.next().flatten()?;
             *cursor = visits.rest();
-            let effect = Effect::of(&mut inner.page(number)?.head(), &visit);
+            let effect = Effect::of(&mut inner.page(number)?.head(), &visit, &[]);
             inner.visit(sequence, number, visit, &effect);
         }
         FORGET_URL => inner.reset(sequence, number, cursor.varint()?),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::snapshot::{Scan, Snapshot};
 use crate::error::Result;
-use crate::page::{Epoch, Prefix, Seen, Visit};
+use crate::page::{Epoch, Prefix, Visit};
 
 impl Snapshot {
     /// Every observation: pages in SURT order, their visits in order of time. What
@@ -66,8 +66,8 @@ impl Iterator for Observations {
 
 /// The same visit with the number that its epoch has elsewhere.
 pub(super) fn renumbered(mut visit: Visit, numbers: &[Epoch]) -> Visit {
-    if let Seen::Content(content) = &mut visit.seen {
-        let there = usize::try_from(content.epoch.0).ok().and_then(|at| numbers.get(at));
+    if let Some(content) = visit.seen.content_mut() {
+        let there = usize::try_from(content.epoch.count()).ok().and_then(|at| numbers.get(at));
         // One that has no name here has none there either.
         content.epoch = there.copied().unwrap_or(Epoch(u32::MAX));
     }

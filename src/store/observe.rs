@@ -7,20 +7,24 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
+
 use super::ahead::Ahead;
 use super::answer::{ExactCopy, Outcome};
+use super::epochs::check_live;
 use super::journal::{self, Place};
 use super::memtable::{Effect, Memtable};
 use super::options::Durability;
 use super::query::Versions;
-use super::search::{Hit, Wanted, segment_hits_of_many};
+use super::search::{Hit, Wanted, segment_hits_of_many, together};
 use super::shared::{Shared, Writer};
 use super::view::{Lookup, Part, View, head_in, known_in};
 use crate::error::{Error, Result};
 use crate::page::{
-    Content, Digest, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url,
+    Content, Digest, Epoch, Head, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url,
+    surt,
 };
-use crate::segment::put_carried;
+use crate::segment::{put_carried, unpack_head};
 use crate::sync::{MutexGuard, thread};
 
 /// Observations that are looked up together, at most: the more there are, the closer together in the
@@ -40,6 +44,12 @@ struct Prepared<'a> {
     heads: Vec<u8>,
 }
 
+/// The epochs of the fingerprints of an observation.
+pub(super) fn of_epochs(observation: &Observation<'_>) -> impl Iterator<Item = Epoch> {
+    let own = observation.visit.seen.content().map(|content| content.epoch);
+    own.into_iter().chain(observation.also.map(|(_, epoch)| epoch))
+}
+
 /// What they say of one.
 struct Looked<'a> {
     lookup: Lookup<'a>,
@@ -49,26 +59,40 @@ struct Looked<'a> {
     head: Range<usize>,
     effect: Effect,
     hits: Vec<Hit>,
+    /// Near its other fingerprint.
+    also: Vec<Hit>,
+}
+
+/// What an observation comes to: operations, each with what it does to the page.
+struct Judged {
+    verdict: Verdict,
+    operations: ArrayVec<(Visit, Effect), 2>,
+}
+
+/// Whether an observation can be stored as it is.
+pub(super) fn check(observation: &Observation<'_>) -> Result<()> {
+    check_url(observation.url)?;
+    let time = observation.visit.time;
+    if !(TIME_MIN..=TIME_MAX).contains(&time) {
+        return Err(Error::Time(time));
+    }
+    let own = observation.visit.seen.content().map(|content| content.epoch);
+    match (own, observation.also) {
+        (Some(own), Some((_, also))) if own == also => {
+            Err(Error::Option("both fingerprints are of the same epoch".to_owned()))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Shared {
-    pub(super) fn check(&self, observation: &Observation<'_>) -> Result<()> {
-        check_url(observation.url)?;
-        let time = observation.visit.time;
-        if !(TIME_MIN..=TIME_MAX).contains(&time) {
-            return Err(Error::Time(time));
-        }
-        if let Seen::Content(Content { epoch, .. }) = observation.visit.seen
-            && epoch > self.newest_epoch()
-        {
-            return Err(Error::UnknownEpoch(epoch.0));
-        }
-        Ok(())
-    }
-
     pub(super) fn observe(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
         self.sound()?;
-        observations.iter().try_for_each(|o| self.check(o))?;
+        let epochs = Arc::clone(&self.view().epochs);
+        for observation in observations {
+            check(observation)?;
+            of_epochs(observation).try_for_each(|epoch| check_live(&epochs, epoch))?;
+        }
         let mut outcomes = Vec::with_capacity(observations.len());
         let look_up = |chunk| self.prepare(self.view(), chunk);
         let ahead = Ahead::new(chunks(observations));
@@ -176,9 +200,14 @@ impl Shared {
     ) -> Result<Prepared<'a>> {
         let lookups: Vec<_> = observations.iter().map(|o| Lookup::new(o.url, view.seed)).collect();
         let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
-        let hits = segment_hits_of_many(&view.segments, &wanted)?;
+        let also = observations.iter().filter(|o| o.also.is_some()).map(|o| self.wanted_also(o));
+        let all: Vec<_> = wanted.into_iter().chain(also).collect();
+        let mut hits = segment_hits_of_many(&view.segments, &all)?.into_iter();
+        let (wanted, mut wanted_also) = all.split_at(observations.len());
         let mut heads = Vec::new();
-        let new = |o: &Observation<'_>| (false, 0..0, Effect::of(&mut None, &o.visit), None);
+        let new = |o: &Observation<'_>| {
+            (false, 0..0, Effect::of(&mut None, &o.visit, also_of(o).as_slice()), None)
+        };
         let mut pages: Vec<_> = observations.iter().map(new).collect();
         view.heads_in_segments(&lookups, |place, mut known, standing| {
             let (Some(page), Some(observation)) = (pages.get_mut(place), observations.get(place))
@@ -189,14 +218,11 @@ impl Shared {
             if let Some(head) = &known.head {
                 put_carried(&mut heads, head, &[]);
             }
-            let effect = Effect::of(&mut known.head, &observation.visit);
+            let also = also_of(observation);
+            let effect = Effect::of(&mut known.head, &observation.visit, also.as_slice());
             *page = (known.earlier, start..heads.len(), effect, Some(standing));
         })?;
-        let mut each = Vec::with_capacity(lookups.len());
-        for (((lookup, wanted), hits), page) in
-            lookups.into_iter().zip(&wanted).zip(hits).zip(pages)
-        {
-            let (earlier, head, effect, standing) = page;
+        let shown = |wanted: &Option<Wanted<'_>>, hits: Vec<Hit>, standing| {
             let mut shown = Vec::new();
             for hit in hits {
                 if let Some(wanted) = wanted
@@ -205,16 +231,32 @@ impl Shared {
                     shown.push(hit);
                 }
             }
-            each.push(Looked { lookup, earlier, head, effect, hits: shown });
+            Ok::<_, Error>(shown)
+        };
+        let mut each = Vec::with_capacity(lookups.len());
+        for (((lookup, wanted), hits), page) in
+            lookups.into_iter().zip(wanted).zip(hits.by_ref()).zip(&pages)
+        {
+            let (earlier, head, effect, standing) = page.clone();
+            let hits = shown(wanted, hits, standing)?;
+            each.push(Looked { lookup, earlier, head, effect, hits, also: Vec::new() });
+        }
+        // What is left are the hits of the other fingerprints.
+        let both = each.iter_mut().zip(observations).zip(&pages);
+        for ((looked, _), (.., standing)) in both.filter(|((_, o), _)| o.also.is_some()) {
+            if let (Some((wanted, rest)), Some(hits)) = (wanted_also.split_first(), hits.next()) {
+                looked.also = shown(wanted, hits, *standing)?;
+                wanted_also = rest;
+            }
         }
         Ok(Prepared { view, skipped: 0, each, heads })
     }
 
     /// What is searched for beside an observation: other pages near its content.
     fn wanted<'a>(&self, observation: &Observation<'a>) -> Option<Wanted<'a>> {
-        let content = observation.visit.seen.content()?;
+        let Seen::Content(content) = observation.visit.seen else { return None };
         (self.options.near_limit > 0).then_some(Wanted {
-            fingerprint: content.fingerprint,
+            fingerprint: content.compared(),
             k: self.options.near_distance,
             epoch: content.epoch.0,
             limit: self.options.near_limit,
@@ -223,6 +265,13 @@ impl Shared {
             except: Some(observation.url),
             digest: content.digest,
         })
+    }
+
+    /// The same near its other fingerprint.
+    fn wanted_also<'a>(&self, observation: &Observation<'a>) -> Option<Wanted<'a>> {
+        let also = also_of(observation)?;
+        let (fingerprint, epoch) = (also.compared(), also.epoch.0);
+        self.wanted(observation).map(|wanted| Wanted { fingerprint, epoch, ..wanted })
     }
 
     /// Applies observation number `at` under the write lock. Says also whether the memtable is now
@@ -237,45 +286,50 @@ impl Shared {
         let Prepared { view, skipped, each, heads } = prepared;
         let looked = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
         let Some(looked) = looked else { return Ok(None) };
-        let (visit, lookup) = (observation.visit, &looked.lookup);
+        let lookup = &looked.lookup;
         let (active, sealing) = view.memtables.split_last().ok_or(Error::Closed)?;
         let Writer { next_sequence, pending, packed } = &mut **writer;
         packed.clear();
         // What the memtables know is newer than what the segments do.
-        let (number, known) = known_in(&active.read(), lookup, u64::MAX);
-        let (mut earlier, mut effect) = (looked.earlier, looked.effect);
-        if let Some(mut known) = known.or_else(|| head_in(sealing, lookup, u64::MAX)) {
+        let (mut number, known) = known_in(&active.read(), lookup, u64::MAX);
+        let known = known.or_else(|| head_in(sealing, lookup, u64::MAX));
+        let mut earlier = looked.earlier;
+        let judged = if let Some(known) = known {
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
                 put_carried(packed, head, &[]);
             }
             earlier = known.earlier;
-            effect = Effect::of(&mut known.head, &visit);
+            judge_all(view, lookup, known.head, observation)?
         } else {
             packed.extend_from_slice(heads.get(looked.head.clone()).unwrap_or(&[]));
+            match looked.effect {
+                Effect { verdict: Some(verdict), .. } if is_alone(observation) => {
+                    Judged::one(verdict, observation.visit, looked.effect)
+                }
+                _ => judge_all(view, lookup, unpack_head(packed), observation)?,
+            }
+        };
+        let hits = (std::mem::take(&mut looked.hits), std::mem::take(&mut looked.also));
+        let outcome = self.outcome(view, observation, judged.verdict, hits)?;
+        let mut full = false;
+        for (visit, effect) in judged.operations {
+            let sequence = *next_sequence;
+            let place = match number {
+                Some(number) => Place::Known(number),
+                None => Place::New { url: lookup.url, earlier, head: packed },
+            };
+            pending.push(active.journal, sequence, |out| journal::put_visit(out, &place, &visit));
+            *next_sequence += 1;
+            let mut inner = active.write();
+            let page = match number {
+                Some(page) => page,
+                None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed),
+            };
+            inner.visit(sequence, page, visit, &effect);
+            number = Some(page);
+            full = self.is_full(&inner);
         }
-        let verdict = match effect.verdict {
-            Some(verdict) => verdict,
-            None => late(view, lookup, &visit)?,
-        };
-        let hits = std::mem::take(&mut looked.hits);
-        let outcome = self.outcome(view, observation, verdict, hits)?;
-        if verdict == Verdict::Known {
-            return Ok(Some((outcome, false)));
-        }
-        let sequence = *next_sequence;
-        let place = match number {
-            Some(number) => Place::Known(number),
-            None => Place::New { url: lookup.url, earlier, head: packed },
-        };
-        pending.push(active.journal, sequence, |out| journal::put_visit(out, &place, &visit));
-        *next_sequence += 1;
-        let mut inner = active.write();
-        let number = match number {
-            Some(number) => number,
-            None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed),
-        };
-        inner.visit(sequence, number, visit, &effect);
-        Ok(Some((outcome, self.is_full(&inner))))
+        Ok(Some((outcome, full)))
     }
 
     fn outcome(
@@ -283,11 +337,19 @@ impl Shared {
         view: &View,
         observation: &Observation<'_>,
         verdict: Verdict,
-        mut hits: Vec<Hit>,
+        (mut hits, mut also): (Vec<Hit>, Vec<Hit>),
     ) -> Result<Outcome> {
         let mut outcome = Outcome { verdict, copies: Vec::new(), near: Vec::new(), complete: true };
         let Some(wanted) = self.wanted(observation) else { return Ok(outcome) };
-        let findings = view.near(&wanted, u64::MAX, &mut hits)?;
+        let mut findings = view.near(&wanted, u64::MAX, &mut hits)?;
+        if let Some(wanted) = self.wanted_also(observation) {
+            // In force a page has one fingerprint, of the one epoch or of the other.
+            let others = view.near(&wanted, u64::MAX, &mut also)?;
+            findings.copies.extend(others.copies);
+            findings.near = together(findings.near, others.near);
+            findings.complete &= others.complete && findings.near.len() <= wanted.limit;
+            findings.near.truncate(wanted.limit);
+        }
         outcome.complete = findings.complete;
         outcome.near = findings.near;
         let mut copies = Vec::new();
@@ -297,7 +359,10 @@ impl Shared {
                 copies.push(ExactCopy { url: copy.url, first });
             }
         }
-        // Found in SURT order, so copies first seen at the same time stay in it.
+        if observation.also.is_some() {
+            copies.sort_by_cached_key(|copy| surt::key_of(&copy.url));
+        }
+        // In SURT order so far, so copies first seen at the same time stay in it.
         copies.sort_by_key(|copy| copy.first);
         outcome.complete &= copies.len() <= self.options.near_limit;
         copies.truncate(self.options.near_limit);
@@ -349,22 +414,126 @@ impl Prepared<'_> {
             looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
             let contents = observations.get(soon.clone()).unwrap_or(&[]).iter();
             for content in contents.filter_map(|o| o.visit.seen.content()) {
-                inner.prefetch(content.epoch.0, content.fingerprint);
+                inner.prefetch(content.epoch.0, content.compared());
             }
         }
     }
 }
 
+/// Whether an observation is a visit with one fingerprint at most.
+fn is_alone(observation: &Observation<'_>) -> bool {
+    observation.also.is_none() && !observation.visit.seen.is_restated()
+}
+
+/// The other fingerprint of what was seen.
+fn also_of(observation: &Observation<'_>) -> Option<Content> {
+    observation.restated_also()?.seen.content().copied()
+}
+
+impl Judged {
+    /// A visit, which is no operation if it is known.
+    fn one(verdict: Verdict, visit: Visit, effect: Effect) -> Judged {
+        let news = !matches!(verdict, Verdict::Known | Verdict::Missing);
+        Judged { verdict, operations: news.then_some((visit, effect)).into_iter().collect() }
+    }
+}
+
+/// What an observation means to a page with this head, and what it does.
+fn judge_all(
+    view: &View,
+    lookup: &Lookup<'_>,
+    mut head: Option<Head>,
+    observation: &Observation<'_>,
+) -> Result<Judged> {
+    let mut visit = observation.visit;
+    if let Seen::Restated(content) = &mut visit.seen {
+        visit.status = None;
+        match restated_of(view, lookup, head.as_ref(), visit.time, content.digest)? {
+            Some(digest) => content.digest = digest,
+            None => {
+                let effect = Effect::of(&mut None, &visit, &[]);
+                return Ok(Judged::one(Verdict::Missing, visit, effect));
+            }
+        }
+    }
+    let (also, restated) = (also_of(observation), observation.restated_also());
+    // Before anything is applied: these may fail.
+    let news = restated.map(|restated| is_stated(view, lookup, head.as_ref(), &restated));
+    let news = news.transpose()?.map(|known| !known);
+    let known = visit.seen.is_restated() && is_stated(view, lookup, head.as_ref(), &visit)?;
+    let before = head.clone();
+    let effect = Effect::of(&mut head, &visit, also.as_slice());
+    let verdict = match effect.verdict {
+        _ if known => Verdict::Known,
+        Some(verdict) => verdict,
+        None => late(view, lookup, &visit)?,
+    };
+    let mut judged = Judged::one(verdict, visit, effect);
+    if judged.operations.is_empty() {
+        head = before;
+    }
+    if let Some(restated) = restated.filter(|_| news == Some(true)) {
+        let effect = Effect::of(&mut head, &restated, &[]);
+        judged.operations.push((restated, effect));
+    }
+    Ok(judged)
+}
+
+/// The digest of the content that a page had at a time: this one, if it is given, or that of the last
+/// content of that time. `None` if there was no such content.
+#[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
+fn restated_of(
+    view: &View,
+    lookup: &Lookup<'_>,
+    head: Option<&Head>,
+    time: i64,
+    digest: Option<Digest>,
+) -> Result<Option<Option<Digest>>> {
+    let Some(head) = head else { return Ok(None) };
+    let is_it = |content: &Content| digest.is_none() || content.digest == digest;
+    // The version that was last seen is at hand.
+    if let Some(last) = head.versions.first().filter(|v| v.time <= time) {
+        let it = Some(last.content).filter(|content| last.time == time && is_it(content));
+        if it.is_some() || last.time < time {
+            return Ok(it.map(|content| content.digest));
+        }
+    }
+    let visits = visits_at(view, lookup, time)?;
+    let contents = visits.iter().filter(|v| !v.seen.is_restated()).filter_map(|v| v.seen.content());
+    Ok(contents.filter(|content| is_it(content)).map(|content| content.digest).max())
+}
+
+/// Whether a page is known to have had this content at this time, by a visit or restated.
+fn is_stated(
+    view: &View,
+    lookup: &Lookup<'_>,
+    head: Option<&Head>,
+    restated: &Visit,
+) -> Result<bool> {
+    let Some(last) = head.and_then(|head| head.versions.first()) else { return Ok(false) };
+    if last.time < restated.time {
+        return Ok(false);
+    }
+    let visits = visits_at(view, lookup, restated.time)?;
+    Ok(visits.iter().any(|v| v.seen.content() == restated.seen.content()))
+}
+
+/// What is known of a page at one time.
+fn visits_at(view: &View, lookup: &Lookup<'_>, time: i64) -> Result<Vec<Visit>> {
+    let mut all = Vec::new();
+    view.visits(lookup, u64::MAX, |part| {
+        match part {
+            Part::Memory(visits) => all.extend(visits.into_iter().filter(|v| v.time == time)),
+            Part::Segment(record) => all.extend(record.visits_at(time)?),
+        }
+        Some(true)
+    })?;
+    Ok(all)
+}
+
 /// What a visit means that does not come after all others of its page.
 fn late(view: &View, lookup: &Lookup<'_>, visit: &Visit) -> Result<Verdict> {
-    let mut known = false;
-    view.visits(lookup, u64::MAX, |part| {
-        known = match part {
-            Part::Memory(visits) => visits.binary_search(visit).is_ok(),
-            Part::Segment(record) => record.contains(visit)?,
-        };
-        Some(!known)
-    })?;
+    let known = visits_at(view, lookup, visit.time)?.contains(visit);
     Ok(if known { Verdict::Known } else { Verdict::OutOfOrder })
 }
 

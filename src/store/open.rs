@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::commit::{Commits, Pending};
+use super::epochs;
 use super::journal;
 use super::memtable::Memtable;
 use super::options::Options;
@@ -19,7 +20,8 @@ use super::view::{LiveSegment, View};
 use crate::catalog::{Blob, Catalog, Contents, Journal};
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
-use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use crate::page::EpochInfo;
+use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, RwLock, thread};
 
 /// How long a lock is waited for: a reader holds it while it opens a store that nobody writes.
@@ -28,13 +30,18 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 /// Makes a store: whole, or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     check_options(options)?;
+    create_with(disk, epochs::first(&options.epoch)?)
+}
+
+/// The same, with this epoch to begin with.
+pub(super) fn create_with(disk: &Arc<dyn Disk>, epoch: EpochInfo) -> Result<()> {
     // Looked at before anything is made: a directory of somebody else's stays as it is.
     require_empty(disk)?;
     disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
     let _guard = lock(disk, Lock::Exclusive)?;
     require_empty(disk)?;
     let url_seed = RandomState::new().build_hasher().finish();
-    Catalog::create(disk, url_seed, &options.epoch)
+    Catalog::create(disk, url_seed, epoch)
 }
 
 /// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
@@ -76,13 +83,11 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     let (catalog, contents) = Catalog::open(&disk)?;
     let (view, last) = view_of(&disk, &contents, &[])?;
     let orphans = orphans(&disk, &contents)?;
-    let newest_epoch = view.newest_epoch().0;
     let shared = Shared {
         disk,
         options,
         catalog,
         guard: Mutex::new(Some(guard)),
-        newest_epoch: AtomicU32::new(newest_epoch),
         registering: Mutex::new(()),
         view: RwLock::new(Arc::new(view)),
         visible: AtomicU64::new(last),
@@ -149,16 +154,7 @@ fn check_options(options: &Options) -> Result<()> {
     if options.near_distance > 64 {
         return wrong("near_distance must be at most 64");
     }
-    check_epoch_name(&options.epoch)
-}
-
-/// Whether an epoch may have this name.
-pub(super) fn check_epoch_name(name: &str) -> Result<()> {
-    if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
-        let what = "an epoch's name has 1 to 256 bytes and no control characters";
-        return Err(Error::Option(what.to_owned()));
-    }
-    Ok(())
+    epochs::check_name(&options.epoch)
 }
 
 fn list(disk: &Arc<dyn Disk>, dir: Dir) -> Result<Vec<std::ffi::OsString>> {
@@ -220,7 +216,8 @@ pub(super) fn view_of(
     }
     let (memtables, last) = replay(contents)?;
     let epochs = contents.epochs.as_slice().into();
-    Ok((View { seed, segments: segments.into(), memtables, epochs }, last))
+    let disk = Arc::clone(disk);
+    Ok((View { seed, segments: segments.into(), memtables, epochs, disk }, last))
 }
 
 /// Replays the journals. Returns their memtables, of which there is at least one, and the number of
@@ -270,7 +267,11 @@ pub(super) fn replay(contents: &Contents) -> Result<(Vec<Arc<Memtable>>, u64)> {
 /// Files that were being written or about to go when the store was last left.
 fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
     let live = |name| match name {
-        Name::Lock | Name::Catalog | Name::Snapshot | Name::Df(_) => true,
+        Name::Lock | Name::Catalog | Name::Snapshot => true,
+        Name::Df(number) => {
+            let of_it = |info: &&EpochInfo| u64::from(info.epoch.count()) == number;
+            contents.epochs.iter().find(of_it).is_some_and(epochs::has_table)
+        }
         Name::Segment(id) => contents.segments.iter().any(|row| row.id == id),
         Name::CatalogNew
         | Name::SnapshotNew

@@ -35,6 +35,8 @@ pub struct Options {
     pub background: bool,
     /// The name of the epoch that a new store begins with. Default: this version's own recipe.
     pub epoch: String,
+    /// Visits after which another epoch is [advised](crate::Stats::epoch_due). Default: 1,000,000.
+    pub epoch_visits: u64,
     /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which
     /// new segments are laid out; others can be searched as well. Default: 3.
     pub near_distance: u32,
@@ -64,6 +66,7 @@ impl Default for Options {
             merge_fanout: 8,
             background: true,
             epoch: crate::fingerprint::RECIPE.to_owned(),
+            epoch_visits: 1_000_000,
             near_distance: 3,
             fingerprint_bytes: 48,
             near_limit: 16,

@@ -12,7 +12,7 @@ pub struct Near {
     pub url: String,
     /// Hamming distance.
     pub distance: u32,
-    /// The page's fingerprint.
+    /// The page's fingerprint, but for bits that are not compared.
     pub fingerprint: u64,
 }
 
@@ -58,7 +58,8 @@ pub struct Query {
     pub fingerprint: u64,
     /// Largest Hamming distance, 0 to 64.
     pub k: u32,
-    /// Only fingerprints of this epoch; `None` for the store's newest.
+    /// Only fingerprints of this epoch; `None` for the store's newest. Bits that it reserves for
+    /// metadata are neither compared nor told.
     pub epoch: Option<Epoch>,
     /// How many answers at most.
     pub limit: usize,

@@ -132,7 +132,10 @@ impl Reader {
     ///
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
-        Ok(Stats { catalog_bytes: open::catalog_bytes(&self.disk)?, ..self.now.sizes() })
+        Ok(Stats {
+            catalog_bytes: open::catalog_bytes(&self.disk)?,
+            ..self.now.sizes(super::Options::default().epoch_visits)
+        })
     }
 }
 
@@ -207,6 +210,7 @@ fn show(disk: &Arc<dyn Disk>, manifest: &Manifest, open: &[Arc<LiveSegment>]) ->
         segments: segments.collect::<Result<_>>()?,
         memtables: Vec::new(),
         epochs: manifest.epochs.as_slice().into(),
+        disk: Arc::clone(disk),
     };
     let sequence = manifest.segments.last().map_or(0, |row| row.last_sequence);
     Ok(Snapshot { view: Arc::new(view), sequence })

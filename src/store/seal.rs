@@ -344,8 +344,11 @@ impl Shared {
         let oldest = first(self.view().segments.first()) == first(inputs.first());
         let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
         let closing = || self.cancel.load(Ordering::Relaxed);
+        let view = self.view();
+        let retired = view.epochs.iter().filter(|info| info.retired).map(|info| info.epoch.0);
         let mergeable = Mergeable {
             inputs: &segments,
+            retired: &retired.collect::<Vec<_>>(),
             oldest,
             done,
             hidden,

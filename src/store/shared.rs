@@ -11,8 +11,7 @@ use super::view::View;
 use crate::catalog::Catalog;
 use crate::disk::{Disk, LockGuard};
 use crate::error::{Error, Result};
-use crate::page::Epoch;
-use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, RwLock};
 
 /// The state of an open store.
@@ -23,9 +22,7 @@ pub(super) struct Shared {
     pub(super) catalog: Catalog,
     /// Held until the store is closed.
     pub(super) guard: Mutex<Option<Box<dyn LockGuard>>>,
-    /// The number of the last epoch.
-    pub(super) newest_epoch: AtomicU32,
-    /// Taken while an epoch is registered.
+    /// Taken while an epoch is registered, or ended.
     pub(super) registering: Mutex<()>,
     pub(super) view: RwLock<Arc<View>>,
     /// The last acknowledged operation: readers see up to here.
@@ -84,10 +81,6 @@ impl Shared {
         let view = self.view.read();
         let sequence = self.visible.load(Ordering::Acquire);
         Snapshot { view: Arc::clone(&view), sequence }
-    }
-
-    pub(super) fn newest_epoch(&self) -> Epoch {
-        Epoch(self.newest_epoch.load(Ordering::Acquire))
     }
 
     pub(super) fn publish(&self, sequence: u64) {

@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::answer::{History, Page, SegmentStats, Stats, Version};
-use super::memtable::Memtable;
+use super::epochs::{has_table, known};
+use super::memtable::{Memtable, PageOf};
 use super::query::{Matches, Query};
 use super::view::{Lookup, Part, View, unreadable};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Head, Prefix, Seen, Verdict, Visit, check_url, surt};
+use crate::page::{Content, Epoch, EpochInfo, Head, Prefix, Seen, Visit, check_url, judge, surt};
 use crate::segment::{PageCursor, RecordRef};
 
 /// A consistent view: every operation up to a sequence number, and none after it.
@@ -27,8 +28,8 @@ impl Snapshot {
         self.sequence
     }
 
-    /// The names of all epochs, by number.
-    pub fn epochs(&self) -> &[String] {
+    /// All epochs, by number.
+    pub fn epochs(&self) -> &[EpochInfo] {
         &self.view.epochs
     }
 
@@ -44,7 +45,7 @@ impl Snapshot {
 
     /// All visits of a page, with what each meant; see [`Store::history`](super::Store::history).
     pub fn history(&self, url: &str) -> Result<History> {
-        Ok(fold(self.visits(&self.lookup(url)?)?))
+        Ok(fold(&self.visits(&self.lookup(url)?)?))
     }
 
     /// All visits of a page, in order.
@@ -94,14 +95,11 @@ impl Snapshot {
     }
 
     /// Sizes of what is seen; those of the catalog's file are for others to say.
-    pub(super) fn sizes(&self) -> Stats {
+    pub(super) fn sizes(&self, epoch_visits: u64) -> Stats {
         let mut stats =
             Stats { epochs: self.epochs().to_vec(), sequence: self.sequence, ..Stats::default() };
-        let (mut pages, mut visits) = (0, 0);
         for live in self.view.segments.iter() {
             let numbers = live.segment.numbers();
-            pages += numbers.page_delta;
-            visits += numbers.visit_delta;
             stats.segment_bytes += live.segment.file_bytes();
             stats.segments.push(SegmentStats {
                 id: live.segment.id(),
@@ -113,46 +111,70 @@ impl Snapshot {
         }
         for memtable in &self.view.memtables {
             let inner = memtable.read();
-            let (page_delta, visit_delta) = inner.deltas_at(self.sequence);
-            pages += page_delta;
-            visits += visit_delta;
-            let unsealed = inner.pages().map(|p| p.visits_at(self.sequence).count() as u64);
+            let visits = |page: PageOf<'_>| {
+                page.visits_at(self.sequence).filter(|v| !v.seen.is_restated()).count() as u64
+            };
+            let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();
         }
-        stats.pages = u64::try_from(pages).unwrap_or(0);
-        stats.visits = u64::try_from(visits).unwrap_or(0);
+        (stats.pages, stats.visits) = self.count();
+        let newest = known(self.epochs(), self.newest_epoch());
+        stats.epoch_visits = newest.map_or(0, |info| stats.visits.saturating_sub(info.begun));
+        stats.epoch_due = newest.is_some_and(has_table) && stats.epoch_visits >= epoch_visits;
         stats
+    }
+
+    /// Pages and visits.
+    pub(super) fn count(&self) -> (u64, u64) {
+        let segments = self.view.segments.iter().map(|live| live.segment.numbers());
+        let segments = segments.map(|numbers| (numbers.page_delta, numbers.visit_delta));
+        let memtables = self.view.memtables.iter().map(|m| m.read().deltas_at(self.sequence));
+        let sum = |(pages, visits), (p, v)| (pages + p, visits + v);
+        let (pages, visits) = segments.chain(memtables).fold((0i64, 0i64), sum);
+        (u64::try_from(pages).unwrap_or(0), u64::try_from(visits).unwrap_or(0))
     }
 
     /// Pages in SURT order; see [`Store::scan`](super::Store::scan).
     pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
-        match Scan::new(self, prefix) {
-            Ok(scan) => scan,
-            Err(e) => Scan { failed: Some(e), ..Scan::empty(self) },
-        }
+        Scan::new(self, prefix, None).unwrap_or_else(|e| Scan::failed(self, e))
+    }
+}
+
+impl Snapshot {
+    /// Pages after one, in SURT order.
+    pub(super) fn scan_after(&self, after: Option<&str>) -> Scan {
+        Scan::new(self, None, after).unwrap_or_else(|e| Scan::failed(self, e))
+    }
+
+    /// No pages.
+    pub(super) fn no_scan(&self) -> Scan {
+        Scan::empty(self)
     }
 }
 
 /// Visits in order, each with what it meant.
-fn fold(visits: Vec<Visit>) -> History {
+fn fold(visits: &[Visit]) -> History {
     let mut head: Option<Head> = None;
     let mut history = Vec::with_capacity(visits.len());
-    for visit in visits {
-        let verdict = judge(head.as_ref(), &visit);
+    let mut also = Vec::new();
+    for (at, &visit) in visits.iter().enumerate() {
+        also.clear();
+        if matches!(visit.seen, Seen::Content(_)) {
+            also.extend(restated(&visit, visits.get(at + 1..).unwrap_or(&[])));
+        }
+        let verdict = judge(head.as_ref(), &visit, &also);
         Head::absorb_into(&mut head, visit);
         history.push(Version { visit, verdict });
     }
     history
 }
 
-/// What a visit after all others of a page means.
-pub(super) fn judge(head: Option<&Head>, visit: &Visit) -> Verdict {
-    match (head, visit.seen) {
-        (Some(head), _) => head.judge(visit),
-        (None, Seen::Gone) => Verdict::Gone,
-        (None, Seen::Failed) => Verdict::Failed,
-        (None, Seen::Content(_) | Seen::NotModified { .. }) => Verdict::New,
-    }
+/// What is restated of a visit by what follows it.
+fn restated(visit: &Visit, following: &[Visit]) -> impl Iterator<Item = Content> {
+    let of = |v: &Visit| (v.time, v.seen.digest());
+    let of_it = of(visit);
+    let restated = following.iter().take_while(move |v| v.seen.is_restated() && of(v) == of_it);
+    restated.filter_map(|v| v.seen.content().copied())
 }
 
 fn page(url: &str, head: &Head) -> Page {
@@ -206,9 +228,7 @@ impl MemoryScan {
     fn next(&self) -> Option<(Vec<u8>, String)> {
         let inner = self.memtable.read();
         let url = inner.page(*self.pages.last()?)?.url();
-        let mut key = Vec::new();
-        surt::key(url, &mut key);
-        Some((key, url.to_owned()))
+        Some((surt::key_of(url), url.to_owned()))
     }
 }
 
@@ -223,21 +243,43 @@ impl Scan {
         }
     }
 
-    fn new(snapshot: &Snapshot, prefix: Option<&Prefix>) -> Result<Scan> {
+    fn failed(snapshot: &Snapshot, error: Error) -> Scan {
+        Scan { failed: Some(error), ..Scan::empty(snapshot) }
+    }
+
+    fn new(snapshot: &Snapshot, prefix: Option<&Prefix>, after: Option<&str>) -> Result<Scan> {
         let mut scan = Scan::empty(snapshot);
         scan.end = prefix.map(|p| p.range().1.to_vec());
+        let after = after.map(|url| (surt::key_of(url), url));
+        let comes = |key: &[u8], url: &str| match &after {
+            Some((after, after_url)) => (key, url) > (after.as_slice(), *after_url),
+            None => true,
+        };
         for memtable in &snapshot.view.memtables {
-            let mut pages = memtable.read().order(prefix);
+            let inner = memtable.read();
+            let mut pages = inner.order(prefix);
+            if after.is_some() {
+                let url = |number: &u32| inner.page(*number).map_or("", |page| page.url());
+                let passed = pages.partition_point(|n| !comes(&surt::key_of(url(n)), url(n)));
+                pages.drain(..passed);
+            }
+            drop(inner);
             pages.reverse();
             scan.memtables.push(MemoryScan { memtable: Arc::clone(memtable), pages });
         }
         for (number, live) in snapshot.view.segments.iter().enumerate() {
-            let from = match prefix {
-                Some(prefix) => live.segment.lower_bound(prefix.range().0)?,
+            let start = prefix.map(|prefix| prefix.range().0);
+            let start = start.into_iter().chain(after.as_ref().map(|(key, _)| key.as_slice()));
+            let from = match start.max() {
+                Some(start) => live.segment.lower_bound(start)?,
                 None => 0,
             };
             let mut cursor = PageCursor::new(Arc::clone(&live.segment), from, true)?;
-            if cursor.advance()? {
+            let mut more = cursor.advance()?;
+            while more && !comes(cursor.key(), cursor.url()?) {
+                more = cursor.advance()?;
+            }
+            if more {
                 scan.segments.push(SegmentScan { number, cursor });
             }
         }

@@ -7,7 +7,7 @@ use super::memtable::{Inner, Memtable};
 use crate::catalog::SegmentRow;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Head, Seen, Visit, surt};
+use crate::page::{Epoch, EpochInfo, Head, Seen, Visit, surt};
 use crate::segment::{EpochTables, PageRef, Segment, Tombstone, url_hash};
 use crate::sync::RwLock;
 
@@ -120,14 +120,17 @@ pub(crate) struct View {
     pub(crate) segments: Arc<[Arc<LiveSegment>]>,
     /// Oldest first: one that is being sealed, if any, and the one that is written.
     pub(crate) memtables: Vec<Arc<Memtable>>,
-    /// Names of the epochs, by number.
-    pub(crate) epochs: Arc<[String]>,
+    /// All epochs, by number.
+    pub(crate) epochs: Arc<[EpochInfo]>,
+    /// Where all of it is.
+    pub(crate) disk: Arc<dyn Disk>,
 }
 
 impl View {
-    /// The epoch that was registered last.
+    /// The epoch that was registered last, of those that have not ended.
     pub(crate) fn newest_epoch(&self) -> Epoch {
-        Epoch(u32::try_from(self.epochs.len().saturating_sub(1)).unwrap_or(u32::MAX))
+        let live = self.epochs.iter().rev().find(|info| !info.retired);
+        live.map_or(Epoch(0), |newest| newest.epoch)
     }
 }
 
@@ -293,30 +296,37 @@ impl View {
         Ok(())
     }
 
-    /// The visit whose content was in force at a time.
+    /// The visit whose content was in force at a time, with its fingerprint of the newest epoch.
     pub(crate) fn as_of(
         &self,
         lookup: &Lookup<'_>,
         sequence: u64,
         time: i64,
     ) -> Result<Option<Visit>> {
-        let (mut settled, mut content) = (None, None);
+        let (mut settled, mut contents) = (None, Vec::new());
         self.visits(lookup, sequence, |part| {
             let visits = match part {
                 Part::Memory(visits) => visits,
                 Part::Segment(record) => {
-                    record.visits_until(time, |v| v.seen.content().is_some())?
+                    record.visits_until(time, |v| matches!(v.seen, Seen::Content(_)))?
                 }
             };
             for visit in visits.into_iter().filter(|v| v.time <= time && v.seen != Seen::Failed) {
-                settled = settled.max(Some(visit));
-                if visit.seen.content().is_some() {
-                    content = content.max(Some(visit));
-                }
+                contents.extend(visit.seen.content().map(|_| visit));
+                settled = settled.max((!visit.seen.is_restated()).then_some(visit));
             }
             Some(true)
         })?;
-        Ok(content.filter(|_| settled.is_some_and(|v: Visit| v.seen != Seen::Gone)))
+        let last = contents.iter().filter(|v| !v.seen.is_restated()).max().copied();
+        let last = last.filter(|_| settled.is_some_and(|v: Visit| v.seen != Seen::Gone));
+        Ok(last.map(|mut visit| {
+            // All of one time and digest are one version.
+            let of = |v: &Visit| (v.time, v.seen.digest());
+            let version = contents.iter().filter(|v| of(v) == of(&visit));
+            let newest = version.filter_map(|v| v.seen.content()).max_by_key(|c| c.age());
+            newest.into_iter().for_each(|newest| visit.seen = Seen::Content(*newest));
+            visit
+        }))
     }
 
     /// Whether no component newer than segment `number` has anything to say.

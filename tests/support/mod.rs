@@ -101,19 +101,25 @@ pub(crate) fn observation(
     pages: u64,
     time: i64,
 ) -> Observation<'static> {
-    let seen = match choice(10) {
+    let what = choice(12);
+    let mut fingerprint = || 0x0123_4567_89ab_cdef ^ (1 << choice(4)) ^ (choice(2) << 60);
+    let (first, second) = (fingerprint(), fingerprint());
+    let seen = match what {
         0 => Seen::Gone,
         1 => Seen::Failed,
         2 => Seen::NotModified { digest: None },
-        _ => Seen::Content(Content {
-            fingerprint: 0x0123_4567_89ab_cdef ^ (1 << choice(4)) ^ (choice(2) << 60),
-            digest: (choice(3) > 0).then(|| digest(choice(4).try_into().unwrap())),
-            epoch: Epoch(u32::from(choice(5) == 0)),
-        }),
+        what => {
+            let digest = (choice(3) > 0).then(|| digest(choice(4).try_into().unwrap()));
+            let epoch = Epoch(u32::from(choice(5) == 0));
+            let content = Content { fingerprint: first, digest, epoch };
+            if what == 3 { Seen::Restated(content) } else { Seen::Content(content) }
+        }
     };
     let late = if choice(4) == 0 { choice(10).cast_signed() } else { 0 };
     let url = pages::URLS[usize::try_from(choice(pages)).unwrap()];
-    Observation { url, visit: Visit { time: time - late, seen, status: None } }
+    let observation = Observation::of(url, Visit { time: time - late, seen, status: None });
+    let other = seen.content().map_or(0, |content| 1 - content.epoch.0);
+    if what == 4 { observation.also(second, Epoch(other)) } else { observation }
 }
 
 /// Runs that a test makes: `share` of each 1,000, of which there are fewer without optimisation.

@@ -33,29 +33,47 @@ fn same_fingerprint(a: &Content, b: &Content) -> bool {
 
 /// Whether a page with these visits is gone.
 fn gone(visits: &[Visit]) -> bool {
-    visits.iter().rev().find(|v| v.seen != Seen::Failed).is_some_and(|v| v.seen == Seen::Gone)
+    let settled = visits.iter().filter(is_visit).rfind(|v| v.seen != Seen::Failed);
+    settled.is_some_and(|v| v.seen == Seen::Gone)
 }
 
-/// The distinct contents, the one last seen first, with when that was.
+/// The distinct contents, the one last seen first, with when that was. Those of the same time stand
+/// in the order of digest, fingerprint and epoch.
 fn contents(visits: &[Visit]) -> Vec<(Content, i64)> {
     let mut contents: Vec<(Content, i64)> = Vec::new();
     for visit in visits.iter().rev() {
-        if let Seen::Content(content) = visit.seen
-            && contents.iter().all(|(c, _)| *c != content)
+        if let Some(content) = visit.seen.content()
+            && contents.iter().all(|(c, _)| c != content)
         {
-            contents.push((content, visit.time));
+            contents.push((*content, visit.time));
         }
     }
+    contents.sort_by_key(|(c, time)| (*time, c.digest, c.fingerprint, c.epoch));
+    contents.reverse();
     contents
+}
+
+/// Of distinct contents those that are the version last seen: of one time and digest.
+fn last_version(contents: &[(Content, i64)]) -> &[(Content, i64)] {
+    let place = |(c, time): &(Content, i64)| (*time, c.digest);
+    let same = contents.iter().take_while(|c| Some(place(c)) == contents.first().map(place));
+    &contents[..same.count()]
+}
+
+fn age(content: &Content) -> (Epoch, u64) {
+    (content.epoch, content.fingerprint)
 }
 
 /// The content in force, and when it was last seen.
 fn in_force(visits: &[Visit]) -> Option<(Content, i64)> {
-    if gone(visits) { None } else { contents(visits).first().copied() }
+    let mut known = contents(visits);
+    known.truncate(WINDOW);
+    let version = last_version(&known);
+    version.iter().filter(|_| !gone(visits)).max_by_key(|(c, _)| age(c)).copied()
 }
 
-/// What a visit means after these.
-pub(crate) fn judge(before: &[Visit], visit: &Visit) -> Verdict {
+/// What a visit means after these, of whose content there are other fingerprints, too.
+pub(crate) fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdict {
     let mut known = contents(before);
     known.truncate(WINDOW);
     let last = known.first().copied();
@@ -63,22 +81,29 @@ pub(crate) fn judge(before: &[Visit], visit: &Visit) -> Verdict {
     match (&visit.seen, last) {
         (Seen::Gone, _) => Verdict::Gone,
         (Seen::Failed, _) => Verdict::Failed,
+        (Seen::Restated(_), _) => Verdict::Restated,
         (_, None) => Verdict::New,
         (Seen::NotModified { .. }, Some((_, to))) if is_gone => {
             Verdict::Reverted { to, distance: Some(0) }
         }
         (Seen::NotModified { .. }, Some(_)) => Verdict::Same(SameBy::Word),
-        (Seen::Content(content), Some((last, _))) => {
-            if !is_gone && same_digest(content, &last) {
+        (Seen::Content(content), Some(_)) => {
+            let version = last_version(&known);
+            let all: Vec<Content> = [*content].iter().chain(also).copied().collect();
+            let by_digest = |(c, _): &&(Content, i64)| all.iter().any(|o| same_digest(c, o));
+            let by_fingerprint =
+                |(c, _): &&(Content, i64)| all.iter().any(|o| same_fingerprint(c, o));
+            if !is_gone && version.iter().any(|c| by_digest(&c)) {
                 return Verdict::Same(SameBy::Digest);
             }
-            if !is_gone && same_fingerprint(content, &last) {
+            if !is_gone && version.iter().any(|c| by_fingerprint(&c)) {
                 return Verdict::Same(SameBy::Fingerprint);
             }
-            let by_digest = known.iter().find(|(c, _)| same_digest(c, content));
-            let by_fingerprint = || known.iter().find(|(c, _)| same_fingerprint(c, content));
-            let distance = distance(&last, content);
-            match by_digest.or_else(by_fingerprint) {
+            let earlier = known.iter().find(by_digest).or(known.iter().find(by_fingerprint));
+            let common = version.iter().filter(|(c, _)| all.iter().any(|o| o.epoch == c.epoch));
+            let newest = common.max_by_key(|(c, _)| age(c));
+            let distance = newest.and_then(|(c, _)| all.iter().find_map(|o| distance(c, o)));
+            match earlier {
                 Some(&(_, to)) => Verdict::Reverted { to, distance },
                 None => Verdict::Changed { distance },
             }
@@ -88,8 +113,20 @@ pub(crate) fn judge(before: &[Visit], visit: &Visit) -> Verdict {
 
 /// What each visit meant at its place.
 pub(crate) fn history(visits: &[Visit]) -> Vec<Version> {
-    let version = |i: usize| Version { visit: visits[i], verdict: judge(&visits[..i], &visits[i]) };
+    let version = |i: usize| {
+        let of = |v: &Visit| (v.time, v.seen.digest());
+        let behind = visits[i + 1..].iter().take_while(|v| v.seen.is_restated());
+        let also: Vec<Content> = behind
+            .filter(|v| matches!(visits[i].seen, Seen::Content(_)) && of(v) == of(&visits[i]))
+            .filter_map(|v| v.seen.content().copied())
+            .collect();
+        Version { visit: visits[i], verdict: judge(&visits[..i], &visits[i], &also) }
+    };
     (0..visits.len()).map(version).collect()
+}
+
+fn is_visit(visit: &&Visit) -> bool {
+    !visit.seen.is_restated()
 }
 
 impl Model {
@@ -99,40 +136,79 @@ impl Model {
 
     /// Takes in an observation and says what the store should: with every copy and near page.
     pub(crate) fn observe(&mut self, observation: &Observation<'_>, near_distance: u32) -> Outcome {
-        let Observation { url, visit } = *observation;
+        let Observation { url, mut visit, also } = *observation;
         let before = self.visits_of(url);
-        let verdict = match before.last() {
+        let nothing = |verdict| {
+            let (copies, near) = (Vec::new(), Vec::new());
+            Outcome { verdict, copies, near, complete: true }
+        };
+        if let Seen::Restated(content) = &mut visit.seen {
+            let at = before.iter().filter(is_visit).filter(|v| v.time == visit.time);
+            let there = at.filter_map(|v| v.seen.content()).map(|c| c.digest);
+            let there = there.filter(|d| content.digest.is_none() || *d == content.digest);
+            let Some(digest) = there.max() else { return nothing(Verdict::Missing) };
+            (content.digest, visit.status) = (digest, None);
+            return nothing(match self.state(url, visit) {
+                true => Verdict::Restated,
+                false => Verdict::Known,
+            });
+        }
+        let also = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| {
+            Content { fingerprint, epoch, ..*content }
+        });
+        let last = before.iter().rfind(is_visit);
+        let verdict = match last {
             _ if before.contains(&visit) => Verdict::Known,
             Some(last) if visit < *last => Verdict::OutOfOrder,
-            _ => judge(&before, &visit),
+            _ => judge(&before, &visit, also.as_slice()),
         };
-        self.pages.entry(Place::of(url)).or_default().insert(visit);
-        let (copies, near) = match visit.seen.content() {
-            Some(content) => self.others(url, content, near_distance),
-            None => (Vec::new(), Vec::new()),
-        };
+        self.insert(url, visit);
+        let (mut copies, mut near) = (Vec::new(), Vec::new());
+        for content in visit.seen.content().into_iter().chain(&also) {
+            self.others(url, content, near_distance, &mut copies, &mut near);
+        }
+        copies.sort();
+        near.sort_by_key(|near| (near.distance, Place::of(&near.url), near.fingerprint));
+        if let Some(content) = also {
+            let seen = Seen::Restated(content);
+            self.state(url, Visit { time: visit.time, seen, status: None });
+        }
+        let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
+        let copies = copies.into_iter().map(copy).collect();
         Outcome { verdict, copies, near, complete: true }
     }
 
+    /// Takes in what is restated, if it is news.
+    fn state(&mut self, url: &str, restated: Visit) -> bool {
+        let known = self.visits_of(url);
+        let of_time = known.iter().filter(|v| v.time == restated.time);
+        let news = of_time.map(|v| v.seen.content()).all(|c| c != restated.seen.content());
+        if news {
+            self.insert(url, restated);
+        }
+        news
+    }
+
     /// The copies of a content, and what is near it, on other pages.
-    fn others(&self, url: &str, content: &Content, within: u32) -> (Vec<ExactCopy>, Vec<Near>) {
+    fn others(
+        &self,
+        url: &str,
+        content: &Content,
+        within: u32,
+        copies: &mut Vec<(i64, Place)>,
+        near: &mut Vec<Near>,
+    ) {
         let query = Query::new(content.fingerprint, within).epoch(content.epoch);
-        let mut copies = Vec::new();
-        let mut near = Vec::new();
         for found in self.search(&query).into_iter().filter(|n| n.url != url) {
             let visits = self.visits_of(&found.url);
             let is_copy = found.distance == 0
                 && in_force(&visits).is_some_and(|(other, _)| same_digest(&other, content));
             if is_copy {
-                let first = first_seen_with(&visits, content.digest);
-                copies.push((first, Place::of(&found.url)));
+                copies.push((first_seen_with(&visits, content.digest), Place::of(&found.url)));
             } else {
                 near.push(found);
             }
         }
-        copies.sort();
-        let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
-        (copies.into_iter().map(copy).collect(), near)
     }
 
     /// How many visits saw a content within the distance of a query.
@@ -193,23 +269,39 @@ impl Model {
     pub(crate) fn as_of(&self, url: &str, time: i64) -> Option<Visit> {
         let mut visits = self.visits_of(url);
         visits.retain(|v| v.time <= time);
-        let content = visits.iter().rev().find(|v| v.seen.content().is_some()).copied();
-        content.filter(|_| !gone(&visits))
+        let last = visits.iter().rfind(|v| matches!(v.seen, Seen::Content(_))).copied();
+        let version = visits.iter().filter_map(|v| Some((v.time, *v.seen.content()?)));
+        last.filter(|_| !gone(&visits)).map(|last| {
+            let of_it = |(time, c): &(i64, Content)| {
+                (*time, c.digest) == (last.time, last.seen.digest())
+            };
+            let newest = version.filter(of_it).map(|(_, c)| c).max_by_key(age);
+            Visit { seen: newest.map_or(last.seen, Seen::Content), ..last }
+        })
     }
 
     pub(crate) fn latest(&self, url: &str) -> Option<Page> {
         let visits = self.visits_of(url);
-        let (first, last) = (visits.first()?, visits.last()?);
+        let (first, last) = (visits.first()?, visits.iter().rfind(is_visit)?);
         let in_force = in_force(&visits);
         Some(Page {
             url: url.to_owned(),
-            visits: visits.len() as u64,
+            visits: visits.iter().filter(is_visit).count() as u64,
             first: first.time,
             last: *last,
             content: in_force.map(|(content, _)| content),
             content_seen: in_force.map(|(_, time)| time),
             gone: gone(&visits),
         })
+    }
+
+    /// Pages whose version in force is of another epoch than this, after one of them.
+    pub(crate) fn stale(&self, newest: Epoch, after: Option<&str>) -> Vec<(String, i64, Content)> {
+        let after = after.map(Place::of);
+        let pages = self.pages.keys().filter(|place| Some(*place) > after.as_ref());
+        let pages = pages.filter_map(|place| self.latest(&place.url));
+        let stale = pages.filter_map(|p| Some((p.url, p.content_seen?, p.content?)));
+        stale.filter(|(_, _, content)| content.epoch != newest).collect()
     }
 
     /// The pages whose URLs satisfy `covers`, in SURT order.
@@ -229,7 +321,7 @@ impl Model {
     }
 
     pub(crate) fn visit_count(&self) -> u64 {
-        self.pages.values().map(|visits| visits.len() as u64).sum()
+        self.pages.values().flatten().filter(is_visit).count() as u64
     }
 
     /// Every page with its visits.

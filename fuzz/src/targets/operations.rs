@@ -135,7 +135,14 @@ impl Run {
             }
         };
         let status = (what & 9 == 9).then_some(200 + u16::from(what >> 4));
-        Observation { url, visit: Visit { time, seen, status } }
+        let observation = Observation::of(url, Visit { time, seen, status });
+        match (input.u8() % 8, seen.content()) {
+            (0, Some(content)) => observation.also(fingerprint(input), Epoch(1 - content.epoch.0)),
+            (1, Some(Content { fingerprint, epoch, .. })) => {
+                Observation::restated(url, time, *fingerprint, *epoch)
+            }
+            _ => observation,
+        }
     }
 
     fn observe(&mut self, input: &mut Input<'_>, n: usize) {

@@ -7,7 +7,7 @@ use super::runs::{RunWriter, Runs, sort_tail};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
-use crate::page::{Observation, surt};
+use crate::page::{Observation, Visit, surt};
 use crate::search::prefetch;
 use crate::segment::{Visits, put_visits};
 use crate::sort::{Keyed, sort_by_digits};
@@ -80,12 +80,19 @@ impl Gathered {
     }
 
     fn push(&mut self, observation: &Observation<'_>) {
+        self.push_visit(observation.url, &observation.visit);
+        if let Some(restated) = observation.restated_also() {
+            self.push_visit(observation.url, &restated);
+        }
+    }
+
+    fn push_visit(&mut self, url: &str, visit: &Visit) {
         let start = self.bytes.len();
-        surt::key(observation.url, &mut self.bytes);
+        surt::key(url, &mut self.bytes);
         let key_len = self.bytes.len() - start;
-        put_varint(&mut self.bytes, observation.url.len() as u64);
-        self.bytes.extend_from_slice(observation.url.as_bytes());
-        put_visits(&mut self.bytes, &[observation.visit]);
+        put_varint(&mut self.bytes, url.len() as u64);
+        self.bytes.extend_from_slice(url.as_bytes());
+        put_visits(&mut self.bytes, std::slice::from_ref(visit));
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         self.places.push(Place { digit: 0, start: narrow(start), key_len: narrow(key_len) });
     }

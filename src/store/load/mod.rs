@@ -25,7 +25,9 @@ pub use options::{LoadOptions, Loaded, Loading, Stage};
 
 use self::runs::Runs;
 use self::write::{Writing, Written};
+use super::epochs::known;
 use super::memtable::Memtable;
+use super::observe::{check, of_epochs};
 use super::shared::Shared;
 use super::view::View;
 use crate::catalog::SegmentRow;
@@ -94,7 +96,7 @@ impl Shared {
         drop(runs);
         watch.ask()?;
         match written {
-            Some(written) if written.sequence > sequence => self.list(written, sequence, &watch),
+            Some(written) if written.sequence > sequence => self.list(written, &watch),
             // All of it was known already.
             Some(_) => Ok(Loaded { observations: watch.observations, ..Loaded::default() }),
             None => Err(Error::Closed),
@@ -112,12 +114,21 @@ impl Shared {
         let (mut gatherer, writer) = gather::pair(memory_bytes);
         let written = thread::scope(|scope| {
             let writer = named("simkeep-sort", scope, || writer.run(&self.disk, name))?;
+            let mut epochs = Arc::clone(&self.view().epochs);
             let gathered = (|| {
                 for observation in observations {
                     let nth = watch.observations + 1;
                     let observed = observation.and_then(|observed| {
                         let observation = observed.observation();
-                        self.check(&observation)?;
+                        check(&observation)?;
+                        for epoch in of_epochs(&observation) {
+                            if known(&epochs, epoch).is_none() {
+                                // It may have come meanwhile.
+                                epochs = Arc::clone(&self.view().epochs);
+                                let unknown = Error::UnknownEpoch(epoch.count());
+                                known(&epochs, epoch).ok_or(unknown)?;
+                            }
+                        }
                         Ok(gatherer.push(&observation))
                     });
                     match observed {
@@ -181,7 +192,7 @@ impl Shared {
     }
 
     /// The change: makes what was written live, in one transaction.
-    fn list(&self, written: Written, before: u64, watch: &Watch<'_, '_>) -> Result<Loaded> {
+    fn list(&self, written: Written, watch: &Watch<'_, '_>) -> Result<Loaded> {
         let ids = &written.segments.ids;
         let live = ids.iter().map(|id| self.open_segment(*id)).collect::<Result<Vec<_>>>()?;
         let rows: Vec<SegmentRow> =
@@ -194,7 +205,7 @@ impl Shared {
             observations: watch.observations,
             pages: written.pages,
             new_pages: written.new_pages,
-            visits: last - before,
+            visits: written.visits,
             segments: ids.len(),
             bytes: written.bytes,
         };

@@ -19,7 +19,7 @@ impl Observed for Observation<'_> {
 
 impl<U: AsRef<str>> Observed for (U, Visit) {
     fn observation(&self) -> Observation<'_> {
-        Observation { url: self.0.as_ref(), visit: self.1 }
+        Observation::of(self.0.as_ref(), self.1)
     }
 }
 

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use super::runs::{Joined, Runs};
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Content, Head, Visit};
-use crate::segment::{Layout, Record, SealPage, Sealer, Span, put_carried, unpack_head, url_hash};
+use crate::page::{Content, Head, Seen, Visit};
+use crate::segment::{
+    Layout, Record, SealPage, Sealer, Span, count_visits, put_carried, unpack_head, url_hash,
+};
 use crate::store::view::{Known, Lookup, Part, View};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -67,7 +69,7 @@ impl Batch {
 
     /// Finds out what the segments of a view know of these pages, and leaves out what they have.
     fn compare(&mut self, view: &View) -> Result<()> {
-        if view.segments.is_empty() {
+        if view.segments.is_empty() && !self.joined.visits.iter().any(|v| v.seen.is_restated()) {
             return Ok(());
         }
         let mut known: Vec<Known> = Vec::new();
@@ -83,12 +85,17 @@ impl Batch {
             })?;
             let each = self.pages.iter().zip(&lookups).zip(&known).enumerate();
             for (at, ((page, lookup), known)) in each {
-                let Some(head) = &known.head else { continue };
                 let visits = self.joined.visits.get(page.visits.clone()).unwrap_or(&[]);
-                let is_new = |visit: &Visit| *visit > head.last || visit.time < head.first;
+                let is_new = |visit: &Visit| match &known.head {
+                    _ if visit.seen.is_restated() => false,
+                    None => true,
+                    Some(head) => *visit > head.last || visit.time < head.first,
+                };
                 if !visits.iter().all(is_new) {
                     let old = visits_of(view, lookup)?;
-                    let new = |visit: &&Visit| old.binary_search(visit).is_err();
+                    let new = |visit: &&Visit| {
+                        old.binary_search(visit).is_err() && restates(visit, visits, &old)
+                    };
                     kept.push((at, visits.iter().filter(new).copied().collect()));
                 }
             }
@@ -111,6 +118,13 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+/// Whether something is a visit, or restated of one that is among these.
+fn restates(visit: &Visit, visits: &[Visit], old: &[Visit]) -> bool {
+    let of = |v: &Visit| (v.time, v.seen.digest());
+    let saw = |v: &Visit| matches!(v.seen, Seen::Content(_)) && of(v) == of(visit);
+    !visit.seen.is_restated() || visits.iter().chain(old).any(saw)
 }
 
 /// All visits of a page in the segments of a view, in order.
@@ -227,8 +241,9 @@ pub(super) struct Written {
     pub(super) segments: Unlisted,
     /// The last operation of the last of them.
     pub(super) sequence: u64,
-    /// Pages with visits that the store did not have.
+    /// Pages with visits that the store did not have, and those visits.
     pub(super) pages: u64,
+    pub(super) visits: u64,
     /// Those of them that it did not know.
     pub(super) new_pages: u64,
     /// Bytes of the segments.
@@ -257,6 +272,8 @@ struct Open {
     sealer: Sealer,
     pages: u64,
     new_pages: u64,
+    /// Visits and what was restated, and visits alone.
+    operations: u64,
     visits: u64,
 }
 
@@ -268,6 +285,7 @@ impl Writing<'_> {
             segments: Unlisted { disk: Arc::clone(self.disk), ids: Vec::new() },
             sequence: self.sequence,
             pages: 0,
+            visits: 0,
             new_pages: 0,
             bytes: 0,
         };
@@ -296,18 +314,19 @@ impl Writing<'_> {
     fn begin(&self) -> Result<Open> {
         let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
         let sealer = Sealer::new(self.disk, id, self.memory_bytes / 16 * 15)?;
-        Ok(Open { id, sealer, pages: 0, new_pages: 0, visits: 0 })
+        Ok(Open { id, sealer, pages: 0, new_pages: 0, operations: 0, visits: 0 })
     }
 
     fn finish(&self, open: Open, written: &mut Written) -> Result<()> {
-        let Open { id, sealer, pages, new_pages, visits } = open;
-        let sequences = (written.sequence + 1, written.sequence + visits);
+        let Open { id, sealer, pages, new_pages, operations, visits } = open;
+        let sequences = (written.sequence + 1, written.sequence + operations);
         let deltas = (new_pages.cast_signed(), visits.cast_signed());
         let span = Span { sequences, deltas, tier: (self.tier)(visits) };
         written.bytes += sealer.finish(span, &[], &self.layout)?;
         written.segments.ids.push(id);
         written.sequence = sequences.1;
         written.pages += pages;
+        written.visits += visits;
         written.new_pages += new_pages;
         Ok(())
     }
@@ -322,7 +341,8 @@ impl Open {
         self.sealer.push(&SealPage { url: batch.url(page)?, hash: page.hash, record, in_force })?;
         self.pages += 1;
         self.new_pages += u64::from(page.new);
-        self.visits += visits.len() as u64;
+        self.operations += visits.len() as u64;
+        self.visits += count_visits(visits) as u64;
         Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! What a visit does to its page, told before it is applied.
 
-use super::super::snapshot::judge;
-use crate::page::{Content, Head, Verdict, Visit};
+use crate::page::{Content, Head, Verdict, Visit, judge};
 
 /// What a visit does to its page.
 #[derive(Clone, Copy, Debug)]
@@ -16,17 +15,20 @@ pub(crate) struct Effect {
 }
 
 impl Effect {
-    /// The effect on a page with this head, which takes the visit in.
-    pub(crate) fn of(head: &mut Option<Head>, visit: &Visit) -> Effect {
+    /// The effect on a page with this head, which takes the visit in. `also` are further fingerprints
+    /// of its content.
+    pub(crate) fn of(head: &mut Option<Head>, visit: &Visit, also: &[Content]) -> Effect {
         let in_force =
             |head: &Option<Head>| head.as_ref().and_then(Head::in_force).map(|v| v.content);
         let verdict = match &*head {
+            head if visit.seen.is_restated() => Some(judge(head.as_ref(), visit, also)),
             Some(head) if *visit == head.last => Some(Verdict::Known),
             Some(head) if visit.time < head.first => Some(Verdict::OutOfOrder),
             Some(head) if *visit < head.last => None,
-            head => Some(judge(head.as_ref(), visit)),
+            head => Some(judge(head.as_ref(), visit, also)),
         };
-        let (first, before) = (head.is_none(), in_force(head));
+        let first = head.is_none() && !visit.seen.is_restated();
+        let before = in_force(head);
         Head::absorb_into(head, *visit);
         Effect { verdict, first, before, after: in_force(head) }
     }

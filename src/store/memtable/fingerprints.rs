@@ -66,6 +66,11 @@ impl Fingerprints {
         self.of(epoch).filter(|e| !e.chains.is_empty()).map(|e| e.chains.plan(k))
     }
 
+    /// Whether there are any of another epoch.
+    pub(super) fn has_others(&self, epoch: u32) -> bool {
+        self.epochs.iter().any(|e| e.epoch != epoch && !e.chains.is_empty())
+    }
+
     /// All distinct fingerprints of an epoch, in order of arrival.
     pub(super) fn all(&self, epoch: u32) -> Vec<u64> {
         self.of(epoch).map_or_else(Vec::new, |e| e.chains.fingerprints().collect())
@@ -98,9 +103,9 @@ impl Fingerprints {
         });
         let Some(of_epoch) = self.epochs.get_mut(at) else { return };
         let mut equal = Vec::new();
-        of_epoch.chains.find(content.fingerprint, 0, &mut equal);
+        of_epoch.chains.find(content.compared(), 0, &mut equal);
         let Some(equal) = equal.first() else {
-            of_epoch.chains.push(content.fingerprint);
+            of_epoch.chains.push(content.compared());
             of_epoch.pages.push(page);
             return;
         };

@@ -218,7 +218,7 @@ impl Inner {
         let Inner { pages, urls, fingerprints, .. } = self;
         fingerprints.add(content, number, |number| {
             let url = pages.get(number as usize).map_or("", |page| page.url_in(urls));
-            (surt_key(url), url)
+            (surt::key_of(url), url)
         });
     }
 
@@ -255,7 +255,7 @@ impl Inner {
             self.keep_head(number, sequence, place);
         }
         self.page_delta += i64::from(effect.first);
-        self.visit_delta += 1;
+        self.visit_delta += i64::from(!visit.seen.is_restated());
         // What was seen; and what is in force now, which may be an older version.
         if let Some(content) = seen.filter(|_| seen != indexed) {
             self.index(content, number);
@@ -285,7 +285,7 @@ impl Inner {
     /// Forgets everything under a prefix: so many pages and visits were known.
     pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, pages: u64, visits: u64) {
         self.operation(sequence);
-        let under = self.pages().filter(|page| prefix.contains(&surt_key(page.url())));
+        let under = self.pages().filter(|page| prefix.contains(&surt::key_of(page.url())));
         let under: Vec<u32> = under.map(|page| page.number).collect();
         under.into_iter().for_each(|number| self.forget(number, sequence));
         self.bytes += 2 * prefix.to_bytes().len() + size_of::<Tombstone>();
@@ -306,7 +306,7 @@ impl Inner {
         let (mut pages, mut visits) = (self.page_delta, self.visit_delta);
         for arrival in self.arrivals.iter().rev().take_while(|a| a.sequence > sequence) {
             pages -= i64::from(arrival.first);
-            visits -= 1;
+            visits -= i64::from(!arrival.visit.seen.is_restated());
         }
         for (_, p, v) in self.forgotten.iter().rev().take_while(|f| f.0 > sequence) {
             pages += p.cast_signed();
@@ -325,6 +325,11 @@ impl Inner {
         self.fingerprints.plan(epoch, k)
     }
 
+    /// Whether there are fingerprints of another epoch.
+    pub(crate) fn has_others(&self, epoch: u32) -> bool {
+        self.fingerprints.has_others(epoch)
+    }
+
     /// All distinct fingerprints of an epoch, in order of arrival: a copy.
     pub(crate) fn all_fingerprints(&self, epoch: u32) -> Vec<u64> {
         self.fingerprints.all(epoch)
@@ -339,10 +344,4 @@ impl Inner {
     pub(crate) fn postings(&self, epoch: u32, ordinal: u32) -> &[u32] {
         self.fingerprints.postings(epoch, ordinal)
     }
-}
-
-fn surt_key(url: &str) -> Vec<u8> {
-    let mut key = Vec::new();
-    surt::key(url, &mut key);
-    key
 }

@@ -241,7 +241,9 @@ mod tests {
                 let seen = if fingerprint == 11 { Seen::Gone } else { Seen::Content(content) };
                 Visit { time, seen, status: None }
             };
-            let older = older.map(|time| Head::of(visit(time, 3)));
+            let mut head = None;
+            older.into_iter().for_each(|time| Head::absorb_into(&mut head, visit(time, 3)));
+            let older = head;
             let mut packed = Vec::new();
             if let Some(head) = &older {
                 put_carried(&mut packed, head, &[]);
@@ -256,7 +258,7 @@ mod tests {
                     head = None;
                 } else {
                     let visit = visit(time, fingerprint);
-                    let effect = Effect::of(&mut head.clone(), &visit);
+                    let effect = Effect::of(&mut head.clone(), &visit, &[]);
                     inner.visit(sequence, number, visit, &effect);
                     Head::absorb_into(&mut head, visit);
                 }

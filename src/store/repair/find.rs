@@ -6,6 +6,7 @@ use super::options::Loss;
 use crate::catalog::{Blob, Catalog, Journal, Manifest, Salvage, SegmentRow, mark};
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
+use crate::page::{Epoch, EpochInfo};
 use crate::segment::Frame;
 use crate::store::memtable::Memtable;
 use crate::store::{journal, open};
@@ -29,8 +30,8 @@ pub(super) enum Part {
 pub(super) struct Found {
     /// Oldest first; there may be gaps.
     pub(super) components: Vec<Component>,
-    /// The names of the epochs.
-    pub(super) epochs: Vec<String>,
+    /// All epochs, by number.
+    pub(super) epochs: Vec<EpochInfo>,
     /// Those of them that are made up.
     pub(super) unnamed: Vec<String>,
     /// Whole files and operations that are lost.
@@ -265,19 +266,29 @@ impl Found {
 
     /// Makes up the names of epochs that are not known: as many as there are.
     fn name_epochs(&mut self) {
-        let newest = self.components.iter().filter_map(|component| match &component.part {
-            Part::Segment(frame) => frame.epochs().max(),
-            Part::Memory(memtable) => {
-                let inner = memtable.read();
-                let visits = inner.pages().flat_map(|page| page.visits_at(u64::MAX));
-                visits.filter_map(|visit| visit.seen.content().map(|c| c.epoch.0)).max()
+        let mut seen: Vec<Epoch> = Vec::new();
+        for component in &self.components {
+            match &component.part {
+                Part::Segment(frame) => seen.extend(frame.epochs().map(Epoch)),
+                Part::Memory(memtable) => {
+                    let inner = memtable.read();
+                    let visits = inner.pages().flat_map(|page| page.visits_at(u64::MAX));
+                    seen.extend(visits.filter_map(|visit| Some(visit.seen.content()?.epoch)));
+                }
             }
-        });
-        let newest = newest.filter(|epoch| *epoch < EPOCHS_MAX).max();
+            seen.sort_unstable();
+            seen.dedup();
+        }
+        let of = |count: usize| move |e: &&Epoch| e.count() as usize == count;
+        let newest = seen.iter().map(|e| e.count()).filter(|count| *count < EPOCHS_MAX).max();
         let count = newest.map_or(1, |newest| newest as usize + 1);
-        let unnamed = self.epochs.len()..count;
-        self.unnamed = unnamed.map(|number| format!("unknown-{number}")).collect();
-        self.epochs.extend_from_slice(&self.unnamed);
+        for number in self.epochs.len()..count {
+            let name = format!("unknown-{number}");
+            let plain = Epoch(u32::try_from(number).unwrap_or(u32::MAX));
+            let epoch = seen.iter().find(of(number)).copied().unwrap_or(plain);
+            self.unnamed.push(name.clone());
+            self.epochs.push(EpochInfo { epoch, name, begun: 0, retired: false });
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use super::find::{Component, Part, open_file};
 use super::options::{Loss, Repaired};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
-use crate::page::{Visit, surt};
-use crate::segment::{PageSalvage, PlainSegment, Tombstone};
+use crate::page::{Epoch, Visit, surt};
+use crate::segment::{PageSalvage, PlainSegment, Tombstone, count_visits};
 use crate::store::memtable::Memtable;
 use crate::store::verify::Pace;
 
@@ -48,7 +48,7 @@ pub(super) struct Merge<'f, 'p, 'w> {
     /// Oldest first.
     streams: Vec<Stream<'f>>,
     keep_forgotten: bool,
-    epochs: u32,
+    epochs: Vec<Epoch>,
     pace: &'p mut Pace<'w>,
     pub(super) repaired: Repaired,
     url: Arc<str>,
@@ -61,13 +61,13 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
         disk: &Arc<dyn Disk>,
         inputs: Vec<Input<'f>>,
         keep_forgotten: bool,
-        epochs: usize,
+        epochs: Vec<Epoch>,
         pace: &'p mut Pace<'w>,
     ) -> Result<Self> {
         let mut merge = Merge {
             streams: Vec::with_capacity(inputs.len()),
             keep_forgotten,
-            epochs: u32::try_from(epochs).unwrap_or(u32::MAX),
+            epochs,
             pace,
             repaired: Repaired::default(),
             url: Arc::from(""),
@@ -123,10 +123,10 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
         }
         self.repaired.withheld_pages += u64::from(withheld);
         self.pace.pass(read as u64)?;
-        let before = visits.len();
-        let epochs = self.epochs;
-        visits.retain(|visit| visit.seen.content().is_none_or(|c| c.epoch.0 < epochs));
-        self.repaired.lost_visits += (before - visits.len()) as u64;
+        let before = count_visits(&visits);
+        let epochs = &self.epochs;
+        visits.retain(|visit| visit.seen.content().is_none_or(|c| epochs.contains(&c.epoch)));
+        self.repaired.lost_visits += (before - count_visits(&visits)) as u64;
         visits.sort_unstable();
         visits.dedup();
         Ok(Some((Arc::from(url), visits)))
@@ -187,7 +187,7 @@ impl Stream<'_> {
                         why: "pages that no checksum vouches for".to_owned(),
                     });
                 }
-                *visits += page.as_ref().map_or(0, |page| page.visits.len() as u64);
+                *visits += page.as_ref().map_or(0, |page| count_visits(&page.visits) as u64);
                 if page.is_none() && *has_holes {
                     repaired.lost_visits += frame.numbers().visits.saturating_sub(*visits);
                 }

@@ -17,12 +17,13 @@ pub use options::{Loss, RepairOptions, Repaired};
 use self::find::{Component, Found, Part, flaw_of, open_file};
 use self::merge::{Input, Merge};
 use super::Store;
-use super::load::{LoadOptions, Loaded};
+use super::load::LoadOptions;
 use super::open;
 use super::options::Options;
 use super::verify::Pace;
 use crate::disk::{Dir, Disk, Lock, Name, RealDisk};
 use crate::error::{Corruption, Error, Result};
+use crate::page::EpochInfo;
 use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstone};
 
 /// Flaws that are named.
@@ -93,7 +94,8 @@ pub fn repair_on(
     repaired.lost.clone_from(&found.lost);
     found.flaws.iter().for_each(|flaw| note(&mut repaired, flaw.clone()));
     let inputs = survey(&from, &found, &mut pace, &mut repaired, keep_forgotten)?;
-    let mut merge = Merge::new(&from, inputs, keep_forgotten, found.epochs.len(), &mut pace)?;
+    let known = found.epochs.iter().map(|info| info.epoch).collect();
+    let mut merge = Merge::new(&from, inputs, keep_forgotten, known, &mut pace)?;
     let store = create(&to, &found.epochs).inspect_err(|e| {
         // Somebody else was quicker.
         if !matches!(e, Error::Exists { .. } | Error::Locked { .. } | Error::NotAStore { .. }) {
@@ -101,7 +103,10 @@ pub fn repair_on(
         }
     })?;
     // Nobody else writes there from here on, so whatever is there is ours to take away.
-    let loaded = load(&store, &found.epochs, &mut merge, memory_bytes);
+    let loaded = store.shared().epochs_of(&found.epochs, &from).and_then(|_| {
+        let options = LoadOptions::default().memory_bytes(memory_bytes);
+        store.load(&mut merge, options).map_err(cause)
+    });
     let loaded = loaded.and_then(|loaded| store.clone().close().map(|()| loaded));
     let loaded = loaded.inspect_err(|_| remove(&to))?;
     let saved = merge.repaired;
@@ -204,27 +209,21 @@ fn survey_segment(
 }
 
 /// Makes the new store, where there is none.
-fn create(disk: &Arc<dyn Disk>, epochs: &[String]) -> Result<Store> {
-    let epoch = epochs.first().cloned().unwrap_or_else(|| Options::default().epoch);
-    let options = Options { background: false, epoch, ..Options::default() };
-    Store::create_on(Arc::clone(disk), options)
+fn create(disk: &Arc<dyn Disk>, epochs: &[EpochInfo]) -> Result<Store> {
+    let options = Options { background: false, ..Options::default() };
+    match epochs.first() {
+        Some(first) => open::create_with(disk, EpochInfo { begun: 0, ..first.clone() })?,
+        None => open::create(disk, &options)?,
+    }
+    Store::open_on(Arc::clone(disk), options)
 }
 
-/// Fills it.
-fn load(
-    store: &Store,
-    epochs: &[String],
-    merge: &mut Merge<'_, '_, '_>,
-    memory_bytes: usize,
-) -> Result<Loaded> {
-    for name in epochs {
-        store.epoch(name)?;
-    }
-    let loaded = store.load(merge, LoadOptions::default().memory_bytes(memory_bytes));
-    loaded.map_err(|e| match e {
+/// What a load failed of.
+fn cause(error: Error) -> Error {
+    match error {
         Error::Load { cause, .. } => (*cause).clone(),
         other => other,
-    })
+    }
 }
 
 /// Takes away what was begun.

@@ -11,7 +11,7 @@ use crate::store::snapshot::Snapshot;
 impl Snapshot {
     /// How a search runs; see [`Store::explain`](super::super::Store::explain).
     pub fn explain(&self, query: &Query) -> Result<Explanation> {
-        let mut wanted = self.wanted(query);
+        let mut wanted = self.wanted(query)?;
         if query.budget.is_some() || self.is_better_widened(&wanted) {
             // Of a search in circles, the last one is told of.
             wanted.k = self.search(query)?.within;

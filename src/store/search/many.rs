@@ -74,7 +74,7 @@ impl Snapshot {
     }
 
     fn search_chunk(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
-        let wanted = self.wanted(like);
+        let wanted = self.wanted(like)?;
         if like.budget.is_some() || self.is_better_widened(&wanted) {
             let one = |&fingerprint: &u64| self.search(&Query { fingerprint, ..like.clone() });
             return fingerprints.iter().map(one).collect();

@@ -20,6 +20,7 @@ use crate::search::Candidate;
 use crate::segment::TableSteps;
 
 pub(crate) use many::segment_hits_of_many;
+pub(super) use order::together;
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]

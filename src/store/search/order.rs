@@ -65,6 +65,17 @@ pub(super) fn by_surt(found: &mut Vec<Near>, from: usize) {
     found.extend(new.into_iter().map(|(_, near)| near));
 }
 
+/// Puts what two searches found together, which have no page in common: nearest first.
+pub(in crate::store) fn together(mut one: Vec<Near>, other: Vec<Near>) -> Vec<Near> {
+    if other.is_empty() {
+        return one;
+    }
+    one.extend(other);
+    by_surt(&mut one, 0);
+    one.sort_by_key(|near| near.distance);
+    one
+}
+
 fn order((key, near): &(Vec<u8>, Near)) -> (&[u8], &str, u64) {
     (key, &near.url, near.fingerprint)
 }

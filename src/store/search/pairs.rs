@@ -111,7 +111,7 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<ControlFlow<()>> {
-        let wanted = self.wanted(like);
+        let wanted = self.wanted(like)?;
         let columns = Columns::new(self, wanted.epoch)?;
         // What comes to a memtable later is not in this snapshot.
         let quiet = self.view.memtables.iter().all(|memtable| memtable.is_untouched());

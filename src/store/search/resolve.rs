@@ -290,7 +290,7 @@ impl Search<'_, '_> {
     /// Whether a page showed the fingerprint when it is wanted; for versions of the past.
     fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
         let is_wanted = |content: &Content| {
-            content.fingerprint == candidate.fingerprint && content.epoch.0 == self.wanted.epoch
+            content.compared() == candidate.fingerprint && content.epoch.0 == self.wanted.epoch
         };
         match self.wanted.versions {
             Versions::InForce | Versions::Ever => Ok(true),
@@ -357,7 +357,7 @@ impl Search<'_, '_> {
                     continue;
                 }
                 let is_wanted = |c: &Content| {
-                    c.fingerprint == candidate.fingerprint && c.epoch.0 == wanted.epoch
+                    c.compared() == candidate.fingerprint && c.epoch.0 == wanted.epoch
                 };
                 let mut copy = false;
                 let visible = if wanted.versions == Versions::InForce {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::{Wanted, segment_hits};
 use crate::error::Result;
 use crate::search::DISTANCE_MAX;
+use crate::store::epochs::check_live;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
 
@@ -18,7 +19,7 @@ const WORTH_NS: f64 = 20_000.0;
 impl Snapshot {
     /// Pages near a fingerprint; see [`Store::search`](super::super::Store::search).
     pub fn search(&self, query: &Query) -> Result<Matches> {
-        let wanted = self.wanted(query);
+        let wanted = self.wanted(query)?;
         if query.budget.is_some() || self.is_better_widened(&wanted) {
             return self.widen(&wanted, query.budget);
         }
@@ -29,17 +30,19 @@ impl Snapshot {
         self.matches(&wanted, &mut hits)
     }
 
-    pub(super) fn wanted<'q>(&self, query: &'q Query) -> Wanted<'q> {
-        Wanted {
-            fingerprint: query.fingerprint,
+    pub(super) fn wanted<'q>(&self, query: &'q Query) -> Result<Wanted<'q>> {
+        let epoch = query.epoch.unwrap_or_else(|| self.newest_epoch());
+        check_live(self.epochs(), epoch)?;
+        Ok(Wanted {
+            fingerprint: query.fingerprint & epoch.mask(),
             k: query.k.min(DISTANCE_MAX),
-            epoch: query.epoch.unwrap_or_else(|| self.newest_epoch()).0,
+            epoch: epoch.0,
             limit: query.limit,
             versions: query.versions,
             under: query.under.as_ref(),
             except: None,
             digest: None,
-        }
+        })
     }
 
     /// The answer, from what the segments found.

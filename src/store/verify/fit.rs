@@ -2,17 +2,20 @@
 
 use crate::error::Result;
 use crate::layout::{Kind, Tag};
+use crate::page::EpochInfo;
 use crate::search::canonical_key;
-use crate::segment::{PageCursor, tag_of};
+use crate::segment::{PageCursor, count_visits, tag_of};
 use crate::store::view::{LiveSegment, Lookup, unreadable};
 
 /// Pages or fingerprints after which a pass is told of.
 const TOLD: u64 = 1 << 10;
 
-/// Pages ascend, can be read, and are found by their hash. Returns how many have content in force.
+/// Pages ascend, can be read, and are found by their hash. Returns how many have content in force
+/// that tables must have: those of epochs that have ended may be gone.
 pub(super) fn pages(
     live: &LiveSegment,
     seed: u64,
+    epochs: &[EpochInfo],
     pass: &mut dyn FnMut() -> Result<()>,
 ) -> Result<u64> {
     let segment = &live.segment;
@@ -26,9 +29,16 @@ pub(super) fn pages(
         let record = cursor.record()?;
         let head = record.head().ok_or_else(|| unreadable(segment))?;
         let own = record.visits().ok_or_else(|| unreadable(segment))?;
-        visits += own.len() as u64;
+        visits += record.visit_count() as u64;
         resets += u64::from(record.reset());
-        in_force += u64::from(head.is_some_and(|h| h.in_force().is_some()));
+        let content = head.as_ref().and_then(|head| head.in_force()).map(|v| v.content);
+        in_force += u64::from(content.is_some_and(|content| {
+            let retired = epochs.iter().any(|e| e.epoch == content.epoch && e.retired);
+            !retired || live.tables(content.epoch.0).is_some()
+        }));
+        if count_visits(&own) != record.visit_count() {
+            return Err(flaw("another number of visits than the record says"));
+        }
         if !own.is_sorted() {
             return Err(flaw("visits out of order"));
         }
@@ -91,7 +101,7 @@ pub(super) fn tables(
                     let head = page.record.head().ok_or_else(|| unreadable(&live.segment))?;
                     let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
                     let same = in_force
-                        .is_some_and(|c| c.fingerprint == fingerprint && c.epoch.0 == tables.epoch);
+                        .is_some_and(|c| c.compared() == fingerprint && c.epoch.0 == tables.epoch);
                     if !same {
                         return Err(flaw("a fingerprint that is not in force on its page"));
                     }

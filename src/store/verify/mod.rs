@@ -20,6 +20,7 @@ use super::view::{LiveSegment, View, check_row, open_listed};
 use crate::catalog::{Catalog, Contents, Manifest, mark};
 use crate::disk::{Access, Disk, DiskFile, Name};
 use crate::error::{Error, Result};
+use crate::page::EpochInfo;
 use crate::segment::{PlainSegment, Segment};
 
 /// Checks the store in a directory without opening it, damaged or not: reads all of it, checks every
@@ -87,12 +88,12 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
     check.pace.of += segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>();
     let mut live = Vec::with_capacity(segments.len());
     for (segment, file) in segments {
-        live.extend(check.segment(segment, file, seed)?);
+        live.extend(check.segment(segment, file, seed, &epochs)?);
     }
     let last = live.last().map_or(0, |live| live.segment.numbers().last_sequence);
     let (memtables, sequence) = memtables.unwrap_or((Vec::new(), last));
     let (segments, epochs) = (live.into(), epochs.into());
-    let view = Arc::new(View { seed: seed.unwrap_or(0), segments, memtables, epochs });
+    let view = Arc::new(View { seed: seed.unwrap_or(0), segments, memtables, epochs, disk });
     check.whole(&Snapshot { view, sequence })?;
     check.finish()
 }
@@ -104,7 +105,7 @@ type OpenSegment = (Segment, Box<dyn DiskFile>);
 struct Opened {
     /// Not known where the catalog is damaged.
     seed: Option<u64>,
-    epochs: Vec<String>,
+    epochs: Vec<EpochInfo>,
     segments: Vec<Result<OpenSegment>>,
 }
 
@@ -237,13 +238,14 @@ impl<'w> Check<'w> {
         segment: Segment,
         file: Box<dyn DiskFile>,
         seed: Option<u64>,
+        epochs: &[EpochInfo],
     ) -> Result<Option<Arc<LiveSegment>>> {
         if !self.blocks(&segment, file)? {
             return Ok(None);
         }
         let live = LiveSegment::open(segment);
         let Some(live) = self.keep(live)? else { return Ok(None) };
-        Ok(self.fits(&live, seed)?.then(|| Arc::new(live)))
+        Ok(self.fits(&live, seed, epochs)?.then(|| Arc::new(live)))
     }
 
     /// Every block of a segment, by plain reads. Whether all are sound.
@@ -256,13 +258,18 @@ impl<'w> Check<'w> {
     }
 
     /// Whether a segment fits together whose blocks are sound.
-    fn fits(&mut self, live: &LiveSegment, seed: Option<u64>) -> Result<bool> {
+    fn fits(
+        &mut self,
+        live: &LiveSegment,
+        seed: Option<u64>,
+        epochs: &[EpochInfo],
+    ) -> Result<bool> {
         let Some(seed) = seed else { return Ok(true) };
         let (numbers, bytes) = (live.segment.numbers(), live.segment.file_bytes());
         // Each thousand pages or fingerprints pass their share of the file.
         let share = bytes / (numbers.pages.saturating_add(numbers.fingerprints) / 1024 + 1);
         let mut pass = || self.pace.pass(share);
-        let done = fit::pages(live, seed, &mut pass)
+        let done = fit::pages(live, seed, epochs, &mut pass)
             .and_then(|in_force| fit::tables(live, in_force, &mut pass));
         Ok(self.keep(done)?.is_some())
     }
@@ -320,7 +327,7 @@ impl Shared {
             if let Some(file) = file
                 && check.blocks(&live.segment, file)?
             {
-                check.fits(live, Some(snapshot.view.seed))?;
+                check.fits(live, Some(snapshot.view.seed), snapshot.epochs())?;
             }
         }
         check.whole(&snapshot)?;

@@ -1,0 +1,57 @@
+//! What makes fingerprints that can be compared.
+
+/// The number of an epoch: one extractor, one recipe, one document-frequency table. Fingerprints of
+/// different epochs are never compared. A store hands these numbers out for names.
+///
+/// The low 24 bits count the epochs of a store from 0. The upper 8 say how many leading bits of its
+/// fingerprints are reserved for metadata: they are no part of a distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Epoch(pub u32);
+
+impl Epoch {
+    /// The bits of the number that count the epochs.
+    const COUNT_BITS: u32 = 24;
+
+    /// An epoch with so many reserved bits; `None` where there are too many of either.
+    pub(crate) fn new(count: usize, reserved: u32) -> Option<Epoch> {
+        let count = u32::try_from(count).ok().filter(|count| *count < 1 << Self::COUNT_BITS)?;
+        (reserved <= 64).then_some(Epoch(count | reserved << Self::COUNT_BITS))
+    }
+
+    /// Whether a store can have handed it out.
+    pub(crate) fn is_possible(self) -> bool {
+        Epoch::new(self.count() as usize, self.0 >> Self::COUNT_BITS).is_some()
+    }
+
+    /// How many epochs of the store are older.
+    ///
+    /// ```
+    /// assert_eq!(simkeep::Epoch(3).count(), 3);
+    /// ```
+    pub fn count(self) -> u32 {
+        self.0 & ((1 << Self::COUNT_BITS) - 1)
+    }
+
+    /// The bits of its fingerprints that are compared.
+    ///
+    /// ```
+    /// assert_eq!(simkeep::Epoch(3).mask(), u64::MAX);
+    /// ```
+    pub fn mask(self) -> u64 {
+        u64::MAX.checked_shr(self.0 >> Self::COUNT_BITS).unwrap_or(0)
+    }
+}
+
+/// What a store knows of an epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EpochInfo {
+    /// Its number.
+    pub epoch: Epoch,
+    /// Its name, which no other epoch of the store has.
+    pub name: String,
+    /// How many visits the store knew when it began.
+    pub begun: u64,
+    /// Whether it has [ended](crate::Store::retire_epoch): nothing is observed or searched in it any
+    /// more.
+    pub retired: bool,
+}

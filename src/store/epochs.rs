@@ -1,0 +1,268 @@
+//! The epochs of a store: begun, looked up, ended.
+
+use std::sync::Arc;
+
+use super::origin::{Named, Origin};
+use super::shared::Shared;
+use super::snapshot::Snapshot;
+use super::view::View;
+use crate::df::Table;
+use crate::disk::{Disk, Name};
+use crate::error::{Error, Result};
+use crate::page::{Content, Epoch, EpochInfo};
+
+/// Whether an epoch may have this name.
+pub(super) fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
+        let what = "an epoch's name has 1 to 256 bytes and no control characters";
+        return Err(Error::Option(what.to_owned()));
+    }
+    Ok(())
+}
+
+/// The first epoch of a store.
+pub(super) fn first(name: &str) -> Result<EpochInfo> {
+    check_name(name)?;
+    let epoch = Epoch::new(0, reserved(name)).unwrap_or(Epoch(0));
+    Ok(EpochInfo { epoch, name: name.to_owned(), begun: 0, retired: false })
+}
+
+/// How many leading bits of its fingerprints are reserved for metadata, as the name says.
+fn reserved(name: &str) -> u32 {
+    Named::parse(name).map_or(0, |named| named.recipe.mask().leading_zeros())
+}
+
+/// Whether the store keeps a table for an epoch.
+pub(super) fn has_table(epoch: &EpochInfo) -> bool {
+    !epoch.retired && Named::parse(&epoch.name).is_some_and(|named| named.table.is_some())
+}
+
+/// The name of an epoch's table.
+pub(super) fn table_name(epoch: Epoch) -> Name {
+    Name::Df(epoch.count().into())
+}
+
+/// Whether something may be observed in an epoch, or searched.
+pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
+    match known(epochs, epoch) {
+        Some(info) if info.retired => Err(Error::RetiredEpoch(info.name.clone())),
+        Some(_) => Ok(()),
+        None => Err(Error::UnknownEpoch(epoch.count())),
+    }
+}
+
+pub(super) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
+    let info = epochs.get(usize::try_from(epoch.count()).ok()?);
+    info.filter(|info| info.epoch == epoch)
+}
+
+/// The number of an epoch that has not ended.
+fn live(info: EpochInfo) -> Result<Epoch> {
+    if info.retired { Err(Error::RetiredEpoch(info.name)) } else { Ok(info.epoch) }
+}
+
+impl Shared {
+    /// The epoch of this name, ended or not, or a new one with so many reserved bits, for which
+    /// `prepare` is called before it is registered.
+    fn register(
+        &self,
+        name: &str,
+        reserved: u32,
+        retired: bool,
+        prepare: impl FnOnce(Epoch) -> Result<()>,
+    ) -> Result<EpochInfo> {
+        let of_name = |epochs: &[EpochInfo]| epochs.iter().find(|e| e.name == name).cloned();
+        if let Some(info) = of_name(&self.view().epochs) {
+            return Ok(info);
+        }
+        // One at a time; readers of the list wait for none of it.
+        let _one = self.registering.lock();
+        let view = self.view();
+        if let Some(info) = of_name(&view.epochs) {
+            return Ok(info);
+        }
+        self.sound()?;
+        check_name(name)?;
+        let new = Epoch::new(view.epochs.len(), reserved);
+        let epoch = new.ok_or_else(|| Error::Option("the store has too many epochs".to_owned()))?;
+        prepare(epoch)?;
+        let begun = self.snapshot().count().1;
+        let info = EpochInfo { epoch, name: name.to_owned(), begun, retired };
+        self.put_epoch(info.clone())?;
+        Ok(info)
+    }
+
+    /// Makes known what an epoch is now, durably.
+    fn put_epoch(&self, info: EpochInfo) -> Result<()> {
+        self.catalog.put_epoch(&info).map_err(|e| self.poison(e))?;
+        self.change_view(|view| {
+            let mut epochs = view.epochs.to_vec();
+            match epochs.iter_mut().find(|known| known.epoch == info.epoch) {
+                Some(known) => *known = info,
+                None => epochs.push(info),
+            }
+            View { epochs: epochs.into(), ..view.clone() }
+        });
+        Ok(())
+    }
+
+    pub(super) fn epoch(&self, name: &str) -> Result<Epoch> {
+        live(self.register(name, reserved(name), false, |_| Ok(()))?)
+    }
+
+    /// The numbers that the epochs of another store have here. Those that are new come with their
+    /// tables, and have ended if they have there.
+    pub(super) fn epochs_of(
+        &self,
+        others: &[EpochInfo],
+        disk: &Arc<dyn Disk>,
+    ) -> Result<Vec<Epoch>> {
+        let of = |other: &EpochInfo| {
+            let reserved = other.epoch.mask().leading_zeros();
+            let info = self.register(&other.name, reserved, other.retired, |_| Ok(()))?;
+            // Where a table is lost, the fingerprints are not.
+            if has_table(other)
+                && let Err(e) = Table::open_on(&*self.disk, info.epoch.count().into())
+                && e.is_not_found()
+                && let Ok(table) = Table::open_on(&**disk, other.epoch.count().into())
+            {
+                table.copy_to(&self.disk, info.epoch.count().into())?;
+            }
+            Ok(info.epoch)
+        };
+        others.iter().map(of).collect()
+    }
+
+    pub(super) fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
+        origin.fingerprinter()?;
+        let reserved = origin.recipe().mask().leading_zeros();
+        live(self.register(&origin.name(), reserved, false, |epoch| {
+            let table = origin.frequencies();
+            table.map_or(Ok(()), |table| table.copy_to(&self.disk, epoch.count().into()))
+        })?)
+    }
+
+    pub(super) fn retire_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
+        let _one = self.registering.lock();
+        self.sound()?;
+        let view = self.view();
+        let info = known(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.count()))?;
+        if info.retired {
+            return Ok(());
+        }
+        if epoch == view.newest_epoch() {
+            let what = format!("{} is the newest epoch; begin another one first", info.name);
+            return Err(Error::Option(what));
+        }
+        if left < u64::MAX {
+            self.check_left(info, left)?;
+        }
+        self.put_epoch(EpochInfo { retired: true, ..info.clone() })?;
+        self.tell_readers(Vec::new())?;
+        if has_table(info) {
+            // If this fails, the next open finds the file and removes it.
+            let _ = self.disk.remove(table_name(epoch));
+        }
+        Ok(())
+    }
+
+    /// Whether at most so many pages have a version in force that is of this epoch.
+    fn check_left(&self, info: &EpochInfo, left: u64) -> Result<()> {
+        let now = Snapshot { view: self.view(), sequence: u64::MAX };
+        let mut pages = 0;
+        for stale in now.stale(None) {
+            let stale = stale?;
+            pages += u64::from(stale.content.epoch == info.epoch);
+            if pages > left {
+                let (name, url) = (info.name.clone(), stale.url);
+                return Err(Error::EpochInUse { name, url });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Snapshot {
+    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere, under a name of
+    /// which simkeep knows nothing. Reads and checks the epoch's table, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]; [`Error::NotATable`], [`Error::Corrupt`] or
+    /// [`Error::Io`] if the table cannot be read or is another one.
+    pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
+        check_live(self.epochs(), epoch)?;
+        let Some(info) = known(self.epochs(), epoch) else { return Ok(None) };
+        let Some(named) = Named::parse(&info.name) else { return Ok(None) };
+        let Some(id) = named.table else {
+            return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
+        };
+        let table = Table::open_on(&*self.view.disk, epoch.count().into())?;
+        if table.id() != id {
+            let what = format!("expected the table {id:016x}, found {:016x}", table.id());
+            return Err(Error::corrupt(table_name(epoch), 0, what));
+        }
+        Ok(Some(named.with(Some(table))))
+    }
+
+    /// Pages whose version in force has no fingerprint of the newest epoch, in SURT order; from the
+    /// first after `after` on, if that is given.
+    ///
+    /// For each that the content is still at hand of, [`Store::restate`](super::Store::restate) says
+    /// its fingerprint in the newest epoch. Whoever does so in several sittings goes on after the URL
+    /// that was the last. Costs a scan, some microseconds a page; nothing where all are of the newest.
+    ///
+    /// # Errors
+    ///
+    /// Of the items: those of [`scan`](Snapshot::scan).
+    pub fn stale(&self, after: Option<&str>) -> Stale {
+        let newest = self.newest_epoch();
+        let scan = if self.may_be_stale(newest) { self.scan_after(after) } else { self.no_scan() };
+        Stale { scan, newest }
+    }
+
+    /// Whether any component has fingerprints of another epoch. Those of an ended one may have no
+    /// tables any more.
+    fn may_be_stale(&self, newest: Epoch) -> bool {
+        self.epochs().iter().any(|info| info.retired)
+            || self.view.segments.iter().any(|live| live.segment.epochs().any(|e| e != newest.0))
+            || self.view.memtables.iter().any(|memtable| memtable.read().has_others(newest.0))
+    }
+}
+
+/// A page whose version in force has no fingerprint of the newest epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StalePage {
+    /// The page.
+    pub url: String,
+    /// When that version was last seen, in milliseconds since 1970: the time to restate.
+    pub time: i64,
+    /// Its newest fingerprint.
+    pub content: Content,
+}
+
+/// Pages from [`Snapshot::stale`]. After an error there is nothing more.
+#[derive(Debug)]
+pub struct Stale {
+    scan: super::Scan,
+    newest: Epoch,
+}
+
+impl Iterator for Stale {
+    type Item = Result<StalePage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.scan.next()? {
+                Err(e) => return Some(Err(e)),
+                Ok(page) => {
+                    if let (Some(content), Some(time)) = (page.content, page.content_seen)
+                        && content.epoch != self.newest
+                    {
+                        return Some(Ok(StalePage { url: page.url, time, content }));
+                    }
+                }
+            }
+        }
+    }
+}

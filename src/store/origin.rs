@@ -1,0 +1,182 @@
+//! What makes the fingerprints of an epoch, and how its name says so.
+
+use std::sync::Arc;
+
+use crate::df::Table;
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprinter, Recipe};
+
+/// What makes the fingerprints of an epoch: an extractor, a recipe and a table of document
+/// frequencies.
+///
+/// ```
+/// use simkeep::{Origin, fingerprint::Recipe};
+/// let origin = Origin::new(Recipe::DEFAULT).extractor("my-extractor/3")?;
+/// assert_eq!(origin.name(), "my-extractor/3 words2-sqrt/1");
+/// let fingerprint = origin.fingerprinter()?.of_text("the quick brown fox")?;
+/// # let _ = fingerprint;
+/// # Ok::<(), simkeep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Origin {
+    extractor: Option<String>,
+    recipe: Recipe,
+    table: Option<Arc<Table>>,
+}
+
+/// What the name of an epoch says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Named<'n> {
+    extractor: Option<&'n str>,
+    pub(super) recipe: Recipe,
+    /// What the table is known by.
+    pub(super) table: Option<u64>,
+}
+
+/// What the table's part of a name begins with.
+const TABLE: &str = "df:";
+
+impl<'n> Named<'n> {
+    /// What a name says, if it is one of ours.
+    pub(super) fn parse(name: &'n str) -> Option<Named<'n>> {
+        let mut parts: Vec<&str> = name.split(' ').collect();
+        let last = parts.last().and_then(|last| last.strip_prefix(TABLE));
+        let table = match last {
+            Some(digits) if digits.len() == 16 => Some(u64::from_str_radix(digits, 16).ok()?),
+            Some(_) => return None,
+            None => None,
+        };
+        parts.truncate(parts.len() - usize::from(last.is_some()));
+        let (extractor, recipe) = match *parts {
+            [recipe] => (None, recipe),
+            [extractor, recipe] if !extractor.is_empty() => (Some(extractor), recipe),
+            _ => return None,
+        };
+        let parsed: Recipe = recipe.parse().ok()?;
+        let named = Named { extractor, recipe: parsed, table };
+        // Only the spelling that we make ourselves.
+        (named.spelled() == name).then_some(named)
+    }
+
+    fn spelled(&self) -> String {
+        let mut name = String::new();
+        if let Some(extractor) = self.extractor {
+            name += &format!("{extractor} ");
+        }
+        name += &self.recipe.name();
+        if let Some(table) = self.table {
+            name += &format!(" {TABLE}{table:016x}");
+        }
+        name
+    }
+
+    /// The origin, with its table.
+    pub(super) fn with(self, table: Option<Table>) -> Origin {
+        Origin {
+            extractor: self.extractor.map(str::to_owned),
+            recipe: self.recipe,
+            table: table.map(Arc::new),
+        }
+    }
+}
+
+impl Origin {
+    /// Fingerprints of texts as they are given, by a recipe.
+    pub fn new(recipe: Recipe) -> Origin {
+        Origin { extractor: None, recipe, table: None }
+    }
+
+    /// The same of texts that this extractor makes: a name with its version, such as
+    /// `fingerprint::EXTRACTOR`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a name that is empty or has spaces.
+    pub fn extractor(mut self, name: &str) -> Result<Origin> {
+        if name.is_empty() || name.contains(char::is_whitespace) {
+            return Err(Error::Option("an extractor's name has no spaces".to_owned()));
+        }
+        self.extractor = Some(name.to_owned());
+        Ok(self)
+    }
+
+    /// The same with a table of document frequencies, for a recipe that weighs by them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if the recipe does not, or has other features than the table.
+    pub fn table(mut self, table: Table) -> Result<Origin> {
+        if !self.recipe.needs_frequencies() {
+            let what = format!("the recipe {} weighs nothing by a table", self.recipe);
+            return Err(Error::Option(what));
+        }
+        Fingerprinter::with_frequencies(&self.recipe, &table)?;
+        self.table = Some(Arc::new(table));
+        Ok(self)
+    }
+
+    /// The name of the epoch: extractor, recipe, and what the table is known by.
+    pub fn name(&self) -> String {
+        let table = self.table.as_ref().map(|table| table.id());
+        Named { extractor: self.extractor.as_deref(), recipe: self.recipe, table }.spelled()
+    }
+
+    /// The recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The table, if the recipe weighs by one.
+    pub fn frequencies(&self) -> Option<&Table> {
+        self.table.as_deref()
+    }
+
+    /// What makes the fingerprints.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if the recipe needs a table, and there is none.
+    pub fn fingerprinter(&self) -> Result<Fingerprinter<'_>> {
+        match &self.table {
+            Some(table) => Fingerprinter::with_frequencies(&self.recipe, &**table),
+            None => Fingerprinter::new(&self.recipe),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_all_that_an_origin_is() {
+        let table = "words1-sqrt-idf/1 df:00000000000000ff";
+        for name in ["words2-sqrt/1", "html/1 words2-sqrt/1", table, &format!("x {table}")] {
+            assert_eq!(Named::parse(name).unwrap().spelled(), name);
+        }
+        let named = Named::parse("x words1-sqrt-idf/1 df:00000000000000ff").unwrap();
+        assert_eq!((named.extractor, named.table), (Some("x"), Some(255)));
+        for name in [
+            "",
+            " ",
+            "external",
+            "default",
+            " words2-sqrt/1",
+            "words2-sqrt/1 ",
+            "a b words2-sqrt/1",
+            "words2-sqrt/1 df:ff",
+            "words2-sqrt/1 df:00000000000000FF",
+            "df:00000000000000ff",
+        ] {
+            assert_eq!(Named::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        Origin::new(Recipe::DEFAULT).extractor("").unwrap_err();
+        Origin::new(Recipe::DEFAULT).extractor("two words").unwrap_err();
+        let idf: Recipe = "words-idf".parse().unwrap();
+        Origin::new(idf).fingerprinter().unwrap_err();
+    }
+}
