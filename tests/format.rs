@@ -39,7 +39,7 @@ use golden::Expected;
 use simkeep::search::{self, Address, Part, Resources, canonical_order};
 use simkeep::{Digest, Epoch, Observation, Options, Query, VerifyOptions, Versions};
 use tables::{Shape, Tables};
-use visits::{Head, Seen, Visit};
+use visits::{Entry, Head, Seen, count, mask, visits};
 
 fn golden_store() -> PathBuf {
     golden::directory().join("v1")
@@ -49,22 +49,29 @@ fn expected() -> Expected {
     Expected::read(&golden::directory().join("v1.jsonl"))
 }
 
-/// A visit as the crate answers it.
-fn answered(visit: &simkeep::Visit) -> Visit {
+/// A visit, or what is restated of one, as the crate answers it.
+fn answered(visit: &simkeep::Visit) -> Entry {
     let content = visit.seen.content();
-    Visit {
+    Entry {
         time: visit.time,
         digest: visit.seen.digest().map(|d| d.0),
+        restated: content.filter(|_| visit.seen.is_restated()).map(|c| count(c.epoch.0)),
         fingerprint: content.map(|c| c.fingerprint),
         seen: match visit.seen {
             simkeep::Seen::Failed => Seen::Failed,
             simkeep::Seen::NotModified { .. } => Seen::NotModified,
             simkeep::Seen::Gone => Seen::Gone,
-            simkeep::Seen::Content(_) => Seen::Content,
+            simkeep::Seen::Content(_) | simkeep::Seen::Restated(_) => Seen::Content,
         },
         epoch: content.map(|c| c.epoch.0),
         status: visit.status,
     }
+}
+
+/// What the crate answers of an epoch.
+fn answered_epoch(info: &simkeep::EpochInfo) -> store::Epoch {
+    let (number, name, begun) = (info.epoch.0, info.name.clone(), info.begun);
+    store::Epoch { number, name, begun, ended: info.retired }
 }
 
 /// Every file of a directory, with its bytes.
@@ -101,20 +108,28 @@ fn the_golden_store_answers_as_when_it_was_made() {
     let expected = expected();
     let before = files(&golden_store());
     let store = simkeep::Reader::open(golden_store()).unwrap();
-    assert_eq!(store.epochs(), expected.epochs);
+    let epochs: Vec<_> = store.epochs().iter().map(answered_epoch).collect();
+    assert_eq!(epochs, expected.epochs);
+    for (info, epoch) in store.epochs().iter().zip(&expected.epochs) {
+        assert_eq!(info.epoch.mask(), mask(epoch.number));
+        let origin = store.origin(info.epoch);
+        assert_eq!(origin.is_err(), epoch.ended);
+        let table = origin.ok().flatten().and_then(|o| o.frequencies().map(|table| table.id()));
+        assert_eq!(table, epoch.table());
+    }
     assert_eq!(store.snapshot().sequence(), expected.sequence);
-    let visits: usize = expected.pages.iter().map(|(_, visits)| visits.len()).sum();
+    let visits = visits(expected.pages.iter().flat_map(|(_, entries)| entries));
     let stats = store.stats().unwrap();
-    assert_eq!((stats.pages, stats.visits), (expected.pages.len() as u64, visits as u64));
+    assert_eq!((stats.pages, stats.visits), (expected.pages.len() as u64, visits));
 
     let mut scan = store.scan(None);
-    for (url, visits) in &expected.pages {
+    for (url, entries) in &expected.pages {
         let page = scan.next().unwrap().unwrap();
         assert_eq!(page.url, *url);
         let history = store.history(url).unwrap();
-        let history: Vec<Visit> = history.iter().map(|v| answered(&v.visit)).collect();
-        assert_eq!(history, *visits, "{url}");
-        let head = Head::of(visits).unwrap();
+        let history: Vec<Entry> = history.iter().map(|v| answered(&v.visit)).collect();
+        assert_eq!(history, *entries, "{url}");
+        let head = Head::of(entries).unwrap();
         assert_eq!((page.visits, page.first), (head.visits, head.first), "{url}");
         assert_eq!(answered(&page.last), head.last, "{url}");
         let content = page.content.map(|c| (c.digest.map(|d| d.0), c.fingerprint, c.epoch.0));
@@ -168,7 +183,7 @@ fn a_stranger_reads_the_same_from_the_bytes() {
     urls.sort_by_cached_key(|url| (surt::key(url), *url));
     urls.dedup();
     // As of the end of each component: the heads that are carried, and the counts.
-    let (mut pages, mut visits) = (0, 0);
+    let (mut pages, mut known_visits) = (0, 0);
     for (i, component) in components.iter().enumerate() {
         let so_far = &components[..=i];
         for (url, record) in &component.pages {
@@ -176,15 +191,20 @@ fn a_stranger_reads_the_same_from_the_bytes() {
             assert_eq!(record.head, head, "{url} as of component {i}");
         }
         pages += component.page_delta;
-        visits += component.visit_delta;
-        let histories = urls.iter().map(|url| store::history(so_far, url).len() as i64);
-        let (known, known_visits) =
-            histories.fold((0, 0), |(p, v), visits| (p + i64::from(visits > 0), v + visits));
-        assert_eq!((pages, visits), (known, known_visits), "as of component {i}");
+        known_visits += component.visit_delta;
+        let counts = urls.iter().map(|url| visits(&store::history(so_far, url)).cast_signed());
+        let found = counts.fold((0, 0), |(p, v), visits| (p + i64::from(visits > 0), v + visits));
+        assert_eq!((pages, known_visits), found, "as of component {i}");
     }
     let histories = urls.into_iter().map(|url| (url.clone(), store::history(&components, url)));
-    let histories: Vec<_> = histories.filter(|(_, visits)| !visits.is_empty()).collect();
+    let histories: Vec<_> = histories.filter(|(_, entries)| !entries.is_empty()).collect();
     assert_eq!(histories, expected.pages);
+
+    let tables = store.tables();
+    let named = store.epochs.iter().filter(|epoch| !epoch.ended).filter_map(store::Epoch::table);
+    let read = tables.values().map(|file| df::Read::of(file).id);
+    assert_eq!(named.collect::<Vec<_>>(), read.collect::<Vec<_>>());
+    assert!(tables.keys().all(|count| store.epochs[*count].table().is_some()));
 }
 
 #[test]
@@ -200,6 +220,12 @@ fn the_golden_store_shows_every_feature() {
     assert!(oldest.buckets > 1 && oldest.filter_blocks > 1);
     assert!(oldest.section_bytes_max > 2 * 4096 && oldest.pages.len() > 32);
     assert!(oldest.pages.iter().any(|p| p.chunks == 3 && p.carried && !p.earlier));
+    let long = oldest.pages.iter().find(|p| p.chunks == 3).unwrap();
+    let restated = |i: usize| !long.entries[i].is_visit();
+    let mut chunks = (0..long.entries.len()).step_by(64);
+    assert!(chunks.all(|start| (start..start + 64).any(|i| i < long.entries.len() && restated(i))));
+    // Apart from its visit, which is in the chunk before.
+    assert!(restated(64));
     assert!(oldest.tombstones.is_empty() && oldest.pages.iter().all(|p| !p.reset));
     assert_eq!(middle.epochs.len(), 2);
     for segment in [middle, newest] {
@@ -212,17 +238,39 @@ fn the_golden_store_shows_every_feature() {
     assert!(middle.pages.iter().any(|p| p.reset && !p.visits.is_empty()));
     assert!(newest.pages.iter().any(|p| p.reset && p.visits.is_empty()));
 
-    let visits = || segments.iter().flat_map(|s| &s.pages).flat_map(|p| &p.visits);
+    let entries = || segments.iter().flat_map(|s| &s.pages).flat_map(|p| &p.entries);
+    let visits = || entries().filter(|entry| entry.is_visit());
     for seen in [Seen::Failed, Seen::NotModified, Seen::Gone, Seen::Content] {
         assert!(visits().any(|v| v.seen == seen));
     }
     assert!(visits().any(|v| v.seen == Seen::NotModified && v.digest.is_some()));
     assert!(visits().any(|v| v.time < 0) && visits().any(|v| v.time % 1000 != 0));
     assert!(visits().any(|v| v.seen == Seen::Content && v.status.is_none()));
+    // Restated beside their visits, and in a newer component; with a digest, and without one.
+    for (digest, beside) in [(true, true), (true, false), (false, true), (false, false)] {
+        let restated = segments.iter().flat_map(|s| &s.pages).flat_map(|page| {
+            let has = |time| page.entries.iter().any(|e| e.is_visit() && e.time == time);
+            let restated = page.entries.iter().filter(|e| !e.is_visit());
+            restated.filter(move |e| has(e.time) == beside)
+        });
+        assert!(restated.into_iter().any(|e| e.digest.is_some() == digest));
+    }
+
+    let epoch = |of: &dyn Fn(&store::Epoch) -> bool| store.epochs.iter().find(|e| of(e)).unwrap();
+    let ended = epoch(&|e| e.ended).number;
+    assert_eq!(middle.without_tables, BTreeSet::from([ended]));
+    let of_ended =
+        |p: &&segment::Page| p.head.as_ref().and_then(Head::in_force).unwrap().2 == ended;
+    assert!(middle.pages.iter().filter(|p| p.head.is_some()).any(|p| of_ended(&p)));
+    let masked = epoch(&|e| mask(e.number) != u64::MAX).number;
+    assert!(middle.epochs.contains_key(&masked) && newest.epochs.contains_key(&masked));
+    let of_masked = entries().filter_map(|e| e.content()).filter(|content| content.2 == masked);
+    assert!(of_masked.filter(|(_, f, _)| f & !mask(masked) != 0).count() > 1);
+    assert!(store.tables().len() == 1);
 
     let (_, census) = store.components();
     assert!(census.frames > 1 && census.forgotten_urls > 1 && census.forgotten_prefixes > 0);
-    assert!(census.visits > 1 && census.known_pages > 0);
+    assert!(census.visits > 1 && census.restated > 1 && census.known_pages > 0);
     assert!(census.settled > 0 && census.heads > 1 && census.new_pages > census.heads);
 }
 
@@ -413,7 +461,7 @@ fn the_example_of_a_cell_follows_from_its_rules() {
 #[test]
 #[ignore = "writes the golden files"]
 fn make_golden() {
-    make::files();
     df::make();
+    make::files();
     dumps::refresh();
 }

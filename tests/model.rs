@@ -27,7 +27,7 @@ use support::compare::{
 };
 use support::model::Model;
 use support::pages::{PREFIXES, URLS};
-use support::{EPOCHS, choice, create, digest, observation, on, small};
+use support::{EPOCHS, choice, create, digest, names, observation, on, small};
 
 /// Steps of a run.
 const STEPS: usize = 100;
@@ -50,6 +50,8 @@ enum What {
         when: When,
         seen: Seen,
         status: Option<u16>,
+        /// The fingerprint of its content in the other epoch.
+        also: Option<u64>,
     },
     /// An observation of this run once more.
     Again(Index),
@@ -106,11 +108,17 @@ fn fingerprint() -> impl Strategy<Value = u64> {
 
 fn seen() -> impl Strategy<Value = Seen> {
     let digests = || prop_oneof![1 => Just(None), 3 => (0..5_u8).prop_map(|n| Some(digest(n)))];
-    let epoch = prop_oneof![4 => Just(Epoch(0)), 1 => Just(Epoch(1))];
-    let content = (fingerprint(), digests(), epoch)
-        .prop_map(|(fingerprint, digest, epoch)| Content { fingerprint, digest, epoch });
+    let epoch = || prop_oneof![4 => Just(Epoch(0)), 1 => Just(Epoch(1))];
+    let content = || {
+        (fingerprint(), digests(), epoch()).prop_map(|(fingerprint, digest, epoch)| Content {
+            fingerprint,
+            digest,
+            epoch,
+        })
+    };
     prop_oneof![
-        8 => content.prop_map(Seen::Content),
+        8 => content().prop_map(Seen::Content),
+        2 => content().prop_map(Seen::Restated),
         1 => digests().prop_map(|digest| Seen::NotModified { digest }),
         1 => Just(Seen::Gone),
         1 => Just(Seen::Failed),
@@ -132,12 +140,9 @@ fn what() -> impl Strategy<Value = What> {
         1 => Just(When::At(TIME_MAX)),
     ];
     let status = prop_oneof![3 => Just(None), 1 => Just(Some(200)), 1 => Just(Some(404))];
-    let new = (page(), when, seen(), status).prop_map(|(page, when, seen, status)| What::New {
-        page,
-        when,
-        seen,
-        status,
-    });
+    let also = prop::option::weighted(0.1, fingerprint());
+    let new = (page(), when, seen(), status, also)
+        .prop_map(|(page, when, seen, status, also)| What::New { page, when, seen, status, also });
     prop_oneof![12 => new, 1 => any::<Index>().prop_map(What::Again)]
 }
 
@@ -236,7 +241,7 @@ struct Run {
     /// Of the last snapshot of this store since it was opened.
     last_sequence: u64,
     clock: i64,
-    observed: Vec<(usize, Visit)>,
+    observed: Vec<(usize, Visit, Option<u64>)>,
 }
 
 impl Run {
@@ -325,10 +330,10 @@ impl Run {
     fn observe(&mut self, whats: Vec<What>, single: bool) {
         let mut observations = Vec::new();
         for what in whats {
-            let (page, visit) = match what {
+            let (page, visit, also) = match what {
                 What::Again(_) if self.observed.is_empty() => continue,
                 What::Again(at) => *at.get(&self.observed),
-                What::New { page, when, seen, status } => {
+                What::New { page, when, seen, status, also } => {
                     let time = match when {
                         When::Now => self.clock,
                         When::After(ms) => {
@@ -338,11 +343,16 @@ impl Run {
                         When::Before(ms) => self.clock - ms,
                         When::At(time) => time,
                     };
-                    (page, Visit { time, seen, status })
+                    (page, Visit { time, seen, status }, also)
                 }
             };
-            self.observed.push((page, visit));
-            observations.push(Observation { url: URLS[page], visit });
+            self.observed.push((page, visit, also));
+            let observation = Observation::of(URLS[page], visit);
+            let other = visit.seen.content().map_or(0, |content| 1 - content.epoch.0);
+            observations.push(match also {
+                Some(fingerprint) => observation.also(fingerprint, Epoch(other)),
+                None => observation,
+            });
         }
         let found = match observations[..] {
             [observation] if single => vec![self.store().observe(observation).unwrap()],
@@ -400,7 +410,7 @@ impl Run {
             assert!(self.home.contents() == before, "a reader changed a file");
         }
         let store = Store::open_on(self.home.disk(), self.options.clone()).unwrap();
-        assert_eq!(store.epochs(), EPOCHS);
+        assert_eq!(names(&store.epochs()), EPOCHS);
         self.settle(&store.snapshot());
         check_store(&store, &self.model);
         self.store = Some(store);
@@ -521,7 +531,7 @@ fn a_large_batch_answers_as_its_entries_would_one_after_another() {
                     if let Seen::Content(content) = &mut visit.seen {
                         content.fingerprint ^= 0xff << (choice(6) * 8);
                     }
-                    Observation { url: &pages[page], visit }
+                    Observation::of(&pages[page], visit)
                 })
                 .collect();
             let found = store.observe_batch(&batch).unwrap();

@@ -245,7 +245,7 @@ fn marked_store(disk: &SimDisk, model: &mut Model, spread: u64) -> Store {
         for (page, time) in pages.iter().zip([3, 5]) {
             let time = time + 10 * i64::try_from(round).unwrap();
             let content = Observation::content(page, time, 5, Epoch(0)).visit;
-            see(&store, model, Observation { url: page, visit: content });
+            see(&store, model, Observation::of(page, content));
         }
         see_some(&store, model, 20 + round, 5);
         if round < spread {

@@ -251,7 +251,7 @@ fn url(thread: u64) -> String {
 fn observe(store: &Store, thread: u64, visits: u64, then: impl Fn(u64)) -> (u64, Option<Error>) {
     for visit in 0..visits {
         let seen = Observation::content(&url(thread), visit.cast_signed(), visit, Epoch(0)).visit;
-        match store.observe(Observation { url: &url(thread), visit: seen }) {
+        match store.observe(Observation::of(&url(thread), seen)) {
             Ok(_) => then(visit + 1),
             Err(e) => return (visit, Some(e)),
         }
@@ -426,7 +426,7 @@ fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
                     for (time, name) in (0..).zip(["shared", own]) {
                         let epoch = store.epoch(name).unwrap();
                         assert!(store.newest_epoch() >= epoch);
-                        assert_eq!(store.epochs()[epoch.0 as usize], name);
+                        assert_eq!(store.epochs()[epoch.count() as usize].name, name);
                         let page = url(thread);
                         store.observe(Observation::content(&page, time, 1, epoch)).unwrap();
                         let query = Query::new(1, 0).epoch(epoch);

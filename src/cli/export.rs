@@ -1,7 +1,8 @@
 //! `export`: everything that was observed, for `ingest` or for other programs.
 
 use clap::Args;
-use simkeep::{Epoch, Seen, Visit};
+use serde_json::json;
+use simkeep::{Epoch, EpochInfo, Seen, Visit};
 
 use super::exit::{Exit, Failure};
 use super::output::Output;
@@ -23,7 +24,11 @@ Keys, in this order, absent where there is nothing to say:
   digest       32 hexadecimal digits
   epoch        the name of what made the fingerprint
   status       the HTTP status
-  seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was")]
+  seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content
+               of this time and digest has this fingerprint in another epoch
+
+If there are fingerprints of several epochs, the first lines have but the key \"epoch\": their names,
+the oldest first.")]
 pub(super) struct Export {
     #[command(flatten)]
     common: Common,
@@ -33,6 +38,13 @@ impl Export {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = self.common.read()?.snapshot();
         let names = ByName::new(snapshot.epochs());
+        let used = snapshot.epochs().iter();
+        let used = used.filter(|e| e.retired || snapshot.fingerprints(e.epoch) > 0);
+        let used: Vec<_> = used.map(|info| json!({ "epoch": info.name })).collect();
+        // Of several the order matters: what is of the newest is in force.
+        if used.len() > 1 {
+            used.iter().try_for_each(|epoch| output.object(epoch))?;
+        }
         for page in snapshot.scan(None) {
             let url = page?.url;
             let history = snapshot.history(&url)?;
@@ -46,33 +58,30 @@ impl Export {
     }
 }
 
-/// Epochs numbered in the order of their names.
-///
-/// Visits that differ in nothing but their epoch stand in the order of its number, and a store that
-/// is made of an export numbers epochs as they come.
+/// Epochs numbered in the order of their names: visits that differ in nothing but their epoch stand in
+/// the order of its number.
 struct ByName {
-    sorted: Vec<String>,
+    sorted: Vec<EpochInfo>,
     /// The place among those of each epoch, by its number in the store.
     places: Vec<u32>,
 }
 
 impl ByName {
-    fn new(epochs: &[String]) -> ByName {
+    fn new(epochs: &[EpochInfo]) -> ByName {
         let mut sorted = epochs.to_vec();
-        sorted.sort_unstable();
-        let places = epochs
-            .iter()
-            .map(|name| {
-                let before = sorted.partition_point(|other| other < name);
-                u32::try_from(before).unwrap_or(u32::MAX)
-            })
-            .collect();
+        sorted.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        let place = |info: &EpochInfo| sorted.partition_point(|other| other.name < info.name);
+        let places = epochs.iter().map(|info| u32::try_from(place(info)).unwrap_or(u32::MAX));
+        let places = places.collect();
+        for (number, info) in (0..).zip(&mut sorted) {
+            info.epoch = Epoch(number);
+        }
         ByName { sorted, places }
     }
 
     fn renumber(&self, mut visit: Visit) -> Visit {
-        if let Seen::Content(content) = &mut visit.seen {
-            let number = usize::try_from(content.epoch.0).unwrap_or(usize::MAX);
+        if let Seen::Content(content) | Seen::Restated(content) = &mut visit.seen {
+            let number = usize::try_from(content.epoch.count()).unwrap_or(usize::MAX);
             content.epoch = Epoch(self.places.get(number).copied().unwrap_or(u32::MAX));
         }
         visit
@@ -85,8 +94,14 @@ mod tests {
 
     #[test]
     fn visits_of_two_epochs_stand_in_the_order_of_the_names() {
-        let names = ByName::new(&["b", "c", "a"].map(String::from));
-        assert_eq!(names.sorted, ["a", "b", "c"]);
+        let info = |(number, name): (u32, &str)| EpochInfo {
+            epoch: Epoch(number),
+            name: name.to_owned(),
+            begun: 0,
+            retired: false,
+        };
+        let names = ByName::new(&[(0, "b"), (1, "c"), (2, "a")].map(info));
+        assert_eq!(names.sorted, [(0, "a"), (1, "b"), (2, "c")].map(info));
         let numbers = [0, 1, 2].map(|number| {
             let content = simkeep::Content { fingerprint: 0, digest: None, epoch: Epoch(number) };
             let visit = Visit { time: 0, seen: Seen::Content(content), status: None };

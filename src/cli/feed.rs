@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-use simkeep::Digest;
-use simkeep::fingerprint::{Fingerprinter, Recipe};
+use arrayvec::ArrayVec;
+use simkeep::fingerprint::Fingerprinter;
+use simkeep::{Digest, Origin};
 
 use super::exit::Failure;
 use super::input::{Broken, Input, Item, Payload, Record, Source};
@@ -27,10 +28,12 @@ pub(super) struct Entry {
 
 /// What a record found.
 pub(super) enum Found {
-    /// Content; this is the fingerprint that was made of its text.
-    Text(u64),
+    /// Content; these are the fingerprints that were made of its text, by each origin.
+    Texts(ArrayVec<u64, 2>),
     /// Content with a fingerprint made elsewhere, and by what if the record says so.
     Ready(u64, Option<String>),
+    /// A fingerprint more of content that was seen before, and by what it was made.
+    Restated(u64, String),
     NotModified,
     Gone,
     Failed,
@@ -42,6 +45,8 @@ pub(super) enum Found {
 pub(super) enum Fed {
     Entry(Entry),
     Broken(Broken),
+    /// The name of an epoch, older than those whose names come after.
+    Epoch(String),
     /// A record of this kind has nothing to say of a page.
     Passed(&'static str),
 }
@@ -55,17 +60,24 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Begins to read. The thread ends when all is read, or when nobody takes what it reads.
+    /// Begins to read, and to make fingerprints of texts by each of these origins. The thread ends when
+    /// all is read, or when nobody takes what it reads.
     ///
     /// The store may stand in a folder that is read; its own files are no pages.
-    pub(super) fn start(sources: Vec<Source>, store: &Path) -> Result<Feed, Failure> {
+    pub(super) fn start(
+        sources: Vec<Source>,
+        store: &Path,
+        origins: Vec<Origin>,
+    ) -> Result<Feed, Failure> {
         let input = Input::new(sources).except(store);
         let bytes = input.progress();
         let (sender, entries) = sync_channel(WAITING);
-        let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
         let read = move || {
+            let fingerprinters = origins.iter().map(Origin::fingerprinter);
+            // Each has all that it needs.
+            let mut fingerprinters: Vec<_> = fingerprinters.filter_map(Result::ok).collect();
             for item in input {
-                if sender.send(prepare(item, &mut fingerprinter)).is_err() {
+                if sender.send(prepare(item, &mut fingerprinters)).is_err() {
                     return;
                 }
             }
@@ -88,18 +100,24 @@ impl Feed {
     }
 }
 
-fn prepare(item: Item, fingerprinter: &mut Fingerprinter<'_>) -> Fed {
+fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
     let Record { url, time, payload, digest, status, epoch } = match item {
         Item::Record(record) => record,
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
+        Item::Epoch(name) => return Fed::Epoch(name),
     };
     let found = match payload {
-        Payload::Text(text) => match fingerprinter.of_text(&text) {
-            Ok(fingerprint) => Found::Text(fingerprint),
-            Err(error) => return Fed::Broken(Broken { at: url, why: error.to_string() }),
-        },
+        Payload::Text(document) => {
+            match fingerprinters.iter_mut().map(|f| f.of(&document)).collect() {
+                Ok(fingerprints) => Found::Texts(fingerprints),
+                Err(error) => return Fed::Broken(Broken { at: url, why: error.to_string() }),
+            }
+        }
         Payload::Ready { fingerprint } => Found::Ready(fingerprint, epoch),
+        Payload::Restated { fingerprint } => {
+            Found::Restated(fingerprint, epoch.unwrap_or_default())
+        }
         Payload::NotModified => Found::NotModified,
         Payload::Gone => Found::Gone,
         Payload::Failed => Found::Failed,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::Value;
-use simkeep::{Snapshot, Verdict, Version};
+use simkeep::{EpochInfo, Snapshot, Verdict, Version};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -11,7 +11,8 @@ use super::{Common, input, time, visit, words};
 /// Print all visits of a page, and what each meant after those before it
 ///
 /// A line a visit: time, HTTP status, fingerprint, digest, and the verdict: new, same (and by what
-/// that is known), changed by so many bits, reverted to an earlier version, gone, or failed.
+/// that is known), changed by so many bits, reverted to an earlier version, gone, or failed; and what
+/// was restated of it in another epoch.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms
@@ -61,7 +62,7 @@ impl History {
         Ok(Exit::Done)
     }
 
-    fn object(&self, version: &Version, epochs: &[String]) -> Value {
+    fn object(&self, version: &Version, epochs: &[EpochInfo]) -> Value {
         let mut object = visit::object(&self.url, &version.visit, epochs);
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         put("verdict", words::verdict_key(version.verdict).into());

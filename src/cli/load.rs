@@ -12,17 +12,17 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use simkeep::{
-    Content, Epoch, Error, LoadOptions, Loaded, Loading, Options, Seen, Stage, Store, Visit,
-    fingerprint,
+    Content, Epoch, Error, LoadOptions, Loaded, Loading, Observation, Observed, Origin, Seen,
+    Stage, Store, Visit,
 };
 
-use super::Common;
 use super::exit::{Exit, Failure, say};
 use super::feed::{Entry, Fed, Feed, Found};
 use super::ingest::{check, parse_epoch};
 use super::input::{Broken, Source};
 use super::output::Output;
 use super::words::{bytes, count};
+use super::{Common, origin};
 
 /// Load other stores, JSON lines, files and web archives into a store, all of it or nothing
 ///
@@ -58,8 +58,9 @@ pub(super) struct Load {
 impl Load {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
-        let store = Store::open_or_create(&self.common.store, Options::default())?;
-        let taken = RefCell::new(Taken::new(&store, &self.epoch, self.skip_broken));
+        let store = Store::open_or_create(&self.common.store, origin::options()?)?;
+        let origins = origin::live(&store.snapshot())?;
+        let taken = RefCell::new(Taken::new(&store, origins, &self.epoch, self.skip_broken));
         let observations =
             self.parts().into_iter().flat_map(|part| match part.open(&self.common.store, &taken) {
                 Ok(observations) => observations,
@@ -117,7 +118,20 @@ enum Part<'p> {
     Sources(Vec<Source>),
 }
 
-type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<(String, Visit)>> + 't>;
+type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Told>> + 't>;
+
+/// An observation that owns its URL.
+struct Told {
+    url: String,
+    visit: Visit,
+    also: Option<(u64, Epoch)>,
+}
+
+impl Observed for Told {
+    fn observation(&self) -> Observation<'_> {
+        Observation { url: &self.url, visit: self.visit, also: self.also }
+    }
+}
 
 impl Part<'_> {
     /// Its observations.
@@ -129,14 +143,16 @@ impl Part<'_> {
                 }
                 let reader = super::read(path)?;
                 let observations = reader.observations();
-                let names = reader.epochs().to_vec();
+                let numbers = taken.borrow().store.take_epochs(&reader)?;
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, visit) = observation?;
-                    Ok((url.to_string(), taken.borrow_mut().renumber(visit, &names)?))
+                    let visit = renumbered(visit, &numbers);
+                    Ok(Told { url: url.to_string(), visit, also: None })
                 })))
             }
             Part::Sources(sources) => {
-                let mut feed = Some(Feed::start(sources, into)?);
+                let origins = taken.borrow().origins.clone();
+                let mut feed = Some(Feed::start(sources, into, origins)?);
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
                         let Ok(fed) = feed.as_ref()?.entries.recv() else {
@@ -159,6 +175,9 @@ const NAMED: u64 = 20;
 /// What has come so far.
 struct Taken<'s> {
     store: &'s Store,
+    /// What makes the fingerprints of texts, and their epochs once there is a text.
+    origins: Vec<Origin>,
+    of_texts: Vec<Epoch>,
     /// The epoch of ready-made fingerprints that name none.
     ready_made: &'s str,
     skip_broken: bool,
@@ -171,9 +190,16 @@ struct Taken<'s> {
 }
 
 impl<'s> Taken<'s> {
-    fn new(store: &'s Store, ready_made: &'s str, skip_broken: bool) -> Taken<'s> {
+    fn new(
+        store: &'s Store,
+        origins: Vec<Origin>,
+        ready_made: &'s str,
+        skip_broken: bool,
+    ) -> Taken<'s> {
         Taken {
             store,
+            origins,
+            of_texts: Vec::new(),
             ready_made,
             skip_broken,
             epochs: HashMap::new(),
@@ -184,18 +210,18 @@ impl<'s> Taken<'s> {
     }
 
     /// Ends the stream.
-    fn fail(&mut self, failure: Failure) -> simkeep::Result<(String, Visit)> {
+    fn fail(&mut self, failure: Failure) -> simkeep::Result<Told> {
         self.failure = Some(failure);
         Err(Error::Cancelled)
     }
 
     /// The observation that an entry is; none if there is nothing to observe.
-    fn take(&mut self, fed: Fed) -> Option<simkeep::Result<(String, Visit)>> {
+    fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Told>> {
         match fed {
             Fed::Entry(entry) => {
                 let url = entry.url.clone();
                 match self.visit(entry) {
-                    Ok(Some(visit)) => Some(Ok((url, visit))),
+                    Ok(Some((visit, also))) => Some(Ok(Told { url, visit, also })),
                     Ok(None) => {
                         let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
                         self.broken(Broken { at: super::escape::whole(&url), why })
@@ -208,10 +234,11 @@ impl<'s> Taken<'s> {
                 *self.passed.entry(kind).or_default() += 1;
                 None
             }
+            Fed::Epoch(name) => self.epoch(&name).err().map(Err),
         }
     }
 
-    fn broken(&mut self, Broken { at, why }: Broken) -> Option<simkeep::Result<(String, Visit)>> {
+    fn broken(&mut self, Broken { at, why }: Broken) -> Option<simkeep::Result<Told>> {
         self.broken += 1;
         if !self.skip_broken {
             let why = format!("{at}: {why}; nothing was stored, see --skip-broken");
@@ -229,20 +256,40 @@ impl<'s> Taken<'s> {
         }
     }
 
-    /// The visit of an entry; none of a revisit.
-    fn visit(&mut self, entry: Entry) -> simkeep::Result<Option<Visit>> {
+    /// The visit of an entry, and the other fingerprint of what it saw; none of a revisit.
+    fn visit(&mut self, entry: Entry) -> simkeep::Result<Option<(Visit, Option<(u64, Epoch)>)>> {
         let Entry { time, status, digest, found, .. } = entry;
-        let content = |fingerprint, epoch| Seen::Content(Content { fingerprint, digest, epoch });
+        let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
+        let mut also = None;
         let seen = match found {
-            Found::Text(fingerprint) => content(fingerprint, self.epoch(fingerprint::RECIPE)?),
-            Found::Ready(fingerprint, Some(name)) => content(fingerprint, self.epoch(&name)?),
-            Found::Ready(fingerprint, None) => content(fingerprint, self.epoch(self.ready_made)?),
+            Found::Texts(fingerprints) => {
+                let mut each = fingerprints.into_iter().zip(self.of_texts()?.iter().copied());
+                let Some((fingerprint, epoch)) = each.next() else { return Ok(None) };
+                also = each.next();
+                Seen::Content(content(fingerprint, epoch))
+            }
+            Found::Ready(fingerprint, name) => {
+                let name = name.unwrap_or_else(|| self.ready_made.to_owned());
+                Seen::Content(content(fingerprint, self.epoch(&name)?))
+            }
+            Found::Restated(fingerprint, name) => {
+                Seen::Restated(content(fingerprint, self.epoch(&name)?))
+            }
             Found::NotModified => Seen::NotModified { digest },
             Found::Gone => Seen::Gone,
             Found::Failed => Seen::Failed,
             Found::Revisit(..) => return Ok(None),
         };
-        Ok(Some(Visit { time, seen, status }))
+        Ok(Some((Visit { time, seen, status }, also)))
+    }
+
+    /// The epochs of texts, the newest first; they begin with the first text.
+    fn of_texts(&mut self) -> simkeep::Result<&[Epoch]> {
+        if self.of_texts.is_empty() {
+            let epochs = self.origins.iter().map(|origin| self.store.begin_epoch(origin));
+            self.of_texts = epochs.collect::<simkeep::Result<_>>()?;
+        }
+        Ok(&self.of_texts)
     }
 
     fn epoch(&mut self, name: &str) -> simkeep::Result<Epoch> {
@@ -253,19 +300,16 @@ impl<'s> Taken<'s> {
         self.epochs.insert(name.to_owned(), epoch);
         Ok(epoch)
     }
+}
 
-    /// The same visit with the number that its epoch, one of these, has in this store.
-    fn renumber(&mut self, mut visit: Visit, names: &[String]) -> simkeep::Result<Visit> {
-        if let Seen::Content(content) = &mut visit.seen {
-            let name = usize::try_from(content.epoch.0).ok().and_then(|at| names.get(at));
-            // One without a name is refused by its number.
-            content.epoch = match name {
-                Some(name) => self.epoch(name)?,
-                None => Epoch(u32::MAX),
-            };
-        }
-        Ok(visit)
+/// The same visit with the number that its epoch has here, which these are.
+fn renumbered(mut visit: Visit, numbers: &[Epoch]) -> Visit {
+    if let Seen::Content(content) | Seen::Restated(content) = &mut visit.seen {
+        let here = usize::try_from(content.epoch.count()).ok().and_then(|at| numbers.get(at));
+        // One without a name is refused by its number.
+        content.epoch = here.copied().unwrap_or(Epoch(u32::MAX));
     }
+    visit
 }
 
 /// What is shown on a terminal while a load goes on.

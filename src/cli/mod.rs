@@ -5,6 +5,7 @@
 //! store without ever writing to it, also beside a writer.
 
 mod df;
+mod epoch;
 mod escape;
 mod evaluate;
 mod exit;
@@ -19,6 +20,7 @@ mod ingest;
 mod input;
 mod load;
 mod near;
+mod origin;
 mod output;
 mod pairs;
 mod recipe;
@@ -78,6 +80,7 @@ enum Verb {
     Fingerprint(fingerprint::Fingerprint),
     Evaluate(evaluate::Evaluate),
     Df(df::Df),
+    Epoch(epoch::Epoch),
 }
 
 /// What every verb is told.
@@ -130,6 +133,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Fingerprint(verb) => verb.run(output),
         Verb::Evaluate(verb) => verb.run(output),
         Verb::Df(verb) => verb.run(output),
+        Verb::Epoch(verb) => verb.run(output),
     };
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
     exit::code(done)

@@ -7,11 +7,11 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use serde_json::json;
 use simkeep::fingerprint::Document;
-use simkeep::{Epoch, Matches, Prefix, Query, Snapshot, Versions, fingerprint};
+use simkeep::{Epoch, Matches, Prefix, Query, Snapshot, Versions};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
-use super::{Common, escape, explain, input, visit, words};
+use super::{Common, escape, explain, input, origin, visit, words};
 
 /// Find pages near a fingerprint, a text or another page
 ///
@@ -27,8 +27,9 @@ use super::{Common, escape, explain, input, visit, words};
   simkeep near 0123456789abcdef -k 8 --explain
   echo 'some text' | simkeep near --text -
 
-Fingerprints are compared within one epoch: what was made by the same recipe. A --text is compared
-with pages whose text simkeep fingerprinted itself, a --url within the epoch of its content. A ready
+Fingerprints are compared within one epoch: what was made by the same recipe. Of a --text the
+fingerprint is made as of the newest epoch that simkeep makes fingerprints of, or of --epoch; a --url is
+compared within the epoch of its content. A ready
 fingerprint is compared within the only epoch that has pages; if there are more, name one with
 --epoch (`simkeep stats` lists them).
 
@@ -100,7 +101,7 @@ impl Near {
             });
             let mut object = json!({
                 "fingerprint": visit::fingerprint(fingerprint),
-                "epoch": visit::epoch(snapshot.epochs(), epoch.0),
+                "epoch": visit::epoch(snapshot.epochs(), epoch),
                 "k": query.k,
                 "complete": matches.complete,
                 "within": matches.within,
@@ -166,15 +167,15 @@ impl Near {
         }
         let epochs = snapshot.epochs();
         if let Some(path) = &self.text {
-            let name = self.epoch.as_deref().unwrap_or(fingerprint::RECIPE);
-            let text = read_document(path)?.into_text();
-            return Ok(Some((fingerprint::of_text(&text), named(epochs, name)?)));
+            let named = self.epoch.as_deref().map(|name| origin::named(epochs, name));
+            let (epoch, origin) = origin::of_texts(snapshot, named.transpose()?)?;
+            return Ok(Some((origin.fingerprinter()?.of(&read_document(path)?)?, epoch)));
         }
         let Some(fingerprint) = self.fingerprint else {
             return Err(Failure::Usage("name a fingerprint, a --text or a --url".into()));
         };
         let epoch = match &self.epoch {
-            Some(name) => named(epochs, name)?,
+            Some(name) => origin::named(epochs, name)?,
             None => self.only_epoch(snapshot, fingerprint)?,
         };
         Ok(Some((fingerprint, epoch)))
@@ -182,21 +183,19 @@ impl Near {
 
     /// The only epoch that has pages.
     fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
-        let names = snapshot.epochs();
         let mut with_pages = Vec::new();
-        for number in 0..u32::try_from(names.len()).unwrap_or(u32::MAX) {
-            let epoch = Epoch(number);
-            if names.len() == 1 || self.has_pages(snapshot, fingerprint, epoch)? {
-                with_pages.push(epoch);
+        let live = || snapshot.epochs().iter().filter(|info| !info.retired);
+        for info in live() {
+            if live().count() == 1 || self.has_pages(snapshot, fingerprint, info.epoch)? {
+                with_pages.push(info);
             }
         }
         match *with_pages {
-            [only] => Ok(only),
+            [only] => Ok(only.epoch),
             // Any epoch has nothing near.
-            [] => Ok(Epoch(0)),
+            [] => Ok(snapshot.newest_epoch()),
             _ => {
-                let names: Vec<&str> =
-                    with_pages.iter().map(|epoch| visit::epoch(names, epoch.0)).collect();
+                let names: Vec<&str> = with_pages.iter().map(|info| info.name.as_str()).collect();
                 let names = names.join(", ");
                 Err(Failure::Usage(format!(
                     "the store has fingerprints of several epochs; say with --epoch which: {names}"
@@ -234,15 +233,6 @@ impl Near {
             limit = limit.saturating_mul(2);
         }
     }
-}
-
-pub(super) fn named(epochs: &[String], name: &str) -> Result<Epoch, Failure> {
-    let number = epochs.iter().position(|known| known == name);
-    let number = number.and_then(|number| u32::try_from(number).ok());
-    number.map(Epoch).ok_or_else(|| {
-        let known = epochs.join(", ");
-        Failure::Usage(format!("the store has no epoch {name}; name one with --epoch: {known}"))
-    })
 }
 
 /// A document, read as `ingest` reads a page; `-` is standard input.

@@ -12,7 +12,7 @@ use simkeep::{Epoch, NearPair, Prefix, Query, Snapshot};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
-use super::{Common, escape, near, visit, words};
+use super::{Common, escape, origin, visit, words};
 
 /// List all pairs of near-duplicates
 ///
@@ -50,7 +50,7 @@ impl Pairs {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = self.common.read()?.snapshot();
         let epoch = match &self.epoch {
-            Some(name) => near::named(snapshot.epochs(), name)?,
+            Some(name) => origin::named(snapshot.epochs(), name)?,
             None => snapshot.newest_epoch(),
         };
         let mut like = Query::new(0, self.k).epoch(epoch);

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::{Page, Prefix};
+use simkeep::{EpochInfo, Page, Prefix};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -63,7 +63,7 @@ fn row(page: &Page) -> String {
     )
 }
 
-fn object(page: &Page, epochs: &[String]) -> Value {
+fn object(page: &Page, epochs: &[EpochInfo]) -> Value {
     let mut object = json!({
         "url": page.url,
         "visits": page.visits,
@@ -78,7 +78,7 @@ fn object(page: &Page, epochs: &[String]) -> Value {
         if let Some(digest) = content.digest {
             put("digest", digest.to_string().into());
         }
-        put("epoch", visit::epoch(epochs, content.epoch.0).into());
+        put("epoch", visit::epoch(epochs, content.epoch).into());
         if let Some(seen) = page.content_seen {
             put("content_seen", time::format(seen).into());
         }

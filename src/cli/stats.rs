@@ -40,8 +40,16 @@ impl Stats {
         ] {
             output.line(&format!("{name:<22}  {value:>14}"))?;
         }
-        for (number, name) in stats.epochs.iter().enumerate() {
-            output.line(&format!("epoch {number:<16}  {:>14}", escape::whole(name)))?;
+        for info in &stats.epochs {
+            let ended = if info.retired { "  (ended)" } else { "" };
+            let (number, name) = (info.epoch.count(), escape::whole(&info.name));
+            output.line(&format!("epoch {number:<16}  {name:>14}{ended}"))?;
+        }
+        if stats.epoch_due {
+            let visits = count(stats.epoch_visits);
+            output.line(&format!(
+                "a new epoch is due: {visits} visits came since the newest began; see simkeep epoch"
+            ))?;
         }
         if !stats.segments.is_empty() {
             output.line("")?;
@@ -75,7 +83,9 @@ fn object(stats: &simkeep::Stats) -> Value {
         "segment_bytes": stats.segment_bytes,
         "catalog_bytes": stats.catalog_bytes,
         "sequence": stats.sequence,
-        "epochs": stats.epochs,
+        "epochs": stats.epochs.iter().map(|info| &info.name).collect::<Vec<_>>(),
+        "epoch_visits": stats.epoch_visits,
+        "epoch_due": stats.epoch_due,
         "segments": stats.segments.iter().map(segment).collect::<Vec<_>>(),
     })
 }

@@ -1,7 +1,7 @@
 //! A visit as it is shown.
 
 use serde_json::{Map, Value};
-use simkeep::{Digest, Seen, Visit};
+use simkeep::{Digest, Epoch, EpochInfo, Seen, Visit};
 
 use super::time;
 
@@ -12,12 +12,13 @@ pub(super) fn seen(seen: &Seen) -> Option<&'static str> {
         Seen::NotModified { .. } => Some("not-modified"),
         Seen::Gone => Some("gone"),
         Seen::Failed => Some("failed"),
+        Seen::Restated(_) => Some("restated"),
     }
 }
 
 /// A visit as `export` writes and `ingest` reads it: keys in this order, and only those that say
-/// something. `epochs` are the names that the visit's epoch number is counted in.
-pub(super) fn object(url: &str, visit: &Visit, epochs: &[String]) -> Map<String, Value> {
+/// something.
+pub(super) fn object(url: &str, visit: &Visit, epochs: &[EpochInfo]) -> Map<String, Value> {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("url", url.into());
@@ -29,7 +30,7 @@ pub(super) fn object(url: &str, visit: &Visit, epochs: &[String]) -> Map<String,
         put("digest", digest.to_string().into());
     }
     if let Some(content) = visit.seen.content() {
-        put("epoch", epoch(epochs, content.epoch.0).into());
+        put("epoch", epoch(epochs, content.epoch).into());
     }
     if let Some(status) = visit.status {
         put("status", status.into());
@@ -66,7 +67,7 @@ fn digest_or_dash(digest: Option<Digest>) -> String {
 }
 
 /// The name of an epoch.
-pub(super) fn epoch(epochs: &[String], number: u32) -> &str {
+pub(super) fn epoch(epochs: &[EpochInfo], epoch: Epoch) -> &str {
     // A store names every epoch that it has fingerprints of.
-    usize::try_from(number).ok().and_then(|at| epochs.get(at)).map_or("", String::as_str)
+    epochs.iter().find(|info| info.epoch == epoch).map_or("", |info| &info.name)
 }

@@ -93,6 +93,8 @@ pub(super) fn verdict(verdict: Verdict) -> String {
         Verdict::Failed => "failed".into(),
         Verdict::OutOfOrder => "out of order".into(),
         Verdict::Known => "known already".into(),
+        Verdict::Restated => "restated in another epoch".into(),
+        Verdict::Missing => "nothing to restate".into(),
     }
 }
 
@@ -107,6 +109,8 @@ pub(super) fn verdict_key(verdict: Verdict) -> &'static str {
         Verdict::Failed => "failed",
         Verdict::OutOfOrder => "out-of-order",
         Verdict::Known => "known",
+        Verdict::Restated => "restated",
+        Verdict::Missing => "missing",
     }
 }
 

@@ -207,7 +207,7 @@ impl Head {
         let all = || std::iter::once(content).chain(also);
         let pairs = self.last_version().flat_map(|v| all().map(move |c| (&v.content, c)));
         let common = pairs.filter(|(a, b)| a.epoch == b.epoch);
-        let newest = common.max_by_key(|(a, _)| a.age());
+        let newest = common.max_by_key(|(a, b)| (a.age(), b.age()));
         newest.map(|(a, b)| (a.compared() ^ b.compared()).count_ones())
     }
 }

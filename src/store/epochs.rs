@@ -110,8 +110,8 @@ impl Shared {
         live(self.register(name, reserved(name), false, |_| Ok(()))?)
     }
 
-    /// The numbers that the epochs of another store have here. Those that are new come with their
-    /// tables, and have ended if they have there.
+    /// The numbers that the epochs of another store have here. They come with their tables, and those
+    /// that have nothing here have ended if they have there.
     pub(super) fn epochs_of(
         &self,
         others: &[EpochInfo],
@@ -130,16 +130,37 @@ impl Shared {
             }
             Ok(info.epoch)
         };
-        others.iter().map(of).collect()
+        let here = others.iter().map(of).collect::<Result<Vec<_>>>()?;
+        let _one = self.registering.lock();
+        for (other, epoch) in others.iter().zip(&here).filter(|(other, _)| other.retired) {
+            // One that was here and has nothing ends, too.
+            let now = self.snapshot();
+            let info = known(now.epochs(), *epoch).filter(|info| !info.retired);
+            let empty = now.fingerprints(*epoch) == 0 && *epoch != now.newest_epoch();
+            if let Some(info) = info.filter(|info| empty && info.name == other.name) {
+                self.put_epoch(EpochInfo { retired: true, ..info.clone() })?;
+            }
+        }
+        Ok(here)
     }
 
     pub(super) fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
         origin.fingerprinter()?;
         let reserved = origin.recipe().mask().leading_zeros();
-        live(self.register(&origin.name(), reserved, false, |epoch| {
+        let mut copied = false;
+        let info = self.register(&origin.name(), reserved, false, |epoch| {
+            copied = true;
             let table = origin.frequencies();
             table.map_or(Ok(()), |table| table.copy_to(&self.disk, epoch.count().into()))
-        })?)
+        })?;
+        let epoch = live(info)?;
+        // What was registered by name alone, or lost its table, has none.
+        if let Some(table) = origin.frequencies().filter(|_| !copied)
+            && self.snapshot().origin(epoch).is_err()
+        {
+            table.copy_to(&self.disk, epoch.count().into())?;
+        }
+        Ok(epoch)
     }
 
     pub(super) fn retire_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
@@ -197,7 +218,13 @@ impl Snapshot {
         let Some(id) = named.table else {
             return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
         };
-        let table = Table::open_on(&*self.view.disk, epoch.count().into())?;
+        let table = Table::open_on(&*self.view.disk, epoch.count().into()).map_err(|e| {
+            if !e.is_not_found() {
+                return e;
+            }
+            let why = format!("it is not there; begin the epoch {} once more with it", info.name);
+            Error::NotATable { file: table_name(epoch).to_string(), why }
+        })?;
         if table.id() != id {
             let what = format!("expected the table {id:016x}, found {:016x}", table.id());
             return Err(Error::corrupt(table_name(epoch), 0, what));
@@ -219,6 +246,15 @@ impl Snapshot {
         let newest = self.newest_epoch();
         let scan = if self.may_be_stale(newest) { self.scan_after(after) } else { self.no_scan() };
         Stale { scan, newest }
+    }
+
+    /// How many distinct fingerprints of an epoch can be searched; those that several segments have
+    /// count for each. Reads no table.
+    pub fn fingerprints(&self, epoch: Epoch) -> u64 {
+        let tables = self.view.segments.iter().filter_map(|live| live.tables(epoch.0));
+        let sealed: u64 = tables.map(|tables| u64::from(tables.tables.len())).sum();
+        let memtables = self.view.memtables.iter();
+        sealed + memtables.map(|m| u64::from(m.read().fingerprints(epoch.0))).sum::<u64>()
     }
 
     /// Whether any component has fingerprints of another epoch. Those of an ended one may have no

@@ -210,7 +210,8 @@ impl Store {
     /// Begins an epoch: from here on it is the newest, and what pages had before is
     /// [stale](Store::stale). Its table of document frequencies, if it has one, is copied into the
     /// store's directory and stays until the epoch [ends](Store::retire_epoch). An epoch that there is
-    /// already is not begun again. One commit; with a table two syncs more.
+    /// already is not begun again, but gets its table if that is missing. One commit; with a table two
+    /// syncs more.
     ///
     /// While two epochs live, whoever has a page at hand makes the fingerprints of both
     /// ([`Observation::also`]): then its distance to what was seen before is known whichever of them
@@ -379,6 +380,16 @@ impl Store {
         self.shared().load(observations.into_iter(), options)
     }
 
+    /// Registers the epochs of another store here, unless there are epochs of these names, with their
+    /// tables of document frequencies. Returns the numbers that they have here.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`epoch`](Store::epoch).
+    pub fn take_epochs(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
+        self.shared().epochs_of(other.epochs(), &other.view.disk)
+    }
+
     /// Loads everything that is seen of another store. Epochs are those of the same name; they are
     /// registered first, with their tables of document frequencies, and stay even if the load comes to
     /// nothing.
@@ -403,7 +414,7 @@ impl Store {
     /// Those of [`load`](Store::load) and [`epoch`](Store::epoch).
     pub fn copy_from(&self, other: &Snapshot, options: LoadOptions<'_>) -> Result<Loaded> {
         let observations = other.observations();
-        let numbers = self.shared().epochs_of(other.epochs(), &other.view.disk)?;
+        let numbers = self.take_epochs(other)?;
         let there = |(url, visit)| (url, observations::renumbered(visit, &numbers));
         self.load(observations.map(|observation| observation.map(there)), options)
     }
@@ -453,7 +464,8 @@ impl Store {
     }
 
     /// Merges all segments into one, and returns when that is done. Reads and writes all of the
-    /// store's segments once; more than 128 of them twice.
+    /// store's segments once; more than 128 of them twice. A single one is left as it is, unless it has
+    /// fingerprint tables of an epoch that has ended.
     ///
     /// # Errors
     ///

@@ -237,7 +237,8 @@ impl Shared {
     }
 
     /// Whether the segments would take much less room as one, and may become one: what goes then are
-    /// records of pages that newer segments have, too, and what was forgotten.
+    /// records of pages that newer segments have, too, what was forgotten, and the fingerprint tables
+    /// of epochs that have ended.
     fn is_wasteful(&self) -> bool {
         let view = self.view();
         let sum = |of: fn(&Numbers) -> u64| -> u64 {
@@ -249,9 +250,12 @@ impl Shared {
         };
         let is_much = |all: u64, left: u64| all.saturating_mul(10) > left.saturating_mul(13);
         let records = sum(|n| n.pages);
-        view.segments.len() > 1
-            && (is_much(records, left(|n| n.page_delta))
-                || is_much(sum(|n| n.visits), left(|n| n.visit_delta)))
+        let fingerprints = sum(|n| n.fingerprints);
+        let ended: u64 = view.segments.iter().map(|live| view.ended_fingerprints(live)).sum();
+        let several = view.segments.len() > 1;
+        (several && is_much(records, left(|n| n.page_delta))
+            || several && is_much(sum(|n| n.visits), left(|n| n.visit_delta))
+            || is_much(fingerprints, fingerprints.saturating_sub(ended)))
             && records < PAGES_MAX
             && self.has_space(&view.segments).unwrap_or(false)
     }
@@ -277,12 +281,14 @@ impl Shared {
         let mut all = Merged::default();
         loop {
             self.sound()?;
-            let inputs = self.view().segments.to_vec();
-            if inputs.len() < 2 {
-                return Ok(all);
-            }
+            let view = self.view();
+            let inputs = view.segments.to_vec();
             let whole = inputs.len() <= MERGED_MAX;
-            for inputs in inputs.chunks(MERGED_MAX).filter(|inputs| inputs.len() > 1) {
+            let gains = |inputs: &&[Arc<LiveSegment>]| match inputs {
+                [only] => view.ended_fingerprints(only) > 0,
+                several => !several.is_empty(),
+            };
+            for inputs in inputs.chunks(MERGED_MAX).filter(gains) {
                 let merged = self.merge_segments(inputs, &[], &|_, _| Ok(false), stop)?;
                 all.inputs += merged.inputs;
                 all.bytes += merged.bytes;

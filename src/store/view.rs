@@ -200,6 +200,13 @@ pub(crate) fn known_in(
 }
 
 impl View {
+    /// How many fingerprints a segment has of epochs that have ended.
+    pub(crate) fn ended_fingerprints(&self, live: &LiveSegment) -> u64 {
+        let ended = self.epochs.iter().filter(|info| info.retired);
+        let tables = ended.filter_map(|info| live.tables(info.epoch.0));
+        tables.map(|tables| u64::from(tables.tables.len())).sum()
+    }
+
     /// The page's head as of `sequence`.
     pub(crate) fn head(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Known> {
         match head_in(&self.memtables, lookup, sequence) {

@@ -5,6 +5,7 @@
 
 mod ask;
 mod df;
+mod epoch;
 mod export;
 mod fingerprint;
 mod forget;

@@ -15,7 +15,7 @@ use crate::support::compare::dump;
 use crate::support::model::Model;
 use crate::support::pages::{PREFIXES, URLS};
 use crate::support::sample::{closed_sample, each_observation, file, fill, killed_sample, with};
-use crate::support::{create, on, open, small};
+use crate::support::{create, names, on, open, small};
 
 /// The files of a sound store, and its answers.
 pub(crate) struct Sound {
@@ -46,7 +46,7 @@ pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
     for under in &PREFIXES {
         view.scan(Some(&under.prefix())).collect::<Result<Vec<_>>>()?;
     }
-    Ok((model, searches, view.epochs().to_vec()))
+    Ok((model, searches, names(view.epochs()).into_iter().map(str::to_owned).collect()))
 }
 
 impl Sound {
@@ -100,7 +100,7 @@ impl Sound {
             let observed: Vec<(String, Visit)> =
                 (from..from + 1500).map(|n| page(n, from)).collect();
             observed.iter().for_each(|(url, visit)| ever.insert(url, *visit));
-            let batch = observed.iter().map(|(url, visit)| Observation { url, visit: *visit });
+            let batch = observed.iter().map(|(url, visit)| Observation::of(url, *visit));
             store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
             for forgotten in [3, 17, 950] {
                 store.forget(Scope::Url(&page(forgotten, from).0)).unwrap();

@@ -27,7 +27,7 @@ const WORDS: [(&str, u32); 10] = [
     ("sea", 1),
 ];
 
-fn path() -> PathBuf {
+pub(crate) fn path() -> PathBuf {
     golden::directory().join("words.df")
 }
 
@@ -53,32 +53,59 @@ fn the_golden_table_says_what_it_did_when_it_was_made() {
     assert_eq!(counter.freeze(1).unwrap().id(), table.id());
 }
 
+/// A table as a stranger reads it.
+pub(crate) struct Read {
+    documents: u64,
+    features: String,
+    entries: Vec<(u64, u32)>,
+    /// The leading bits of a hash that the directory goes by, and where the entries of each begin.
+    bits: u32,
+    starts: Vec<u32>,
+    pub(crate) id: u64,
+}
+
+impl Read {
+    /// Reads and checks all of a file.
+    pub(crate) fn of(file: &[u8]) -> Read {
+        let (body, trailer) = file.split_at(file.len() - 320);
+        let (head, body) = body.split_at(64);
+        let mut bytes = Bytes(head);
+        assert_eq!((bytes.take(8), bytes.u32()), (&b"simkdf\0\0"[..], 1));
+        assert!(bytes.take(48).iter().all(|byte| *byte == 0));
+        assert_eq!(bytes.u32(), crc32(&[&head[..60]]));
+
+        let mut bytes = Bytes(trailer);
+        assert_eq!(bytes.take(8), b"simkdfe\0");
+        let [documents, terms, left_out] = [bytes.u64(), bytes.u64(), bytes.u64()];
+        let [least, bits, len] = [bytes.u32(), bytes.u32(), bytes.u32()];
+        assert_eq!((least, left_out), (1, 0));
+        let features = String::from_utf8(bytes.take(len as usize).to_vec()).unwrap();
+        assert!(bytes.take(312 - 44 - len as usize).iter().all(|byte| *byte == 0));
+        let id = bytes.u64();
+        assert_eq!(id, xxh3_64(&file[..file.len() - 8]));
+
+        let (entries, directory) = body.split_at(12 * terms as usize);
+        let mut bytes = Bytes(entries);
+        let entries: Vec<(u64, u32)> = (0..terms).map(|_| (bytes.u64(), bytes.u32())).collect();
+        assert!(entries.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(entries.iter().all(|(_, n)| (1..=documents).contains(&u64::from(*n))));
+        let mut bytes = Bytes(directory);
+        let starts: Vec<u32> = (0..=1 << bits).map(|_| bytes.u32()).collect();
+        bytes.end();
+        let below = |place: usize| {
+            let of = |hash: u64| (u128::from(hash) >> (64 - bits)) as usize;
+            entries.partition_point(|(hash, _)| of(*hash) < place) as u32
+        };
+        assert!(starts.iter().copied().eq((0..=1 << bits).map(below)));
+        Read { documents, features, entries, bits, starts, id }
+    }
+}
+
 #[test]
 fn a_stranger_reads_the_golden_table() {
-    let file = std::fs::read(path()).unwrap();
-    let (body, trailer) = file.split_at(file.len() - 320);
-    let (head, body) = body.split_at(64);
-    let mut bytes = Bytes(head);
-    assert_eq!((bytes.take(8), bytes.u32()), (&b"simkdf\0\0"[..], 1));
-    assert!(bytes.take(48).iter().all(|byte| *byte == 0));
-    assert_eq!(bytes.u32(), crc32(&[&head[..60]]));
-
-    let mut bytes = Bytes(trailer);
-    assert_eq!(bytes.take(8), b"simkdfe\0");
-    let [documents, terms, left_out] = [bytes.u64(), bytes.u64(), bytes.u64()];
-    assert_eq!((documents, terms, left_out), (5, 11, 0));
-    let [least, bits, len] = [bytes.u32(), bytes.u32(), bytes.u32()];
-    assert_eq!((least, bytes.take(len as usize)), (1, &b"words1"[..]));
-    assert!(bytes.take(312 - 44 - len as usize).iter().all(|byte| *byte == 0));
-    assert_eq!(bytes.u64(), xxh3_64(&file[..file.len() - 8]));
-
-    let (entries, directory) = body.split_at(12 * terms as usize);
-    let mut bytes = Bytes(entries);
-    let entries: Vec<(u64, u32)> = (0..terms).map(|_| (bytes.u64(), bytes.u32())).collect();
-    assert!(entries.is_sorted_by(|a, b| a.0 < b.0));
-    let mut bytes = Bytes(directory);
-    let starts: Vec<u32> = (0..=1 << bits).map(|_| bytes.u32()).collect();
-    bytes.end();
+    let Read { documents, features, entries, bits, starts, .. } =
+        Read::of(&std::fs::read(path()).unwrap());
+    assert_eq!((documents, entries.len(), features.as_str()), (5, 11, "words1"));
     assert_eq!((starts[0], starts[1 << bits]), (0, 11));
     let by_hash: BTreeMap<u64, u32> = entries.iter().copied().collect();
     for (word, documents) in WORDS {

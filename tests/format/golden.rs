@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::store::Epoch;
 use super::surt;
-use super::visits::{Head, Seen, Visit};
+use super::visits::{Entry, Head, Seen, count, mask};
 
 pub(crate) fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden")
@@ -27,9 +28,9 @@ pub(crate) struct Near {
 #[derive(Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) sequence: u64,
-    pub(crate) epochs: Vec<String>,
+    pub(crate) epochs: Vec<Epoch>,
     /// In SURT order.
-    pub(crate) pages: Vec<(String, Vec<Visit>)>,
+    pub(crate) pages: Vec<(String, Vec<Entry>)>,
     pub(crate) near: Vec<Near>,
 }
 
@@ -41,41 +42,59 @@ fn small(value: &Value) -> u32 {
     u32::try_from(value.as_u64().unwrap()).unwrap()
 }
 
-fn read_visit(value: &Value) -> Visit {
+fn read_epoch(value: &Value) -> Epoch {
+    Epoch {
+        number: small(&value["number"]),
+        name: value["name"].as_str().unwrap().to_owned(),
+        begun: value["begun"].as_u64().unwrap(),
+        ended: value["ended"].as_bool().unwrap(),
+    }
+}
+
+fn write_epoch(epoch: &Epoch) -> String {
+    let Epoch { number, name, begun, ended } = epoch;
+    let name = serde_json::to_string(name).unwrap();
+    format!("{{\"number\":{number},\"name\":{name},\"begun\":{begun},\"ended\":{ended}}}")
+}
+
+fn read_entry(value: &Value) -> Entry {
     let at = |i: usize| &value[i];
     let seen = match at(1).as_str().unwrap() {
-        "content" => Seen::Content,
+        "content" | "restated" => Seen::Content,
         "gone" => Seen::Gone,
         "not modified" => Seen::NotModified,
         "failed" => Seen::Failed,
         other => panic!("{other}"),
     };
     let digest = at(3).as_str().map(|d| u128::from_str_radix(d, 16).unwrap().to_be_bytes());
-    Visit {
+    let epoch = (!at(5).is_null()).then(|| small(at(5)));
+    Entry {
         time: at(0).as_i64().unwrap(),
         seen,
         status: at(2).as_u64().map(|s| u16::try_from(s).unwrap()),
         digest,
+        restated: epoch.filter(|_| at(1) == "restated").map(count),
         fingerprint: (!at(4).is_null()).then(|| word(at(4))),
-        epoch: (!at(5).is_null()).then(|| small(at(5))),
+        epoch,
     }
 }
 
-fn write_visit(visit: &Visit) -> String {
-    let seen = match visit.seen {
+fn write_entry(entry: &Entry) -> String {
+    let seen = match entry.seen {
+        Seen::Content if entry.restated.is_some() => "restated",
         Seen::Content => "content",
         Seen::Gone => "gone",
         Seen::NotModified => "not modified",
         Seen::Failed => "failed",
     };
     let or_null = |text: Option<String>| text.unwrap_or_else(|| "null".to_owned());
-    let digest = visit.digest.map(|d| format!("\"{:032x}\"", u128::from_be_bytes(d)));
-    let mut out = format!("[{},\"{seen}\"", visit.time);
+    let digest = entry.digest.map(|d| format!("\"{:032x}\"", u128::from_be_bytes(d)));
+    let mut out = format!("[{},\"{seen}\"", entry.time);
     let mut fields = vec![
-        or_null(visit.status.map(|s| s.to_string())),
+        or_null(entry.status.map(|s| s.to_string())),
         or_null(digest),
-        or_null(visit.fingerprint.map(|f| format!("\"{f:016x}\""))),
-        or_null(visit.epoch.map(|e| e.to_string())),
+        or_null(entry.fingerprint.map(|f| format!("\"{f:016x}\""))),
+        or_null(entry.epoch.map(|e| e.to_string())),
     ];
     while fields.last().is_some_and(|f| f == "null") {
         fields.pop();
@@ -92,7 +111,7 @@ impl Expected {
         for line in std::fs::read_to_string(path).unwrap().lines() {
             let line: Value = serde_json::from_str(line).unwrap();
             if let Some(url) = line["url"].as_str() {
-                let visits = line["visits"].as_array().unwrap().iter().map(read_visit);
+                let visits = line["visits"].as_array().unwrap().iter().map(read_entry);
                 expected.pages.push((url.to_owned(), visits.collect()));
             } else if line["near"].is_string() {
                 let pages = line["pages"].as_array().unwrap().iter().map(|page| {
@@ -108,18 +127,19 @@ impl Expected {
             } else {
                 expected.sequence = line["sequence"].as_u64().unwrap();
                 let epochs = line["epochs"].as_array().unwrap().iter();
-                expected.epochs = epochs.map(|e| e.as_str().unwrap().to_owned()).collect();
+                expected.epochs = epochs.map(read_epoch).collect();
             }
         }
         expected
     }
 
     pub(crate) fn write(&self) -> String {
-        let epochs = serde_json::to_string(&self.epochs).unwrap();
-        let mut out = format!("{{\"sequence\":{},\"epochs\":{epochs}}}\n", self.sequence);
+        let epochs: Vec<String> = self.epochs.iter().map(write_epoch).collect();
+        let (sequence, epochs) = (self.sequence, epochs.join(","));
+        let mut out = format!("{{\"sequence\":{sequence},\"epochs\":[{epochs}]}}\n");
         for (url, visits) in &self.pages {
             let url = serde_json::to_string(url).unwrap();
-            let visits: Vec<String> = visits.iter().map(write_visit).collect();
+            let visits: Vec<String> = visits.iter().map(write_entry).collect();
             writeln!(out, "{{\"url\":{url},\"visits\":[{}]}}", visits.join(",")).unwrap();
         }
         for near in &self.near {
@@ -144,10 +164,11 @@ impl Expected {
         let mut found = BTreeSet::new();
         for (url, visits) in &self.pages {
             let in_force = Head::of(visits).and_then(|h| h.in_force());
-            let ever = visits.iter().filter_map(Visit::content).filter(|_| every_version);
+            let ever = visits.iter().filter_map(Entry::content).filter(|_| every_version);
             let in_force = in_force.into_iter().filter(|_| !every_version);
             for (_, candidate, _) in ever.chain(in_force).filter(|v| v.2 == epoch) {
-                let distance = (candidate ^ fingerprint).count_ones();
+                let candidate = candidate & mask(epoch);
+                let distance = (candidate ^ fingerprint & mask(epoch)).count_ones();
                 if distance <= k {
                     found.insert((distance, surt::key(url), url.clone(), candidate));
                 }

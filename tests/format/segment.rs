@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::bytes::{Bytes, crc32};
 use super::surt;
 use super::tables::{self, Shape, Tables};
-use super::visits::{Carried, Head, Version, Visit, visits};
+use super::visits::{Carried, Entry, Head, Version, entries, mask, visits};
 
 /// A page of a segment.
 #[derive(Debug)]
@@ -17,24 +17,26 @@ pub(crate) struct Page {
     pub(crate) url: String,
     pub(crate) reset: bool,
     pub(crate) earlier: bool,
-    /// How many chunks its visits are in.
+    /// How many chunks its entries are in.
     pub(crate) chunks: usize,
     pub(crate) carried: bool,
-    pub(crate) visits: Vec<Visit>,
+    pub(crate) entries: Vec<Entry>,
     pub(crate) head: Option<Head>,
 }
 
 fn page(url: &str, record: &[u8]) -> Page {
     let mut bytes = Bytes(record);
     let flags = bytes.u8();
-    assert!(flags < 8, "an unknown flag of a record");
+    assert!(flags < 16, "an unknown flag of a record");
     let has = |bit: u8| flags >> bit & 1 == 1;
     let count = bytes.len();
+    let restated = has(3).then(|| bytes.varint());
+    assert!(restated != Some(0), "none is restated, and yet counted");
     let carried = has(2).then(|| Carried::read(&mut bytes));
     let mut all = Vec::new();
     let mut last = Vec::new();
     if count <= 64 {
-        last = visits(&mut bytes, count);
+        last = entries(&mut bytes, count);
         all.clone_from(&last);
     } else {
         let mut directory = Vec::new();
@@ -46,14 +48,15 @@ fn page(url: &str, record: &[u8]) -> Page {
         }
         for (i, (len, first)) in directory.into_iter().enumerate() {
             let mut chunk = Bytes(bytes.take(len));
-            last = visits(&mut chunk, (count - i * 64).min(64));
+            last = entries(&mut chunk, (count - i * 64).min(64));
             chunk.end();
             assert_eq!(last[0].time, first, "a chunk that begins at another time");
             all.extend_from_slice(&last);
         }
     }
     bytes.end();
-    assert!(all.is_sorted_by(|a, b| a < b), "visits out of order in {url}");
+    assert!(all.is_sorted_by(|a, b| a < b), "entries out of order in {url}");
+    assert_eq!(restated.unwrap_or(0), count as u64 - visits(&all), "restated entries of {url}");
     let head = match carried {
         Some(carried) => Some(carried.join(&last)),
         None => Head::of(&last),
@@ -65,7 +68,7 @@ fn page(url: &str, record: &[u8]) -> Page {
         earlier: has(1),
         chunks: count.div_ceil(64),
         carried: has(2),
-        visits: all,
+        entries: all,
         head,
     }
 }
@@ -86,6 +89,8 @@ pub(crate) struct Segment {
     pub(crate) tombstones: Vec<(u64, Vec<u8>)>,
     /// The fingerprints of each epoch, and what finds them.
     pub(crate) epochs: BTreeMap<u32, Tables>,
+    /// Epochs of contents that no table finds.
+    pub(crate) without_tables: BTreeSet<u32>,
     /// Postings that are lists, and tags in them.
     pub(crate) lists: usize,
     pub(crate) tags: usize,
@@ -219,9 +224,11 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
     }
     assert!(by_tag.is_empty(), "sections that nothing explains: {:?}", by_tag.keys());
 
-    let visits: usize = pages.iter().map(|p| p.visits.len()).sum();
+    let contents = pages.iter().flat_map(contents_of).map(|(_, _, epoch)| epoch);
+    let without_tables = contents.filter(|epoch| !epochs.contains_key(epoch)).collect();
+    let visits: u64 = pages.iter().map(|p| visits(&p.entries)).sum();
     let resets = pages.iter().filter(|p| p.reset).count();
-    let found = [pages.len() as u64, visits as u64, fingerprints, resets as u64];
+    let found = [pages.len() as u64, visits, fingerprints, resets as u64];
     assert_eq!(found, numbers[2..6], "pages, visits, fingerprints, resets");
     assert_eq!(numbers[9], 0);
     assert!(numbers[0] <= numbers[1]);
@@ -235,6 +242,7 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
         pages,
         tombstones,
         epochs,
+        without_tables,
         lists,
         tags,
         buckets,
@@ -315,6 +323,12 @@ fn check_shards(column: &[u64], shards: &[u8]) {
     assert_eq!(words(shards), (0..=65).map(below).collect::<Vec<_>>(), "shards");
 }
 
+/// The contents of a page's entries, and the one in force.
+fn contents_of(page: &Page) -> impl Iterator<Item = Version> {
+    let in_force = page.head.as_ref().and_then(Head::in_force);
+    page.entries.iter().filter_map(Entry::content).chain(in_force)
+}
+
 /// Checks the postings of an epoch against the pages. Returns the numbers of lists and tags.
 fn check_postings(
     epoch: u32,
@@ -325,6 +339,7 @@ fn check_postings(
 ) -> (usize, usize) {
     let (postings, lists) = (words(postings), words(lists));
     assert_eq!(postings.len(), column.len());
+    assert!(column.iter().all(|f| f & !mask(epoch) == 0), "reserved bits in a table");
     let of_epoch = |v: Version| (v.2 == epoch).then_some(v);
     let in_force = |page: &Page| page.head.as_ref().and_then(Head::in_force).and_then(of_epoch);
     let mut found: BTreeMap<(u32, u64), bool> = BTreeMap::new();
@@ -350,9 +365,9 @@ fn check_postings(
         }
     }
     for (number, page) in (0u32..).zip(pages) {
-        let in_force = in_force(page).map(|v| v.1);
-        let seen = page.visits.iter().filter_map(Visit::content).filter_map(of_epoch);
-        for fingerprint in seen.map(|v| v.1).chain(in_force).collect::<BTreeSet<_>>() {
+        let in_force = in_force(page).map(|v| v.1 & mask(epoch));
+        let contents = contents_of(page).filter_map(of_epoch).map(|v| v.1 & mask(epoch));
+        for fingerprint in contents.collect::<BTreeSet<_>>() {
             let posting = found.remove(&(number, fingerprint));
             assert_eq!(posting, Some(in_force == Some(fingerprint)), "{} {epoch}", page.url);
         }

@@ -9,17 +9,56 @@ use redb::{ReadOnlyDatabase, ReadableDatabase, ReadableTable, TableDefinition};
 use super::bytes::{Bytes, crc32};
 use super::segment::{self, Segment};
 use super::surt;
-use super::visits::{Carried, Head, Visit, visits};
+use super::visits::{Carried, Entry, Head, Seen, count, entries, visits};
 
 /// Every row of the catalog, and the files.
 pub(crate) struct Store {
     pub(crate) path: PathBuf,
     pub(crate) settings: BTreeMap<String, u64>,
-    pub(crate) epochs: Vec<String>,
+    /// By count.
+    pub(crate) epochs: Vec<Epoch>,
+    pub(crate) epoch_rows: Vec<Vec<u8>>,
     /// By number.
     pub(crate) segment_rows: BTreeMap<u64, Vec<u8>>,
     /// Frames by their first sequence number.
     pub(crate) journals: [BTreeMap<u64, Vec<u8>>; 2],
+}
+
+/// What the store says of an epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Epoch {
+    pub(crate) number: u32,
+    pub(crate) name: String,
+    /// How many visits there were when it began.
+    pub(crate) begun: u64,
+    pub(crate) ended: bool,
+}
+
+impl Epoch {
+    /// What is said of the epoch of a count.
+    fn read(bytes: &[u8], count: usize) -> Epoch {
+        let mut bytes = Bytes(bytes);
+        let (number, flags, begun) = (bytes.u32(), bytes.u32(), bytes.u64());
+        let name = String::from_utf8(bytes.0.to_vec()).unwrap();
+        assert_eq!((self::count(number) as usize, flags & !1), (count, 0));
+        assert!((1..=256).contains(&name.len()) && !name.contains(char::is_control));
+        assert_eq!(number >> 24, reserved(&name), "reserved bits of {name}");
+        Epoch { number, name, begun, ended: flags & 1 == 1 }
+    }
+
+    /// What the table of document frequencies is known by that its fingerprints are made with.
+    pub(crate) fn table(&self) -> Option<u64> {
+        let (_, digits) = self.name.rsplit_once(" df:")?;
+        Some(u64::from_str_radix(digits, 16).unwrap())
+    }
+}
+
+/// How many bits the recipe in an epoch's name reserves.
+fn reserved(name: &str) -> u32 {
+    let mut words = name.split(' ').filter(|word| !word.starts_with("df:"));
+    let recipe = words.next_back().and_then(|recipe| recipe.strip_suffix("/1")).unwrap_or("");
+    let bits = recipe.split('-').find_map(|part| part.strip_prefix("reserved"));
+    bits.map_or(0, |bits| bits.parse().unwrap())
 }
 
 /// What a component, a segment or a journal, says of a page.
@@ -27,7 +66,7 @@ pub(crate) struct Record {
     pub(crate) reset: bool,
     pub(crate) earlier: bool,
     pub(crate) head: Option<Head>,
-    pub(crate) visits: BTreeSet<Visit>,
+    pub(crate) entries: BTreeSet<Entry>,
 }
 
 /// A segment or a journal.
@@ -45,6 +84,7 @@ pub(crate) struct Component {
 pub(crate) struct Census {
     pub(crate) frames: usize,
     pub(crate) visits: usize,
+    pub(crate) restated: usize,
     pub(crate) known_pages: usize,
     pub(crate) new_pages: usize,
     pub(crate) heads: usize,
@@ -60,7 +100,7 @@ impl Store {
         let rows = database.begin_read().unwrap();
         let settings = TableDefinition::<&str, u64>::new("settings");
         let segments = TableDefinition::<u64, &[u8]>::new("segments");
-        let epochs = TableDefinition::<u32, &str>::new("epochs");
+        let epochs = TableDefinition::<u32, &[u8]>::new("epochs");
         let settings = rows.open_table(settings).unwrap();
         let settings = settings.iter().unwrap().map(Result::unwrap);
         let settings = settings.map(|(k, v)| (k.value().to_owned(), v.value())).collect();
@@ -68,10 +108,19 @@ impl Store {
         let segments = segments.iter().unwrap().map(Result::unwrap);
         let segment_rows = segments.map(|(k, v)| (k.value(), v.value().to_vec())).collect();
         let epochs = rows.open_table(epochs).unwrap();
-        let epochs = epochs.iter().unwrap().map(Result::unwrap).zip(0..).map(|((k, v), number)| {
-            assert_eq!(k.value(), number);
-            v.value().to_owned()
+        let epoch_rows = epochs.iter().unwrap().map(Result::unwrap).zip(0..).map(|((k, v), i)| {
+            assert_eq!(k.value(), i);
+            v.value().to_vec()
         });
+        let epoch_rows: Vec<Vec<u8>> = epoch_rows.collect();
+        let epochs = epoch_rows.iter().enumerate().map(|(count, row)| {
+            let (body, sum) = row.split_at(row.len() - 4);
+            assert_eq!(sum, crc32(&[body]).to_le_bytes());
+            Epoch::read(body, count)
+        });
+        let epochs: Vec<Epoch> = epochs.collect();
+        let names: BTreeSet<&str> = epochs.iter().map(|epoch| epoch.name.as_str()).collect();
+        assert_eq!(names.len(), epochs.len(), "epochs of the same name");
         let journals = ["journal_a", "journal_b"].map(|name| {
             let table = TableDefinition::<(u64, u32), &[u8]>::new(name);
             let mut frames: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
@@ -88,8 +137,8 @@ impl Store {
             }
             frames
         });
-        let epochs = epochs.collect();
-        Store { path: path.to_owned(), settings, epochs, segment_rows, journals }
+        let path = path.to_owned();
+        Store { path, settings, epochs, epoch_rows, segment_rows, journals }
     }
 
     pub(crate) fn hash(&self, url: &str) -> u64 {
@@ -109,6 +158,12 @@ impl Store {
             assert_eq!(row.u64(), file.len() as u64);
             assert_eq!(row.u32(), crc32(&[body]));
             row.end();
+            for number in segment.epochs.keys() {
+                assert!(self.epochs.iter().any(|epoch| epoch.number == *number));
+            }
+            for number in &segment.without_tables {
+                assert!(self.epochs.iter().any(|epoch| epoch.number == *number && epoch.ended));
+            }
             segments.push(segment);
         }
         segments.sort_by_key(|s| s.first_sequence);
@@ -127,7 +182,7 @@ impl Store {
     }
 
     /// The seed, the segments and the epochs that a reader in another process is told of.
-    pub(crate) fn snapshot(&self) -> (u64, Vec<Vec<u8>>, Vec<String>) {
+    pub(crate) fn snapshot(&self) -> (u64, Vec<Vec<u8>>, Vec<Epoch>) {
         let bytes = std::fs::read(self.path.join("SNAPSHOT")).unwrap();
         let (body, sum) = bytes.split_at(bytes.len() - 4);
         assert_eq!(sum, crc32(&[body]).to_le_bytes());
@@ -139,13 +194,25 @@ impl Store {
         assert_eq!(body.u64(), self.settings["url_hash_bits"]);
         let (segments, epochs) = (body.u32(), body.u32());
         let rows = (0..segments).map(|_| body.take(32).to_vec()).collect();
-        let names = (0..epochs).map(|_| {
+        let epochs = (0..epochs as usize).map(|count| {
             let len = body.u32() as usize;
-            String::from_utf8(body.take(len).to_vec()).unwrap()
+            Epoch::read(body.take(len), count)
         });
-        let names = names.collect();
+        let epochs = epochs.collect();
         body.end();
-        (seed, rows, names)
+        (seed, rows, epochs)
+    }
+
+    /// The tables of document frequencies, by the counts of their epochs.
+    pub(crate) fn tables(&self) -> BTreeMap<usize, Vec<u8>> {
+        let names = std::fs::read_dir(&self.path).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let tables = names.filter_map(|name| {
+            let count: usize = name.strip_suffix(".df")?.parse().unwrap();
+            assert_eq!(name, format!("{count:010}.df"));
+            Some((count, std::fs::read(self.path.join(name)).unwrap()))
+        });
+        tables.collect()
     }
 
     /// All components, oldest first, and what the journals held.
@@ -155,9 +222,9 @@ impl Store {
             let before = components.last().map_or(0, |c| c.last_sequence);
             assert!(before < segment.first_sequence);
             let pages = segment.pages.into_iter().map(|page| {
-                let visits = page.visits.into_iter().collect();
+                let entries = page.entries.into_iter().collect();
                 let (reset, earlier, head) = (page.reset, page.earlier, page.head);
-                (page.url, Record { reset, earlier, head, visits })
+                (page.url, Record { reset, earlier, head, entries })
             });
             components.push(Component {
                 pages: pages.collect(),
@@ -240,7 +307,7 @@ fn operation(
         census.heads += usize::from(head.is_some());
         census.settled += usize::from(head.as_ref().is_some_and(Carried::has_settled));
         let head = head.map(|head| head.join(&[]));
-        let record = Record { reset: false, earlier: has(3), head, visits: BTreeSet::new() };
+        let record = Record { reset: false, earlier: has(3), head, entries: BTreeSet::new() };
         assert!(out.pages.insert(url.clone(), record).is_none(), "{url} is new twice");
         urls.push(url.clone());
         url
@@ -251,12 +318,17 @@ fn operation(
     };
     let record = out.pages.get_mut(&url).unwrap();
     if tag & 3 == 0 {
-        census.visits += 1;
-        let visit = visits(bytes, 1)[0];
-        assert!(record.visits.insert(visit), "the same visit twice");
-        out.page_delta += i64::from(record.head.is_none());
-        out.visit_delta += 1;
-        let with = record.head.take().map_or(Head::of(&[visit]), |head| Some(absorb(head, visit)));
+        let entry = entries(bytes, 1)[0];
+        assert!(record.entries.insert(entry), "the same entry twice");
+        if entry.is_visit() {
+            census.visits += 1;
+            out.page_delta += i64::from(record.head.is_none());
+            out.visit_delta += 1;
+        } else {
+            census.restated += 1;
+            assert!(record.head.is_some(), "what nobody saw is restated");
+        }
+        let with = record.head.take().map_or(Head::of(&[entry]), |head| Some(absorb(head, entry)));
         record.head = with;
     } else {
         assert_eq!(tag & 3, 1);
@@ -271,17 +343,18 @@ fn forget(record: &mut Record) {
     record.reset = record.reset || record.earlier;
     record.earlier = false;
     record.head = None;
-    record.visits.clear();
+    record.entries.clear();
 }
 
-/// A head with one visit more.
-fn absorb(mut head: Head, visit: Visit) -> Head {
-    let one = Head::of(&[visit]).unwrap();
-    head.visits += 1;
-    head.first = head.first.min(one.first);
-    head.last = head.last.max(one.last);
-    head.settled = head.settled.max(one.settled);
-    for (time, version) in one.versions {
+/// A head with one entry more.
+fn absorb(mut head: Head, entry: Entry) -> Head {
+    if let Some(one) = Head::of(&[entry]) {
+        head.visits += 1;
+        head.first = head.first.min(one.first);
+        head.last = head.last.max(one.last);
+        head.settled = head.settled.max(one.settled);
+    }
+    for (time, version) in entry.content().map(|version| (entry.time, version)) {
         match head.versions.iter_mut().find(|(_, v)| *v == version) {
             Some(known) => known.0 = known.0.max(time),
             None => head.versions.push((time, version)),
@@ -292,14 +365,14 @@ fn absorb(mut head: Head, visit: Visit) -> Head {
     head
 }
 
-/// The visits of a page as of the end of the last of these components.
-pub(crate) fn history(components: &[Component], url: &str) -> Vec<Visit> {
+/// The entries of a page as of the end of the last of these components.
+pub(crate) fn history(components: &[Component], url: &str) -> Vec<Entry> {
     let key = surt::key(url);
-    let mut visits = BTreeSet::new();
+    let mut entries = BTreeSet::new();
     for component in components.iter().rev() {
         if let Some(record) = component.pages.get(url) {
-            for visit in &record.visits {
-                assert!(visits.insert(*visit), "a visit in two components");
+            for entry in &record.entries {
+                assert!(entries.insert(*entry), "an entry in two components");
             }
             if !record.earlier {
                 break;
@@ -309,5 +382,10 @@ pub(crate) fn history(components: &[Component], url: &str) -> Vec<Visit> {
             break;
         }
     }
-    visits.into_iter().collect()
+    let of = |entry: &Entry| (entry.time, entry.digest);
+    let saw = |e: &Entry| e.is_visit() && e.seen == Seen::Content;
+    for restated in entries.iter().filter(|entry| !entry.is_visit()) {
+        assert!(entries.iter().any(|e| saw(e) && of(e) == of(restated)), "nothing is restated");
+    }
+    entries.into_iter().collect()
 }

@@ -1,10 +1,10 @@
-//! Visits, lists of them, and the head of a page: `format/README.md` and `format/segment.md`.
+//! Entries, lists of them, and the head of a page: `format/README.md` and `format/segment.md`.
 
 use std::collections::BTreeMap;
 
 use super::bytes::Bytes;
 
-/// What a visit found: the numbers of the low two bits of a tag.
+/// What an entry says was seen: the numbers of the low two bits of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Seen {
     Failed,
@@ -13,11 +13,13 @@ pub(crate) enum Seen {
     Content,
 }
 
-/// One visit. The order of the fields is the order of visits.
+/// A visit, or what is restated of one. The order of the fields is the order of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Visit {
+pub(crate) struct Entry {
     pub(crate) time: i64,
     pub(crate) digest: Option<[u8; 16]>,
+    /// Of a content that is restated, the count of its epoch.
+    pub(crate) restated: Option<u32>,
     pub(crate) fingerprint: Option<u64>,
     pub(crate) seen: Seen,
     pub(crate) epoch: Option<u32>,
@@ -27,23 +29,46 @@ pub(crate) struct Visit {
 /// Digest, fingerprint and epoch: what makes two contents one version.
 pub(crate) type Version = (Option<[u8; 16]>, u64, u32);
 
-impl Visit {
+/// How many epochs of the store are older than one.
+pub(crate) fn count(epoch: u32) -> u32 {
+    epoch & 0x00ff_ffff
+}
+
+/// The bits of its fingerprints that count.
+pub(crate) fn mask(epoch: u32) -> u64 {
+    let reserved = epoch >> 24;
+    assert!(reserved <= 64, "{reserved} reserved bits");
+    (0..64 - reserved).fold(0, |mask, bit| mask | 1 << bit)
+}
+
+impl Entry {
     pub(crate) fn content(&self) -> Option<Version> {
         let content = (self.digest, self.fingerprint?, self.epoch?);
         (self.seen == Seen::Content).then_some(content)
     }
+
+    pub(crate) fn is_visit(&self) -> bool {
+        self.restated.is_none()
+    }
 }
 
-/// A list of visits.
-pub(crate) fn visits(bytes: &mut Bytes<'_>, count: usize) -> Vec<Visit> {
-    let mut out: Vec<Visit> = Vec::new();
+/// How many entries are visits.
+pub(crate) fn visits<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> u64 {
+    entries.into_iter().filter(|entry| entry.is_visit()).count() as u64
+}
+
+/// A list of entries.
+pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
+    let mut out: Vec<Entry> = Vec::new();
     let mut content: Option<Version> = None;
+    let mut status_before = None;
     for _ in 0..count {
         let tag = bytes.u8();
         let has = |bit: u8| tag >> bit & 1 == 1;
-        assert!(!has(7), "an unknown bit in the tag of a visit");
         let seen =
             [Seen::Failed, Seen::NotModified, Seen::Gone, Seen::Content][usize::from(tag & 3)];
+        let restated = has(7);
+        assert!(!restated || seen == Seen::Content && has(2), "what is restated is a content");
         let before = out.last();
         let since = match before {
             None => bytes.signed(),
@@ -51,59 +76,70 @@ pub(crate) fn visits(bytes: &mut Bytes<'_>, count: usize) -> Vec<Visit> {
         };
         let unit = if has(6) { 1000 } else { 1 };
         let time = before.map_or(0, |v| v.time) + since * unit;
-        let status = if has(2) {
-            before.and_then(|v| v.status)
-        } else {
-            bytes.varint().checked_sub(1).map(|s| u16::try_from(s).unwrap())
+        let status = match (restated, has(2)) {
+            (true, _) => None,
+            (false, true) => status_before,
+            (false, false) => bytes.varint().checked_sub(1).map(|s| u16::try_from(s).unwrap()),
         };
-        let mut visit = Visit { time, digest: None, fingerprint: None, seen, epoch: None, status };
+        if !restated {
+            status_before = status;
+        }
+        let (fingerprint, epoch, digest) = (None, None, None);
+        let mut entry = Entry { time, digest, restated: None, fingerprint, seen, epoch, status };
         if seen != Seen::Content {
-            assert!(!has(3) && !has(4), "a tag of content on a visit without");
+            assert!(!has(3) && !has(4), "a tag of content on an entry without");
             assert!(!has(5) || seen == Seen::NotModified, "a digest of nothing");
         }
-        if has(3) {
-            assert!(!has(4) && !has(5), "the same content, and yet another");
-        } else {
-            if seen == Seen::Content && has(4) {
-                let (_, mut fingerprint, epoch) = content.expect("no content before");
+        assert!(!(has(3) && has(5)), "the same digest, and yet another");
+        assert!(restated || !(has(3) && has(4)), "the same content, and yet another");
+        let mut seen_now = None;
+        if seen == Seen::Content {
+            let before = || content.expect("no content before");
+            seen_now = Some(if has(3) && !restated {
+                before()
+            } else if has(4) {
+                let (_, mut fingerprint, epoch) = before();
                 for _ in 0..bytes.u8() {
                     let bit = bytes.u8();
                     assert!(bit < 64);
                     fingerprint ^= 1 << bit;
                 }
-                content = Some((None, fingerprint, epoch));
-            } else if seen == Seen::Content {
+                (None, fingerprint, epoch)
+            } else {
                 let epoch = u32::try_from(bytes.varint()).unwrap();
-                content = Some((None, bytes.u64(), epoch));
-            }
-            if has(5) {
-                visit.digest = Some(bytes.take(16).try_into().unwrap());
-            }
+                (None, bytes.u64(), epoch)
+            });
         }
-        if seen == Seen::Content {
-            let (digest, fingerprint, epoch) = content.expect("no content before");
-            let digest = if has(3) { digest } else { visit.digest };
-            content = Some((digest, fingerprint, epoch));
-            (visit.digest, visit.fingerprint, visit.epoch) =
-                (digest, Some(fingerprint), Some(epoch));
+        if has(5) {
+            entry.digest = Some(bytes.take(16).try_into().unwrap());
         }
-        out.push(visit);
+        if let Some((digest, fingerprint, epoch)) = seen_now {
+            entry.digest = match (has(3), restated) {
+                (true, true) => content.expect("no content before").0,
+                (true, false) => digest,
+                (false, _) => entry.digest,
+            };
+            (entry.fingerprint, entry.epoch) = (Some(fingerprint), Some(epoch));
+            entry.restated = restated.then(|| self::count(epoch));
+            content = Some((entry.digest, fingerprint, epoch));
+        }
+        out.push(entry);
     }
     out
 }
 
-/// The fold over a page's visits.
+/// The fold over a page's entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) visits: u64,
     pub(crate) first: i64,
-    pub(crate) last: Visit,
-    pub(crate) settled: Option<Visit>,
+    pub(crate) last: Entry,
+    pub(crate) settled: Option<Entry>,
     /// With when each was last seen, the latest first.
     pub(crate) versions: Vec<(i64, Version)>,
 }
 
-/// The versions of some visits, and when each was last seen: the latest eight, the latest first.
+/// The versions of some entries, and when each was last seen: the latest eight, the latest first.
 fn versions(seen: impl Iterator<Item = (i64, Version)>) -> Vec<(i64, Version)> {
     let mut last: BTreeMap<Version, i64> = BTreeMap::new();
     for (time, version) in seen {
@@ -118,19 +154,23 @@ fn versions(seen: impl Iterator<Item = (i64, Version)>) -> Vec<(i64, Version)> {
 
 impl Head {
     /// By definition. `None` without visits.
-    pub(crate) fn of(visits: &[Visit]) -> Option<Head> {
+    pub(crate) fn of(entries: &[Entry]) -> Option<Head> {
+        let visits = || entries.iter().filter(|entry| entry.is_visit());
         Some(Head {
-            visits: visits.len() as u64,
-            first: visits.iter().map(|v| v.time).min()?,
-            last: *visits.iter().max()?,
-            settled: visits.iter().filter(|v| v.seen != Seen::Failed).max().copied(),
-            versions: versions(visits.iter().filter_map(|v| Some((v.time, v.content()?)))),
+            visits: self::visits(entries),
+            first: visits().map(|v| v.time).min()?,
+            last: *visits().max()?,
+            settled: visits().filter(|v| v.seen != Seen::Failed).max().copied(),
+            versions: versions(entries.iter().filter_map(|v| Some((v.time, v.content()?)))),
         })
     }
 
+    /// Of the contents of the greatest time and digest that of the newest epoch.
     pub(crate) fn in_force(&self) -> Option<Version> {
         let gone = self.settled.is_some_and(|v| v.seen == Seen::Gone);
-        self.versions.first().filter(|_| !gone).map(|(_, version)| *version)
+        let (time, (digest, ..)) = self.versions.first().filter(|_| !gone)?;
+        let last = self.versions.iter().filter(|(t, (d, ..))| (t, d) == (time, digest));
+        last.map(|(_, version)| *version).max_by_key(|(_, f, epoch)| (count(*epoch), *f))
     }
 }
 
@@ -139,8 +179,8 @@ impl Head {
 pub(crate) struct Carried {
     visits: u64,
     first: i64,
-    last: Option<Visit>,
-    settled: Option<Visit>,
+    last: Option<Entry>,
+    settled: Option<Entry>,
     versions: Vec<(i64, Version)>,
 }
 
@@ -151,10 +191,11 @@ impl Carried {
         let (count, first, versions) = (bytes.varint(), bytes.signed(), bytes.len());
         assert!(versions <= 8);
         let (last, settled) = (flags & 1, flags >> 1);
-        let mut run = visits(bytes, versions + usize::from(last + settled));
+        let mut run = entries(bytes, versions + usize::from(last + settled));
+        assert!(run.iter().all(Entry::is_visit), "what is restated in a carried head");
         let last = (last == 1).then(|| run.pop().unwrap());
         let settled = (settled == 1).then(|| run.pop().unwrap());
-        let version = |visit: Visit| {
+        let version = |visit: Entry| {
             assert_eq!(visit.status, None);
             (visit.time, visit.content().unwrap())
         };
@@ -166,12 +207,12 @@ impl Carried {
         self.settled.is_some()
     }
 
-    /// The head, with the visits that stand beside it.
-    pub(crate) fn join(self, own: &[Visit]) -> Head {
-        let told: Vec<Visit> = own.iter().copied().chain(self.last).chain(self.settled).collect();
+    /// The head, with the entries that stand beside it.
+    pub(crate) fn join(self, own: &[Entry]) -> Head {
+        let told: Vec<Entry> = own.iter().copied().chain(self.last).chain(self.settled).collect();
         let told = Head::of(&told).unwrap();
         Head {
-            visits: self.visits + own.len() as u64,
+            visits: self.visits + visits(own),
             first: self.first.min(told.first),
             versions: versions(self.versions.into_iter().chain(told.versions)),
             ..told

@@ -98,6 +98,7 @@ pub(crate) fn check_view(view: &Snapshot, model: &Model) {
     for prefix in 0..PREFIXES.len() {
         check_scan(view, model, Some(prefix));
     }
+    check_stale(view, model);
     for epoch in [Epoch(0), Epoch(1)] {
         let known = model.fingerprints(epoch);
         let step = (known.len() / 4).max(1);
@@ -108,6 +109,16 @@ pub(crate) fn check_view(view: &Snapshot, model: &Model) {
                 check_search(view, model, &query.clone().versions(Versions::Ever));
             }
         }
+    }
+}
+
+/// The pages whose content in force is of an older epoch: all, and those after one of them.
+fn check_stale(view: &Snapshot, model: &Model) {
+    let newest = view.newest_epoch();
+    for after in [None].into_iter().chain(URLS.map(Some)) {
+        let found = view.stale(after).map(|page| page.map(|p| (p.url, p.time, p.content)));
+        let found = found.collect::<Result<Vec<_>>>().unwrap();
+        assert_eq!(found, model.stale(newest, after), "after {after:?}");
     }
 }
 

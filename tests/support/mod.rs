@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Disk, SimDisk};
-use simkeep::{Content, Digest, Epoch, Observation, Options, Seen, Store, Visit};
+use simkeep::{Content, Digest, Epoch, EpochInfo, Observation, Options, Seen, Store, Visit};
 
 /// The epoch that test stores begin with, and one that is registered next.
 pub(crate) const EPOCHS: [&str; 2] = ["one", "two"];
@@ -43,6 +43,11 @@ pub(crate) fn create(disk: &SimDisk, options: Options) -> Store {
     let store = Store::create_on(on(disk), options).unwrap();
     assert_eq!(store.epoch(EPOCHS[1]).unwrap().0, 1);
     store
+}
+
+/// What epochs are called.
+pub(crate) fn names(epochs: &[EpochInfo]) -> Vec<&str> {
+    epochs.iter().map(|info| info.name.as_str()).collect()
 }
 
 pub(crate) fn open(disk: &SimDisk, options: Options) -> Store {

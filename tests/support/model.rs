@@ -102,7 +102,10 @@ pub(crate) fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdic
             let earlier = known.iter().find(by_digest).or(known.iter().find(by_fingerprint));
             let common = version.iter().filter(|(c, _)| all.iter().any(|o| o.epoch == c.epoch));
             let newest = common.max_by_key(|(c, _)| age(c));
-            let distance = newest.and_then(|(c, _)| all.iter().find_map(|o| distance(c, o)));
+            let distance = newest.and_then(|(c, _)| {
+                let of_epoch = all.iter().filter(|o| o.epoch == c.epoch);
+                distance(c, of_epoch.max_by_key(|o| age(o))?)
+            });
             match earlier {
                 Some(&(_, to)) => Verdict::Reverted { to, distance },
                 None => Verdict::Changed { distance },
@@ -153,8 +156,10 @@ impl Model {
                 false => Verdict::Known,
             });
         }
-        let also = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| {
-            Content { fingerprint, epoch, ..*content }
+        let also = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| Content {
+            fingerprint,
+            epoch,
+            ..*content
         });
         let last = before.iter().rfind(is_visit);
         let verdict = match last {
@@ -272,9 +277,8 @@ impl Model {
         let last = visits.iter().rfind(|v| matches!(v.seen, Seen::Content(_))).copied();
         let version = visits.iter().filter_map(|v| Some((v.time, *v.seen.content()?)));
         last.filter(|_| !gone(&visits)).map(|last| {
-            let of_it = |(time, c): &(i64, Content)| {
-                (*time, c.digest) == (last.time, last.seen.digest())
-            };
+            let of_it =
+                |(time, c): &(i64, Content)| (*time, c.digest) == (last.time, last.seen.digest());
             let newest = version.filter(of_it).map(|(_, c)| c).max_by_key(age);
             Visit { seen: newest.map_or(last.seen, Seen::Content), ..last }
         })

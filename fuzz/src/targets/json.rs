@@ -23,7 +23,7 @@ pub fn run(data: &[u8]) {
     feed.check(input.0, |item| {
         // What unpacks to very much is not written anew.
         if let Item::Record(record) = item
-            && !matches!(&record.payload, Payload::Text(text) if text.len() > input.0.len())
+            && !matches!(&record.payload, Payload::Text(text) if text.text().len() > input.0.len())
             && lines.len() < LINES_BYTES
         {
             lines.extend(line(record).into_bytes());
@@ -39,9 +39,13 @@ pub fn run(data: &[u8]) {
 fn line(record: &Record) -> String {
     let mut line = json!({ "url": record.url, "t": record.time as f64 / 1000.0 });
     match &record.payload {
-        Payload::Text(text) => line["text"] = json!(text),
+        Payload::Text(text) => line["text"] = json!(text.text()),
         Payload::Ready { fingerprint } => {
             line["fingerprint"] = json!(format!("{fingerprint:016x}"))
+        }
+        Payload::Restated { fingerprint } => {
+            line["fingerprint"] = json!(format!("{fingerprint:016x}"));
+            line["seen"] = json!("restated");
         }
         Payload::NotModified => line["seen"] = json!("not-modified"),
         Payload::Gone => line["seen"] = json!("gone"),

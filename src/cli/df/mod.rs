@@ -3,6 +3,7 @@
 mod build;
 mod compare;
 mod freeze;
+mod list;
 mod show;
 
 use std::path::Path;
@@ -27,6 +28,7 @@ use super::{escape, exit, gauge, ingest, input, recipe, visit, words};
   simkeep df freeze 2024.df 2025.df --least 2 --out crawl.df
   simkeep df show crawl.df fish chips
   simkeep df compare crawl.df 2025.df pages.warc.gz
+  simkeep df list --store crawl.simkeep
   simkeep fingerprint page.html --recipe words-idf --df crawl.df")]
 pub(super) struct Df {
     #[command(subcommand)]
@@ -37,6 +39,7 @@ pub(super) struct Df {
 enum Verb {
     Build(build::Build),
     Freeze(freeze::Freeze),
+    List(list::List),
     Show(show::Show),
     Compare(compare::Compare),
 }
@@ -46,6 +49,7 @@ impl Df {
         match self.verb {
             Verb::Build(verb) => verb.run(output),
             Verb::Freeze(verb) => verb.run(output),
+            Verb::List(verb) => verb.run(output),
             Verb::Show(verb) => verb.run(output),
             Verb::Compare(verb) => verb.run(output),
         }
@@ -71,15 +75,15 @@ impl Iterator for Texts {
         loop {
             match self.input.next() {
                 Some(input::Item::Record(record)) => {
-                    if let input::Payload::Text(text) = record.payload {
-                        return Some(text);
+                    if let input::Payload::Text(document) = record.payload {
+                        return Some(document.into_text());
                     }
                 }
                 Some(input::Item::Broken(broken)) => {
                     exit::say(&format!("{}: {}", broken.at, broken.why));
                     self.broken += 1;
                 }
-                Some(input::Item::Passed(_)) => {}
+                Some(input::Item::Passed(_) | input::Item::Epoch(_)) => {}
                 None => {
                     let broken = std::mem::take(&mut self.broken);
                     if broken > 0 {

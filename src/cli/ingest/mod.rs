@@ -15,14 +15,14 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use clap::Args;
-use simkeep::{Options, Store};
+use simkeep::Store;
 
-use super::Common;
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
 use super::input::{Broken, Source};
 use super::output::Output;
 use super::words::many;
+use super::{Common, origin};
 use observer::Observer;
 use progress::Progress;
 
@@ -39,6 +39,7 @@ const IDLE: Duration = Duration::from_secs(1);
   simkeep ingest crawl-*.warc.gz --store crawl.simkeep
   simkeep ingest ~/documents --store documents.simkeep
   zstd -dc pages.jsonl.zst | simkeep ingest - --store pages.simkeep
+  simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
 
 What it reads, plain or packed with gzip or zstd:
   folders     each file is a page file://..., seen at the time of its last modification; files that
@@ -48,6 +49,9 @@ What it reads, plain or packed with gzip or zstd:
               \"t\" in seconds since 1970 or RFC 3339; \"status\" if known; other keys are ignored
   archives    WARC, WET and ARC: responses, revisits, resources and conversions
 
+Texts get fingerprints of the newest epoch that is simkeep's own, and if the one before has not ended,
+of that too: see `simkeep epoch`.
+
 Broken records are named, counted and skipped.")]
 pub(super) struct Ingest {
     /// Files and folders; - is standard input
@@ -56,6 +60,10 @@ pub(super) struct Ingest {
     /// What made the fingerprints that come ready-made, where a record does not say it itself
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
+    /// Visit nothing: say of pages that were seen before, at the same times, what their fingerprints
+    /// are in the newest epoch
+    #[arg(long)]
+    restate: bool,
     /// Stop at the first broken record, with exit code 3
     #[arg(long)]
     strict: bool,
@@ -76,12 +84,14 @@ pub(super) fn parse_epoch(name: &str) -> Result<String, &'static str> {
 impl Ingest {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
-        let store = Store::open_or_create(&self.common.store, Options::default())?;
+        let store = Store::open_or_create(&self.common.store, origin::options()?)?;
+        let origins = origin::live(&store.snapshot())?;
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
-        let feed = Feed::start(sources, &self.common.store)?;
-        let mut observer = Observer::new(&store, self.epoch.clone(), self.batch);
+        let feed = Feed::start(sources, &self.common.store, origins.clone())?;
+        let ready_made = self.epoch.clone();
+        let mut observer = Observer::new(&store, origins, ready_made, self.restate, self.batch);
         let stopped = self.take_all(&feed, &mut observer, &mut progress);
         progress.finish();
         let stopped = stopped.inspect_err(|_| {
@@ -127,6 +137,7 @@ impl Ingest {
                     progress.broken(&broken);
                 }
                 Ok(Fed::Passed(kind)) => observer.summary.passed(kind),
+                Ok(Fed::Epoch(name)) => observer.epoch(&name).map(drop)?,
                 Err(RecvTimeoutError::Timeout) => observer.flush()?,
                 Err(RecvTimeoutError::Disconnected) => {
                     observer.flush()?;

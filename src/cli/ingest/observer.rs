@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-use simkeep::{Content, Digest, Epoch, Observation, Seen, Store, Visit, fingerprint};
+use simkeep::{Content, Digest, Epoch, Observation, Origin, Seen, Store, Visit};
 
 use super::Failure;
 use super::summary::Summary;
@@ -12,38 +12,78 @@ use crate::cli::feed::{Entry, Found};
 /// Observes entries in their order.
 pub(super) struct Observer<'a> {
     store: &'a Store,
+    /// What makes the fingerprints of texts, and their epochs once there is a text.
+    origins: Vec<Origin>,
+    of_texts: Vec<Epoch>,
     /// The epoch of ready-made fingerprints that name none.
     ready_made: String,
+    /// Whether nothing is a visit: fingerprints are of what was seen before.
+    restate: bool,
     /// The numbers of the epochs that came up.
     epochs: HashMap<String, Epoch>,
     batch: NonZeroUsize,
-    pending: Vec<(String, Visit)>,
+    pending: Vec<Pending>,
     pub(super) summary: Summary,
 }
 
+/// An observation that waits for its batch.
+struct Pending {
+    url: String,
+    visit: Visit,
+    also: Option<(u64, Epoch)>,
+}
+
+impl Pending {
+    fn observation(&self) -> Observation<'_> {
+        Observation { url: &self.url, visit: self.visit, also: self.also }
+    }
+}
+
 impl<'a> Observer<'a> {
-    pub(super) fn new(store: &'a Store, ready_made: String, batch: NonZeroUsize) -> Observer<'a> {
-        let (epochs, pending, summary) = (HashMap::new(), Vec::new(), Summary::default());
-        Observer { store, ready_made, epochs, batch, pending, summary }
+    pub(super) fn new(
+        store: &'a Store,
+        origins: Vec<Origin>,
+        ready_made: String,
+        restate: bool,
+        batch: NonZeroUsize,
+    ) -> Observer<'a> {
+        Observer {
+            store,
+            origins,
+            of_texts: Vec::new(),
+            ready_made,
+            restate,
+            epochs: HashMap::new(),
+            batch,
+            pending: Vec::new(),
+            summary: Summary::default(),
+        }
     }
 
     /// Takes an entry; it is observed with its batch.
     pub(super) fn take(&mut self, entry: Entry) -> Result<(), Failure> {
         let Entry { url, time, status, digest, found } = entry;
         self.summary.records += 1;
+        let mut also = None;
+        let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let seen = match found {
-            Found::Text(fingerprint) => {
-                let epoch = self.epoch(fingerprint::RECIPE)?;
-                Seen::Content(Content { fingerprint, digest, epoch })
+            Found::Texts(fingerprints) => {
+                let mut each = fingerprints.into_iter().zip(self.of_texts()?.iter().copied());
+                let Some((fingerprint, epoch)) = each.next() else { return Ok(()) };
+                also = each.next();
+                Seen::Content(content(fingerprint, epoch))
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.clone());
-                let epoch = self.epoch(&name)?;
-                Seen::Content(Content { fingerprint, digest, epoch })
+                Seen::Content(content(fingerprint, self.epoch(&name)?))
+            }
+            Found::Restated(fingerprint, name) => {
+                Seen::Restated(content(fingerprint, self.epoch(&name)?))
             }
             Found::NotModified => Seen::NotModified { digest },
             Found::Gone => Seen::Gone,
             Found::Failed => Seen::Failed,
+            Found::Revisit(..) if self.restate => Seen::NotModified { digest },
             Found::Revisit(refers_to, refers_time) => {
                 let revisit = Revisit {
                     url: &url,
@@ -53,7 +93,7 @@ impl<'a> Observer<'a> {
                     refers_time,
                 };
                 // What it is found to repeat must not depend on what the batch still holds.
-                if self.pending.iter().any(|(pending, _)| revisit.concerns(pending)) {
+                if self.pending.iter().any(|pending| revisit.concerns(&pending.url)) {
                     self.flush()?;
                 }
                 match revisit.resolve(self.store)? {
@@ -69,11 +109,32 @@ impl<'a> Observer<'a> {
                 }
             }
         };
-        self.pending.push((url, Visit { time, seen, status }));
+        let seen = match seen {
+            Seen::Content(content) if self.restate => {
+                also = None;
+                Seen::Restated(content)
+            }
+            seen if self.restate && !seen.is_restated() => {
+                self.summary.passed("visit");
+                return Ok(());
+            }
+            seen => seen,
+        };
+        self.pending.push(Pending { url, visit: Visit { time, seen, status }, also });
         if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
     }
 
-    fn epoch(&mut self, name: &str) -> Result<Epoch, Failure> {
+    /// The epochs of texts, the newest first; they begin with the first text.
+    fn of_texts(&mut self) -> Result<&[Epoch], Failure> {
+        if self.of_texts.is_empty() {
+            let epochs = self.origins.iter().map(|origin| self.store.begin_epoch(origin));
+            self.of_texts = epochs.collect::<simkeep::Result<_>>()?;
+        }
+        Ok(&self.of_texts)
+    }
+
+    /// The epoch of this name.
+    pub(super) fn epoch(&mut self, name: &str) -> Result<Epoch, Failure> {
         if let Some(&epoch) = self.epochs.get(name) {
             return Ok(epoch);
         }
@@ -84,8 +145,8 @@ impl<'a> Observer<'a> {
 
     /// Observes what is pending: durable when this returns.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        let batch: Vec<Observation<'_>> =
-            self.pending.iter().map(|(url, visit)| Observation { url, visit: *visit }).collect();
+        let pending = self.pending.iter();
+        let batch: Vec<_> = pending.map(Pending::observation).collect();
         for outcome in self.store.observe_batch(&batch)? {
             self.summary.outcome(&outcome);
         }
@@ -142,7 +203,7 @@ impl Revisit<'_> {
         let is_this = |visit: &Visit| match &visit.seen {
             Seen::Content(content) => repeated.iter().any(|v| v.seen.content() == Some(content)),
             Seen::NotModified { digest } => *digest == self.digest,
-            Seen::Gone | Seen::Failed => false,
+            Seen::Gone | Seen::Failed | Seen::Restated(_) => false,
         };
         if own.iter().any(|visit| visit.time == self.time && is_this(visit)) {
             return Ok(Resolved::Known);
@@ -166,5 +227,7 @@ impl Revisit<'_> {
 }
 
 fn visits(store: &Store, url: &str) -> Result<Vec<Visit>, Failure> {
-    Ok(store.history(url)?.iter().map(|version| version.visit).collect())
+    let history = store.history(url)?;
+    let visits = history.iter().map(|version| version.visit);
+    Ok(visits.filter(|visit| !visit.seen.is_restated()).collect())
 }

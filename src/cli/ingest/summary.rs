@@ -20,6 +20,9 @@ pub(super) struct Summary {
     failed: u64,
     pub(super) known: u64,
     out_of_order: u64,
+    restated: u64,
+    /// What was to be restated and was never seen.
+    missing: u64,
     /// Observations with other pages near their content.
     near: u64,
     /// Observations with other pages of exactly their content.
@@ -48,6 +51,8 @@ impl Summary {
             Verdict::Failed => &mut self.failed,
             Verdict::OutOfOrder => &mut self.out_of_order,
             Verdict::Known => &mut self.known,
+            Verdict::Restated => &mut self.restated,
+            Verdict::Missing => &mut self.missing,
         };
         *count += 1;
         self.near += u64::from(!outcome.near.is_empty());
@@ -57,7 +62,7 @@ impl Summary {
     /// Records that are in the store, whether they were before or not.
     pub(super) fn observed(&self) -> u64 {
         let (kept, states) = (self.same + self.known + self.out_of_order, self.gone + self.failed);
-        self.versions() + kept + states
+        self.versions() + kept + states + self.restated
     }
 
     fn versions(&self) -> u64 {
@@ -82,6 +87,8 @@ impl Summary {
             "failed": self.failed,
             "known": self.known,
             "out_of_order": self.out_of_order,
+            "restated": self.restated,
+            "missing": self.missing,
             "near_duplicates": self.near,
             "exact_copies": self.copies,
             "revisits_without_original": self.revisits_alone,
@@ -111,6 +118,8 @@ impl Summary {
             ("failed", self.failed, ""),
             ("known already", self.known, "observed before"),
             ("out of order", self.out_of_order, "not after the last visit of their page"),
+            ("restated", self.restated, "of what was seen before, in another epoch"),
+            ("not seen before", self.missing, "so not restated"),
             ("revisits alone", self.revisits_alone, "their original is not in the store"),
         ] {
             if number > 0 {

@@ -174,8 +174,8 @@ mod tests {
         items
             .iter()
             .filter_map(|item| match item {
-                Item::Record(Record { payload: Payload::Text(text), url, .. }) => {
-                    Some((url.clone(), text.clone()))
+                Item::Record(Record { payload: Payload::Text(document), url, .. }) => {
+                    Some((url.clone(), document.text().to_owned()))
                 }
                 Item::Broken(broken) => Some(("broken".into(), broken.why.clone())),
                 _ => None,

@@ -20,7 +20,10 @@ pub(super) struct Capture {
 impl Capture {
     fn item(self, payload: Payload, status: Option<u16>) -> Item {
         let digest = match payload {
-            Payload::Text(_) | Payload::Ready { .. } | Payload::Revisit { .. } => self.digest,
+            Payload::Text(_)
+            | Payload::Ready { .. }
+            | Payload::Restated { .. }
+            | Payload::Revisit { .. } => self.digest,
             // The digest of an answer without content would name the empty content.
             Payload::NotModified | Payload::Gone | Payload::Failed => None,
         };
@@ -134,11 +137,11 @@ impl Capture {
             body = head.whole(body).ok_or_else(|| block.cut())?;
         }
         let entity = head.entity(body).map_err(Fault::Record)?;
-        let Some(text) = content::text(&entity, kind, charset) else {
+        let Some(document) = content::document(&entity, kind, charset) else {
             return Ok(Item::Passed("binary"));
         };
         self.digest = self.digest.or_else(|| Some(digest::of_payload(body)));
-        Ok(self.item(Payload::Text(text), status))
+        Ok(self.item(Payload::Text(document), status))
     }
 }
 

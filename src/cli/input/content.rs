@@ -49,12 +49,7 @@ pub(super) fn kind(content_type: &str) -> (Kind, Option<&str>) {
     (kind, charset)
 }
 
-/// The text of a document, the visible one of HTML; `None` if the bytes are no text.
-pub(super) fn text(bytes: &[u8], kind: Kind, charset: Option<&str>) -> Option<String> {
-    document(bytes, kind, charset).map(Document::into_text)
-}
-
-/// The same with what is known of the text.
+/// The text of a document, the visible one of HTML, with its marks; `None` if the bytes are no text.
 pub(super) fn document(bytes: &[u8], kind: Kind, charset: Option<&str>) -> Option<Document> {
     let wide = charset.is_some_and(|name| name.to_ascii_lowercase().contains("utf-16"));
     if kind == Kind::Binary || (!wide && is_binary(bytes)) {
@@ -98,6 +93,10 @@ pub(super) fn is_html(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn text(bytes: &[u8], kind: Kind, charset: Option<&str>) -> Option<String> {
+        document(bytes, kind, charset).map(Document::into_text)
+    }
 
     #[test]
     fn content_types_tell_the_kind_and_the_charset() {

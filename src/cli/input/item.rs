@@ -3,6 +3,7 @@
 use std::io;
 
 use simkeep::Digest;
+use simkeep::fingerprint::Document;
 
 use super::escape;
 
@@ -10,9 +11,14 @@ use super::escape;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Payload {
     /// Content, of which a fingerprint is to be made.
-    Text(String),
+    Text(Document),
     /// Content, with a fingerprint made elsewhere.
     Ready {
+        /// That fingerprint.
+        fingerprint: u64,
+    },
+    /// A fingerprint more of content that the page had at this time, in the epoch that is named.
+    Restated {
         /// That fingerprint.
         fingerprint: u64,
     },
@@ -66,6 +72,8 @@ pub(crate) enum Item {
     Broken(Broken),
     /// A record that says nothing of a page's content: its kind, for the count.
     Passed(&'static str),
+    /// The name of an epoch, older than those whose names come after.
+    Epoch(String),
 }
 
 /// Why the record in hand cannot be delivered.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use simkeep::Digest;
+use simkeep::fingerprint::Document;
 
 use super::http::{self, Meaning};
 use super::stream::{Line, Stream};
@@ -20,7 +21,8 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339), and
 /// with `text`, or with `fingerprint` (16 hexadecimal digits) and perhaps `digest` (32), or with
 /// `seen` (`"not-modified"`, `"gone"`, `"failed"`), or only with a `status` that says as much.
-/// `epoch` names that of a fingerprint. The first of equal keys counts; other keys do not.
+/// `epoch` names that of a fingerprint, which with `seen` (`"restated"`) is one more of content that
+/// was seen before; alone in a line it names an epoch of what comes. The first of equal keys counts; other keys do not.
 pub(super) struct JsonLines {
     stream: Stream,
     line: Vec<u8>,
@@ -53,14 +55,14 @@ impl Iterator for JsonLines {
                     if line.trim_ascii().is_empty() {
                         continue;
                     }
-                    record(line)
+                    item(line)
                 }
                 Err(error) => match Fault::from(error) {
                     Fault::Record(why) | Fault::Lost(why) => Err(why),
                 },
             };
             return Some(match result {
-                Ok(record) => Item::Record(record),
+                Ok(item) => item,
                 Err(why) => {
                     let at = format!("{}, line {}", self.stream.name(), self.number);
                     Item::Broken(Broken { at, why })
@@ -70,9 +72,24 @@ impl Iterator for JsonLines {
     }
 }
 
-/// The record in a line.
-fn record(line: &[u8]) -> Result<Record, String> {
+/// What is in a line: a record, or the name of an epoch.
+fn item(line: &[u8]) -> Result<Item, String> {
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    if let (None, None, Some(Value::Text(name))) = (&object.url, &object.t, &object.epoch) {
+        return epoch_name(name).map(Item::Epoch);
+    }
+    record(object).map(Item::Record)
+}
+
+fn epoch_name(name: &str) -> Result<String, String> {
+    if name.is_empty() || name.len() > EPOCH_BYTES_MAX || name.chars().any(char::is_control) {
+        return Err("\"epoch\" is no name".into());
+    }
+    Ok(name.to_owned())
+}
+
+/// The record in a line.
+fn record(object: Object<'_>) -> Result<Record, String> {
     let Some(Value::Text(page)) = object.url else {
         return Err("\"url\" is missing or no string".into());
     };
@@ -95,13 +112,7 @@ fn record(line: &[u8]) -> Result<Record, String> {
     let status =
         status.map(|s| s.ok_or_else(|| named("\"status\" is no status".into()))).transpose()?;
     let epoch = match object.epoch {
-        Some(Value::Text(name)) => {
-            if name.is_empty() || name.len() > EPOCH_BYTES_MAX || name.chars().any(char::is_control)
-            {
-                return Err(named("\"epoch\" is no name".into()));
-            }
-            Some(name.into_owned())
-        }
+        Some(Value::Text(name)) => Some(epoch_name(&name).map_err(named)?),
         _ => None,
     };
     let known = || match &object.digest {
@@ -117,14 +128,20 @@ fn record(line: &[u8]) -> Result<Record, String> {
             let fingerprint = plain.then(|| u64::from_str_radix(&digits, 16).ok()).flatten();
             let fingerprint = fingerprint
                 .ok_or_else(|| named("\"fingerprint\" must be 16 hexadecimal digits".into()))?;
-            (Payload::Ready { fingerprint }, known()?)
+            let restated = object.seen == Some(Value::Text(Cow::Borrowed("restated")));
+            let payload = match (restated, &epoch) {
+                (false, _) => Payload::Ready { fingerprint },
+                (true, Some(_)) => Payload::Restated { fingerprint },
+                (true, None) => return Err(named("what is restated needs an \"epoch\"".into())),
+            };
+            (payload, known()?)
         }
         (None | Some(Value::Null), Some(Value::Text(text))) => match status.map(http::meaning) {
             Some(Meaning::Gone) => (Payload::Gone, None),
             Some(Meaning::Failed) => (Payload::Failed, None),
             _ => {
                 let digest = digest::of_text(&text);
-                (Payload::Text(text.into_owned()), Some(digest))
+                (Payload::Text(Document::new(text)), Some(digest))
             }
         },
         (Some(other), _) if other != Value::Null => {
@@ -263,7 +280,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(line: &str) -> Result<Record, String> {
-        record(line.as_bytes())
+        match item(line.as_bytes())? {
+            Item::Record(record) => Ok(record),
+            other => Err(format!("{other:?}")),
+        }
     }
 
     fn payload(line: &str) -> Payload {
@@ -277,7 +297,7 @@ mod tests {
         let expected = Record {
             url: "http://a/".into(),
             time: 1500,
-            payload: Payload::Text("aé\n".into()),
+            payload: Payload::Text(Document::new("aé\n")),
             digest: Some(digest::of_text("aé\n")),
             status: None,
             epoch: None,
@@ -313,7 +333,7 @@ mod tests {
         assert_eq!(with(r#""status":500"#), Payload::Failed);
         assert_eq!(with(r#""status":404,"text":"Not found""#), Payload::Gone);
         assert_eq!(with(r#""status":403,"text":"Go away""#), Payload::Failed);
-        assert_eq!(with(r#""status":301,"text":"moved""#), Payload::Text("moved".into()));
+        assert_eq!(with(r#""status":301,"text":"moved""#), Payload::Text(Document::new("moved")));
     }
 
     #[test]

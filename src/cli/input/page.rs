@@ -34,11 +34,11 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
         let limit = RECORD_BYTES_MAX >> 20;
         return Err(Fault::Record(format!("the file has more than {limit} MiB")));
     }
-    let Some(text) = content::text(&bytes, kind(path), None) else {
+    let Some(document) = content::document(&bytes, kind(path), None) else {
         return Ok(Item::Passed("binary"));
     };
-    let digest = Some(digest::of_text(&text));
-    let payload = Payload::Text(text);
+    let digest = Some(digest::of_text(document.text()));
+    let payload = Payload::Text(document);
     Ok(Item::Record(Record { url, time, payload, digest, status: None, epoch: None }))
 }
 

@@ -101,7 +101,7 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
         match item {
             Item::Record(record) => {
                 let kind = match &record.payload {
-                    Payload::Text(text) if !text.is_empty() => "text",
+                    Payload::Text(document) if !document.text().is_empty() => "text",
                     Payload::Revisit { .. } => "revisit",
                     Payload::NotModified => "same",
                     _ => "other",
@@ -110,7 +110,7 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
                 records.push(format!("{kind} {} {}", digest.get(..8).unwrap_or("-"), record.url));
             }
             Item::Broken(_) => broken += 1,
-            Item::Passed(_) => {}
+            Item::Passed(_) | Item::Epoch(_) => {}
         }
     }
     (records, broken)

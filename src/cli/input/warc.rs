@@ -254,7 +254,7 @@ mod tests {
         items
             .iter()
             .map(|item| match item {
-                Item::Record(Record { payload: Payload::Text(text), .. }) => text.as_str(),
+                Item::Record(Record { payload: Payload::Text(document), .. }) => document.text(),
                 Item::Record(_) => "(other)",
                 Item::Broken(_) => "(broken)",
                 Item::Passed(kind) => kind,
@@ -274,7 +274,7 @@ mod tests {
         let Item::Record(record) = only(response("<http://a.example/>", html)) else { panic!() };
         assert_eq!(record.url, "http://a.example/");
         assert_eq!(record.time, 1_577_836_800_000);
-        assert_eq!(record.payload, Payload::Text("some\ntext".into()));
+        assert_eq!(record.payload, Payload::Text(Document::new("some\ntext")));
         assert_eq!(record.digest, Some(of_payload(b"<p>some<p>text")));
         assert_eq!(record.status, Some(200));
     }
