@@ -1,5 +1,11 @@
 //! `epoch`: fingerprints that are made in another way from some day on.
 
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader};
+
+use simkeep::fingerprint::{Fingerprinter, Recipe};
+use simkeep::{Durability, Epoch, Observation, Origin, SameBy, Verdict};
+
 use super::*;
 
 /// A page of some sentences, with another last one.
@@ -123,4 +129,153 @@ fn what_was_never_seen_is_not_restated() {
     assert_eq!(place.ingest(ready)["restated"], 1);
     let nameless = ready.replace(",\"epoch\":\"x\"", "");
     assert!(place.run_with_input(&["ingest", "-"], &nameless).err.contains("epoch"));
+}
+
+/// A record of a page's history.
+struct Record {
+    url: String,
+    time: i64,
+    /// Whether the extractor changed, and not the page.
+    technical: bool,
+    fingerprint: u64,
+}
+
+/// The histories of real pages, in order of time; beside the project, if they are at hand.
+fn histories() -> Option<Vec<Record>> {
+    let path = format!("{}/../shared/data/ota-contrib.jsonl.zst", env!("CARGO_MANIFEST_DIR"));
+    let Ok(file) = std::fs::File::open(&path) else {
+        println!("skipped: {path} is not there");
+        return None;
+    };
+    let mut decoder = zstd::Decoder::new(file).unwrap();
+    decoder.window_log_max(27).unwrap();
+    let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
+    let mut records: Vec<Record> = Vec::new();
+    for line in BufReader::new(decoder).lines() {
+        let record: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let url = record["url"].as_str().unwrap().to_owned();
+        let time = record["t"].as_i64().unwrap() * 1000;
+        // Some of a page are of the same second: one after another all the same.
+        let before = records.last().filter(|last| last.url == url).map(|last| last.time + 1);
+        records.push(Record {
+            time: before.map_or(time, |before| before.max(time)),
+            technical: record["k"] == "tech",
+            fingerprint: fingerprinter.of_text(record["text"].as_str().unwrap()).unwrap(),
+            url,
+        });
+    }
+    records.sort_by_key(|record| record.time);
+    Some(records)
+}
+
+/// Fingerprints of the content in force of a page, each of an epoch, and when it was seen.
+struct InForce {
+    of: Vec<(Epoch, u64)>,
+    time: i64,
+}
+
+/// Each day on which the extractor changed for some pages begins an epoch, under which these are
+/// restated. Half of the pages are given two fingerprints, whenever they were last seen under another
+/// epoch.
+#[test]
+fn an_extractor_that_changes_is_no_change_of_the_pages() {
+    let Some(records) = histories() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        durability: Durability::OnFlush,
+        memtable_observations: 4096,
+        near_limit: 0,
+        ..Options::default()
+    };
+    let store = Store::create(dir.path().join("store"), options).unwrap();
+    let mut epoch = store.newest_epoch();
+    let mut pages: HashMap<String, InForce> = HashMap::new();
+    let (mut day, mut days, mut restated, mut unmeasured, mut measured, mut equal) =
+        (0, 0, 0, 0, 0, 0);
+    for Record { url, time, technical, fingerprint } in &records {
+        if let Some(page) = pages.get_mut(url).filter(|_| *technical) {
+            if day != time / 86_400_000 {
+                day = time / 86_400_000;
+                let origin = Origin::new(Recipe::DEFAULT).extractor(&format!("day-{day}"));
+                epoch = store.begin_epoch(&origin.unwrap()).unwrap();
+                days += 1;
+            }
+            let again = Observation::restated(url, page.time, *fingerprint, epoch);
+            assert_eq!(store.observe(again).unwrap().verdict, Verdict::Restated);
+            page.of.push((epoch, *fingerprint));
+            restated += 1;
+            continue;
+        }
+        let mut seen = Observation::content(url, *time, *fingerprint, epoch);
+        let mut of = vec![(epoch, *fingerprint)];
+        let page = pages.get(url);
+        // What makes the fingerprints of this page has not changed since.
+        let before = page.and_then(|page| page.of.last()).map(|(before, _)| *before);
+        if let Some(before) = before.filter(|before| *before != epoch && url.len() % 2 == 0) {
+            seen = seen.also(*fingerprint, before);
+            of.push((before, *fingerprint));
+        }
+        let verdict = store.observe(seen).unwrap().verdict;
+        let common = page.and_then(|page| {
+            let both = page.of.iter().filter(|(e, _)| of.iter().any(|(other, _)| e == other));
+            both.max_by_key(|(e, _)| e.count()).map(|(_, f)| (f ^ fingerprint).count_ones())
+        });
+        match (page, common, verdict) {
+            (None, _, Verdict::New) => {}
+            (Some(_), Some(0), Verdict::Same(SameBy::Fingerprint)) => equal += 1,
+            (
+                Some(_),
+                common,
+                Verdict::Changed { distance } | Verdict::Reverted { distance, .. },
+            ) if distance == common && common != Some(0) => match common {
+                Some(_) => measured += 1,
+                None => unmeasured += 1,
+            },
+            (_, common, verdict) => panic!("{url} at {time}: {verdict:?}, {common:?} expected"),
+        }
+        pages.insert(url.clone(), InForce { of, time: *time });
+    }
+    println!(
+        "{days} epochs, {restated} pages restated, none a change; of {} changes {measured} have a \
+         distance, {unmeasured} had no epoch in common, {equal} have the same fingerprint",
+        measured + unmeasured + equal
+    );
+    assert!(days > 200 && restated > 1700 && measured > 20_000 && unmeasured > 100);
+    // So it stands in the histories.
+    let (mut changes, mut of_restated) = (0, 0);
+    for page in store.scan(None) {
+        let page = page.unwrap();
+        let history = store.history(&page.url).unwrap();
+        for version in &history {
+            let changed =
+                matches!(version.verdict, Verdict::Changed { .. } | Verdict::Reverted { .. });
+            changes += u32::from(changed);
+            of_restated += u32::from(version.verdict == Verdict::Restated);
+        }
+        let visits = history.iter().filter(|v| !v.visit.seen.is_restated()).count();
+        assert_eq!(page.visits, visits as u64);
+    }
+    let in_both = records.iter().filter(|record| !record.technical).count();
+    assert_eq!(changes, measured + unmeasured);
+    assert!(of_restated >= restated && in_both >= pages.len());
+    // What is left of older epochs is restated, and they end.
+    let stale: Vec<_> = store.stale(None).collect::<simkeep::Result<_>>().unwrap();
+    assert!(stale.len() > 100);
+    for page in &stale {
+        let InForce { of, time } = &pages[&page.url];
+        assert_eq!(page.time, *time);
+        assert!(store.restate(&page.url, *time, of[0].1, epoch).unwrap());
+    }
+    assert_eq!(store.stale(None).count(), 0);
+    for info in store.epochs() {
+        if info.epoch != epoch {
+            store.retire_epoch(info.epoch, 0).unwrap();
+        }
+    }
+    store.seal().unwrap();
+    store.merge().unwrap();
+    store.verify().unwrap();
+    let left =
+        store.epochs().iter().filter(|info| store.snapshot().fingerprints(info.epoch) > 0).count();
+    assert_eq!(left, 1);
 }

@@ -397,7 +397,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_panics(line in prop::collection::vec(any::<u8>(), 0..100)) {
-            let _ = record(&line);
+            let _ = item(&line);
         }
 
         #[test]
@@ -405,7 +405,7 @@ mod tests {
             values in prop::collection::vec("(url|t|text|fingerprint|digest|status|seen|epoch)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:-]{0,33}\"|null|true|\\[\\]|\\{\\})", 0..6),
         ) {
             let line = format!("{{{}}}", values.iter().map(|v| format!("\"{v}")).collect::<Vec<_>>().join(","));
-            let _ = record(line.as_bytes());
+            let _ = item(line.as_bytes());
         }
     }
 }

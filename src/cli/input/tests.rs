@@ -35,10 +35,12 @@ fn a_folder_is_a_page_for_each_file_and_archives_are_opened() {
     let shown: Vec<String> = items
         .iter()
         .map(|item| match item {
-            Item::Record(Record { url, time, payload: Payload::Text(text), .. }) => {
+            Item::Record(Record { url, time, payload: Payload::Text(document), .. }) => {
+                let text = document.text();
                 format!("{} {time} {text}", url.strip_prefix(&base).unwrap_or(url))
             }
             Item::Passed(kind) => format!("passed {kind}"),
+            Item::Epoch(name) => format!("epoch {name}"),
             other => format!("{other:?}"),
         })
         .collect();

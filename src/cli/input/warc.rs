@@ -258,6 +258,7 @@ mod tests {
                 Item::Record(_) => "(other)",
                 Item::Broken(_) => "(broken)",
                 Item::Passed(kind) => kind,
+                Item::Epoch(name) => name.as_str(),
             })
             .collect()
     }
@@ -274,7 +275,7 @@ mod tests {
         let Item::Record(record) = only(response("<http://a.example/>", html)) else { panic!() };
         assert_eq!(record.url, "http://a.example/");
         assert_eq!(record.time, 1_577_836_800_000);
-        assert_eq!(record.payload, Payload::Text(Document::new("some\ntext")));
+        assert_eq!(record.payload, Payload::Text(simkeep::fingerprint::Document::new("some\ntext")));
         assert_eq!(record.digest, Some(of_payload(b"<p>some<p>text")));
         assert_eq!(record.status, Some(200));
     }
