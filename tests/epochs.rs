@@ -44,7 +44,8 @@ fn plain(recipe: &str) -> Origin {
 
 /// The tables of document frequencies that are on a disk.
 fn tables(disk: &SimDisk) -> Vec<Name> {
-    let of_tables = |name: &Name| matches!(name, Name::Df(_) | Name::DfNew(_) | Name::DfScratch(..));
+    let of_tables =
+        |name: &Name| matches!(name, Name::Df(_) | Name::DfNew(_) | Name::DfScratch(..));
     disk.contents().into_iter().map(|(name, _)| name).filter(of_tables).collect()
 }
 
@@ -224,11 +225,8 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
 #[test]
 fn a_merge_at_rest_takes_away_what_an_epoch_left() {
     let disk = SimDisk::new();
-    let options = Options {
-        background: true,
-        seal_after: std::time::Duration::from_millis(50),
-        ..small()
-    };
+    let options =
+        Options { background: true, seal_after: std::time::Duration::from_millis(50), ..small() };
     let store = Store::create_on(on(&disk), options).unwrap();
     let two = store.epoch("two").unwrap();
     for page in 0..10 {
@@ -316,7 +314,8 @@ fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     let (old, new) = (Epoch(0), store.epoch("two").unwrap());
     let observe = |observation: Observation<'_>| store.observe(observation).unwrap().verdict;
     assert_eq!(observe(Observation::content(URL, 1, 0b0011, old)), Verdict::New);
-    let both = |time, in_new, in_old| Observation::content(URL, time, in_new, new).also(in_old, old);
+    let both =
+        |time, in_new, in_old| Observation::content(URL, time, in_new, new).also(in_old, old);
     assert_eq!(observe(both(2, 0xff00, 0b0111)), Verdict::Changed { distance: Some(1) });
     // Both have both: the newest counts.
     assert_eq!(observe(both(3, 0xff01, 0b1000)), Verdict::Changed { distance: Some(1) });

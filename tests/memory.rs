@@ -175,7 +175,9 @@ fn huge_catalogs() {
             }
         }
         let narrow = u32::try_from(value).unwrap_or(u32::MAX);
-        check(format!("an epoch has the number {narrow}"), &|c| c.epochs[1].0 = narrow);
+        check(format!("an epoch has the count {narrow}"), &|c| c.epochs[1].count = narrow);
+        check(format!("an epoch has the number {narrow}"), &|c| c.epochs[1].number = narrow);
+        check(format!("an epoch began after {value} visits"), &|c| c.epochs[1].begun = value);
         for frame in 0..sound.journals[0].len() {
             check(format!("frame {frame} has {narrow} operations"), &|c| {
                 c.journals[0][frame].count = narrow;

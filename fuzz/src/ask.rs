@@ -41,6 +41,12 @@ pub fn questions(
 ) -> Answers {
     let mut answers = Answers::new();
     answers.push(("epochs".to_owned(), Ok(format!("{:?}", view.epochs()))));
+    for info in view.epochs().iter().filter(|info| !info.retired) {
+        let origin = view.origin(info.epoch).map(|origin| origin.map(|origin| origin.name()));
+        say(&mut answers, format!("origin {:?}", info.epoch), origin);
+    }
+    let stale: Result<Vec<_>> = view.stale(None).collect();
+    say(&mut answers, "stale".to_owned(), stale);
     let counts = stats.map(|s| (s.pages, s.visits, s.unsealed_visits, s.sequence));
     say(&mut answers, "stats".to_owned(), counts);
     let scan: Result<Vec<_>> = view.scan(None).collect();
@@ -56,7 +62,7 @@ pub fn questions(
         say(&mut answers, format!("{url} as of {TIME}"), view.as_of(url, TIME));
     }
     for &fingerprint in fingerprints {
-        for (epoch, k) in [(0, 0), (0, 3), (1, 3), (1, 9), (0, 64)] {
+        for (epoch, k) in [(0, 0), (0, 3), (1, 3), (1, 9), (0, 64), (RESERVED, 3), (RESERVED, 20)] {
             let query = Query::new(fingerprint, k).epoch(Epoch(epoch)).limit(20);
             say(&mut answers, format!("{query:?}"), view.search(&query));
             let query = query.versions(Versions::Ever);
@@ -67,7 +73,12 @@ pub fn questions(
 }
 
 /// Fingerprints of the golden store, and others.
-pub const FINGERPRINTS: [u64; 4] = [0xfedc_ba98_7654_3210, 0, u64::MAX, 0x0123_4567_89ab_cdef];
+pub const FINGERPRINTS: [u64; 5] =
+    [0xfedc_ba98_7654_3210, 0, u64::MAX, 0x0123_4567_89ab_cdef, 0xa5ff_00ff_1234_5678];
+
+/// The epochs of the golden store that reserves bits, and that has a table.
+const RESERVED: u32 = 8 << 24 | 3;
+const WEIGHED: u32 = 4;
 
 /// What the sound golden store says.
 pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
@@ -141,8 +152,15 @@ pub fn use_all(store: &Store) {
     for (time, url) in (0..).zip(&some) {
         let time = time * 1_000_000_000_000;
         let epoch = store.newest_epoch();
-        let _ = store.observe(Observation::content(url, time, FINGERPRINTS[0] ^ 1, epoch));
+        let content = Observation::content(url, time, FINGERPRINTS[0] ^ 1, epoch);
+        let _ = store.observe(content);
+        let _ = store.observe(content.also(FINGERPRINTS[4], Epoch(RESERVED)));
         let _ = store.observe(Observation::not_modified(url, time));
+        if let Ok(Some(page)) = store.latest(url)
+            && let Some(time) = page.content_seen
+        {
+            let _ = store.restate(url, time, FINGERPRINTS[3], Epoch(WEIGHED));
+        }
     }
     if let Some(url) = some.first() {
         let _ = store.forget(Scope::Url(url));
@@ -150,6 +168,9 @@ pub fn use_all(store: &Store) {
     let _ = store.seal();
     let _ = store.forget(Scope::Prefix(Prefix::parse("example.com/docs").unwrap()));
     let _ = store.seal();
+    let _ = store.epoch("words2-sqrt-reserved4/1");
+    let _ = store.retire_epoch(Epoch(1), 0);
+    let _ = store.retire_epoch(Epoch(RESERVED), u64::MAX);
     let _ = store.merge();
     if let Some(url) = some.last() {
         let _ = store.purge(Scope::Url(url));

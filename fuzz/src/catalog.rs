@@ -5,7 +5,7 @@ use simkeep::disk::{Access, Disk, DiskFile, Name, SimDisk};
 
 const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
 const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
-const EPOCHS: TableDefinition<'_, u32, &str> = TableDefinition::new("epochs");
+const EPOCHS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("epochs");
 const JOURNALS: [TableDefinition<'_, (u64, u32), &[u8]>; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
 
@@ -18,8 +18,48 @@ pub struct Catalog {
     pub settings: Vec<(String, u64)>,
     /// Number, first operation, last operation, bytes of the file.
     pub segments: Vec<[u64; 4]>,
-    pub epochs: Vec<(u32, String)>,
+    pub epochs: Vec<EpochRow>,
     pub journals: [Vec<Frame>; 2],
+}
+
+/// The row of an epoch.
+#[derive(Clone, Debug)]
+pub struct EpochRow {
+    /// The key: how many epochs are older.
+    pub count: u32,
+    /// Its number, of which the low 24 bits are the count, and the upper 8 say how many bits it
+    /// reserves.
+    pub number: u32,
+    /// 1: it has ended.
+    pub flags: u32,
+    /// How many visits there were when it began.
+    pub begun: u64,
+    pub name: Vec<u8>,
+}
+
+impl EpochRow {
+    /// Of an epoch that began before all visits, reserves nothing and goes on.
+    pub fn new(count: u32, name: &str) -> EpochRow {
+        EpochRow { count, number: count, flags: 0, begun: 0, name: name.as_bytes().to_vec() }
+    }
+
+    fn read(count: u32, row: &[u8]) -> EpochRow {
+        EpochRow {
+            count,
+            number: u32::from_le_bytes(row[..4].try_into().unwrap()),
+            flags: u32::from_le_bytes(row[4..8].try_into().unwrap()),
+            begun: u64::from_le_bytes(row[8..16].try_into().unwrap()),
+            name: row[16..row.len() - 4].to_vec(),
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut out = [self.number, self.flags].map(u32::to_le_bytes).concat();
+        out.extend(self.begun.to_le_bytes());
+        out.extend(&self.name);
+        out.extend(crc32fast::hash(&out).to_le_bytes());
+        out
+    }
 }
 
 /// A frame of the journal.
@@ -93,7 +133,7 @@ impl Catalog {
         }
         for row in read.open_table(EPOCHS).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();
-            catalog.epochs.push((key.value(), value.value().to_owned()));
+            catalog.epochs.push(EpochRow::read(key.value(), value.value()));
         }
         for (frames, table) in catalog.journals.iter_mut().zip(JOURNALS) {
             let Ok(table) = read.open_table(table) else { continue };
@@ -131,8 +171,8 @@ impl Catalog {
                 segments.insert(row[0], bytes.as_slice()).unwrap();
             }
             let mut epochs = write.open_table(EPOCHS).unwrap();
-            for (key, value) in &self.epochs {
-                epochs.insert(key, value.as_str()).unwrap();
+            for epoch in &self.epochs {
+                epochs.insert(epoch.count, epoch.bytes().as_slice()).unwrap();
             }
             for (frames, table) in self.journals.iter().zip(JOURNALS) {
                 let mut table = write.open_table(table).unwrap();

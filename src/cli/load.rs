@@ -82,8 +82,8 @@ impl Load {
         // Why the stream ended says more than that it did.
         let loaded = loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)))?;
         taken.say_unnamed();
-        let Taken { broken, passed, .. } = taken;
-        let summary = Summary { loaded, broken, passed, elapsed };
+        let Taken { broken, passed, restated, .. } = taken;
+        let summary = Summary { loaded, restated, broken, passed, elapsed };
         store.close()?;
         if self.common.json {
             output.object(&summary.object())?;
@@ -147,6 +147,7 @@ impl Part<'_> {
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, visit) = observation?;
                     let visit = renumbered(visit, &numbers);
+                    taken.borrow_mut().restated += u64::from(visit.seen.is_restated());
                     Ok(Told { url: url.to_string(), visit, also: None })
                 })))
             }
@@ -183,6 +184,8 @@ struct Taken<'s> {
     skip_broken: bool,
     /// The numbers of the epochs that came up.
     epochs: HashMap<String, Epoch>,
+    /// Records that are no visits, but restated.
+    restated: u64,
     broken: u64,
     passed: BTreeMap<&'static str, u64>,
     /// Why the stream ended early.
@@ -203,6 +206,7 @@ impl<'s> Taken<'s> {
             ready_made,
             skip_broken,
             epochs: HashMap::new(),
+            restated: 0,
             broken: 0,
             passed: BTreeMap::new(),
             failure: None,
@@ -273,6 +277,7 @@ impl<'s> Taken<'s> {
                 Seen::Content(content(fingerprint, self.epoch(&name)?))
             }
             Found::Restated(fingerprint, name) => {
+                self.restated += 1;
                 Seen::Restated(content(fingerprint, self.epoch(&name)?))
             }
             Found::NotModified => Seen::NotModified { digest },
@@ -359,6 +364,8 @@ impl Progress {
 /// What a load came to.
 struct Summary {
     loaded: Loaded,
+    /// Records that are no visits, but restated.
+    restated: u64,
     broken: u64,
     passed: BTreeMap<&'static str, u64>,
     elapsed: Duration,
@@ -366,7 +373,7 @@ struct Summary {
 
 impl Summary {
     fn known(&self) -> u64 {
-        self.loaded.observations - self.loaded.visits
+        self.loaded.observations.saturating_sub(self.restated + self.loaded.visits)
     }
 
     fn per_second(&self) -> f64 {
@@ -380,6 +387,7 @@ impl Summary {
             "records": self.loaded.observations,
             "visits": self.loaded.visits,
             "known": self.known(),
+            "restated": self.restated,
             "pages": self.loaded.pages,
             "new": self.loaded.new_pages,
             "segments": self.loaded.segments,
@@ -400,6 +408,9 @@ impl Summary {
         };
         line("records", self.loaded.observations, "");
         line("visits", self.loaded.visits, "that were not known");
+        if self.restated > 0 {
+            line("restated", self.restated, "of what was seen, in another epoch");
+        }
         line("pages", self.loaded.pages, "");
         line("  new pages", self.loaded.new_pages, "");
         if self.known() > 0 {

@@ -64,6 +64,8 @@ pub enum Verdict {
 pub(crate) struct LastSeen {
     pub(crate) content: Content,
     pub(crate) time: i64,
+    /// Whether it was restated, not seen.
+    pub(crate) restated: bool,
 }
 
 impl LastSeen {
@@ -71,6 +73,17 @@ impl LastSeen {
     fn key(&self) -> (Option<Digest>, u64, u32) {
         let c = &self.content;
         (c.digest, c.fingerprint, c.epoch.0)
+    }
+
+    /// The order of several fingerprints of one version: that of the newest epoch is the last, and
+    /// within an epoch what was restated.
+    fn rank(&self) -> (u32, bool, u64) {
+        (self.content.epoch.count(), self.restated, self.content.fingerprint)
+    }
+
+    /// Whether both are of one version.
+    fn is_with(&self, other: &LastSeen) -> bool {
+        self.time == other.time && self.content.digest == other.content.digest
     }
 }
 
@@ -102,7 +115,8 @@ impl Head {
     /// Takes in a visit that was not in before, in any order.
     fn absorb(&mut self, visit: Visit) {
         if let Some(content) = visit.seen.content() {
-            self.see(LastSeen { content: *content, time: visit.time });
+            let restated = visit.seen.is_restated();
+            self.see(LastSeen { content: *content, time: visit.time, restated });
         }
         if visit.seen.is_restated() {
             return;
@@ -127,12 +141,13 @@ impl Head {
 
     /// Takes in a version that was seen, if it is among the last ones.
     pub(crate) fn see(&mut self, seen: LastSeen) {
-        match self.versions.iter().position(|v| v.content == seen.content) {
-            Some(at) if self.versions.get(at).is_some_and(|v| v.time >= seen.time) => return,
-            Some(at) => {
-                self.versions.remove(at);
+        let known = self.versions.iter_mut().enumerate().find(|(_, v)| v.content == seen.content);
+        if let Some((at, known)) = known {
+            if known.time >= seen.time {
+                known.restated |= seen.restated && known.time == seen.time;
+                return;
             }
-            None => {}
+            self.versions.remove(at);
         }
         let after = |v: &LastSeen| match v.time.cmp(&seen.time) {
             Ordering::Equal => v.key() > seen.key(),
@@ -150,21 +165,28 @@ impl Head {
         self.settled.is_some_and(|v| v.seen == Seen::Gone)
     }
 
-    /// The fingerprints of the version that was last seen.
+    /// The fingerprints that count: of each version one of an epoch.
+    fn counted(&self) -> impl Iterator<Item = &LastSeen> {
+        let counts = |v: &&LastSeen| {
+            let of_epoch = |w: &&LastSeen| w.is_with(v) && w.content.epoch == v.content.epoch;
+            self.versions.iter().filter(of_epoch).all(|w| w.rank() <= v.rank())
+        };
+        self.versions.iter().filter(counts)
+    }
+
+    /// Those of the version that was last seen.
     fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
-        let place = |v: &LastSeen| (v.time, v.content.digest);
-        let last = self.versions.first().map(place);
-        self.versions.iter().take_while(move |v| Some(place(v)) == last)
+        let first = self.versions.first();
+        self.counted().take_while(move |v| first.is_some_and(|first| v.is_with(first)))
     }
 
     /// The version in force: the last content, unless the page is gone; by its fingerprint of the
     /// newest epoch.
     pub(crate) fn in_force(&self) -> Option<&LastSeen> {
-        if self.gone() { None } else { self.last_version().max_by_key(|v| v.content.age()) }
+        if self.gone() { None } else { self.last_version().max_by_key(|v| v.rank()) }
     }
 
-    /// What a visit that comes after all others means; `also` are further fingerprints of its
-    /// content, in other epochs.
+    /// What a visit that comes after all others means; `also` is what was restated of it.
     pub(crate) fn judge(&self, visit: &Visit, also: &[Content]) -> Verdict {
         let content = match &visit.seen {
             Seen::Gone => return Verdict::Gone,
@@ -182,19 +204,16 @@ impl Head {
         if self.versions.is_empty() {
             return Verdict::New;
         }
-        let same = |by| {
-            move |v: &&LastSeen| {
-                std::iter::once(content).chain(also).any(|c| same(&v.content, c) == Some(by))
-            }
-        };
+        let all = || fingerprints(content, also);
+        let same = |by| move |v: &&LastSeen| all().any(|c| same(&v.content, c) == Some(by));
         let first = |by| self.last_version().find(same(by)).map(|_| by);
         if !self.gone()
             && let Some(by) = first(SameBy::Digest).or_else(|| first(SameBy::Fingerprint))
         {
             return Verdict::Same(by);
         }
-        let distance = self.distance(content, also);
-        let earlier = |by| self.versions.iter().find(same(by));
+        let distance = self.distance(all());
+        let earlier = |by| self.counted().find(same(by));
         match earlier(SameBy::Digest).or_else(|| earlier(SameBy::Fingerprint)) {
             Some(v) => Verdict::Reverted { to: v.time, distance },
             None => Verdict::Changed { distance },
@@ -203,13 +222,27 @@ impl Head {
 
     /// Hamming distance of a content to the version last seen, in the newest epoch in which both have
     /// a fingerprint.
-    fn distance(&self, content: &Content, also: &[Content]) -> Option<u32> {
-        let all = || std::iter::once(content).chain(also);
-        let pairs = self.last_version().flat_map(|v| all().map(move |c| (&v.content, c)));
-        let common = pairs.filter(|(a, b)| a.epoch == b.epoch);
-        let newest = common.max_by_key(|(a, b)| (a.age(), b.age()));
+    fn distance<'c>(&self, all: impl Iterator<Item = &'c Content>) -> Option<u32> {
+        let common = all.filter_map(|content| {
+            let of_epoch = |v: &&LastSeen| v.content.epoch == content.epoch;
+            Some((content, self.last_version().find(of_epoch)?.content))
+        });
+        let newest = common.max_by_key(|(content, _)| content.epoch.count());
         newest.map(|(a, b)| (a.compared() ^ b.compared()).count_ones())
     }
+}
+
+/// The fingerprints of a content that count, one of an epoch: its own, unless others were restated.
+fn fingerprints<'c>(
+    content: &'c Content,
+    also: &'c [Content],
+) -> impl Iterator<Item = &'c Content> + Clone {
+    let own = Some(content).filter(|own| also.iter().all(|other| other.epoch != own.epoch));
+    let counts = |c: &&Content| {
+        let of_epoch = also.iter().filter(|other| other.epoch == c.epoch);
+        of_epoch.map(|other| other.fingerprint).max() == Some(c.fingerprint)
+    };
+    own.into_iter().chain(also.iter().filter(counts))
 }
 
 /// How two contents are the same, if they are.

@@ -12,6 +12,7 @@ mod url;
 pub use epoch::{Epoch, EpochInfo};
 pub use head::{HISTORY_WINDOW, SameBy, Verdict};
 pub(crate) use head::{Head, LastSeen, judge};
+pub(crate) use observation::restated_digest;
 pub use observation::{Content, Digest, Observation, Seen, TIME_MAX, TIME_MIN, Visit};
 pub use prefix::{Prefix, PrefixError};
 pub(crate) use url::check as check_url;

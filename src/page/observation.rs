@@ -43,11 +43,6 @@ impl Content {
     pub fn compared(&self) -> u64 {
         self.fingerprint & self.epoch.mask()
     }
-
-    /// The order of several fingerprints of one content: the one of the newest epoch is the last.
-    pub(crate) fn age(&self) -> (u32, u64) {
-        (self.epoch.count(), self.fingerprint)
-    }
 }
 
 /// What a visit found.
@@ -109,6 +104,17 @@ impl Seen {
             Seen::Restated(_) => 4,
         }
     }
+}
+
+/// Which content is restated of those that a page had at one time, by their digests: the one with this
+/// digest; if none is given, one without any, or else the last.
+#[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
+pub(crate) fn restated_digest(
+    wanted: Option<Digest>,
+    there: impl Iterator<Item = Option<Digest>> + Clone,
+) -> Option<Option<Digest>> {
+    let exact = there.clone().find(|digest| *digest == wanted);
+    exact.or_else(|| if wanted.is_none() { there.max() } else { None })
 }
 
 /// One visit of a page's history: what was seen, and when.
@@ -202,8 +208,8 @@ impl<'a> Observation<'a> {
     /// No visit: the content that the page had at this time has this fingerprint in another epoch.
     ///
     /// It takes the place of the one that the visit came with, unless that is of a newer epoch, and
-    /// is no change of the page. Which content it was, if there were several at the time, the
-    /// [`digest`](Self::digest) says; without one it was the last in order.
+    /// is no change of the page. In the epoch of that one it corrects it. Which content it was, if there were several at the time, the
+    /// [`digest`](Self::digest) says; if none is given, it was one without, or else the last.
     pub fn restated(url: &'a str, time: i64, fingerprint: u64, epoch: Epoch) -> Self {
         Self::new(url, time, Seen::Restated(Content { fingerprint, digest: None, epoch }))
     }

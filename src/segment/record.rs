@@ -140,7 +140,8 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
 }
 
 fn as_visit(version: &LastSeen) -> Visit {
-    Visit { time: version.time, seen: Seen::Content(version.content), status: None }
+    let seen = if version.restated { Seen::Restated } else { Seen::Content };
+    Visit { time: version.time, seen: seen(version.content), status: None }
 }
 
 /// What a record carries of its page's head.
@@ -163,7 +164,8 @@ impl Carried {
         let mut versions = ArrayVec::new();
         for _ in 0..count {
             let visit = run.next().flatten()?;
-            versions.push(LastSeen { content: *visit.seen.content()?, time: visit.time });
+            let (content, restated) = (*visit.seen.content()?, visit.seen.is_restated());
+            versions.push(LastSeen { content, time: visit.time, restated });
         }
         let settled = if flags & SETTLED == 0 { None } else { Some(run.next().flatten()?) };
         let last = if flags & LAST == 0 { None } else { Some(run.next().flatten()?) };
@@ -205,7 +207,7 @@ impl Told {
     fn take(&mut self, visit: Visit) {
         match (&self.head, visit.seen) {
             (None, Seen::Restated(content)) => {
-                self.restated.push(LastSeen { content, time: visit.time });
+                self.restated.push(LastSeen { content, time: visit.time, restated: true });
             }
             _ => Head::absorb_into(&mut self.head, visit),
         }
@@ -474,7 +476,7 @@ mod tests {
     type Picks = Vec<(usize, u64, u32)>;
 
     fn picks() -> impl Strategy<Value = Picks> {
-        prop::collection::vec((any::<usize>(), 0u64..4, 2u32..5), 0..12)
+        prop::collection::vec((any::<usize>(), 0u64..4, 0u32..4), 0..12)
     }
 
     /// What some of these visits saw, restated.

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use super::Store;
 use super::answer::{History, Page};
-use super::epochs::Stale;
 use super::origin::Origin;
 use super::query::{Explanation, Matches, NearPair, Query};
 use super::snapshot::{Scan, Snapshot};
+use super::stale::Stale;
 use crate::error::Result;
 use crate::page::{Epoch, Prefix, Visit};
 use crate::search::Progress;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Store;
 use super::origin::{Named, Origin};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -9,7 +10,10 @@ use super::view::View;
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Content, Epoch, EpochInfo};
+use crate::page::{Epoch, EpochInfo, Observation, Verdict};
+
+/// Epochs of a store at most: so many are told to readers in one small file.
+pub(super) const EPOCHS_MAX: usize = 1 << 15;
 
 /// Whether an epoch may have this name.
 pub(super) fn check_name(name: &str) -> Result<()> {
@@ -47,7 +51,7 @@ pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     match known(epochs, epoch) {
         Some(info) if info.retired => Err(Error::RetiredEpoch(info.name.clone())),
         Some(_) => Ok(()),
-        None => Err(Error::UnknownEpoch(epoch.count())),
+        None => Err(Error::UnknownEpoch(epoch.0)),
     }
 }
 
@@ -83,7 +87,8 @@ impl Shared {
         }
         self.sound()?;
         check_name(name)?;
-        let new = Epoch::new(view.epochs.len(), reserved);
+        let new =
+            Epoch::new(view.epochs.len(), reserved).filter(|_| view.epochs.len() < EPOCHS_MAX);
         let epoch = new.ok_or_else(|| Error::Option("the store has too many epochs".to_owned()))?;
         prepare(epoch)?;
         let begun = self.snapshot().count().1;
@@ -167,7 +172,7 @@ impl Shared {
         let _one = self.registering.lock();
         self.sound()?;
         let view = self.view();
-        let info = known(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.count()))?;
+        let info = known(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.0))?;
         if info.retired {
             return Ok(());
         }
@@ -203,6 +208,123 @@ impl Shared {
     }
 }
 
+impl Store {
+    /// The number of the epoch with this name; it is registered if it is new, and is then the
+    /// newest. One commit for a new name. For fingerprints that are made elsewhere, under a name of
+    /// one's own; simkeep's have [`begin_epoch`](Store::begin_epoch).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a name that is empty or has control characters, [`Error::RetiredEpoch`]
+    /// if it has ended, [`Error::Io`].
+    pub fn epoch(&self, name: &str) -> Result<Epoch> {
+        self.shared().epoch(name)
+    }
+
+    /// Begins an epoch: from here on it is the newest, and what pages had before is
+    /// [stale](Store::stale). Its table of document frequencies, if it has one, is copied into the
+    /// store's directory and stays until the epoch [ends](Store::retire_epoch). An epoch that there is
+    /// already is not begun again, but gets its table if that is missing. One commit; with a table two
+    /// syncs more.
+    ///
+    /// While two epochs live, whoever has a page at hand makes the fingerprints of both
+    /// ([`Observation::also`]): then its distance to what was seen before is known whichever of them
+    /// that has.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Options, Origin, Store, Verdict, fingerprint::Recipe};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+    /// let (url, old) = ("https://example.com/", store.newest_epoch());
+    /// store.observe(Observation::content(url, 1_000, 0b0011, old))?;
+    ///
+    /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()))?;
+    /// let seen = Observation::content(url, 2_000, 0b0101, new).also(0b0111, old);
+    /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance: Some(1) });
+    /// assert_eq!(store.stale(None).count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RetiredEpoch`] if it has ended, [`Error::Option`] if the recipe needs a table and there
+    /// is none; [`Error::Io`].
+    pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
+        self.shared().begin_epoch(origin)
+    }
+
+    /// Ends an epoch, which cannot be the newest: nothing is observed in it and nothing is searched
+    /// for any more, its table of document frequencies goes at once, and its fingerprint tables with
+    /// the merges to come. Histories keep what they have of it.
+    ///
+    /// At most `left` pages may have a version in force that is of this epoch: until they are observed
+    /// again or restated, no search finds them. Costs a scan, unless any number may, and a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Option`]
+    /// for the newest, [`Error::Corrupt`], [`Error::Io`].
+    pub fn retire_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
+        self.shared().retire_epoch(epoch, left)
+    }
+
+    /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
+    /// newest: in answers it takes the place of what was known of an older one. No visit, no change of
+    /// the page; the history keeps both. Whether there was such content. As durable, and as fast, as
+    /// [`observe`](Store::observe), which takes many at a time
+    /// ([`Observation::restated`]).
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let url = "https://example.com/";
+    /// store.observe(Observation::content(url, 1_000, 0x1234, store.newest_epoch()))?;
+    /// let new = store.epoch("another extractor")?;
+    /// for page in store.stale(None) {
+    ///     let page = page?;
+    ///     // Its text, as it was kept elsewhere, by the new extractor.
+    ///     let fingerprint = 0x4321;
+    ///     assert!(store.restate(&page.url, page.time, fingerprint, new)?);
+    /// }
+    /// assert_eq!(store.near(0x4321, 0)?.near.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe).
+    pub fn restate(&self, url: &str, time: i64, fingerprint: u64, epoch: Epoch) -> Result<bool> {
+        let outcome = self.observe(Observation::restated(url, time, fingerprint, epoch))?;
+        Ok(outcome.verdict != Verdict::Missing)
+    }
+
+    /// All epochs, by number.
+    pub fn epochs(&self) -> Vec<EpochInfo> {
+        self.shared().view().epochs.to_vec()
+    }
+
+    /// The epoch that was registered last.
+    pub fn newest_epoch(&self) -> Epoch {
+        self.shared().view().newest_epoch()
+    }
+
+    /// Registers the epochs of another store here, unless there are epochs of these names, with their
+    /// tables of document frequencies. Returns the numbers that they have here.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`epoch`](Store::epoch).
+    pub fn take_epochs(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
+        self.shared().epochs_of(other.epochs(), &other.view.disk)
+    }
+}
+
 impl Snapshot {
     /// What makes the fingerprints of an epoch; `None` if they are made elsewhere, under a name of
     /// which simkeep knows nothing. Reads and checks the epoch's table, if it has one.
@@ -232,22 +354,6 @@ impl Snapshot {
         Ok(Some(named.with(Some(table))))
     }
 
-    /// Pages whose version in force has no fingerprint of the newest epoch, in SURT order; from the
-    /// first after `after` on, if that is given.
-    ///
-    /// For each that the content is still at hand of, [`Store::restate`](super::Store::restate) says
-    /// its fingerprint in the newest epoch. Whoever does so in several sittings goes on after the URL
-    /// that was the last. Costs a scan, some microseconds a page; nothing where all are of the newest.
-    ///
-    /// # Errors
-    ///
-    /// Of the items: those of [`scan`](Snapshot::scan).
-    pub fn stale(&self, after: Option<&str>) -> Stale {
-        let newest = self.newest_epoch();
-        let scan = if self.may_be_stale(newest) { self.scan_after(after) } else { self.no_scan() };
-        Stale { scan, newest }
-    }
-
     /// How many distinct fingerprints of an epoch can be searched; those that several segments have
     /// count for each. Reads no table.
     pub fn fingerprints(&self, epoch: Epoch) -> u64 {
@@ -255,50 +361,5 @@ impl Snapshot {
         let sealed: u64 = tables.map(|tables| u64::from(tables.tables.len())).sum();
         let memtables = self.view.memtables.iter();
         sealed + memtables.map(|m| u64::from(m.read().fingerprints(epoch.0))).sum::<u64>()
-    }
-
-    /// Whether any component has fingerprints of another epoch. Those of an ended one may have no
-    /// tables any more.
-    fn may_be_stale(&self, newest: Epoch) -> bool {
-        self.epochs().iter().any(|info| info.retired)
-            || self.view.segments.iter().any(|live| live.segment.epochs().any(|e| e != newest.0))
-            || self.view.memtables.iter().any(|memtable| memtable.read().has_others(newest.0))
-    }
-}
-
-/// A page whose version in force has no fingerprint of the newest epoch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StalePage {
-    /// The page.
-    pub url: String,
-    /// When that version was last seen, in milliseconds since 1970: the time to restate.
-    pub time: i64,
-    /// Its newest fingerprint.
-    pub content: Content,
-}
-
-/// Pages from [`Snapshot::stale`]. After an error there is nothing more.
-#[derive(Debug)]
-pub struct Stale {
-    scan: super::Scan,
-    newest: Epoch,
-}
-
-impl Iterator for Stale {
-    type Item = Result<StalePage>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.scan.next()? {
-                Err(e) => return Some(Err(e)),
-                Ok(page) => {
-                    if let (Some(content), Some(time)) = (page.content, page.content_seen)
-                        && content.epoch != self.newest
-                    {
-                        return Some(Ok(StalePage { url: page.url, time, content }));
-                    }
-                }
-            }
-        }
     }
 }

@@ -12,6 +12,7 @@ mod commit;
 mod epochs;
 mod forget;
 mod journal;
+mod judged;
 mod load;
 mod memtable;
 mod observations;
@@ -27,6 +28,7 @@ mod seal;
 mod search;
 mod shared;
 mod snapshot;
+mod stale;
 mod verify;
 mod view;
 
@@ -37,7 +39,6 @@ use std::sync::Arc;
 pub use answer::{
     ExactCopy, Forgotten, History, Merged, Outcome, Page, SegmentStats, Stats, Version,
 };
-pub use epochs::{Stale, StalePage};
 pub use load::{LoadOptions, Loaded, Loading, Observed, Stage};
 pub use observations::Observations;
 pub use options::{Durability, Options};
@@ -46,12 +47,13 @@ pub use query::{Component, Explanation, Matches, Near, NearPair, Query, Versions
 pub use reader::Reader;
 pub use repair::{Loss, RepairOptions, Repaired, repair, repair_on};
 pub use snapshot::{Scan, Snapshot};
+pub use stale::{Stale, StalePage};
 pub use verify::{Verified, VerifyOptions, Verifying, verify, verify_on};
 
 use self::shared::Shared;
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, EpochInfo, Observation, Prefix, Verdict};
+use crate::page::{Observation, Prefix};
 use crate::sync::atomic::Ordering;
 use crate::sync::{Mutex, thread};
 
@@ -195,111 +197,6 @@ impl Store {
         &self.handle.shared
     }
 
-    /// The number of the epoch with this name; it is registered if it is new, and is then the
-    /// newest. One commit for a new name. For fingerprints that are made elsewhere, under a name of
-    /// one's own; simkeep's have [`begin_epoch`](Store::begin_epoch).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Option`] for a name that is empty or has control characters, [`Error::RetiredEpoch`]
-    /// if it has ended, [`Error::Io`].
-    pub fn epoch(&self, name: &str) -> Result<Epoch> {
-        self.shared().epoch(name)
-    }
-
-    /// Begins an epoch: from here on it is the newest, and what pages had before is
-    /// [stale](Store::stale). Its table of document frequencies, if it has one, is copied into the
-    /// store's directory and stays until the epoch [ends](Store::retire_epoch). An epoch that there is
-    /// already is not begun again, but gets its table if that is missing. One commit; with a table two
-    /// syncs more.
-    ///
-    /// While two epochs live, whoever has a page at hand makes the fingerprints of both
-    /// ([`Observation::also`]): then its distance to what was seen before is known whichever of them
-    /// that has.
-    ///
-    /// ```
-    /// use simkeep::{Observation, Options, Origin, Store, Verdict, fingerprint::Recipe};
-    ///
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-    /// let (url, old) = ("https://example.com/", store.newest_epoch());
-    /// store.observe(Observation::content(url, 1_000, 0b0011, old))?;
-    ///
-    /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()))?;
-    /// let seen = Observation::content(url, 2_000, 0b0101, new).also(0b0111, old);
-    /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance: Some(1) });
-    /// assert_eq!(store.stale(None).count(), 0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::RetiredEpoch`] if it has ended, [`Error::Option`] if the recipe needs a table and there
-    /// is none; [`Error::Io`].
-    pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
-        self.shared().begin_epoch(origin)
-    }
-
-    /// Ends an epoch, which cannot be the newest: nothing is observed in it and nothing is searched
-    /// for any more, its table of document frequencies goes at once, and its fingerprint tables with
-    /// the merges to come. Histories keep what they have of it.
-    ///
-    /// At most `left` pages may have a version in force that is of this epoch: until they are observed
-    /// again or restated, no search finds them. Costs a scan, unless any number may, and a commit.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Option`]
-    /// for the newest, [`Error::Corrupt`], [`Error::Io`].
-    pub fn retire_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
-        self.shared().retire_epoch(epoch, left)
-    }
-
-    /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
-    /// newest: in answers it takes the place of what was known of an older one. No visit, no change of
-    /// the page; the history keeps both. Whether there was such content. As durable, and as fast, as
-    /// [`observe`](Store::observe), which takes many at a time
-    /// ([`Observation::restated`]).
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// # let url = "https://example.com/";
-    /// store.observe(Observation::content(url, 1_000, 0x1234, store.newest_epoch()))?;
-    /// let new = store.epoch("another extractor")?;
-    /// for page in store.stale(None) {
-    ///     let page = page?;
-    ///     // Its text, as it was kept elsewhere, by the new extractor.
-    ///     let fingerprint = 0x4321;
-    ///     assert!(store.restate(&page.url, page.time, fingerprint, new)?);
-    /// }
-    /// assert_eq!(store.near(0x4321, 0)?.near.len(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Those of [`observe`](Store::observe).
-    pub fn restate(&self, url: &str, time: i64, fingerprint: u64, epoch: Epoch) -> Result<bool> {
-        let outcome = self.observe(Observation::restated(url, time, fingerprint, epoch))?;
-        Ok(outcome.verdict != Verdict::Missing)
-    }
-
-    /// All epochs, by number.
-    pub fn epochs(&self) -> Vec<EpochInfo> {
-        self.shared().view().epochs.to_vec()
-    }
-
-    /// The epoch that was registered last.
-    pub fn newest_epoch(&self) -> Epoch {
-        self.shared().view().newest_epoch()
-    }
-
     /// Tells the store of one visit; answers what the page is now, and which other pages are copies
     /// or near. Durable when this returns, unless [`Options::durability`] says otherwise.
     ///
@@ -309,7 +206,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`]: nothing was stored.
+    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]: nothing was
+    /// stored.
     /// [`Error::Corrupt`] if a page needed for the answer is damaged: nothing was stored.
     /// [`Error::Io`] if the commit failed: whether it is stored shows when the store is opened
     /// again, and until then nothing more is accepted ([`Error::Poisoned`]).
@@ -378,16 +276,6 @@ impl Store {
         options: LoadOptions<'_>,
     ) -> Result<Loaded> {
         self.shared().load(observations.into_iter(), options)
-    }
-
-    /// Registers the epochs of another store here, unless there are epochs of these names, with their
-    /// tables of document frequencies. Returns the numbers that they have here.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`epoch`](Store::epoch).
-    pub fn take_epochs(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
-        self.shared().epochs_of(other.epochs(), &other.view.disk)
     }
 
     /// Loads everything that is seen of another store. Epochs are those of the same name; they are

@@ -7,12 +7,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrayvec::ArrayVec;
-
 use super::ahead::Ahead;
 use super::answer::{ExactCopy, Outcome};
 use super::epochs::check_live;
 use super::journal::{self, Place};
+use super::judged::{Judged, also_of, is_alone, judge_all};
 use super::memtable::{Effect, Memtable};
 use super::options::Durability;
 use super::query::Versions;
@@ -20,10 +19,7 @@ use super::search::{Hit, Wanted, segment_hits_of_many, together};
 use super::shared::{Shared, Writer};
 use super::view::{Lookup, Part, View, head_in, known_in};
 use crate::error::{Error, Result};
-use crate::page::{
-    Content, Digest, Epoch, Head, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url,
-    surt,
-};
+use crate::page::{Digest, Epoch, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, check_url, surt};
 use crate::segment::{put_carried, unpack_head};
 use crate::sync::{MutexGuard, thread};
 
@@ -61,12 +57,6 @@ struct Looked<'a> {
     hits: Vec<Hit>,
     /// Near its other fingerprint.
     also: Vec<Hit>,
-}
-
-/// What an observation comes to: operations, each with what it does to the page.
-struct Judged {
-    verdict: Verdict,
-    operations: ArrayVec<(Visit, Effect), 2>,
 }
 
 /// Whether an observation can be stored as it is.
@@ -418,123 +408,6 @@ impl Prepared<'_> {
             }
         }
     }
-}
-
-/// Whether an observation is a visit with one fingerprint at most.
-fn is_alone(observation: &Observation<'_>) -> bool {
-    observation.also.is_none() && !observation.visit.seen.is_restated()
-}
-
-/// The other fingerprint of what was seen.
-fn also_of(observation: &Observation<'_>) -> Option<Content> {
-    observation.restated_also()?.seen.content().copied()
-}
-
-impl Judged {
-    /// A visit, which is no operation if it is known.
-    fn one(verdict: Verdict, visit: Visit, effect: Effect) -> Judged {
-        let news = !matches!(verdict, Verdict::Known | Verdict::Missing);
-        Judged { verdict, operations: news.then_some((visit, effect)).into_iter().collect() }
-    }
-}
-
-/// What an observation means to a page with this head, and what it does.
-fn judge_all(
-    view: &View,
-    lookup: &Lookup<'_>,
-    mut head: Option<Head>,
-    observation: &Observation<'_>,
-) -> Result<Judged> {
-    let mut visit = observation.visit;
-    if let Seen::Restated(content) = &mut visit.seen {
-        visit.status = None;
-        match restated_of(view, lookup, head.as_ref(), visit.time, content.digest)? {
-            Some(digest) => content.digest = digest,
-            None => {
-                let effect = Effect::of(&mut None, &visit, &[]);
-                return Ok(Judged::one(Verdict::Missing, visit, effect));
-            }
-        }
-    }
-    let (also, restated) = (also_of(observation), observation.restated_also());
-    // Before anything is applied: these may fail.
-    let news = restated.map(|restated| is_stated(view, lookup, head.as_ref(), &restated));
-    let news = news.transpose()?.map(|known| !known);
-    let known = visit.seen.is_restated() && is_stated(view, lookup, head.as_ref(), &visit)?;
-    let before = head.clone();
-    let effect = Effect::of(&mut head, &visit, also.as_slice());
-    let verdict = match effect.verdict {
-        _ if known => Verdict::Known,
-        Some(verdict) => verdict,
-        None => late(view, lookup, &visit)?,
-    };
-    let mut judged = Judged::one(verdict, visit, effect);
-    if judged.operations.is_empty() {
-        head = before;
-    }
-    if let Some(restated) = restated.filter(|_| news == Some(true)) {
-        let effect = Effect::of(&mut head, &restated, &[]);
-        judged.operations.push((restated, effect));
-    }
-    Ok(judged)
-}
-
-/// The digest of the content that a page had at a time: this one, if it is given, or that of the last
-/// content of that time. `None` if there was no such content.
-#[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
-fn restated_of(
-    view: &View,
-    lookup: &Lookup<'_>,
-    head: Option<&Head>,
-    time: i64,
-    digest: Option<Digest>,
-) -> Result<Option<Option<Digest>>> {
-    let Some(head) = head else { return Ok(None) };
-    let is_it = |content: &Content| digest.is_none() || content.digest == digest;
-    // The version that was last seen is at hand.
-    if let Some(last) = head.versions.first().filter(|v| v.time <= time) {
-        let it = Some(last.content).filter(|content| last.time == time && is_it(content));
-        if it.is_some() || last.time < time {
-            return Ok(it.map(|content| content.digest));
-        }
-    }
-    let visits = visits_at(view, lookup, time)?;
-    let contents = visits.iter().filter(|v| !v.seen.is_restated()).filter_map(|v| v.seen.content());
-    Ok(contents.filter(|content| is_it(content)).map(|content| content.digest).max())
-}
-
-/// Whether a page is known to have had this content at this time, by a visit or restated.
-fn is_stated(
-    view: &View,
-    lookup: &Lookup<'_>,
-    head: Option<&Head>,
-    restated: &Visit,
-) -> Result<bool> {
-    let Some(last) = head.and_then(|head| head.versions.first()) else { return Ok(false) };
-    if last.time < restated.time {
-        return Ok(false);
-    }
-    let visits = visits_at(view, lookup, restated.time)?;
-    Ok(visits.iter().any(|v| v.seen.content() == restated.seen.content()))
-}
-
-/// What is known of a page at one time.
-fn visits_at(view: &View, lookup: &Lookup<'_>, time: i64) -> Result<Vec<Visit>> {
-    let mut all = Vec::new();
-    view.visits(lookup, u64::MAX, |part| {
-        match part {
-            Part::Memory(visits) => all.extend(visits.into_iter().filter(|v| v.time == time)),
-            Part::Segment(record) => all.extend(record.visits_at(time)?),
-        }
-        Some(true)
-    })?;
-    Ok(all)
-}
-
-/// What a visit means that does not come after all others of its page.
-fn late(view: &View, lookup: &Lookup<'_>, visit: &Visit) -> Result<Verdict> {
-    let known = visits_at(view, lookup, visit.time)?.contains(visit);
-    Ok(if known { Verdict::Known } else { Verdict::OutOfOrder })
 }
 
 /// When a page was first seen with a digest.

@@ -330,8 +330,10 @@ impl View {
             // All of one time and digest are one version.
             let of = |v: &Visit| (v.time, v.seen.digest());
             let version = contents.iter().filter(|v| of(v) == of(&visit));
-            let newest = version.filter_map(|v| v.seen.content()).max_by_key(|c| c.age());
-            newest.into_iter().for_each(|newest| visit.seen = Seen::Content(*newest));
+            let all = version.filter_map(|v| Some((v.seen.content()?, v.seen.is_restated())));
+            let newest =
+                all.max_by_key(|(c, restated)| (c.epoch.count(), *restated, c.fingerprint));
+            newest.into_iter().for_each(|(newest, _)| visit.seen = Seen::Content(*newest));
             visit
         }))
     }

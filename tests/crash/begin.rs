@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use simkeep::Scope;
 use simkeep::disk::{Name, SimDisk};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, EpochRow};
 use crate::support::model::Model;
 use crate::support::pages::URLS;
 use crate::support::{EPOCHS, choice, observation, open, small};
@@ -15,7 +15,7 @@ use crate::support::{EPOCHS, choice, observation, open, small};
 static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let golden = include_bytes!("../../format/golden/v1/catalog.redb");
     let settings = Catalog::read(golden).settings;
-    let epochs = (0..).zip(EPOCHS.map(str::to_owned)).collect();
+    let epochs = (0..).zip(EPOCHS).map(|(count, name)| EpochRow::new(count, name)).collect();
     let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
     *catalog.setting("url_hash_bits") = if cfg!(feature = "narrow-hash") { 8 } else { 64 };
     *catalog.setting("next_segment") = 1;

@@ -23,6 +23,7 @@ fn source(store: &Store, text: &str) -> Vec<u8> {
     let number = |text: &str| text.parse::<u64>().unwrap();
     match words[..] {
         ["catalog.redb", "segments", id] => store.segment_rows[&number(id)].clone(),
+        ["catalog.redb", "epochs", count] => store.epoch_rows[number(count) as usize].clone(),
         ["catalog.redb", "journal_a", first] => store.journals[0][&number(first)].clone(),
         ["catalog.redb", "journal_b", first] => store.journals[1][&number(first)].clone(),
         [file] => std::fs::read(store.path.join(file)).unwrap(),

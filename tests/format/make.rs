@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use simkeep::{Digest, Epoch, Observation, Options, Prefix, Scope, Store};
+use simkeep::df::Table;
+use simkeep::{Digest, Epoch, Observation, Options, Origin, Prefix, Scope, Store, Verdict};
 
 use super::golden::{self, Expected};
-use super::surt;
-use super::visits::{Seen, Visit};
+use super::visits::{Entry, Seen, count, visits};
+use super::{answered_epoch, df, surt};
 
 /// Numbers that look random, the same everywhere: SplitMix64.
 fn random(seed: u64) -> u64 {
@@ -28,40 +29,57 @@ fn digest(seed: u64) -> [u8; 16] {
 const START: i64 = 1_767_225_600_000;
 const DAY: i64 = 86_400_000;
 
-fn visit(time: i64, seen: Seen, status: impl Into<Option<u16>>) -> Visit {
-    let status = status.into();
-    Visit { time, digest: None, fingerprint: None, seen, epoch: None, status }
+fn visit(time: i64, seen: Seen, status: impl Into<Option<u16>>) -> Entry {
+    let (digest, fingerprint, epoch) = (None, None, None);
+    Entry { time, digest, restated: None, fingerprint, seen, epoch, status: status.into() }
 }
 
-fn content(time: i64, fingerprint: u64, epoch: u32) -> Visit {
+fn content(time: i64, fingerprint: u64, epoch: u32) -> Entry {
     let fingerprint = Some(fingerprint);
-    Visit { fingerprint, epoch: Some(epoch), ..visit(time, Seen::Content, 200) }
+    Entry { fingerprint, epoch: Some(epoch), ..visit(time, Seen::Content, 200) }
 }
 
-fn with_digest(visit: Visit, seed: u64) -> Visit {
-    Visit { digest: Some(digest(seed)), ..visit }
+fn with_digest(visit: Entry, seed: u64) -> Entry {
+    Entry { digest: Some(digest(seed)), ..visit }
 }
+
+/// The fingerprint of what a visit saw in another epoch.
+fn restated(of: Entry, fingerprint: u64, epoch: u32) -> Entry {
+    let (restated, fingerprint) = (Some(count(epoch)), Some(fingerprint));
+    Entry { restated, fingerprint, epoch: Some(epoch), status: None, ..of }
+}
+
+/// An entry of a page; of a visit that comes with a second fingerprint that, and its epoch.
+type Told<'a> = (&'a str, Entry, Option<(u64, u32)>);
 
 /// A store and, beside it, what it should hold.
 struct Maker {
     store: Store,
-    pages: BTreeMap<String, BTreeSet<Visit>>,
+    pages: BTreeMap<String, BTreeSet<Entry>>,
 }
 
 impl Maker {
     /// One batch, so one frame of the journal.
-    fn observe(&mut self, batch: &[(&str, Visit)]) {
-        let observations: Vec<_> =
-            batch.iter().map(|(url, visit)| observation(url, visit)).collect();
-        self.store.observe_batch(&observations).unwrap();
-        for (url, visit) in batch {
-            self.pages.entry((*url).to_owned()).or_default().insert(*visit);
+    fn observe(&mut self, batch: &[(&str, Entry)]) {
+        let batch: Vec<_> = batch.iter().map(|(url, entry)| (*url, *entry, None)).collect();
+        self.observe_in_two(&batch);
+    }
+
+    /// The same of visits that come with a fingerprint in a second epoch.
+    fn observe_in_two(&mut self, batch: &[Told<'_>]) {
+        let observations: Vec<_> = batch.iter().map(observation).collect();
+        let outcomes = self.store.observe_batch(&observations).unwrap();
+        for ((url, entry, also), outcome) in batch.iter().zip(outcomes) {
+            assert_eq!(outcome.verdict == Verdict::Restated, entry.restated.is_some());
+            let also = also.map(|(fingerprint, epoch)| restated(*entry, fingerprint, epoch));
+            let entries = self.pages.entry((*url).to_owned()).or_default();
+            entries.extend([*entry].into_iter().chain(also));
         }
     }
 
     fn forget(&mut self, url: &str) {
         let forgotten = self.store.forget(Scope::Url(url)).unwrap();
-        assert_eq!(forgotten.visits, self.pages.remove(url).unwrap().len() as u64);
+        assert_eq!(forgotten.visits, visits(&self.pages.remove(url).unwrap()));
     }
 
     /// `prefix` as text, and the key that it begins with.
@@ -75,21 +93,28 @@ impl Maker {
     }
 }
 
-fn observation<'a>(url: &'a str, visit: &Visit) -> Observation<'a> {
-    let observation = match (visit.seen, visit.fingerprint, visit.epoch) {
-        (Seen::Content, Some(fingerprint), Some(epoch)) => {
-            Observation::content(url, visit.time, fingerprint, Epoch(epoch))
+fn observation<'a>((url, entry, also): &Told<'a>) -> Observation<'a> {
+    let observation = match (entry.seen, entry.fingerprint, entry.epoch) {
+        (Seen::Content, Some(fingerprint), Some(epoch)) if entry.is_visit() => {
+            Observation::content(url, entry.time, fingerprint, Epoch(epoch))
         }
-        (Seen::NotModified, ..) => Observation::not_modified(url, visit.time),
-        (Seen::Gone, ..) => Observation::gone(url, visit.time),
-        _ => Observation::failed(url, visit.time),
+        (Seen::Content, Some(fingerprint), Some(epoch)) => {
+            Observation::restated(url, entry.time, fingerprint, Epoch(epoch))
+        }
+        (Seen::NotModified, ..) => Observation::not_modified(url, entry.time),
+        (Seen::Gone, ..) => Observation::gone(url, entry.time),
+        _ => Observation::failed(url, entry.time),
     };
-    let observation = match visit.digest {
+    let observation = match entry.digest {
         Some(digest) => observation.digest(Digest(digest)),
         None => observation,
     };
-    match visit.status {
+    let observation = match entry.status {
         Some(status) => observation.status(status),
+        None => observation,
+    };
+    match also {
+        Some((fingerprint, epoch)) => observation.also(*fingerprint, Epoch(*epoch)),
         None => observation,
     }
 }
@@ -141,11 +166,12 @@ fn make(path: &Path) -> Expected {
     journal(&mut maker);
 
     let Maker { store, pages } = maker;
-    let mut pages: Vec<(String, Vec<Visit>)> =
-        pages.into_iter().map(|(url, visits)| (url, visits.into_iter().collect())).collect();
+    let mut pages: Vec<(String, Vec<Entry>)> =
+        pages.into_iter().map(|(url, entries)| (url, entries.into_iter().collect())).collect();
     pages.sort_by_cached_key(|(url, _)| (surt::key(url), url.clone()));
     let sequence = store.snapshot().sequence();
-    let mut expected = Expected { sequence, epochs: store.epochs(), pages, near: Vec::new() };
+    let epochs = store.epochs().iter().map(answered_epoch).collect();
+    let mut expected = Expected { sequence, epochs, pages, near: Vec::new() };
     store.close().unwrap();
     for (fingerprint, k, epoch, every_version) in [
         (MIRRORED, 0, 0, false),
@@ -157,6 +183,10 @@ fn make(path: &Path) -> Expected {
         (SHARED ^ 1 << 63, 3, 1, false),
         (SHARED, 7, 1, true),
         (!SHARED, 20, 1, true),
+        (RESERVING, 0, RESERVED, false),
+        (RESERVING ^ 1 << 63 ^ 1 << 55, 3, RESERVED, false),
+        (!RESERVING, 40, RESERVED, true),
+        (random(72), 1, WEIGHED, false),
     ] {
         expected.near.push(expected.near(fingerprint, k, epoch, every_version));
     }
@@ -167,6 +197,13 @@ fn make(path: &Path) -> Expected {
 const MIRRORED: u64 = 0x00ff_00ff_1234_5678;
 /// The fingerprint that two pages come to share under the second epoch.
 const SHARED: u64 = 0xfedc_ba98_7654_3210;
+
+/// An epoch that ends, one that reserves eight bits of its fingerprints, and one with a table.
+const ENDED: u32 = 2;
+const RESERVED: u32 = 8 << 24 | 3;
+const WEIGHED: u32 = 4;
+/// A fingerprint of the epoch that reserves bits, with metadata in them.
+const RESERVING: u64 = MIRRORED | 0xa5 << 56;
 
 /// Sixty-four pages of eight sites, with ten versions each, from version `from` on: 1,280
 /// fingerprints in two calls, enough for rotations.
@@ -184,18 +221,21 @@ fn many_versions(maker: &mut Maker, from: u64) {
 }
 
 /// A long history: mostly the same content, and now and then anything else.
-fn long_history(from: i64, to: i64, epoch: u32) -> Vec<(&'static str, Visit)> {
-    let visits = (from..to).map(|i| {
-        let time = START + i * DAY / 4 + i % 3;
-        match i % 10 {
-            3 => visit(time, Seen::NotModified, 304),
-            5 => visit(time, Seen::Failed, None),
-            7 => with_digest(visit(time, Seen::NotModified, 304), 1),
-            9 if i % 20 == 9 => visit(time, Seen::Gone, 410),
-            _ => content(time, SHARED.rotate_left(u32::try_from(i / 4).unwrap()), epoch),
-        }
-    });
-    visits.map(|visit| ("https://long.example/history", visit)).collect()
+fn long_history(from: i64, to: i64, epoch: u32) -> Vec<(&'static str, Entry)> {
+    (from..to).map(|i| (LONG, of_long_history(i, epoch))).collect()
+}
+
+const LONG: &str = "https://long.example/history";
+
+fn of_long_history(i: i64, epoch: u32) -> Entry {
+    let time = START + i * DAY / 4 + i % 3;
+    match i % 10 {
+        3 => visit(time, Seen::NotModified, 304),
+        5 => visit(time, Seen::Failed, None),
+        7 => with_digest(visit(time, Seen::NotModified, 304), 1),
+        9 if i % 20 == 9 => visit(time, Seen::Gone, 410),
+        _ => content(time, SHARED.rotate_left(u32::try_from(i / 4).unwrap()), epoch),
+    }
 }
 
 /// Two seals merged into one segment: rotations, chunks, lists, every kind of visit.
@@ -212,8 +252,8 @@ fn oldest_segment(maker: &mut Maker) {
     // Long ago, far ahead, without a status, and an odd one.
     let far = "https://far.example/";
     maker.observe(&[
-        (far, Visit { status: None, ..content(simkeep::TIME_MIN, 0, 0) }),
-        (far, Visit { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) }),
+        (far, Entry { status: None, ..content(simkeep::TIME_MIN, 0, 0) }),
+        (far, Entry { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) }),
         (far, content(simkeep::TIME_MAX, 1, 0)),
     ]);
     let home = "https://example.com/";
@@ -245,8 +285,14 @@ fn oldest_segment(maker: &mut Maker) {
     }
     maker.observe(&long_history(0, 90, 0));
     maker.store.seal().unwrap();
+    let epoch = maker.store.epoch("golden-2").unwrap().0;
     many_versions(maker, 10);
     maker.observe(&long_history(90, 150, 0));
+    // In every chunk; the second is in another one than its visit.
+    for i in [40i64, 62, 98, 148] {
+        let fingerprint = random(1_000 + i.cast_unsigned());
+        maker.observe(&[(LONG, restated(of_long_history(i, 0), fingerprint, epoch))]);
+    }
     // Late: between visits that are sealed.
     maker.observe(&[(home, with_digest(content(START + DAY + 1, other, 0), 11))]);
     maker.store.seal().unwrap();
@@ -257,11 +303,16 @@ fn oldest_segment(maker: &mut Maker) {
 /// forgotten is hidden.
 fn middle_segment(maker: &mut Maker) {
     let epoch = maker.store.epoch("golden-2").unwrap().0;
+    let ended = maker.store.epoch("golden-3").unwrap().0;
+    assert_eq!((epoch, ended), (1, ENDED));
     let home = "https://example.com/";
     maker.forget("http://example.org/forgotten");
     maker.forget_prefix("old.example", b"example\x02old\x01");
     maker.observe(&[(home, with_digest(content(START + 30 * DAY, SHARED, epoch), 14))]);
     maker.observe(&long_history(150, 160, epoch));
+    let [stays, goes_on] = ["https://ended.example/stays", "https://ended.example/goes-on"];
+    let seen = with_digest(content(START + 30 * DAY, random(61), ended), 20);
+    maker.observe(&[(stays, content(START + 30 * DAY, random(60), ended)), (goes_on, seen)]);
     maker.store.seal().unwrap();
 
     maker.observe(&[
@@ -270,6 +321,18 @@ fn middle_segment(maker: &mut Maker) {
         (home, visit(START + 31 * DAY, Seen::Gone, 410)),
         ("https://site0.example/page/0", visit(START + 31 * DAY, Seen::Failed, 500)),
     ]);
+    // Their visits are in the oldest segment: with a digest, and without one.
+    let (one, other, far) = (random(2), random(1) ^ 0b1011 << 30, "https://far.example/");
+    maker.observe(&[
+        (home, restated(with_digest(content(START + 2 * DAY, other, 0), 11), random(51), epoch)),
+        (home, restated(content(START + 4 * DAY + 1, one, 0), random(52), epoch)),
+        (far, restated(content(simkeep::TIME_MIN, 0, 0), random(53), epoch)),
+        // In the epoch that it was seen in.
+        (far, restated(content(simkeep::TIME_MAX, 1, 0), 0, 0)),
+    ]);
+    let reserved = maker.store.epoch("words2-sqrt-reserved8/1").unwrap().0;
+    assert_eq!(reserved, RESERVED);
+    maker.observe(&[(goes_on, restated(seen, RESERVING ^ 0b11 << 62 ^ 0b11, reserved))]);
     maker.store.seal().unwrap();
 
     maker.observe(&[
@@ -282,6 +345,8 @@ fn middle_segment(maker: &mut Maker) {
     maker.forget("https://[2001:db8::1]/");
     maker.observe(&[("https://[2001:db8::1]/", content(START + 34 * DAY, random(43), epoch))]);
     maker.store.seal().unwrap();
+    // The merge leaves its tables out.
+    maker.store.retire_epoch(Epoch(ended), u64::MAX).unwrap();
     maker.store.rest().unwrap();
     assert_eq!(maker.store.stats().unwrap().segments.len(), 2);
 }
@@ -295,17 +360,29 @@ fn newest_segment(maker: &mut Maker) {
         ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
         ("https://example.com/new", with_digest(content(START + 60 * DAY + 1_500, SHARED, 1), 18)),
     ]);
+    let two = with_digest(content(START + 61 * DAY, RESERVING, RESERVED), 19);
+    maker.observe_in_two(&[("https://example.com/two", two, Some((SHARED ^ 0x20, 1)))]);
     maker.store.seal().unwrap();
 }
 
-/// What is not sealed; `format/catalog.md` explains the first frame byte by byte.
+/// What is not sealed; `format/catalog.md` explains the first two frames byte by byte.
 fn journal(maker: &mut Maker) {
     maker.observe(&[
         ("http://old.example/b", visit(START + 90 * DAY, Seen::Failed, None)),
         ("https://example.net/", content(START + 90 * DAY, SHARED ^ 1, 1)),
         ("https://example.net/", visit(START + 91 * DAY, Seen::NotModified, 304)),
     ]);
+    let origin = Origin::new("words1-sqrt-idf/1".parse().unwrap()).extractor("golden/1").unwrap();
+    let origin = origin.table(Table::open(df::path()).unwrap()).unwrap();
+    assert_eq!(maker.store.begin_epoch(&origin).unwrap().0, WEIGHED);
+    let seen = content(START + 93 * DAY, random(72), WEIGHED);
+    let old = content(START + 31 * DAY, SHARED, 1);
+    maker.observe_in_two(&[
+        ("https://example.net/", seen, Some((RESERVING ^ 0b111, RESERVED))),
+        ("http://old.example/b", restated(old, random(73), WEIGHED), None),
+    ]);
     maker.observe(&[("https://example.com/", visit(START + 90 * DAY, Seen::Failed, None))]);
+    maker.forget("https://ended.example/goes-on");
     maker.forget("http://example.org/late");
     maker.forget("http://example.com");
     maker.forget_prefix("site7.example", b"example\x02site7\x01");
@@ -314,6 +391,7 @@ fn journal(maker: &mut Maker) {
         ("https://site7.example/page/1", with_digest(content(START + 92 * DAY, 3, 1), 17)),
         // Its last visit failed, so its head carries the one before as well.
         ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
+        ("https://far.example/", restated(content(simkeep::TIME_MAX, 1, 0), random(74), WEIGHED)),
     ]);
 }
 

@@ -9,7 +9,7 @@ use redb::{ReadOnlyDatabase, ReadableDatabase, ReadableTable, TableDefinition};
 use super::bytes::{Bytes, crc32};
 use super::segment::{self, Segment};
 use super::surt;
-use super::visits::{Carried, Entry, Head, Seen, count, entries, visits};
+use super::visits::{Carried, Entry, Head, Seen, count, entries, versions};
 
 /// Every row of the catalog, and the files.
 pub(crate) struct Store {
@@ -354,14 +354,7 @@ fn absorb(mut head: Head, entry: Entry) -> Head {
         head.last = head.last.max(one.last);
         head.settled = head.settled.max(one.settled);
     }
-    for (time, version) in entry.content().map(|version| (entry.time, version)) {
-        match head.versions.iter_mut().find(|(_, v)| *v == version) {
-            Some(known) => known.0 = known.0.max(time),
-            None => head.versions.push((time, version)),
-        }
-    }
-    head.versions.sort_by(|a, b| b.cmp(a));
-    head.versions.truncate(8);
+    head.versions = versions(head.versions.into_iter().chain(entry.known()));
     head
 }
 

@@ -47,6 +47,10 @@ impl Entry {
         (self.seen == Seen::Content).then_some(content)
     }
 
+    pub(crate) fn known(&self) -> Option<Known> {
+        Some((self.time, self.content()?, self.restated.is_some()))
+    }
+
     pub(crate) fn is_visit(&self) -> bool {
         self.restated.is_none()
     }
@@ -135,18 +139,22 @@ pub(crate) struct Head {
     pub(crate) first: i64,
     pub(crate) last: Entry,
     pub(crate) settled: Option<Entry>,
-    /// With when each was last seen, the latest first.
-    pub(crate) versions: Vec<(i64, Version)>,
+    /// The latest first.
+    pub(crate) versions: Vec<Known>,
 }
 
-/// The versions of some entries, and when each was last seen: the latest eight, the latest first.
-fn versions(seen: impl Iterator<Item = (i64, Version)>) -> Vec<(i64, Version)> {
-    let mut last: BTreeMap<Version, i64> = BTreeMap::new();
-    for (time, version) in seen {
-        let at = last.entry(version).or_insert(time);
-        *at = time.max(*at);
+/// A version, with when it was last seen, and whether it was restated for that time.
+pub(crate) type Known = (i64, Version, bool);
+
+/// The versions among these: the latest eight, the latest first.
+pub(crate) fn versions(known: impl Iterator<Item = Known>) -> Vec<Known> {
+    let mut last: BTreeMap<Version, (i64, bool)> = BTreeMap::new();
+    for (time, version, restated) in known {
+        let at = last.entry(version).or_insert((time, restated));
+        *at = (time, restated).max(*at);
     }
-    let mut versions: Vec<_> = last.into_iter().map(|(version, time)| (time, version)).collect();
+    let known = last.into_iter().map(|(version, (time, restated))| (time, version, restated));
+    let mut versions: Vec<Known> = known.collect();
     versions.sort_by(|a, b| b.cmp(a));
     versions.truncate(8);
     versions
@@ -161,16 +169,18 @@ impl Head {
             first: visits().map(|v| v.time).min()?,
             last: *visits().max()?,
             settled: visits().filter(|v| v.seen != Seen::Failed).max().copied(),
-            versions: versions(entries.iter().filter_map(|v| Some((v.time, v.content()?)))),
+            versions: versions(entries.iter().filter_map(Entry::known)),
         })
     }
 
-    /// Of the contents of the greatest time and digest that of the newest epoch.
+    /// Of the contents of the greatest time and digest that of the newest epoch, of one epoch what
+    /// was restated.
     pub(crate) fn in_force(&self) -> Option<Version> {
         let gone = self.settled.is_some_and(|v| v.seen == Seen::Gone);
-        let (time, (digest, ..)) = self.versions.first().filter(|_| !gone)?;
-        let last = self.versions.iter().filter(|(t, (d, ..))| (t, d) == (time, digest));
-        last.map(|(_, version)| *version).max_by_key(|(_, f, epoch)| (count(*epoch), *f))
+        let (time, (digest, ..), _) = self.versions.first().filter(|_| !gone)?;
+        let last = self.versions.iter().filter(|(t, (d, ..), _)| (t, d) == (time, digest));
+        let newest = last.max_by_key(|(_, (_, f, epoch), restated)| (count(*epoch), *restated, *f));
+        newest.map(|(_, version, _)| *version)
     }
 }
 
@@ -181,7 +191,7 @@ pub(crate) struct Carried {
     first: i64,
     last: Option<Entry>,
     settled: Option<Entry>,
-    versions: Vec<(i64, Version)>,
+    versions: Vec<Known>,
 }
 
 impl Carried {
@@ -192,12 +202,12 @@ impl Carried {
         assert!(versions <= 8);
         let (last, settled) = (flags & 1, flags >> 1);
         let mut run = entries(bytes, versions + usize::from(last + settled));
-        assert!(run.iter().all(Entry::is_visit), "what is restated in a carried head");
         let last = (last == 1).then(|| run.pop().unwrap());
         let settled = (settled == 1).then(|| run.pop().unwrap());
-        let version = |visit: Entry| {
-            assert_eq!(visit.status, None);
-            (visit.time, visit.content().unwrap())
+        assert!(last.iter().chain(&settled).all(Entry::is_visit), "no visit, and yet the last one");
+        let version = |entry: Entry| {
+            assert_eq!(entry.status, None);
+            entry.known().unwrap()
         };
         let versions = run.into_iter().map(version).collect();
         Carried { visits: count, first, last, settled, versions }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use simkeep::{
-    Epoch, Matches, Near, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions, Visit,
+    Matches, Near, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions, Visit,
 };
 
 use super::model::Model;
@@ -99,7 +99,7 @@ pub(crate) fn check_view(view: &Snapshot, model: &Model) {
         check_scan(view, model, Some(prefix));
     }
     check_stale(view, model);
-    for epoch in [Epoch(0), Epoch(1)] {
+    for epoch in view.epochs().iter().map(|info| info.epoch) {
         let known = model.fingerprints(epoch);
         let step = (known.len() / 4).max(1);
         for fingerprint in known.into_iter().step_by(step).chain([0]) {

@@ -37,77 +37,110 @@ fn gone(visits: &[Visit]) -> bool {
     settled.is_some_and(|v| v.seen == Seen::Gone)
 }
 
-/// The distinct contents, the one last seen first, with when that was. Those of the same time stand
-/// in the order of digest, fingerprint and epoch.
-fn contents(visits: &[Visit]) -> Vec<(Content, i64)> {
-    let mut contents: Vec<(Content, i64)> = Vec::new();
+/// A content, when it was last seen, and whether that was restated.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    content: Content,
+    time: i64,
+    restated: bool,
+}
+
+impl Known {
+    fn rank(&self) -> (Epoch, bool, u64) {
+        (self.content.epoch, self.restated, self.content.fingerprint)
+    }
+
+    fn is_with(&self, other: &Known) -> bool {
+        (self.time, self.content.digest) == (other.time, other.content.digest)
+    }
+}
+
+/// The distinct contents, the one last seen first. Those of the same time stand in the order of digest,
+/// fingerprint and epoch.
+fn contents(visits: &[Visit]) -> Vec<Known> {
+    let mut contents: Vec<Known> = Vec::new();
     for visit in visits.iter().rev() {
-        if let Some(content) = visit.seen.content()
-            && contents.iter().all(|(c, _)| c != content)
-        {
-            contents.push((*content, visit.time));
+        let Some(content) = visit.seen.content() else { continue };
+        match contents.iter_mut().find(|known| known.content == *content) {
+            Some(known) if known.time == visit.time => known.restated |= visit.seen.is_restated(),
+            Some(_) => {}
+            None => contents.push(Known {
+                content: *content,
+                time: visit.time,
+                restated: visit.seen.is_restated(),
+            }),
         }
     }
-    contents.sort_by_key(|(c, time)| (*time, c.digest, c.fingerprint, c.epoch));
+    contents.sort_by_key(|k| (k.time, k.content.digest, k.content.fingerprint, k.content.epoch));
     contents.reverse();
     contents
 }
 
-/// Of distinct contents those that are the version last seen: of one time and digest.
-fn last_version(contents: &[(Content, i64)]) -> &[(Content, i64)] {
-    let place = |(c, time): &(Content, i64)| (*time, c.digest);
-    let same = contents.iter().take_while(|c| Some(place(c)) == contents.first().map(place));
-    &contents[..same.count()]
+/// Those that can be returned to, and of each version one of an epoch: restated rather than seen.
+fn remembered(visits: &[Visit]) -> Vec<Known> {
+    let mut known = contents(visits);
+    known.truncate(WINDOW);
+    let all = known.clone();
+    known.retain(|one| {
+        let better = |other: &Known| {
+            other.is_with(one)
+                && other.content.epoch == one.content.epoch
+                && other.rank() > one.rank()
+        };
+        !all.iter().any(better)
+    });
+    known
 }
 
-fn age(content: &Content) -> (Epoch, u64) {
-    (content.epoch, content.fingerprint)
+/// Of these the version last seen: those of one time and digest.
+fn last_version(known: &[Known], visits: &[Visit]) -> Vec<Known> {
+    let first = contents(visits).first().copied();
+    known.iter().filter(|k| first.is_some_and(|first| k.is_with(&first))).copied().collect()
 }
 
 /// The content in force, and when it was last seen.
 fn in_force(visits: &[Visit]) -> Option<(Content, i64)> {
-    let mut known = contents(visits);
-    known.truncate(WINDOW);
-    let version = last_version(&known);
-    version.iter().filter(|_| !gone(visits)).max_by_key(|(c, _)| age(c)).copied()
+    let version = last_version(&remembered(visits), visits);
+    let newest = version.iter().filter(|_| !gone(visits)).max_by_key(|k| k.rank());
+    newest.map(|k| (k.content, k.time))
 }
 
-/// What a visit means after these, of whose content there are other fingerprints, too.
+/// What a visit means after these, if this was restated of it.
 pub(crate) fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdict {
-    let mut known = contents(before);
-    known.truncate(WINDOW);
-    let last = known.first().copied();
+    let known = remembered(before);
+    let version = last_version(&known, before);
     let is_gone = gone(before);
+    let last = contents(before).first().map(|known| known.time);
     match (&visit.seen, last) {
         (Seen::Gone, _) => Verdict::Gone,
         (Seen::Failed, _) => Verdict::Failed,
         (Seen::Restated(_), _) => Verdict::Restated,
         (_, None) => Verdict::New,
-        (Seen::NotModified { .. }, Some((_, to))) if is_gone => {
+        (Seen::NotModified { .. }, Some(to)) if is_gone => {
             Verdict::Reverted { to, distance: Some(0) }
         }
         (Seen::NotModified { .. }, Some(_)) => Verdict::Same(SameBy::Word),
         (Seen::Content(content), Some(_)) => {
-            let version = last_version(&known);
-            let all: Vec<Content> = [*content].iter().chain(also).copied().collect();
-            let by_digest = |(c, _): &&(Content, i64)| all.iter().any(|o| same_digest(c, o));
-            let by_fingerprint =
-                |(c, _): &&(Content, i64)| all.iter().any(|o| same_fingerprint(c, o));
-            if !is_gone && version.iter().any(|c| by_digest(&c)) {
+            let mut all: BTreeMap<Epoch, Content> = BTreeMap::new();
+            let mut also = also.to_vec();
+            also.sort_by_key(|c| c.fingerprint);
+            for content in [*content].into_iter().chain(also) {
+                all.insert(content.epoch, content);
+            }
+            let by_digest = |k: &&Known| all.values().any(|c| same_digest(&k.content, c));
+            let by_fingerprint = |k: &&Known| all.values().any(|c| same_fingerprint(&k.content, c));
+            if !is_gone && version.iter().any(|k| by_digest(&k)) {
                 return Verdict::Same(SameBy::Digest);
             }
-            if !is_gone && version.iter().any(|c| by_fingerprint(&c)) {
+            if !is_gone && version.iter().any(|k| by_fingerprint(&k)) {
                 return Verdict::Same(SameBy::Fingerprint);
             }
             let earlier = known.iter().find(by_digest).or(known.iter().find(by_fingerprint));
-            let common = version.iter().filter(|(c, _)| all.iter().any(|o| o.epoch == c.epoch));
-            let newest = common.max_by_key(|(c, _)| age(c));
-            let distance = newest.and_then(|(c, _)| {
-                let of_epoch = all.iter().filter(|o| o.epoch == c.epoch);
-                distance(c, of_epoch.max_by_key(|o| age(o))?)
-            });
+            let common = version.iter().filter_map(|k| Some((k, all.get(&k.content.epoch)?)));
+            let newest = common.max_by_key(|(k, _)| k.content.epoch);
+            let distance = newest.and_then(|(k, c)| distance(&k.content, c));
             match earlier {
-                Some(&(_, to)) => Verdict::Reverted { to, distance },
+                Some(known) => Verdict::Reverted { to: known.time, distance },
                 None => Verdict::Changed { distance },
             }
         }
@@ -147,9 +180,13 @@ impl Model {
         };
         if let Seen::Restated(content) = &mut visit.seen {
             let at = before.iter().filter(is_visit).filter(|v| v.time == visit.time);
-            let there = at.filter_map(|v| v.seen.content()).map(|c| c.digest);
-            let there = there.filter(|d| content.digest.is_none() || *d == content.digest);
-            let Some(digest) = there.max() else { return nothing(Verdict::Missing) };
+            let there: Vec<_> = at.filter_map(|v| v.seen.content()).map(|c| c.digest).collect();
+            let digest = match content.digest {
+                digest if there.contains(&digest) => Some(digest),
+                None => there.into_iter().max(),
+                Some(_) => None,
+            };
+            let Some(digest) = digest else { return nothing(Verdict::Missing) };
             (content.digest, visit.status) = (digest, None);
             return nothing(match self.state(url, visit) {
                 true => Verdict::Restated,
@@ -194,6 +231,16 @@ impl Model {
         news
     }
 
+    /// Takes in observations in no order: of what is restated, the visit may come after.
+    pub(crate) fn load(&mut self, observations: &[Observation<'_>]) {
+        for observation in observations.iter().filter(|o| !o.visit.seen.is_restated()) {
+            self.insert(observation.url, observation.visit);
+        }
+        for observation in observations {
+            self.observe(observation, 0);
+        }
+    }
+
     /// The copies of a content, and what is near it, on other pages.
     fn others(
         &self,
@@ -236,21 +283,19 @@ impl Model {
             let visits: Vec<Visit> = visits.iter().copied().collect();
             let until =
                 |time| visits.iter().copied().filter(|v| v.time <= time).collect::<Vec<_>>();
-            let contents = match query.versions {
-                Versions::InForce => in_force(&visits).into_iter().collect(),
-                Versions::At(time) => in_force(&until(time)).into_iter().collect(),
+            let all = |visits: &[Visit]| contents(visits).iter().map(|k| k.content).collect();
+            let contents: Vec<Content> = match query.versions {
+                Versions::InForce => in_force(&visits).map(|(c, _)| c).into_iter().collect(),
+                Versions::At(time) => in_force(&until(time)).map(|(c, _)| c).into_iter().collect(),
                 Versions::Seen(from, to) => {
                     let mut seen = until(to);
                     seen.retain(|v| v.time >= from);
-                    contents(&seen)
+                    all(&seen)
                 }
-                Versions::Ever => contents(&visits),
+                Versions::Ever => all(&visits),
             };
-            let fingerprints: BTreeSet<u64> = contents
-                .iter()
-                .filter(|(c, _)| c.epoch == epoch)
-                .map(|(c, _)| c.fingerprint)
-                .collect();
+            let fingerprints: BTreeSet<u64> =
+                contents.iter().filter(|c| c.epoch == epoch).map(|c| c.fingerprint).collect();
             for fingerprint in fingerprints {
                 let distance = (fingerprint ^ query.fingerprint).count_ones();
                 if distance <= query.k {
@@ -275,12 +320,16 @@ impl Model {
         let mut visits = self.visits_of(url);
         visits.retain(|v| v.time <= time);
         let last = visits.iter().rfind(|v| matches!(v.seen, Seen::Content(_))).copied();
-        let version = visits.iter().filter_map(|v| Some((v.time, *v.seen.content()?)));
         last.filter(|_| !gone(&visits)).map(|last| {
-            let of_it =
-                |(time, c): &(i64, Content)| (*time, c.digest) == (last.time, last.seen.digest());
-            let newest = version.filter(of_it).map(|(_, c)| c).max_by_key(age);
-            Visit { seen: newest.map_or(last.seen, Seen::Content), ..last }
+            let of = |v: &&Visit| (v.time, v.seen.digest()) == (last.time, last.seen.digest());
+            let version = visits.iter().filter(of).filter_map(|v| {
+                let content = v.seen.content()?;
+                Some((content.epoch, v.seen.is_restated(), content.fingerprint))
+            });
+            let newest = version.max().map(|(epoch, _, fingerprint)| {
+                Seen::Content(Content { fingerprint, epoch, digest: last.seen.digest() })
+            });
+            Visit { seen: newest.unwrap_or(last.seen), ..last }
         })
     }
 

@@ -10,7 +10,7 @@ use simkeep::Reader;
 use simkeep::disk::Name;
 
 use crate::ask::{check_same, check_same_reader, use_all};
-use crate::catalog::{Catalog, Frame};
+use crate::catalog::{Catalog, EpochRow, Frame};
 use crate::input::{Input, patch};
 use crate::store::{CATALOG, LOCK, SEGMENTS, disk, golden, on, open};
 
@@ -71,7 +71,7 @@ fn damaged(file: Vec<u8>) {
 /// Changes rows, and frames with all that counts them.
 fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
     while !input.is_empty() {
-        match input.below(9) {
+        match input.below(12) {
             0 => {
                 let setting = input.below(catalog.settings.len());
                 catalog.settings[setting].1 = input.u64();
@@ -91,16 +91,17 @@ fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
                 }
             }
             3 => {
-                let name = String::from_utf8_lossy(input.string()).into_owned();
-                catalog.epochs.push((catalog.epochs.len() as u32, name));
+                let row = EpochRow::new(catalog.epochs.len() as u32, "");
+                catalog.epochs.push(EpochRow { name: input.string().to_vec(), ..row });
             }
-            4 => {
-                let (row, number) = (input.below(3), u32::from(input.u8()));
-                if let Some(row) = catalog.epochs.get_mut(row) {
-                    row.0 = number;
-                }
-            }
+            4 => epoch(catalog, input).count = u32::from(input.u8()),
             5 => catalog.journals.swap(0, 1),
+            9 => epoch(catalog, input).number = input.u32(),
+            10 => {
+                let row = epoch(catalog, input);
+                (row.flags, row.begun) = (u32::from(input.u8()), input.u64());
+            }
+            11 => epoch(catalog, input).name = input.string().to_vec(),
             what => {
                 let (journal, frame) = (input.below(2), input.u8());
                 let frames = &mut catalog.journals[journal];
@@ -124,6 +125,12 @@ fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
             }
         }
     }
+}
+
+/// A row of an epoch.
+fn epoch<'c>(catalog: &'c mut Catalog, input: &mut Input<'_>) -> &'c mut EpochRow {
+    let row = input.below(catalog.epochs.len());
+    &mut catalog.epochs[row]
 }
 
 fn hostile(catalog: &Catalog) {

@@ -13,7 +13,7 @@ use simkeep::{
     Versions, Visit,
 };
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, EpochRow};
 use crate::input::Input;
 use crate::store::CATALOG;
 use crate::support::compare::{
@@ -29,7 +29,7 @@ const STEPS_MAX: usize = 100;
 /// The catalog of an empty store with both epochs.
 static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let settings = Catalog::read(CATALOG).settings;
-    let epochs = (0..).zip(EPOCHS.map(str::to_owned)).collect();
+    let epochs = (0..).zip(EPOCHS).map(|(count, name)| EpochRow::new(count, name)).collect();
     let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
     *catalog.setting("url_hash_bits") = if cfg!(feature = "narrow-hash") { 8 } else { 64 };
     *catalog.setting("next_segment") = 1;

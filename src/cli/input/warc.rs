@@ -275,7 +275,10 @@ mod tests {
         let Item::Record(record) = only(response("<http://a.example/>", html)) else { panic!() };
         assert_eq!(record.url, "http://a.example/");
         assert_eq!(record.time, 1_577_836_800_000);
-        assert_eq!(record.payload, Payload::Text(simkeep::fingerprint::Document::new("some\ntext")));
+        assert_eq!(
+            record.payload,
+            Payload::Text(simkeep::fingerprint::Document::new("some\ntext"))
+        );
         assert_eq!(record.digest, Some(of_payload(b"<p>some<p>text")));
         assert_eq!(record.status, Some(200));
     }

@@ -125,7 +125,7 @@ impl Shared {
                             if known(&epochs, epoch).is_none() {
                                 // It may have come meanwhile.
                                 epochs = Arc::clone(&self.view().epochs);
-                                let unknown = Error::UnknownEpoch(epoch.count());
+                                let unknown = Error::UnknownEpoch(epoch.0);
                                 known(&epochs, epoch).ok_or(unknown)?;
                             }
                         }

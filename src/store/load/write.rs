@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::runs::{Joined, Runs};
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Content, Head, Seen, Visit};
+use crate::page::{Content, Head, Seen, Visit, restated_digest};
 use crate::segment::{
     Layout, Record, SealPage, Sealer, Span, count_visits, put_carried, unpack_head, url_hash,
 };
@@ -93,10 +93,12 @@ impl Batch {
                 };
                 if !visits.iter().all(is_new) {
                     let old = visits_of(view, lookup)?;
-                    let new = |visit: &&Visit| {
-                        old.binary_search(visit).is_err() && restates(visit, visits, &old)
-                    };
-                    kept.push((at, visits.iter().filter(new).copied().collect()));
+                    let resolved = visits.iter().filter_map(|v| resolve(v, visits, &old));
+                    let mut new: Vec<Visit> =
+                        resolved.filter(|v| old.binary_search(v).is_err()).collect();
+                    new.sort_unstable();
+                    new.dedup();
+                    kept.push((at, new));
                 }
             }
         }
@@ -120,11 +122,18 @@ impl Batch {
     }
 }
 
-/// Whether something is a visit, or restated of one that is among these.
-fn restates(visit: &Visit, visits: &[Visit], old: &[Visit]) -> bool {
-    let of = |v: &Visit| (v.time, v.seen.digest());
-    let saw = |v: &Visit| matches!(v.seen, Seen::Content(_)) && of(v) == of(visit);
-    !visit.seen.is_restated() || visits.iter().chain(old).any(saw)
+/// A visit as it is; or what is restated of one that is among these, with its digest, unless that is
+/// what it saw anyway.
+fn resolve(visit: &Visit, visits: &[Visit], old: &[Visit]) -> Option<Visit> {
+    let Seen::Restated(content) = visit.seen else { return Some(*visit) };
+    let seen = visits.iter().chain(old).filter_map(|other| match &other.seen {
+        Seen::Content(content) if other.time == visit.time => Some(content),
+        _ => None,
+    });
+    let digest = restated_digest(content.digest, seen.clone().map(|content| content.digest))?;
+    let content = Content { digest, ..content };
+    let restated = Visit { seen: Seen::Restated(content), status: None, ..*visit };
+    seen.clone().all(|seen| *seen != content).then_some(restated)
 }
 
 /// All visits of a page in the segments of a view, in order.

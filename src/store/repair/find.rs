@@ -8,11 +8,9 @@ use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::page::{Epoch, EpochInfo};
 use crate::segment::Frame;
+use crate::store::epochs::EPOCHS_MAX;
 use crate::store::memtable::Memtable;
 use crate::store::{journal, open};
-
-/// Epochs that are named where nothing says how many there are, at most.
-const EPOCHS_MAX: u32 = 1 << 16;
 
 /// A component: the operations of one range of numbers.
 pub(super) struct Component {
@@ -280,7 +278,8 @@ impl Found {
             seen.dedup();
         }
         let of = |count: usize| move |e: &&Epoch| e.count() as usize == count;
-        let newest = seen.iter().map(|e| e.count()).filter(|count| *count < EPOCHS_MAX).max();
+        let newest =
+            seen.iter().map(|e| e.count()).filter(|count| (*count as usize) < EPOCHS_MAX).max();
         let count = newest.map_or(1, |newest| newest as usize + 1);
         for number in self.epochs.len()..count {
             let name = format!("unknown-{number}");

@@ -125,7 +125,10 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
         self.pace.pass(read as u64)?;
         let before = count_visits(&visits);
         let epochs = &self.epochs;
-        visits.retain(|visit| visit.seen.content().is_none_or(|c| epochs.contains(&c.epoch)));
+        let is_known = |epoch: Epoch| {
+            usize::try_from(epoch.count()).is_ok_and(|at| epochs.get(at) == Some(&epoch))
+        };
+        visits.retain(|visit| visit.seen.content().is_none_or(|c| is_known(c.epoch)));
         self.repaired.lost_visits += (before - count_visits(&visits)) as u64;
         visits.sort_unstable();
         visits.dedup();

@@ -5,6 +5,7 @@ use crate::layout::{Kind, Tag};
 use crate::page::EpochInfo;
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, count_visits, tag_of};
+use crate::store::epochs::known;
 use crate::store::view::{LiveSegment, Lookup, unreadable};
 
 /// Pages or fingerprints after which a pass is told of.
@@ -33,7 +34,7 @@ pub(super) fn pages(
         resets += u64::from(record.reset());
         let content = head.as_ref().and_then(|head| head.in_force()).map(|v| v.content);
         in_force += u64::from(content.is_some_and(|content| {
-            let retired = epochs.iter().any(|e| e.epoch == content.epoch && e.retired);
+            let retired = known(epochs, content.epoch).is_some_and(|info| info.retired);
             !retired || live.tables(content.epoch.0).is_some()
         }));
         if count_visits(&own) != record.visit_count() {
