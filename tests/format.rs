@@ -265,6 +265,9 @@ fn the_golden_store_shows_every_feature() {
     assert_eq!(middle.without_tables, BTreeSet::from([ended]));
     let in_force = |page: &segment::Page| page.head.as_ref().and_then(Head::in_force);
     assert!(middle.pages.iter().filter_map(in_force).any(|content| content.2 == ended));
+    // It was seen as 1 and restated as 0, in one epoch.
+    let far = middle.pages.iter().find(|p| p.url == "https://far.example/").unwrap();
+    assert_eq!(in_force(far), Some((None, 0, 0)));
     let masked = epoch(&|e| mask(e.number) != u64::MAX).number;
     assert!(middle.epochs.contains_key(&masked) && newest.epochs.contains_key(&masked));
     let of_masked = entries().filter_map(|e| e.content()).filter(|content| content.2 == masked);

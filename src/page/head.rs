@@ -19,7 +19,8 @@ pub const HISTORY_WINDOW: usize = 8;
 pub enum SameBy {
     /// The digests are equal.
     Digest,
-    /// The fingerprints are equal (and the digests differ, or are not known).
+    /// The fingerprints are equal, in every epoch in which there are two to compare (and the digests
+    /// differ, or are not known).
     Fingerprint,
     /// The server, or the archive, said so.
     Word,
@@ -205,30 +206,42 @@ impl Head {
             return Verdict::New;
         }
         let all = || fingerprints(content, also);
-        let same = |by| move |v: &&LastSeen| all().any(|c| same(&v.content, c) == Some(by));
-        let first = |by| self.last_version().find(same(by)).map(|_| by);
-        if !self.gone()
-            && let Some(by) = first(SameBy::Digest).or_else(|| first(SameBy::Fingerprint))
-        {
-            return Verdict::Same(by);
+        let in_force = !self.gone();
+        if in_force && self.last_version().any(|v| have_digest(&v.content, content)) {
+            return Verdict::Same(SameBy::Digest);
         }
-        let distance = self.distance(all());
-        let earlier = |by| self.counted().find(same(by));
-        match earlier(SameBy::Digest).or_else(|| earlier(SameBy::Fingerprint)) {
+        // Of several epochs each may tell of a change.
+        let distances = self.distances(all());
+        let distance = distances.last().map(|(_, bits)| *bits);
+        if in_force && distance == Some(0) && distances.iter().all(|(_, bits)| *bits == 0) {
+            return Verdict::Same(SameBy::Fingerprint);
+        }
+        let last = self.versions.first().filter(|_| in_force);
+        let earlier = || self.counted().filter(|v| last.is_none_or(|last| !v.is_with(last)));
+        let by_digest = earlier().find(|v| have_digest(&v.content, content));
+        let by_fingerprint =
+            || earlier().find(|v| all().any(|c| bits_between(&v.content, c) == Some(0)));
+        match by_digest.or_else(by_fingerprint) {
             Some(v) => Verdict::Reverted { to: v.time, distance },
             None => Verdict::Changed { distance },
         }
     }
 
-    /// Hamming distance of a content to the version last seen, in the newest epoch in which both have
-    /// a fingerprint.
-    fn distance<'c>(&self, all: impl Iterator<Item = &'c Content>) -> Option<u32> {
-        let common = all.filter_map(|content| {
-            let of_epoch = |v: &&LastSeen| v.content.epoch == content.epoch;
-            Some((content, self.last_version().find(of_epoch)?.content))
-        });
-        let newest = common.max_by_key(|(content, _)| content.epoch.count());
-        newest.map(|(a, b)| (a.compared() ^ b.compared()).count_ones())
+    /// The Hamming distances of a content to the version last seen, in order of the epochs in which
+    /// both have a fingerprint.
+    fn distances<'c>(
+        &self,
+        all: impl Iterator<Item = &'c Content>,
+    ) -> ArrayVec<(u32, u32), HISTORY_WINDOW> {
+        let mut distances = ArrayVec::new();
+        for content in all {
+            let bits = self.last_version().find_map(|v| bits_between(&v.content, content));
+            if let Some(bits) = bits.filter(|_| !distances.is_full()) {
+                distances.push((content.epoch.count(), bits));
+            }
+        }
+        distances.sort_unstable();
+        distances
     }
 }
 
@@ -245,12 +258,14 @@ fn fingerprints<'c>(
     own.into_iter().chain(also.iter().filter(counts))
 }
 
-/// How two contents are the same, if they are.
-fn same(a: &Content, b: &Content) -> Option<SameBy> {
-    if a.digest.is_some() && a.digest == b.digest {
-        return Some(SameBy::Digest);
-    }
-    (a.epoch == b.epoch && a.compared() == b.compared()).then_some(SameBy::Fingerprint)
+/// Whether two contents are known to be the same exactly.
+fn have_digest(a: &Content, b: &Content) -> bool {
+    a.digest.is_some() && a.digest == b.digest
+}
+
+/// The Hamming distance of two contents; across epochs there is none.
+fn bits_between(a: &Content, b: &Content) -> Option<u32> {
+    (a.epoch == b.epoch).then(|| (a.compared() ^ b.compared()).count_ones())
 }
 
 /// What a visit after all others of a page means, of which nothing may be known.

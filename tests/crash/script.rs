@@ -57,7 +57,7 @@ pub(crate) fn script() -> Vec<Step> {
         Step::ForgetPrefix(7),
         Step::Seal,
         Step::Merge,
-        batch(2),
+        batch(4),
     ]
 }
 

@@ -127,18 +127,23 @@ pub(crate) fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdic
             for content in [*content].into_iter().chain(also) {
                 all.insert(content.epoch, content);
             }
-            let by_digest = |k: &&Known| all.values().any(|c| same_digest(&k.content, c));
+            let by_digest = |k: &&Known| same_digest(&k.content, content);
             let by_fingerprint = |k: &&Known| all.values().any(|c| same_fingerprint(&k.content, c));
             if !is_gone && version.iter().any(|k| by_digest(&k)) {
                 return Verdict::Same(SameBy::Digest);
             }
-            if !is_gone && version.iter().any(|k| by_fingerprint(&k)) {
+            let common = version.iter().filter_map(|k| Some((k, all.get(&k.content.epoch)?)));
+            let mut distances: Vec<(Epoch, u32)> =
+                common.map(|(k, c)| (k.content.epoch, distance(&k.content, c).unwrap())).collect();
+            distances.sort();
+            if !is_gone && !distances.is_empty() && distances.iter().all(|(_, bits)| *bits == 0) {
                 return Verdict::Same(SameBy::Fingerprint);
             }
-            let earlier = known.iter().find(by_digest).or(known.iter().find(by_fingerprint));
-            let common = version.iter().filter_map(|k| Some((k, all.get(&k.content.epoch)?)));
-            let newest = common.max_by_key(|(k, _)| k.content.epoch);
-            let distance = newest.and_then(|(k, c)| distance(&k.content, c));
+            let distance = distances.last().map(|(_, bits)| *bits);
+            let is_last = |k: &&Known| version.iter().any(|last| last.is_with(k));
+            let known: Vec<&Known> = known.iter().filter(|k| is_gone || !is_last(k)).collect();
+            let earlier = known.iter().find(|k| by_digest(k));
+            let earlier = earlier.or_else(|| known.iter().find(|k| by_fingerprint(k)));
             match earlier {
                 Some(known) => Verdict::Reverted { to: known.time, distance },
                 None => Verdict::Changed { distance },
