@@ -99,6 +99,7 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     let (one, other) = (some(), weighed(&["a boat", "the boat"]));
     let epoch = store.begin_epoch(&one).unwrap();
     disk.remove(Name::Df(1)).unwrap();
+    store.verify().unwrap();
     let why = store.origin(epoch).unwrap_err().to_string();
     assert!(why.contains("0000000001.df") && why.contains("once more"), "{why}");
     assert_eq!(store.begin_epoch(&one).unwrap(), epoch);
@@ -107,11 +108,15 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     store.begin_epoch(&other).unwrap();
     let contents = disk.contents();
     let bytes = |wanted| contents.iter().find(|(name, _)| *name == wanted).unwrap().1.clone();
+    store.verify().unwrap();
     let files = contents.iter().filter(|(name, _)| *name != Name::Df(1)).cloned();
     let swapped = SimDisk::of(files.chain([(Name::Df(1), bytes(Name::Df(2)))]));
     store.close().unwrap();
     let reader = Reader::open_on(on(&swapped)).unwrap();
     assert!(matches!(reader.origin(epoch), Err(Error::Corrupt(_))));
+    let verified = simkeep::verify_on(on(&swapped), Default::default()).unwrap();
+    assert_eq!(verified.flaws.len(), 1, "{verified:?}");
+    assert_eq!(verified.flaws[0].file, "0000000001.df");
 }
 
 #[test]

@@ -224,8 +224,8 @@ impl<'s> Taken<'s> {
         match fed {
             Fed::Entry(entry) => {
                 let url = entry.url.clone();
-                match self.visit(entry) {
-                    Ok(Some((visit, also))) => Some(Ok(Told { url, visit, also })),
+                match self.told(entry) {
+                    Ok(Some(told)) => Some(Ok(told)),
                     Ok(None) => {
                         let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
                         self.broken(Broken { at: super::escape::whole(&url), why })
@@ -260,9 +260,9 @@ impl<'s> Taken<'s> {
         }
     }
 
-    /// The visit of an entry, and the other fingerprint of what it saw; none of a revisit.
-    fn visit(&mut self, entry: Entry) -> simkeep::Result<Option<(Visit, Option<(u64, Epoch)>)>> {
-        let Entry { time, status, digest, found, .. } = entry;
+    /// What an entry tells; none of a revisit.
+    fn told(&mut self, entry: Entry) -> simkeep::Result<Option<Told>> {
+        let Entry { url, time, status, digest, found } = entry;
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let mut also = None;
         let seen = match found {
@@ -285,7 +285,7 @@ impl<'s> Taken<'s> {
             Found::Failed => Seen::Failed,
             Found::Revisit(..) => return Ok(None),
         };
-        Ok(Some((Visit { time, seen, status }, also)))
+        Ok(Some(Told { url, visit: Visit { time, seen, status }, also }))
     }
 
     /// The epochs of texts, the newest first; they begin with the first text.

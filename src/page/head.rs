@@ -5,8 +5,6 @@
 //! its versions are the greatest by when they were last seen. So a late visit is absorbed without
 //! reading the history again.
 
-use std::cmp::Ordering;
-
 use arrayvec::ArrayVec;
 
 use super::{Content, Digest, Seen, Visit};
@@ -70,16 +68,15 @@ pub(crate) struct LastSeen {
 }
 
 impl LastSeen {
-    /// The order of those seen at the same time.
-    fn key(&self) -> (Option<Digest>, u64, u32) {
-        let c = &self.content;
-        (c.digest, c.fingerprint, c.epoch.0)
-    }
-
     /// The order of several fingerprints of one version: that of the newest epoch is the last, and
     /// within an epoch what was restated.
     fn rank(&self) -> (u32, bool, u64) {
         (self.content.epoch.count(), self.restated, self.content.fingerprint)
+    }
+
+    /// The order of versions.
+    fn place(&self) -> (i64, Option<Digest>, (u32, bool, u64)) {
+        (self.time, self.content.digest, self.rank())
     }
 
     /// Whether both are of one version.
@@ -142,18 +139,14 @@ impl Head {
 
     /// Takes in a version that was seen, if it is among the last ones.
     pub(crate) fn see(&mut self, seen: LastSeen) {
-        let known = self.versions.iter_mut().enumerate().find(|(_, v)| v.content == seen.content);
-        if let Some((at, known)) = known {
-            if known.time >= seen.time {
-                known.restated |= seen.restated && known.time == seen.time;
+        if let Some(at) = self.versions.iter().position(|v| v.content == seen.content) {
+            let known = self.versions.get(at).map_or(seen.place(), LastSeen::place);
+            if known >= seen.place() {
                 return;
             }
             self.versions.remove(at);
         }
-        let after = |v: &LastSeen| match v.time.cmp(&seen.time) {
-            Ordering::Equal => v.key() > seen.key(),
-            order => order.is_gt(),
-        };
+        let after = |v: &LastSeen| v.place() > seen.place();
         let at = self.versions.iter().take_while(|v| after(v)).count();
         if at < HISTORY_WINDOW {
             self.versions.truncate(HISTORY_WINDOW - 1);

@@ -239,7 +239,14 @@ impl<'a> RecordRef<'a> {
         // A visit takes at least two bytes, so this cannot promise more than there is.
         let count = cursor.count()?;
         let restated = if flags & RESTATED == 0 { 0 } else { cursor.count()? };
-        (restated <= count).then_some(RecordRef { flags, count, restated, body: cursor })
+        // What is restated is so of a visit that is here, or that the page had before.
+        let possible = restated < count || flags & CARRIED != 0 || count == 0;
+        (restated <= count && possible).then_some(RecordRef {
+            flags,
+            count,
+            restated,
+            body: cursor,
+        })
     }
 
     /// Asks for its memory lines.

@@ -46,6 +46,26 @@ pub(super) fn table_name(epoch: Epoch) -> Name {
     Name::Df(epoch.count().into())
 }
 
+/// Opens and checks the table of an epoch.
+pub(super) fn open_table(disk: &dyn Disk, info: &EpochInfo) -> Result<Table> {
+    let name = table_name(info.epoch);
+    let table = Table::open_on(disk, info.epoch.count().into()).map_err(|e| match e {
+        Error::NotATable { why, .. } => Error::corrupt(name, 0, why),
+        e if e.is_not_found() => {
+            let why = format!("it is not there; begin the epoch {} once more with it", info.name);
+            Error::corrupt(name, 0, why)
+        }
+        other => other,
+    })?;
+    let expected = Named::parse(&info.name).and_then(|named| named.table);
+    if expected == Some(table.id()) {
+        return Ok(table);
+    }
+    let expected = expected.unwrap_or(0);
+    let what = format!("expected the table {expected:016x}, found {:016x}", table.id());
+    Err(Error::corrupt(name, 0, what))
+}
+
 /// Whether something may be observed in an epoch, or searched.
 pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     match known(epochs, epoch) {
@@ -136,14 +156,11 @@ impl Shared {
             Ok(info.epoch)
         };
         let here = others.iter().map(of).collect::<Result<Vec<_>>>()?;
-        let _one = self.registering.lock();
-        for (other, epoch) in others.iter().zip(&here).filter(|(other, _)| other.retired) {
+        for (_, epoch) in others.iter().zip(&here).filter(|(other, _)| other.retired) {
             // One that was here and has nothing ends, too.
             let now = self.snapshot();
-            let info = known(now.epochs(), *epoch).filter(|info| !info.retired);
-            let empty = now.fingerprints(*epoch) == 0 && *epoch != now.newest_epoch();
-            if let Some(info) = info.filter(|info| empty && info.name == other.name) {
-                self.put_epoch(EpochInfo { retired: true, ..info.clone() })?;
+            if now.fingerprints(*epoch) == 0 && *epoch != now.newest_epoch() {
+                self.retire_epoch(*epoch, u64::MAX)?;
             }
         }
         Ok(here)
@@ -331,26 +348,16 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]; [`Error::NotATable`], [`Error::Corrupt`] or
-    /// [`Error::Io`] if the table cannot be read or is another one.
+    /// [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]; [`Error::Corrupt`] if the table is damaged,
+    /// another one or not there, [`Error::Io`] if it cannot be read.
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
         check_live(self.epochs(), epoch)?;
         let Some(info) = known(self.epochs(), epoch) else { return Ok(None) };
         let Some(named) = Named::parse(&info.name) else { return Ok(None) };
-        let Some(id) = named.table else {
+        if named.table.is_none() {
             return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
-        };
-        let table = Table::open_on(&*self.view.disk, epoch.count().into()).map_err(|e| {
-            if !e.is_not_found() {
-                return e;
-            }
-            let why = format!("it is not there; begin the epoch {} once more with it", info.name);
-            Error::NotATable { file: table_name(epoch).to_string(), why }
-        })?;
-        if table.id() != id {
-            let what = format!("expected the table {id:016x}, found {:016x}", table.id());
-            return Err(Error::corrupt(table_name(epoch), 0, what));
         }
+        let table = open_table(&*self.view.disk, info)?;
         Ok(Some(named.with(Some(table))))
     }
 

@@ -252,10 +252,10 @@ impl Shared {
         let records = sum(|n| n.pages);
         let fingerprints = sum(|n| n.fingerprints);
         let ended: u64 = view.segments.iter().map(|live| view.ended_fingerprints(live)).sum();
-        let several = view.segments.len() > 1;
-        (several && is_much(records, left(|n| n.page_delta))
-            || several && is_much(sum(|n| n.visits), left(|n| n.visit_delta))
-            || is_much(fingerprints, fingerprints.saturating_sub(ended)))
+        let is_spread = view.segments.len() > 1
+            && (is_much(records, left(|n| n.page_delta))
+                || is_much(sum(|n| n.visits), left(|n| n.visit_delta)));
+        (is_spread || is_much(fingerprints, fingerprints.saturating_sub(ended)))
             && records < PAGES_MAX
             && self.has_space(&view.segments).unwrap_or(false)
     }

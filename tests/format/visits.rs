@@ -155,7 +155,9 @@ pub(crate) fn versions(known: impl Iterator<Item = Known>) -> Vec<Known> {
     }
     let known = last.into_iter().map(|(version, (time, restated))| (time, version, restated));
     let mut versions: Vec<Known> = known.collect();
-    versions.sort_by(|a, b| b.cmp(a));
+    versions.sort_by_key(|(time, (digest, fingerprint, epoch), restated)| {
+        std::cmp::Reverse((*time, *digest, count(*epoch), *restated, *fingerprint))
+    });
     versions.truncate(8);
     versions
 }

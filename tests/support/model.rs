@@ -56,7 +56,7 @@ impl Known {
 }
 
 /// The distinct contents, the one last seen first. Those of the same time stand in the order of digest,
-/// fingerprint and epoch.
+/// epoch, whether they were restated, and fingerprint.
 fn contents(visits: &[Visit]) -> Vec<Known> {
     let mut contents: Vec<Known> = Vec::new();
     for visit in visits.iter().rev() {
@@ -71,7 +71,7 @@ fn contents(visits: &[Visit]) -> Vec<Known> {
             }),
         }
     }
-    contents.sort_by_key(|k| (k.time, k.content.digest, k.content.fingerprint, k.content.epoch));
+    contents.sort_by_key(|k| (k.time, k.content.digest, k.rank()));
     contents.reverse();
     contents
 }

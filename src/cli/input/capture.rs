@@ -141,7 +141,7 @@ impl Capture {
             return Ok(Item::Passed("binary"));
         };
         self.digest = self.digest.or_else(|| Some(digest::of_payload(body)));
-        Ok(self.item(Payload::Text(document), status))
+        Ok(self.item(Payload::Text(Box::new(document)), status))
     }
 }
 

@@ -11,7 +11,7 @@ use super::escape;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Payload {
     /// Content, of which a fingerprint is to be made.
-    Text(Document),
+    Text(Box<Document>),
     /// Content, with a fingerprint made elsewhere.
     Ready {
         /// That fingerprint.

@@ -141,7 +141,7 @@ fn record(object: Object<'_>) -> Result<Record, String> {
             Some(Meaning::Failed) => (Payload::Failed, None),
             _ => {
                 let digest = digest::of_text(&text);
-                (Payload::Text(Document::new(text)), Some(digest))
+                (Payload::Text(Box::new(Document::new(text))), Some(digest))
             }
         },
         (Some(other), _) if other != Value::Null => {
@@ -297,7 +297,7 @@ mod tests {
         let expected = Record {
             url: "http://a/".into(),
             time: 1500,
-            payload: Payload::Text(Document::new("aé\n")),
+            payload: Payload::Text(Box::new(Document::new("aé\n"))),
             digest: Some(digest::of_text("aé\n")),
             status: None,
             epoch: None,
@@ -333,7 +333,10 @@ mod tests {
         assert_eq!(with(r#""status":500"#), Payload::Failed);
         assert_eq!(with(r#""status":404,"text":"Not found""#), Payload::Gone);
         assert_eq!(with(r#""status":403,"text":"Go away""#), Payload::Failed);
-        assert_eq!(with(r#""status":301,"text":"moved""#), Payload::Text(Document::new("moved")));
+        assert_eq!(
+            with(r#""status":301,"text":"moved""#),
+            Payload::Text(Box::new(Document::new("moved")))
+        );
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
         return Ok(Item::Passed("binary"));
     };
     let digest = Some(digest::of_text(document.text()));
-    let payload = Payload::Text(document);
+    let payload = Payload::Text(Box::new(document));
     Ok(Item::Record(Record { url, time, payload, digest, status: None, epoch: None }))
 }
 

@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(record.time, 1_577_836_800_000);
         assert_eq!(
             record.payload,
-            Payload::Text(simkeep::fingerprint::Document::new("some\ntext"))
+            Payload::Text(Box::new(simkeep::fingerprint::Document::new("some\ntext")))
         );
         assert_eq!(record.digest, Some(of_payload(b"<p>some<p>text")));
         assert_eq!(record.status, Some(200));

@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions, Verifying};
 
+use super::epochs::{has_table, open_table, table_name};
 use super::open;
 use super::reader::{Sight, sight};
 use super::shared::Shared;
@@ -81,6 +82,7 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
         None => return check.finish(),
     };
     check.manifest(&disk)?;
+    check.frequencies(&disk, opened.epochs.iter())?;
     let Opened { seed, epochs, segments } = opened;
     let opened: Vec<_> =
         segments.into_iter().map(|one| check.opened(one)).collect::<Result<_>>()?;
@@ -232,6 +234,29 @@ impl<'w> Check<'w> {
         Ok(())
     }
 
+    /// Checks the tables of document frequencies that epochs have. One that is not there is no flaw:
+    /// an epoch may be known by its name alone.
+    fn frequencies<'e>(
+        &mut self,
+        disk: &Arc<dyn Disk>,
+        epochs: impl Iterator<Item = &'e EpochInfo>,
+    ) -> Result<()> {
+        for info in epochs.filter(|info| has_table(info)) {
+            let name = table_name(info.epoch);
+            match disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e)) {
+                Err(e) if e.is_not_found() => continue,
+                opened => self.keep(opened.map(drop))?,
+            };
+            let table = self.keep(open_table(&**disk, info))?;
+            let bytes = table.map_or(0, |table| table.bytes());
+            self.verified.files += 1;
+            self.verified.bytes += bytes;
+            self.pace.of += bytes;
+            self.pace.pass(bytes)?;
+        }
+        Ok(())
+    }
+
     /// Checks a segment; returns it if it is sound.
     fn segment(
         &mut self,
@@ -332,6 +357,7 @@ impl Shared {
         }
         check.whole(&snapshot)?;
         check.manifest(&self.disk)?;
+        check.frequencies(&self.disk, snapshot.epochs().iter())?;
         check.finish()
     }
 }
