@@ -10,7 +10,8 @@ impl Snapshot {
     ///
     /// For each that the content is still at hand of, [`Store::restate`](super::Store::restate) says
     /// its fingerprint in the newest epoch. Whoever does so in several sittings goes on after the URL
-    /// that was the last. Costs a scan, some microseconds a page; nothing where all are of the newest.
+    /// that was the last. Costs a scan, some microseconds a page; nothing where there are no
+    /// fingerprints of another epoch.
     ///
     /// # Errors
     ///
