@@ -278,7 +278,8 @@ impl Store {
     /// the merges to come. Histories keep what they have of it.
     ///
     /// At most `left` pages may have a version in force that is of this epoch: until they are observed
-    /// again or restated, no search finds them. Costs a scan, unless any number may, and a commit.
+    /// again or restated, no search finds them. So it is with pages that are observed in it while this
+    /// goes on. Costs a scan, unless any number may be left, and a commit.
     ///
     /// # Errors
     ///
