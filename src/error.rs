@@ -88,6 +88,14 @@ pub enum Error {
     UnknownEpoch(u32),
     /// An epoch that has ended.
     RetiredEpoch(String),
+    /// The table of document frequencies of an epoch is not in the store: the epoch is known by its name
+    /// alone, or has ended since.
+    NoTable {
+        /// The epoch's name.
+        epoch: String,
+        /// The file that it would be.
+        file: String,
+    },
     /// An epoch that cannot end yet: pages have a version in force that is of it.
     EpochInUse {
         /// Its name.
@@ -235,8 +243,13 @@ impl fmt::Display for Error {
                 write!(f, "epoch {id} is not registered in this store; register its name first")
             }
             Error::RetiredEpoch(name) => {
-                write!(f, "the epoch {name} has ended; use the newest one")
+                write!(f, "the epoch {name} has ended; begin another one: simkeep epoch begin")
             }
+            Error::NoTable { epoch, file } => write!(
+                f,
+                "{file}, the table of the epoch {epoch}, is not in the store; begin the epoch once \
+                 more with it: simkeep epoch begin --df"
+            ),
             Error::EpochInUse { name, url } => write!(
                 f,
                 "the epoch {name} is still in use, as by {url}; restate such pages first, or forget \

@@ -100,6 +100,7 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     let epoch = store.begin_epoch(&one).unwrap();
     disk.remove(Name::Df(1)).unwrap();
     store.verify().unwrap();
+    assert!(matches!(store.origin(epoch), Err(Error::NoTable { .. })));
     let why = store.origin(epoch).unwrap_err().to_string();
     assert!(why.contains("0000000001.df") && why.contains("once more"), "{why}");
     assert_eq!(store.begin_epoch(&one).unwrap(), epoch);

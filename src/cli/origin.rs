@@ -1,9 +1,9 @@
 //! The epochs of a store whose fingerprints this tool makes.
 
 use simkeep::fingerprint::{EXTRACTOR, Recipe};
-use simkeep::{Epoch, EpochInfo, Options, Origin, Snapshot};
+use simkeep::{Epoch, EpochInfo, Error, Options, Origin, Snapshot};
 
-use super::exit::Failure;
+use super::exit::{Failure, say};
 
 /// What makes the fingerprints of texts where a store says nothing else.
 pub(super) fn default() -> simkeep::Result<Origin> {
@@ -22,7 +22,11 @@ pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Origin>, Failure> {
     const MOST: usize = 2;
     let mut origins = Vec::new();
     for info in snapshot.epochs().iter().rev().filter(|info| is_ours(info)) {
-        origins.extend(snapshot.origin(info.epoch)?);
+        match snapshot.origin(info.epoch) {
+            // Without the second one there is no distance to what only that has.
+            Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&e.to_string()),
+            origin => origins.extend(origin?),
+        }
         if origins.len() == MOST {
             break;
         }

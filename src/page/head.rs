@@ -9,7 +9,8 @@ use arrayvec::ArrayVec;
 
 use super::{Content, Digest, Seen, Visit};
 
-/// How many distinct versions of a page are kept at hand to recognise a return to one of them.
+/// How many distinct contents of a page are kept at hand to recognise a return to one of them: a
+/// fingerprint with its digest and epoch is one.
 pub const HISTORY_WINDOW: usize = 8;
 
 /// How a page is known to be the same.

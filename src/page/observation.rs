@@ -208,7 +208,8 @@ impl<'a> Observation<'a> {
     /// No visit: the content that the page had at this time has this fingerprint in another epoch.
     ///
     /// It takes the place of the one that the visit came with, unless that is of a newer epoch, and
-    /// is no change of the page. In the epoch of that one it corrects it. Which content it was, if there were several at the time, the
+    /// is no change of the page. In the epoch of that one it
+    /// corrects it; of several corrections in one epoch the greatest counts. Which content it was, if there were several at the time, the
     /// [`digest`](Self::digest) says; if none is given, it was one without, or else the last.
     pub fn restated(url: &'a str, time: i64, fingerprint: u64, epoch: Epoch) -> Self {
         Self::new(url, time, Seen::Restated(Content { fingerprint, digest: None, epoch }))

@@ -52,8 +52,7 @@ pub(super) fn open_table(disk: &dyn Disk, info: &EpochInfo) -> Result<Table> {
     let table = Table::open_on(disk, info.epoch.count().into()).map_err(|e| match e {
         Error::NotATable { why, .. } => Error::corrupt(name, 0, why),
         e if e.is_not_found() => {
-            let why = format!("it is not there; begin the epoch {} once more with it", info.name);
-            Error::corrupt(name, 0, why)
+            Error::NoTable { epoch: info.name.clone(), file: name.to_string() }
         }
         other => other,
     })?;
@@ -87,12 +86,13 @@ fn live(info: EpochInfo) -> Result<Epoch> {
 
 impl Shared {
     /// The epoch of this name, ended or not, or a new one with so many reserved bits, for which
-    /// `prepare` is called before it is registered.
+    /// `prepare` is called before it is registered. If it is `like` one of another store, it has ended
+    /// if that has, and of an empty store it begins where that did.
     fn register(
         &self,
         name: &str,
         reserved: u32,
-        retired: bool,
+        like: Option<&EpochInfo>,
         prepare: impl FnOnce(Epoch) -> Result<()>,
     ) -> Result<EpochInfo> {
         let of_name = |epochs: &[EpochInfo]| epochs.iter().find(|e| e.name == name).cloned();
@@ -111,7 +111,9 @@ impl Shared {
             Epoch::new(view.epochs.len(), reserved).filter(|_| view.epochs.len() < EPOCHS_MAX);
         let epoch = new.ok_or_else(|| Error::Option("the store has too many epochs".to_owned()))?;
         prepare(epoch)?;
-        let begun = self.snapshot().count().1;
+        let visits = self.snapshot().count().1;
+        let begun = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
+        let retired = like.is_some_and(|like| like.retired);
         let info = EpochInfo { epoch, name: name.to_owned(), begun, retired };
         self.put_epoch(info.clone())?;
         Ok(info)
@@ -132,7 +134,7 @@ impl Shared {
     }
 
     pub(super) fn epoch(&self, name: &str) -> Result<Epoch> {
-        live(self.register(name, reserved(name), false, |_| Ok(()))?)
+        live(self.register(name, reserved(name), None, |_| Ok(()))?)
     }
 
     /// The numbers that the epochs of another store have here. They come with their tables, and those
@@ -144,7 +146,7 @@ impl Shared {
     ) -> Result<Vec<Epoch>> {
         let of = |other: &EpochInfo| {
             let reserved = other.epoch.mask().leading_zeros();
-            let info = self.register(&other.name, reserved, other.retired, |_| Ok(()))?;
+            let info = self.register(&other.name, reserved, Some(other), |_| Ok(()))?;
             // Where a table is lost, the fingerprints are not.
             if has_table(other)
                 && let Err(e) = Table::open_on(&*self.disk, info.epoch.count().into())
@@ -170,7 +172,7 @@ impl Shared {
         origin.fingerprinter()?;
         let reserved = origin.recipe().mask().leading_zeros();
         let mut copied = false;
-        let info = self.register(&origin.name(), reserved, false, |epoch| {
+        let info = self.register(&origin.name(), reserved, None, |epoch| {
             copied = true;
             let table = origin.frequencies();
             table.map_or(Ok(()), |table| table.copy_to(&self.disk, epoch.count().into()))
@@ -273,7 +275,7 @@ impl Store {
         self.shared().begin_epoch(origin)
     }
 
-    /// Ends an epoch, which cannot be the newest: nothing is observed in it and nothing is searched
+    /// Ends an epoch, for good; it cannot be the newest: nothing is observed in it and nothing is searched
     /// for any more, its table of document frequencies goes at once, and its fingerprint tables with
     /// the merges to come. Histories keep what they have of it.
     ///
@@ -333,7 +335,8 @@ impl Store {
     }
 
     /// Registers the epochs of another store here, unless there are epochs of these names, with their
-    /// tables of document frequencies. Returns the numbers that they have here.
+    /// tables of document frequencies: in their order, and newer than those that are here. Returns the
+    /// numbers that they have here.
     ///
     /// # Errors
     ///
@@ -349,8 +352,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]; [`Error::Corrupt`] if the table is damaged,
-    /// another one or not there, [`Error::Io`] if it cannot be read.
+    /// [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]; [`Error::NoTable`] if the table is not there,
+    /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
         check_live(self.epochs(), epoch)?;
         let Some(info) = known(self.epochs(), epoch) else { return Ok(None) };

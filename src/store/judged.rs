@@ -73,6 +73,9 @@ pub(super) fn judge_all(
     if let Some(restated) = restated.filter(|_| news == Some(true)) {
         let effect = Effect::of(&mut head, &restated, &[]);
         judged.operations.push((restated, effect));
+        if judged.verdict == Verdict::Known {
+            judged.verdict = Verdict::Restated;
+        }
     }
     Ok(judged)
 }

@@ -126,7 +126,14 @@ impl Shared {
         prepared: Prepared<'a>,
         outcomes: &mut Vec<Outcome>,
     ) -> Result<()> {
+        let checked = Arc::clone(&prepared.view.epochs);
         let (mut writer, mut prepared) = self.begin(prepared, observations, 0)?;
+        let epochs = Arc::clone(&self.view().epochs);
+        if !Arc::ptr_eq(&epochs, &checked) {
+            // One may have ended meanwhile.
+            let all = observations.iter().flat_map(of_epochs);
+            all.into_iter().try_for_each(|epoch| check_live(&epochs, epoch))?;
+        }
         let mut full = false;
         for (at, observation) in observations.iter().enumerate() {
             if full {

@@ -216,9 +216,13 @@ impl Model {
         }
         copies.sort();
         near.sort_by_key(|near| (near.distance, Place::of(&near.url), near.fingerprint));
+        let mut verdict = verdict;
         if let Some(content) = also {
             let seen = Seen::Restated(content);
-            self.state(url, Visit { time: visit.time, seen, status: None });
+            let news = self.state(url, Visit { time: visit.time, seen, status: None });
+            if news && verdict == Verdict::Known {
+                verdict = Verdict::Restated;
+            }
         }
         let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
         let copies = copies.into_iter().map(copy).collect();

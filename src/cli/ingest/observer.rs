@@ -71,7 +71,14 @@ impl<'a> Observer<'a> {
                 let mut each = fingerprints.into_iter().zip(self.of_texts()?.iter().copied());
                 let Some((fingerprint, epoch)) = each.next() else { return Ok(()) };
                 also = each.next();
-                Seen::Content(content(fingerprint, epoch))
+                let seen = content(fingerprint, epoch);
+                if also.is_some() && self.is_known(&url, time, status, digest)? {
+                    // Told before, when there was another epoch: that it was seen is known.
+                    also = None;
+                    Seen::Restated(seen)
+                } else {
+                    Seen::Content(seen)
+                }
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.clone());
@@ -101,7 +108,10 @@ impl<'a> Observer<'a> {
                         self.summary.known += 1;
                         return Ok(());
                     }
-                    Resolved::Content(content) => Seen::Content(content),
+                    Resolved::Content(content, other) => {
+                        also = other;
+                        Seen::Content(content)
+                    }
                     Resolved::Nothing => {
                         self.summary.revisits_alone += 1;
                         Seen::NotModified { digest }
@@ -122,6 +132,23 @@ impl<'a> Observer<'a> {
         };
         self.pending.push(Pending { url, visit: Visit { time, seen, status }, also });
         if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
+    }
+
+    /// Whether a visit at this time is known, with the content of this digest in whatever epoch.
+    fn is_known(
+        &self,
+        url: &str,
+        time: i64,
+        status: Option<u16>,
+        digest: Option<Digest>,
+    ) -> Result<bool, Failure> {
+        // Nearly always the visit is later than all others.
+        if digest.is_none() || self.store.latest(url)?.is_none_or(|page| page.last.time < time) {
+            return Ok(false);
+        }
+        let is_it = |visit: &Visit| (visit.time, visit.status) == (time, status);
+        let saw = |visit: &Visit| matches!(visit.seen, Seen::Content(c) if c.digest == digest);
+        Ok(visits(self.store, url)?.iter().any(|visit| is_it(visit) && saw(visit)))
     }
 
     /// The epochs of texts, the newest first; they begin with the first text.
@@ -168,7 +195,8 @@ struct Revisit<'a> {
 enum Resolved {
     /// It was observed before.
     Known,
-    Content(Content),
+    /// Content, by its newest fingerprint of an epoch that lives, and the one before.
+    Content(Content, Option<(u64, Epoch)>),
     /// Its original is not in the store.
     Nothing,
 }
@@ -183,14 +211,19 @@ impl Revisit<'_> {
     /// record without a digest, only there. Whether it is known must not depend on what came after
     /// it, so that an ingest that was interrupted can be begun again.
     fn resolve(&self, store: &Store) -> Result<Resolved, Failure> {
+        let epochs = store.epochs();
+        let ended = |content: &Content| {
+            epochs.iter().any(|info| info.epoch == content.epoch && info.retired)
+        };
         if let Some(digest) = self.digest
             && let Some(page) = store.latest(self.url)?
             && page.last.time < self.time
             && let Some(content) = page.content
             && content.digest == Some(digest)
+            && !ended(&content)
         {
             // The usual case: nothing has changed since, so no history needs to be read.
-            return Ok(Resolved::Content(content));
+            return Ok(Resolved::Content(content, None));
         }
         let own = visits(store, self.url)?;
         let mut repeated = match self.digest {
@@ -210,8 +243,22 @@ impl Revisit<'_> {
         }
         // The last until then, or else the first.
         let until = repeated.iter().rev().find(|visit| visit.time <= self.time);
-        let original = until.or(repeated.first()).and_then(|visit| visit.seen.content());
-        Ok(original.map_or(Resolved::Nothing, |content| Resolved::Content(*content)))
+        let Some(original) = until.or(repeated.first()) else { return Ok(Resolved::Nothing) };
+        let url =
+            if own.contains(original) { self.url } else { self.refers_to.unwrap_or(self.url) };
+        // Its fingerprints, of which those of epochs that have ended are no use.
+        let of = |visit: &Visit| (visit.time, visit.seen.digest());
+        let history = store.history(url)?;
+        let same = history.iter().map(|v| v.visit).filter(|visit| of(visit) == of(original));
+        let mut contents: Vec<Content> =
+            same.filter_map(|visit| visit.seen.content().copied()).filter(|c| !ended(c)).collect();
+        contents.sort_by_key(|content| content.epoch.count());
+        let newest = contents.pop();
+        let before =
+            newest.and_then(|newest| contents.into_iter().rfind(|c| c.epoch != newest.epoch));
+        Ok(newest.map_or(Resolved::Nothing, |newest| {
+            Resolved::Content(newest, before.map(|c| (c.fingerprint, c.epoch)))
+        }))
     }
 
     /// The visits that this may repeat: those with its digest; for a record without one, those at

@@ -126,8 +126,14 @@ impl Batch {
 /// what it saw anyway.
 fn resolve(visit: &Visit, visits: &[Visit], old: &[Visit]) -> Option<Visit> {
     let Seen::Restated(content) = visit.seen else { return Some(*visit) };
-    let seen = visits.iter().chain(old).filter_map(|other| match &other.seen {
-        Seen::Content(content) if other.time == visit.time => Some(content),
+    let of_time = |visits: &'_ [Visit]| {
+        let start = visits.partition_point(|other| other.time < visit.time);
+        let end = visits.partition_point(|other| other.time <= visit.time);
+        start..end
+    };
+    let (new, old) = (visits.get(of_time(visits))?, old.get(of_time(old))?);
+    let seen = new.iter().chain(old).filter_map(|other| match &other.seen {
+        Seen::Content(content) => Some(content),
         _ => None,
     });
     let digest = restated_digest(content.digest, seen.clone().map(|content| content.digest))?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions, Verifying};
 
-use super::epochs::{has_table, open_table, table_name};
+use super::epochs::{has_table, open_table};
 use super::open;
 use super::reader::{Sight, sight};
 use super::shared::Shared;
@@ -242,12 +242,10 @@ impl<'w> Check<'w> {
         epochs: impl Iterator<Item = &'e EpochInfo>,
     ) -> Result<()> {
         for info in epochs.filter(|info| has_table(info)) {
-            let name = table_name(info.epoch);
-            match disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e)) {
-                Err(e) if e.is_not_found() => continue,
-                opened => self.keep(opened.map(drop))?,
+            let table = match open_table(&**disk, info) {
+                Err(Error::NoTable { .. }) => continue,
+                table => self.keep(table)?,
             };
-            let table = self.keep(open_table(&**disk, info))?;
             let bytes = table.map_or(0, |table| table.bytes());
             self.verified.files += 1;
             self.verified.bytes += bytes;
