@@ -226,7 +226,7 @@ pub(crate) fn ever() -> Model {
     let mut ever = Model::default();
     for (seed, n) in [(1, 60), (2, 8), (3, 10)] {
         crate::support::sample::each_observation(seed, n, |observation| {
-            ever.insert(observation.url, observation.visit);
+            ever.insert_any(&observation);
         });
     }
     ever

@@ -109,7 +109,7 @@ impl Sound {
         }
         store.forget(Scope::Url(&page(1000, 0).0)).unwrap();
         fill(&store, &mut Model::default(), 7, 12);
-        each_observation(7, 12, |observation| ever.insert(observation.url, observation.visit));
+        each_observation(7, 12, |observation| ever.insert_any(&observation));
         Sound { ever, ..Sound::of("large", disk.contents()) }
     }
 

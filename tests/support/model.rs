@@ -250,6 +250,28 @@ impl Model {
         }
     }
 
+    /// Adds all that an observation may become, whatever is forgotten in between: what is restated has
+    /// the digest of any content of its time.
+    pub(crate) fn insert_any(&mut self, observation: &Observation<'_>) {
+        let Observation { url, visit, also } = *observation;
+        let restate = |content: &Content, (fingerprint, epoch): (u64, Epoch)| {
+            let seen = Seen::Restated(Content { fingerprint, epoch, ..*content });
+            Visit { time: visit.time, seen, status: None }
+        };
+        let Seen::Restated(content) = visit.seen else {
+            self.insert(url, visit);
+            if let Some(restated) = visit.seen.content().zip(also) {
+                self.insert(url, restate(restated.0, restated.1));
+            }
+            return;
+        };
+        for other in self.visits_of(url).iter().filter(|other| other.time == visit.time) {
+            if let Seen::Content(other) = &other.seen {
+                self.insert(url, restate(other, (content.fingerprint, content.epoch)));
+            }
+        }
+    }
+
     /// The copies of a content, and what is near it, on other pages.
     fn others(
         &self,
