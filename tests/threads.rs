@@ -152,7 +152,9 @@ impl Story {
                     Change::Forget(Scope::Prefix(under.prefix()))
                 }
                 _ => {
-                    let seen = observation(&mut choice, 4, i64::try_from(time).unwrap());
+                    let mut seen = observation(&mut choice, 4, i64::try_from(time).unwrap());
+                    // Each change is one operation, so that the number of one tells the state.
+                    seen.also = None;
                     model.observe(&seen, 0);
                     Change::Observe(seen)
                 }
