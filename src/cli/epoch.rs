@@ -62,15 +62,24 @@ struct List {
 impl List {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = self.common.read()?.snapshot();
-        for info in snapshot.epochs() {
-            if self.common.json {
-                output.object(&object(&snapshot, info))?;
-            } else {
-                output.line(&line(&snapshot, info))?;
-            }
-        }
+        let mut epochs = snapshot.epochs().iter();
+        epochs.try_for_each(|info| show(&snapshot, info, self.common.json, output))?;
         Ok(Exit::Done)
     }
+}
+
+/// Prints an epoch.
+fn show(
+    snapshot: &Snapshot,
+    info: &EpochInfo,
+    json: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    match json {
+        true => output.object(&object(snapshot, info))?,
+        false => output.line(&line(snapshot, info))?,
+    }
+    Ok(())
 }
 
 /// Whether an epoch is the newest, another that lives, or has ended.
@@ -129,13 +138,8 @@ impl Begin {
         let snapshot = store.snapshot();
         let newest = epoch == snapshot.newest_epoch();
         store.close()?;
-        if let Some(info) = snapshot.epochs().iter().find(|info| info.epoch == epoch) {
-            if self.common.json {
-                output.object(&object(&snapshot, info))?;
-            } else {
-                output.line(&line(&snapshot, info))?;
-            }
-        }
+        let info = snapshot.epochs().iter().find(|info| info.epoch == epoch);
+        info.map_or(Ok(()), |info| show(&snapshot, info, self.common.json, output))?;
         if let Some(table) = origin.frequencies() {
             let documents = many(table.documents(), "document", "documents");
             say(&format!("its table has {} terms of {documents}", count(table.terms())));
@@ -217,13 +221,8 @@ impl End {
         store.retire_epoch(epoch, self.left)?;
         let snapshot = store.snapshot();
         store.close()?;
-        if let Some(info) = snapshot.epochs().iter().find(|info| info.epoch == epoch) {
-            if self.common.json {
-                output.object(&object(&snapshot, info))?;
-            } else {
-                output.line(&line(&snapshot, info))?;
-            }
-        }
+        let info = snapshot.epochs().iter().find(|info| info.epoch == epoch);
+        info.map_or(Ok(()), |info| show(&snapshot, info, self.common.json, output))?;
         Ok(Exit::Done)
     }
 }

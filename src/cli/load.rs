@@ -1,7 +1,7 @@
 //! `load`: very much at once, all of it or nothing.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::ops::ControlFlow;
@@ -20,6 +20,7 @@ use super::exit::{Exit, Failure, say};
 use super::feed::{Entry, Fed, Feed, Found};
 use super::ingest::{check, parse_epoch};
 use super::input::{Broken, Source};
+use super::origin::Epochs;
 use super::output::Output;
 use super::words::{bytes, count};
 use super::{Common, origin};
@@ -142,11 +143,10 @@ impl Part<'_> {
                     return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
                 }
                 let reader = super::read(path)?;
-                let observations = reader.observations();
                 let numbers = taken.borrow().store.take_epochs(&reader)?;
+                let observations = reader.observations().renumbered(numbers);
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, visit) = observation?;
-                    let visit = renumbered(visit, &numbers);
                     taken.borrow_mut().restated += u64::from(visit.seen.is_restated());
                     Ok(Told { url: url.to_string(), visit, also: None })
                 })))
@@ -176,14 +176,12 @@ const NAMED: u64 = 20;
 /// What has come so far.
 struct Taken<'s> {
     store: &'s Store,
-    /// What makes the fingerprints of texts, and their epochs once there is a text.
+    /// What makes the fingerprints of texts.
     origins: Vec<Origin>,
-    of_texts: Vec<Epoch>,
     /// The epoch of ready-made fingerprints that name none.
     ready_made: &'s str,
     skip_broken: bool,
-    /// The numbers of the epochs that came up.
-    epochs: HashMap<String, Epoch>,
+    epochs: Epochs<'s>,
     /// Records that are no visits, but restated.
     restated: u64,
     broken: u64,
@@ -201,11 +199,10 @@ impl<'s> Taken<'s> {
     ) -> Taken<'s> {
         Taken {
             store,
+            epochs: Epochs::new(store, origins.clone()),
             origins,
-            of_texts: Vec::new(),
             ready_made,
             skip_broken,
-            epochs: HashMap::new(),
             restated: 0,
             broken: 0,
             passed: BTreeMap::new(),
@@ -238,7 +235,7 @@ impl<'s> Taken<'s> {
                 *self.passed.entry(kind).or_default() += 1;
                 None
             }
-            Fed::Epoch(name) => self.epoch(&name).err().map(Err),
+            Fed::Epoch(name) => self.epochs.named(&name).err().map(Err),
         }
     }
 
@@ -267,18 +264,18 @@ impl<'s> Taken<'s> {
         let mut also = None;
         let seen = match found {
             Found::Texts(fingerprints) => {
-                let mut each = fingerprints.into_iter().zip(self.of_texts()?.iter().copied());
-                let Some((fingerprint, epoch)) = each.next() else { return Ok(None) };
-                also = each.next();
+                let stated = self.epochs.of_texts(&fingerprints)?;
+                let Some(((fingerprint, epoch), other)) = stated else { return Ok(None) };
+                also = other;
                 Seen::Content(content(fingerprint, epoch))
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.to_owned());
-                Seen::Content(content(fingerprint, self.epoch(&name)?))
+                Seen::Content(content(fingerprint, self.epochs.named(&name)?))
             }
             Found::Restated(fingerprint, name) => {
                 self.restated += 1;
-                Seen::Restated(content(fingerprint, self.epoch(&name)?))
+                Seen::Restated(content(fingerprint, self.epochs.named(&name)?))
             }
             Found::NotModified => Seen::NotModified { digest },
             Found::Gone => Seen::Gone,
@@ -287,34 +284,6 @@ impl<'s> Taken<'s> {
         };
         Ok(Some(Told { url, visit: Visit { time, seen, status }, also }))
     }
-
-    /// The epochs of texts, the newest first; they begin with the first text.
-    fn of_texts(&mut self) -> simkeep::Result<&[Epoch]> {
-        if self.of_texts.is_empty() {
-            let epochs = self.origins.iter().map(|origin| self.store.begin_epoch(origin));
-            self.of_texts = epochs.collect::<simkeep::Result<_>>()?;
-        }
-        Ok(&self.of_texts)
-    }
-
-    fn epoch(&mut self, name: &str) -> simkeep::Result<Epoch> {
-        if let Some(&epoch) = self.epochs.get(name) {
-            return Ok(epoch);
-        }
-        let epoch = self.store.epoch(name)?;
-        self.epochs.insert(name.to_owned(), epoch);
-        Ok(epoch)
-    }
-}
-
-/// The same visit with the number that its epoch has here, which these are.
-fn renumbered(mut visit: Visit, numbers: &[Epoch]) -> Visit {
-    if let Seen::Content(content) | Seen::Restated(content) = &mut visit.seen {
-        let here = usize::try_from(content.epoch.count()).ok().and_then(|at| numbers.get(at));
-        // One without a name is refused by its number.
-        content.epoch = here.copied().unwrap_or(Epoch(u32::MAX));
-    }
-    visit
 }
 
 /// What is shown on a terminal while a load goes on.

@@ -6,6 +6,7 @@
 //! checked against its checksum when it is first touched.
 
 mod build;
+mod carried;
 mod column;
 mod file;
 mod frame;
@@ -23,6 +24,7 @@ mod tables;
 mod tombstones;
 mod visits;
 
+pub(crate) use carried::{put_carried, take_head, unpack_head};
 pub(crate) use file::Segment;
 pub(crate) use frame::Frame;
 pub(crate) use hashes::url_hash;
@@ -30,9 +32,9 @@ pub(crate) use merge::{Mergeable, merge};
 pub(crate) use pages::{PageCursor, PageRef, alike};
 pub(crate) use plain::PlainSegment;
 pub(crate) use postings::tag_of;
-pub(crate) use record::{Record, RecordRef, count_visits, put_carried, take_head, unpack_head};
+pub(crate) use record::{Record, RecordRef};
 pub(crate) use salvage::PageSalvage;
 pub(crate) use seal::{SealPage, Sealer, Span};
 pub(crate) use tables::{EpochTables, Layout, TableSteps};
 pub(crate) use tombstones::Tombstone;
-pub(crate) use visits::{Visits, put_visits};
+pub(crate) use visits::{Visits, count_visits, put_visits};

@@ -49,6 +49,11 @@ impl Before {
     }
 }
 
+/// How many of these are visits, and not restated.
+pub(crate) fn count_visits(visits: &[Visit]) -> usize {
+    visits.iter().filter(|visit| !visit.seen.is_restated()).count()
+}
+
 /// Packs visits that are in order.
 pub(crate) fn put_visits(out: &mut Vec<u8>, visits: &[Visit]) {
     let mut before = Before::default();

@@ -53,7 +53,8 @@ pub struct Page {
     pub first: i64,
     /// The latest visit.
     pub last: Visit,
-    /// The content in force, by its fingerprint of the newest epoch; `None` where the page is gone or no content was ever seen.
+    /// The content in force, by its fingerprint of the newest epoch; `None` where the page is gone or
+    /// no content was ever seen.
     pub content: Option<Content>,
     /// When that content was last seen.
     pub content_seen: Option<i64>,

@@ -149,6 +149,7 @@ impl Shared {
             let info = self.register(&other.name, reserved, Some(other), |_| Ok(()))?;
             // Where a table is lost, the fingerprints are not.
             if has_table(other)
+                && has_table(&info)
                 && let Err(e) = Table::open_on(&*self.disk, info.epoch.count().into())
                 && e.is_not_found()
                 && let Ok(table) = Table::open_on(&**disk, other.epoch.count().into())

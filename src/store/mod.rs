@@ -301,10 +301,8 @@ impl Store {
     ///
     /// Those of [`load`](Store::load) and [`epoch`](Store::epoch).
     pub fn copy_from(&self, other: &Snapshot, options: LoadOptions<'_>) -> Result<Loaded> {
-        let observations = other.observations();
         let numbers = self.take_epochs(other)?;
-        let there = |(url, visit)| (url, observations::renumbered(visit, &numbers));
-        self.load(observations.map(|observation| observation.map(there)), options)
+        self.load(other.observations().renumbered(numbers), options)
     }
 
     /// Hides everything observed so far of a page, or of all pages under a prefix, at once: in

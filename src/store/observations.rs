@@ -32,7 +32,8 @@ impl Snapshot {
 
     /// The same of the pages under a prefix.
     pub fn observations_under(&self, prefix: Option<&Prefix>) -> Observations {
-        Observations { scan: self.scan(prefix), url: Arc::from(""), visits: Vec::new().into_iter() }
+        let (url, visits) = (Arc::from(""), Vec::new().into_iter());
+        Observations { scan: self.scan(prefix), url, visits, numbers: None }
     }
 }
 
@@ -43,6 +44,17 @@ pub struct Observations {
     /// The page, and the rest of its visits.
     url: Arc<str>,
     visits: std::vec::IntoIter<Visit>,
+    /// The numbers that the epochs have elsewhere.
+    numbers: Option<Vec<Epoch>>,
+}
+
+impl Observations {
+    /// The same with the numbers that the epochs have in another store, as
+    /// [`Store::take_epochs`](super::Store::take_epochs) of that store tells them.
+    #[must_use]
+    pub fn renumbered(self, numbers: Vec<Epoch>) -> Observations {
+        Observations { numbers: Some(numbers), ..self }
+    }
 }
 
 impl Iterator for Observations {
@@ -51,6 +63,10 @@ impl Iterator for Observations {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(visit) = self.visits.next() {
+                let visit = match &self.numbers {
+                    Some(numbers) => renumbered(visit, numbers),
+                    None => visit,
+                };
                 return Some(Ok((Arc::clone(&self.url), visit)));
             }
             match self.scan.next_visits()? {
@@ -65,7 +81,7 @@ impl Iterator for Observations {
 }
 
 /// The same visit with the number that its epoch has elsewhere.
-pub(super) fn renumbered(mut visit: Visit, numbers: &[Epoch]) -> Visit {
+fn renumbered(mut visit: Visit, numbers: &[Epoch]) -> Visit {
     if let Some(content) = visit.seen.content_mut() {
         let there = usize::try_from(content.epoch.count()).ok().and_then(|at| numbers.get(at));
         // One that has no name here has none there either.

@@ -137,7 +137,7 @@ impl Ingest {
                     progress.broken(&broken);
                 }
                 Ok(Fed::Passed(kind)) => observer.summary.passed(kind),
-                Ok(Fed::Epoch(name)) => observer.epoch(&name).map(drop)?,
+                Ok(Fed::Epoch(name)) => observer.epoch(&name)?,
                 Err(RecvTimeoutError::Timeout) => observer.flush()?,
                 Err(RecvTimeoutError::Disconnected) => {
                     observer.flush()?;

@@ -1,6 +1,5 @@
 //! Entries become observations, batch by batch.
 
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
 use simkeep::{Content, Digest, Epoch, Observation, Origin, Seen, Store, Visit};
@@ -8,19 +7,16 @@ use simkeep::{Content, Digest, Epoch, Observation, Origin, Seen, Store, Visit};
 use super::Failure;
 use super::summary::Summary;
 use crate::cli::feed::{Entry, Found};
+use crate::cli::origin::Epochs;
 
 /// Observes entries in their order.
 pub(super) struct Observer<'a> {
     store: &'a Store,
-    /// What makes the fingerprints of texts, and their epochs once there is a text.
-    origins: Vec<Origin>,
-    of_texts: Vec<Epoch>,
     /// The epoch of ready-made fingerprints that name none.
     ready_made: String,
     /// Whether nothing is a visit: fingerprints are of what was seen before.
     restate: bool,
-    /// The numbers of the epochs that came up.
-    epochs: HashMap<String, Epoch>,
+    epochs: Epochs<'a>,
     batch: NonZeroUsize,
     pending: Vec<Pending>,
     pub(super) summary: Summary,
@@ -49,11 +45,9 @@ impl<'a> Observer<'a> {
     ) -> Observer<'a> {
         Observer {
             store,
-            origins,
-            of_texts: Vec::new(),
             ready_made,
             restate,
-            epochs: HashMap::new(),
+            epochs: Epochs::new(store, origins),
             batch,
             pending: Vec::new(),
             summary: Summary::default(),
@@ -68,9 +62,9 @@ impl<'a> Observer<'a> {
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let seen = match found {
             Found::Texts(fingerprints) => {
-                let mut each = fingerprints.into_iter().zip(self.of_texts()?.iter().copied());
-                let Some((fingerprint, epoch)) = each.next() else { return Ok(()) };
-                also = each.next();
+                let stated = self.epochs.of_texts(&fingerprints)?;
+                let Some(((fingerprint, epoch), other)) = stated else { return Ok(()) };
+                also = other;
                 let seen = content(fingerprint, epoch);
                 if also.is_some() && self.is_known(&url, time, status, digest)? {
                     // Told before, when there was another epoch: that it was seen is known.
@@ -82,10 +76,10 @@ impl<'a> Observer<'a> {
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.clone());
-                Seen::Content(content(fingerprint, self.epoch(&name)?))
+                Seen::Content(content(fingerprint, self.epochs.named(&name)?))
             }
             Found::Restated(fingerprint, name) => {
-                Seen::Restated(content(fingerprint, self.epoch(&name)?))
+                Seen::Restated(content(fingerprint, self.epochs.named(&name)?))
             }
             Found::NotModified => Seen::NotModified { digest },
             Found::Gone => Seen::Gone,
@@ -151,23 +145,10 @@ impl<'a> Observer<'a> {
         Ok(visits(self.store, url)?.iter().any(|visit| is_it(visit) && saw(visit)))
     }
 
-    /// The epochs of texts, the newest first; they begin with the first text.
-    fn of_texts(&mut self) -> Result<&[Epoch], Failure> {
-        if self.of_texts.is_empty() {
-            let epochs = self.origins.iter().map(|origin| self.store.begin_epoch(origin));
-            self.of_texts = epochs.collect::<simkeep::Result<_>>()?;
-        }
-        Ok(&self.of_texts)
-    }
-
-    /// The epoch of this name.
-    pub(super) fn epoch(&mut self, name: &str) -> Result<Epoch, Failure> {
-        if let Some(&epoch) = self.epochs.get(name) {
-            return Ok(epoch);
-        }
-        let epoch = self.store.epoch(name)?;
-        self.epochs.insert(name.to_owned(), epoch);
-        Ok(epoch)
+    /// Registers an epoch of what comes.
+    pub(super) fn epoch(&mut self, name: &str) -> Result<(), Failure> {
+        self.epochs.named(name)?;
+        Ok(())
     }
 
     /// Observes what is pending: durable when this returns.

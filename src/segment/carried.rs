@@ -1,0 +1,127 @@
+//! What a record carries of its page's head: all that its own visits do not tell.
+
+use arrayvec::ArrayVec;
+
+use super::visits::{Visits, count_visits, put_visits};
+use crate::layout::{Cursor, put_signed, put_varint};
+use crate::page::{HISTORY_WINDOW, Head, LastSeen, Seen, Visit};
+
+/// Of the carried part: it has the last visit; it has the last that did not fail, another one.
+const LAST: u8 = 1;
+const SETTLED: u8 = 2;
+
+/// A head that was packed with no visits beside it; `None` if there is none, or none can be read.
+pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
+    take_head(&mut Cursor::new(packed))
+}
+
+/// The same where other things follow.
+pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
+    Carried::take(cursor)?.join(std::iter::empty())
+}
+
+/// Appends what `own` visits do not tell of `head`.
+pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
+    let mut told = Told::default();
+    own.iter().for_each(|visit| told.take(*visit));
+    let last = told.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
+    // The last visit tells the rest something too.
+    last.into_iter().for_each(|visit| told.take(visit));
+    let settled = head.settled.filter(|s| told.head.as_ref().and_then(|t| t.settled) != Some(*s));
+    settled.into_iter().for_each(|visit| told.take(visit));
+    let told = told.head();
+    let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.versions.contains(v));
+    let versions: ArrayVec<&LastSeen, HISTORY_WINDOW> =
+        head.versions.iter().filter(|v| !is_told(v)).collect();
+    out.push((u8::from(last.is_some()) * LAST) | (u8::from(settled.is_some()) * SETTLED));
+    put_varint(out, head.visits.saturating_sub(count_visits(own) as u64));
+    put_signed(out, head.first);
+    put_varint(out, versions.len() as u64);
+    // One run of visits, oldest first, so that each is packed against the one before.
+    let mut run: ArrayVec<Visit, { HISTORY_WINDOW + 2 }> =
+        versions.iter().rev().map(|version| as_visit(version)).collect();
+    run.extend(settled.into_iter().chain(last));
+    put_visits(out, &run);
+}
+
+fn as_visit(version: &LastSeen) -> Visit {
+    let seen = if version.restated { Seen::Restated } else { Seen::Content };
+    Visit { time: version.time, seen: seen(version.content), status: None }
+}
+
+/// What a record carries of its page's head.
+pub(super) struct Carried {
+    visits: u64,
+    first: i64,
+    last: Option<Visit>,
+    settled: Option<Visit>,
+    versions: ArrayVec<LastSeen, HISTORY_WINDOW>,
+}
+
+impl Carried {
+    pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
+        let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED) == 0)?;
+        let visits = cursor.varint()?;
+        let first = cursor.signed()?;
+        let count = cursor.count().filter(|count| *count <= HISTORY_WINDOW)?;
+        let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
+        let mut run = Visits::new(*cursor, count.checked_add(ends)?);
+        let mut versions = ArrayVec::new();
+        for _ in 0..count {
+            let visit = run.next().flatten()?;
+            let (content, restated) = (*visit.seen.content()?, visit.seen.is_restated());
+            versions.push(LastSeen { content, time: visit.time, restated });
+        }
+        let settled = if flags & SETTLED == 0 { None } else { Some(run.next().flatten()?) };
+        let last = if flags & LAST == 0 { None } else { Some(run.next().flatten()?) };
+        *cursor = run.rest();
+        Some(Carried { visits, first, last, settled, versions })
+    }
+
+    /// The head of which `own` is the last visits and this the rest.
+    pub(super) fn join(self, own: impl Iterator<Item = Option<Visit>>) -> Option<Head> {
+        let mut told = Told::of(own)?;
+        let count = told.head.as_ref().map_or(0, |head| head.visits);
+        self.last.into_iter().chain(self.settled).for_each(|visit| told.take(visit));
+        let mut head = told.head()?;
+        head.visits = self.visits.checked_add(count)?;
+        head.first = head.first.min(self.first);
+        self.versions.into_iter().for_each(|version| head.see(version));
+        Some(head)
+    }
+}
+
+/// What some of a page's visits tell of its head. What is restated may be what a visit saw that is
+/// not among them.
+#[derive(Default)]
+pub(super) struct Told {
+    head: Option<Head>,
+    restated: Vec<LastSeen>,
+}
+
+impl Told {
+    /// What these tell. `None` where one cannot be read.
+    pub(super) fn of(visits: impl Iterator<Item = Option<Visit>>) -> Option<Told> {
+        let mut told = Told::default();
+        for visit in visits {
+            told.take(visit?);
+        }
+        Some(told)
+    }
+
+    fn take(&mut self, visit: Visit) {
+        match (&self.head, visit.seen) {
+            (None, Seen::Restated(content)) => {
+                self.restated.push(LastSeen { content, time: visit.time, restated: true });
+            }
+            _ => Head::absorb_into(&mut self.head, visit),
+        }
+    }
+
+    /// The head that they tell alone; none if there is no visit among them.
+    pub(super) fn head(self) -> Option<Head> {
+        let mut head = self.head?;
+        self.restated.into_iter().for_each(|version| head.see(version));
+        Some(head)
+    }
+}
