@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi64, _mm512_xor_si512,
 };
 
-use zerocopy::little_endian::U64;
+use zerocopy::little_endian::{U32, U64};
 
 use super::super::column::Line;
 use super::cells::{self, Lines, NearEntry, Onward};
@@ -247,30 +247,74 @@ pub(super) fn near_in_lines_avx512(
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
 pub(super) fn near_in_runs_avx512(runs: &[PlaneRun<'_>], out: &mut Vec<NearWord>) {
-    for (run, &PlaneRun { plane, query, k }) in (0..).zip(runs) {
-        let query = _mm512_set1_epi32(query.cast_signed());
-        let limit = _mm512_set1_epi32(k.min(u32::BITS).cast_signed());
-        let (blocks, rest) = plane.as_chunks::<16>();
-        let mut base = 0;
-        for block in blocks {
-            #[expect(unsafe_code, reason = "a load through a pointer")]
-            // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
-            let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
-            let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
-            let near = _mm512_cmple_epu32_mask(distances, limit);
-            push_mask(base, near.into(), |index| out.push(NearWord { run, index }));
-            base += 16;
+    for (number, run) in (0..).zip(runs) {
+        let push = |index| out.push(NearWord { run: number, index });
+        if run.plane.len() <= SHORT_512 {
+            push_mask(0, near_in_short_run_512(run), push);
+        } else {
+            near_in_long_run_512(run, push);
         }
-        if !rest.is_empty() {
-            let lanes = u16::MAX >> (16 - rest.len());
-            #[expect(unsafe_code, reason = "a load through a pointer")]
-            // SAFETY: `lanes` has one bit for each word of `rest`, from the lowest on, and lanes
-            // that are masked out are not read; the load asks for no alignment.
-            let words = unsafe { _mm512_maskz_loadu_epi32(lanes, rest.as_ptr().cast()) };
-            let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
-            let near = _mm512_mask_cmple_epu32_mask(lanes, distances, limit);
-            push_mask(base, near.into(), |index| out.push(NearWord { run, index }));
+    }
+}
+
+/// Words of a run that is short for vectors of 16.
+const SHORT_512: usize = 16 * 2;
+
+/// Which of the words of a run of [`SHORT_512`] at most are near, as bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+fn near_in_short_run_512(&PlaneRun { plane, query, k }: &PlaneRun<'_>) -> u32 {
+    let query = _mm512_set1_epi32(query.cast_signed());
+    let limit = _mm512_set1_epi32(k.min(u32::BITS).cast_signed());
+    #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits are set")]
+    let there = ((1_u64 << plane.len().min(SHORT_512)) - 1) as u32;
+    let mut near = 0;
+    for start in [0, 16] {
+        #[expect(clippy::cast_possible_truncation, reason = "16 bits of 32")]
+        let lanes = (there >> start) as u16;
+        // As above, lanes that are not set are waited for, in a line that has come.
+        let from = if lanes == 0 { 0 } else { start };
+        let words = plane.as_ptr().wrapping_add(from).cast();
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: `lanes` has one bit for each word of the plane from `start` on, 16 at most, and
+        // none if there are no such words; lanes that are not set are not read; the load asks for
+        // no alignment.
+        let words = unsafe { _mm512_maskz_loadu_epi32(lanes, words) };
+        let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+        near |= u32::from(_mm512_mask_cmple_epu32_mask(lanes, distances, limit)) << start;
+    }
+    near
+}
+
+/// Hands over which of the words of a run of more than [`SHORT_512`] are near.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+fn near_in_long_run_512(&PlaneRun { plane, query, k }: &PlaneRun<'_>, mut push: impl FnMut(u32)) {
+    let query = _mm512_set1_epi32(query.cast_signed());
+    let limit = _mm512_set1_epi32(k.min(u32::BITS).cast_signed());
+    let near_of = |block: &[U32; 16]| {
+        #[expect(unsafe_code, reason = "a load through a pointer")]
+        // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
+        let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
+        u32::from(_mm512_cmple_epu32_mask(distances, limit))
+    };
+    let (pairs, _) = plane.as_chunks::<32>();
+    let mut base = 0;
+    for pair in pairs {
+        if let ([left, right], _) = pair.as_chunks::<16>() {
+            // Nearly always nothing is near in either.
+            push_mask(base, near_of(left) | near_of(right) << 16, &mut push);
         }
+        base += 32;
+    }
+    // The words that are left, with some that were compared before them.
+    if let Some(([left, right], _)) = plane.last_chunk::<32>().map(|last| last.as_chunks::<16>()) {
+        let near = u64::from(near_of(left) | near_of(right) << 16);
+        #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 words")]
+        let left = plane.len() as u32 - base;
+        #[expect(clippy::cast_possible_truncation, reason = "32 bits, and fewer once shifted")]
+        push_mask(base, (near >> (32 - left)) as u32, push);
     }
 }
 
