@@ -1,15 +1,14 @@
 //! From fingerprints in no order to the fingerprint sections of a segment, written and synced: on
 //! all cores, and with the page of each fingerprint.
 //!
-//! Sorting is what a segment needs of it, in the quickest way known here: by popcount first, then
-//! every popcount by itself. Tables are built and written by [`simkeep::search::build_index`].
+//! Sorting is what a segment needs of it, in the quickest way known here: see [`sort`](crate::sort).
+//! Tables are built and written by [`simkeep::search::build_index`].
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use simkeep::search::{Part, Resources, Shape, Sink, build_index};
@@ -18,6 +17,7 @@ use zerocopy::IntoBytes;
 use crate::data::Kind;
 use crate::process;
 use crate::report::{Report, Row};
+use crate::sort::{Entry, Huge, sorted};
 use crate::times::{median, threads};
 
 /// The distance that tables are made for.
@@ -27,12 +27,9 @@ const BYTES: [u32; 2] = [48, 40];
 /// Rounds of measurements.
 const ROUNDS: usize = 3;
 /// Memory for sorting entries of tables.
-const MEMORY_BYTES: usize = 512 << 20;
+const MEMORY_BYTES: usize = 2 << 30;
 /// Sections begin at multiples of this.
 const ALIGNMENT: u64 = 4096;
-
-/// A fingerprint and its page.
-type Entry = (u64, u32);
 
 /// What one round took, in seconds.
 struct Took {
@@ -71,6 +68,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
                 .number("bytes_each", bytes as f64 / n as f64)
                 .count("threads", threads() as u64)
                 .count("rounds", ROUNDS as u64)
+                .count("memory_bytes", MEMORY_BYTES as u64)
                 .number("entries_per_second", n as f64 / of(Took::total))
                 .number("seconds", of(Took::total))
                 .number("seconds_sorting", of(|took| took.sorting))
@@ -82,15 +80,20 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
 }
 
 fn round(path: &Path, n: usize, shape: Shape) -> Took {
-    let entries: Vec<Entry> = (0..n).map(|i| (Kind::Uniform.fingerprint(i), i as u32)).collect();
+    let mut entries = Huge::<Entry>::zeroed(n);
+    for (page, entry) in (0..).zip(entries.iter_mut()) {
+        *entry = [Kind::Uniform.fingerprint(page), page as u64];
+    }
     let (start, before) = (Instant::now(), process::processor_seconds());
     let entries = sorted(entries);
-    let fingerprints: Vec<u64> = entries.iter().map(|entry| entry.0).collect();
+    let mut fingerprints = Huge::<u64>::zeroed(n);
+    fingerprints.iter_mut().zip(entries.iter()).for_each(|(to, entry)| *to = entry[0]);
     let sorting = start.elapsed().as_secs_f64();
     let sections = Sections::new(path);
     let start = Instant::now();
     sections.append(fingerprints.as_bytes());
-    let pages: Vec<u32> = entries.iter().map(|entry| entry.1).collect();
+    let mut pages = Huge::<u32>::zeroed(n);
+    pages.iter_mut().zip(entries.iter()).for_each(|(to, entry)| *to = entry[1] as u32);
     drop(entries);
     sections.append(pages.as_bytes());
     drop(pages);
@@ -105,45 +108,6 @@ fn round(path: &Path, n: usize, shape: Shape) -> Took {
     sections.file.sync_all().unwrap();
     let syncing = start.elapsed().as_secs_f64();
     Took { sorting, building, syncing, processor: process::processor_seconds() - before }
-}
-
-/// The same in canonical order.
-fn sorted(entries: Vec<Entry>) -> Vec<Entry> {
-    let mut starts = [0; 66];
-    for (fingerprint, _) in &entries {
-        starts[fingerprint.count_ones() as usize + 1] += 1;
-    }
-    for popcount in 1..starts.len() {
-        starts[popcount] += starts[popcount - 1];
-    }
-    let mut next = starts;
-    let mut sorted = vec![Entry::default(); entries.len()];
-    for entry in entries {
-        let next = &mut next[entry.0.count_ones() as usize];
-        sorted[*next] = entry;
-        *next += 1;
-    }
-    let mut rest = sorted.as_mut_slice();
-    let mut shards = Vec::new();
-    for popcount in 0..starts.len() - 1 {
-        let (shard, after) = rest.split_at_mut(starts[popcount + 1] - starts[popcount]);
-        shards.push(Mutex::new(shard));
-        rest = after;
-    }
-    // The largest first, so that no thread is left with one at the end.
-    shards.sort_unstable_by_key(|shard| std::cmp::Reverse(shard.lock().unwrap().len()));
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..threads() {
-            scope.spawn(|| {
-                while let Some(shard) = shards.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    shard.lock().unwrap().sort_unstable();
-                }
-            });
-        }
-    });
-    drop(shards);
-    sorted
 }
 
 /// A file of sections.

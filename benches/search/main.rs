@@ -30,6 +30,7 @@ mod recall;
 #[path = "../observe/report.rs"]
 mod report;
 mod skew;
+mod sort;
 mod tables;
 mod times;
 mod truth;

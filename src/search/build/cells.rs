@@ -43,24 +43,39 @@ fn taken(left: u32) -> u32 {
     if left <= LINE_ENTRIES { left } else { FULL_ENTRIES }
 }
 
-/// How many lines beside the cells the table has.
-pub(super) fn count_further<E>(
+/// What counting comes to.
+pub(super) struct Counted {
+    half: Half,
+    /// How many lines beside the cells the table has.
+    pub(super) further: u64,
+    /// Where each cell starts, if that is kept.
+    starts: Option<Scratch<u32>>,
+}
+
+/// Counts all entries of a table; `keep` if there is one range.
+pub(super) fn count_all<E>(
     column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
     cells: u32,
     half: Half,
-    memory_bytes: usize,
-) -> Result<u64, E> {
-    let mut further = 0;
-    for range in ranges(cells, memory_bytes) {
-        for &(mut left) in count(column, cells, half, &range)?.iter() {
+    ranges: impl Iterator<Item = Range<u32>>,
+    keep: bool,
+) -> Result<Counted, E> {
+    let mut counted = Counted { half, further: 0, starts: None };
+    for range in ranges {
+        let mut counts = count(column, cells, half, &range)?;
+        for &(mut left) in counts.iter() {
             left -= taken(left);
             while left > 0 {
-                further += 1;
+                counted.further += 1;
                 left -= taken(left);
             }
         }
+        if keep {
+            turn_into_starts(&mut counts);
+            counted.starts = Some(counts);
+        }
     }
-    Ok(further)
+    Ok(counted)
 }
 
 /// Writes the table of one half.
@@ -69,16 +84,23 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     cells: u32,
     ranges: impl Iterator<Item = Range<u32>>,
     table: usize,
-    half: Half,
+    counted: &Counted,
     dealer: &mut Dealer,
     sink: &S,
 ) -> Result<(), E> {
+    let Counted { half, ref starts, .. } = *counted;
     let mut lines = LineWriter::new(table, sink);
     let mut ordinals = Vec::new();
     for range in ranges {
-        let mut starts = count(column, cells, half, &range)?;
-        turn_into_starts(&mut starts);
-        let starts: &[u32] = &starts;
+        let anew;
+        let starts: &[u32] = if let Some(starts) = starts {
+            starts
+        } else {
+            let mut counts = count(column, cells, half, &range)?;
+            turn_into_starts(&mut counts);
+            anew = counts;
+            &anew
+        };
         let (mut at_hand, mut number) = (0, 0_u32);
         let aim = |fingerprint| {
             let (own, other) = half.cut(fingerprint);

@@ -16,7 +16,7 @@ use super::{Entry, Source};
 const GROUP_ENTRIES: usize = 1 << 14;
 
 /// Groups at most, about.
-const GROUPS: usize = 2048;
+const GROUPS: usize = 4096;
 
 /// Buckets of a group at most, as a power of two: where most are empty, they would take more memory
 /// than the entries.
@@ -28,7 +28,7 @@ const CACHED_ENTRIES: usize = 4 * GROUP_ENTRIES;
 /// Entries that are put into place at a time at least, that no setting asks for a pass for each.
 const ENTRIES_MIN: usize = 256;
 
-/// ...and at most, that groups stay small: with 400 MB there is no need for more.
+/// ...and at most, that groups stay small: with 800 MB there is no need for more.
 const ENTRIES_MAX: usize = GROUPS * GROUP_ENTRIES;
 
 /// An entry that is dealt out: its bucket, its bits and its ordinal.

@@ -66,8 +66,9 @@ pub struct Resources {
 /// `read` fills its slice with the fingerprints from an ordinal on. It is called for consecutive
 /// pieces of the column from start to end, by several threads at the same time; how often is a
 /// matter of memory. A rotation takes one pass for counting, and one for as many entries as
-/// `memory_bytes / threads` are 12 bytes for, 33 million at most. A table of cells takes two for counting as many cells as
-/// a quarter of that is 4 bytes for, and one for as many of their entries as the rest is 12 bytes for.
+/// `memory_bytes / threads` are 12 bytes for, 67 million at most. A table of cells takes two for
+/// counting as many cells as a quarter of that is 4 bytes for (one, if there is as much for the cells
+/// of both tables), and one for as many of their entries as the rest is 12 bytes for.
 /// The bytes written are the same whatever the resources are.
 ///
 /// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
@@ -111,21 +112,23 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
         }
         Shape::Cells { count } => {
             let counting_bytes = memory_bytes / 4;
-            let further = each_of(
+            let ranges = || cells::ranges(count, counting_bytes);
+            // What is counted is kept where there is memory for that of all tables, and so one range.
+            let keep = cells::ranges(count, counting_bytes * threads / tables).count() == 1;
+            let counted = each_of(
                 &Half::ALL,
                 threads,
                 || (),
-                |(), _, half| cells::count_further(&column, count, *half, counting_bytes),
+                |(), _, half| cells::count_all(&column, count, *half, ranges(), keep),
             )?;
-            for (table, further) in further.into_iter().enumerate() {
+            for (table, counted) in counted.iter().enumerate() {
                 sink.place(Part::Cells(table), u64::from(count) * LINE_BYTES)?;
-                sink.place(Part::Further(table), further * LINE_BYTES)?;
+                sink.place(Part::Further(table), counted.further * LINE_BYTES)?;
                 sink.place(Part::Ordinals(table), u64::from(n) * 4)?;
             }
             let dealer = || Dealer::new(memory_bytes - counting_bytes);
-            each_of(&Half::ALL, threads, dealer, |dealer, table, half| {
-                let ranges = cells::ranges(count, counting_bytes);
-                cells::build(&column, count, ranges, table, *half, dealer, sink)
+            each_of(&counted, threads, dealer, |dealer, table, counted| {
+                cells::build(&column, count, ranges(), table, counted, dealer, sink)
             })?;
             Ok(())
         }

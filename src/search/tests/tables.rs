@@ -159,8 +159,8 @@ fn the_column_is_read_as_often_as_promised() {
     for (memory_bytes, parts) in [(60_000, 1), (36_000, 1), (8_000, 5), (0, 12)] {
         assert_eq!(passes(plain(9), memory_bytes), 4 * (1 + parts));
     }
-    for (memory_bytes, parts) in [(60_000, 1), (24_000, 2)] {
-        assert_eq!(passes(cells(300), memory_bytes), 2 * (2 + parts));
+    for (memory_bytes, counting, parts) in [(60_000, 1, 1), (24_000, 1, 2), (8_000, 2, 6)] {
+        assert_eq!(passes(cells(300), memory_bytes), 2 * (counting + parts));
     }
     // In three lots of 100 cells, each with some 1,000 entries, 256 of them at a time.
     assert!((2 * 3 * (2 + 3)..=2 * 3 * (2 + 5)).contains(&passes(cells(300), 1_600)));

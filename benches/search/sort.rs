@@ -1,0 +1,139 @@
+//! Sorting fingerprints of one segment in memory, on all cores.
+//!
+//! By popcount first, then every popcount by its top bits, and what has the same of those by itself,
+//! in the processor's cache.
+
+use std::cmp::Reverse;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memmap2::MmapMut;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::times::threads;
+
+/// A fingerprint and its page.
+pub(crate) type Entry = [u64; 2];
+
+/// Popcounts of 64 bits.
+const POPCOUNTS: usize = 65;
+/// Entries that are compared with each other, about.
+const COMPARED: usize = 512;
+/// Top bits by which entries are dealt out at most.
+const BITS_MAX: u32 = 12;
+
+/// Memory for very many, in huge pages where the system has any: else, first touching it takes
+/// longer than sorting what comes there.
+pub(crate) struct Huge<T>(MmapMut, PhantomData<T>);
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Huge<T> {
+    pub(crate) fn zeroed(len: usize) -> Huge<T> {
+        let map = MmapMut::map_anon(len * size_of::<T>()).unwrap();
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Huge(map, PhantomData)
+    }
+}
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for Huge<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        <[T]>::ref_from_bytes(&self.0).unwrap()
+    }
+}
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> DerefMut for Huge<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        <[T]>::mut_from_bytes(&mut self.0).unwrap()
+    }
+}
+
+/// The same in canonical order.
+pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
+    let mut sorted = Huge::zeroed(entries.len());
+    let pieces: Vec<&[Entry]> = entries.chunks(entries.len().div_ceil(threads())).collect();
+    let counts = each_at_once(&pieces, |piece| {
+        let mut counts = [0; POPCOUNTS];
+        piece.iter().for_each(|entry| counts[popcount(entry)] += 1);
+        counts
+    });
+    // Where the entries of each piece go, popcount by popcount.
+    let mut rooms: Vec<Vec<&mut [Entry]>> = pieces.iter().map(|_| Vec::new()).collect();
+    let mut rest: &mut [Entry] = &mut sorted;
+    for popcount in 0..POPCOUNTS {
+        for (rooms, counts) in rooms.iter_mut().zip(&counts) {
+            rooms.push(rest.split_off_mut(..counts[popcount]).unwrap());
+        }
+    }
+    let dealt: Vec<_> = pieces.into_iter().zip(rooms).map(|both| Mutex::new(Some(both))).collect();
+    each_at_once(&dealt, |both| {
+        let (piece, rooms) = both.lock().unwrap().take().unwrap();
+        let mut rooms: Vec<_> = rooms.into_iter().map(<[Entry]>::iter_mut).collect();
+        for entry in piece {
+            *rooms[popcount(entry)].next().unwrap() = *entry;
+        }
+    });
+    drop(dealt);
+    drop(entries);
+    let mut rest: &mut [Entry] = &mut sorted;
+    let mut shards = Vec::new();
+    for popcount in 0..POPCOUNTS {
+        let length = counts.iter().map(|counts| counts[popcount]).sum::<usize>();
+        shards.push(Mutex::new(rest.split_off_mut(..length).unwrap()));
+    }
+    // The largest first, so that no thread is left with one at the end.
+    shards.sort_by_cached_key(|shard| Reverse(shard.lock().unwrap().len()));
+    each_at_once(&shards, |shard| sort(&mut shard.lock().unwrap()));
+    drop(shards);
+    sorted
+}
+
+fn popcount(entry: &Entry) -> usize {
+    entry[0].count_ones() as usize
+}
+
+/// What each of these comes to, on all cores.
+fn each_at_once<T: Sync, R: Send>(all: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done: Vec<Mutex<Option<R>>> = all.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..threads() {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(one) = all.get(at) else { break };
+                    *done[at].lock().unwrap() = Some(run(one));
+                }
+            });
+        }
+    });
+    done.into_iter().map(|one| one.into_inner().unwrap().unwrap()).collect()
+}
+
+/// Sorts entries whose popcounts are the same.
+fn sort(entries: &mut [Entry]) {
+    let bits = (entries.len() / COMPARED).max(1).ilog2().min(BITS_MAX);
+    if bits == 0 {
+        return entries.sort_unstable();
+    }
+    let top = |entry: &Entry| (entry[0] >> (u64::BITS - bits)) as usize;
+    let mut starts = vec![0; (1 << bits) + 1];
+    entries.iter().for_each(|entry| starts[top(entry) + 1] += 1);
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let mut dealt = Huge::zeroed(entries.len());
+    let mut next = starts.clone();
+    for entry in &*entries {
+        let next = &mut next[top(entry)];
+        dealt[*next] = *entry;
+        *next += 1;
+    }
+    for bounds in starts.windows(2) {
+        let group = &mut dealt[bounds[0]..bounds[1]];
+        group.sort_unstable();
+        entries[bounds[0]..bounds[1]].copy_from_slice(group);
+    }
+}
