@@ -93,6 +93,22 @@ fn a_table_lives_as_long_as_its_epoch() {
 }
 
 #[test]
+fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
+    let (disk, origin) = (SimDisk::new(), some());
+    let (store, other) = (create(&disk), create(&SimDisk::new()));
+    let ended = store.begin_epoch(&origin).unwrap();
+    store.epoch("after").unwrap();
+    store.retire_epoch(ended, 0).unwrap();
+    other.begin_epoch(&origin).unwrap();
+    assert_eq!(store.take_epochs(&other.snapshot()).unwrap(), [Epoch(0), ended]);
+    assert_eq!(tables(&disk), []);
+    // One that lives does.
+    let (disk, other) = (SimDisk::new(), other.snapshot());
+    assert_eq!(create(&disk).take_epochs(&other).unwrap(), [Epoch(0), Epoch(1)]);
+    assert_eq!(tables(&disk), [Name::Df(1)]);
+}
+
+#[test]
 fn a_lost_table_is_told_of_and_can_be_given_again() {
     let disk = SimDisk::new();
     let store = create(&disk);

@@ -15,9 +15,10 @@ use simkeep::search::{Part, Resources, Shape, Sink, build_index};
 use zerocopy::IntoBytes;
 
 use crate::data::Kind;
+use crate::huge::Huge;
 use crate::process;
 use crate::report::{Report, Row};
-use crate::sort::{Entry, Huge, sorted};
+use crate::sort::{Entry, sorted};
 use crate::times::{median, threads};
 
 /// The distance that tables are made for.
@@ -26,7 +27,8 @@ const K: u32 = 3;
 const BYTES: [u32; 2] = [48, 40];
 /// Rounds of measurements.
 const ROUNDS: usize = 3;
-/// Memory for sorting entries of tables.
+/// Memory for sorting entries of tables: as much as is of use to tables of cells on two threads. What
+/// a load or a merge has is less, and takes more passes.
 const MEMORY_BYTES: usize = 2 << 30;
 /// Sections begin at multiples of this.
 const ALIGNMENT: u64 = 4096;

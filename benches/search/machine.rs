@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::data::Random;
+use crate::huge::Huge;
 use crate::report::{Report, Row};
 
 /// Bytes that are read: more than any cache holds.
@@ -11,10 +12,9 @@ const BYTES: usize = 1 << 30;
 
 /// Prints what a random memory line costs, alone and among others, and what reading in sequence does.
 pub(crate) fn run(report: &Report) {
-    let mut memory = memmap2::MmapMut::map_anon(BYTES).unwrap();
-    // Where the system gives huge pages, mapped segments have them too.
-    let _ = memory.advise(memmap2::Advice::HugePage);
-    memory.fill(1);
+    let mut memory = Huge::zeroed(BYTES);
+    memory.fill(1_u8);
+    let memory: &[u8] = &memory;
     let lines = BYTES / 64;
     let count = 2_000_000;
     let mut random = Random(7);

@@ -20,6 +20,7 @@ mod cold;
 mod crawl;
 mod data;
 mod fill;
+mod huge;
 mod machine;
 mod million;
 mod near;

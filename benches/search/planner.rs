@@ -13,7 +13,7 @@ use simkeep::search::{Candidate, Cost, Shape, Tables, Way, canonical_order};
 
 use crate::data::{Kind, Random};
 use crate::report::{Report, Row};
-use crate::tables::{Built, Huge, Set};
+use crate::tables::{Built, Bytes, Set};
 
 /// Largest distance.
 const K_MAX: u32 = 12;
@@ -37,9 +37,9 @@ const QUERIES: [usize; 2] = [8, 10_000];
 struct Entrant<'t> {
     shape: Shape,
     /// Searched as a store does it, by the way that the planner takes.
-    planned: Tables<&'t Huge>,
+    planned: Tables<&'t Bytes>,
     /// Searched through the tables even where the planner would rather scan.
-    at_any_rate: Tables<&'t Huge>,
+    at_any_rate: Tables<&'t Bytes>,
 }
 
 /// What a search by it took.
@@ -194,7 +194,7 @@ fn measure(entrants: &[Entrant<'_>], n: u32, k: u32) -> Vec<Measured> {
     measured
 }
 
-fn search(tables: &Tables<&Huge>, queries: &[u64], k: u32, out: &mut Vec<Candidate>) {
+fn search(tables: &Tables<&Bytes>, queries: &[u64], k: u32, out: &mut Vec<Candidate>) {
     for query in queries {
         out.clear();
         let Ok(()) = tables.find(*query, k, out);
@@ -203,7 +203,7 @@ fn search(tables: &Tables<&Huge>, queries: &[u64], k: u32, out: &mut Vec<Candida
 }
 
 /// All ways find the same.
-fn check(running: &[(&Tables<&Huge>, usize)], queries: &[u64], k: u32) {
+fn check(running: &[(&Tables<&Bytes>, usize)], queries: &[u64], k: u32) {
     for query in queries {
         let mut found = running.iter().map(|(tables, _)| {
             let mut found = Vec::new();

@@ -4,14 +4,10 @@
 //! in the processor's cache.
 
 use std::cmp::Reverse;
-use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memmap2::MmapMut;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
-
+use crate::huge::Huge;
 use crate::times::threads;
 
 /// A fingerprint and its page.
@@ -23,32 +19,6 @@ const POPCOUNTS: usize = 65;
 const COMPARED: usize = 512;
 /// Top bits by which entries are dealt out at most.
 const BITS_MAX: u32 = 12;
-
-/// Memory for very many, in huge pages where the system has any: else, first touching it takes
-/// longer than sorting what comes there.
-pub(crate) struct Huge<T>(MmapMut, PhantomData<T>);
-
-impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Huge<T> {
-    pub(crate) fn zeroed(len: usize) -> Huge<T> {
-        let map = MmapMut::map_anon(len * size_of::<T>()).unwrap();
-        let _ = map.advise(memmap2::Advice::HugePage);
-        Huge(map, PhantomData)
-    }
-}
-
-impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for Huge<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        <[T]>::ref_from_bytes(&self.0).unwrap()
-    }
-}
-
-impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> DerefMut for Huge<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        <[T]>::mut_from_bytes(&mut self.0).unwrap()
-    }
-}
 
 /// The same in canonical order.
 pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
@@ -125,6 +95,7 @@ fn sort(entries: &mut [Entry]) {
         starts[at] += starts[at - 1];
     }
     let mut dealt = Huge::zeroed(entries.len());
+    let dealt: &mut [Entry] = &mut dealt;
     let mut next = starts.clone();
     for entry in &*entries {
         let next = &mut next[top(entry)];

@@ -5,51 +5,48 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use memmap2::MmapMut;
 use simkeep::search::{
     BLOCKS, CellTable, Cells, Census, Column, HALVES, Index, Line, Part, Resources, Rotation,
     Rotations, Shape, Shards, Sink, Tables, build_index,
 };
 use zerocopy::{FromBytes, IntoBytes};
 
+use crate::huge::Huge;
 use crate::times::threads;
 
-/// Bytes in huge pages where the system gives them, as a mapped segment has them.
-pub(crate) struct Huge {
-    map: MmapMut,
+/// Bytes that are written from front to end.
+pub(crate) struct Bytes {
+    room: Huge<u8>,
     len: usize,
 }
 
-impl Huge {
+impl Bytes {
     /// Room for so many.
-    fn with_room(bytes: u64) -> Huge {
-        let map = MmapMut::map_anon(bytes.next_multiple_of(64).max(64) as usize).unwrap();
-        // Where it gives none, small ones do.
-        let _ = map.advise(memmap2::Advice::HugePage);
-        Huge { map, len: 0 }
+    fn with_room(bytes: u64) -> Bytes {
+        Bytes { room: Huge::zeroed(bytes.next_multiple_of(64).max(64) as usize), len: 0 }
     }
 
     fn append(&mut self, bytes: &[u8]) {
-        self.map[self.len..][..bytes.len()].copy_from_slice(bytes);
+        self.room[self.len..][..bytes.len()].copy_from_slice(bytes);
         self.len += bytes.len();
     }
 
-    fn of(bytes: &[u8]) -> Huge {
-        let mut huge = Huge::with_room(bytes.len() as u64);
-        huge.append(bytes);
-        huge
+    fn of(bytes: &[u8]) -> Bytes {
+        let mut all = Bytes::with_room(bytes.len() as u64);
+        all.append(bytes);
+        all
     }
 }
 
-impl Column for &Huge {
+impl Column for &Bytes {
     type Error = Infallible;
 
     fn bytes(&self, range: Range<u64>) -> Result<&[u8], Infallible> {
-        Ok(&self.map[range.start as usize..range.end as usize])
+        Ok(&self.room[range.start as usize..range.end as usize])
     }
 
     fn lines(&self, _: impl Iterator<Item = u32>) -> Result<&[Line], Infallible> {
-        Ok(<[Line]>::ref_from_bytes(&self.map).unwrap())
+        Ok(<[Line]>::ref_from_bytes(&self.room).unwrap())
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> Infallible {
@@ -60,7 +57,7 @@ impl Column for &Huge {
 /// A set of fingerprints in canonical order.
 pub(crate) struct Set {
     pub(crate) n: u32,
-    column: Huge,
+    column: Bytes,
     shards: Shards,
 }
 
@@ -69,7 +66,7 @@ impl Set {
     pub(crate) fn new(fingerprints: &[u64]) -> Set {
         let mut census = Census::default();
         fingerprints.iter().for_each(|fingerprint| census.add(*fingerprint));
-        let column = Huge::of(fingerprints.as_bytes());
+        let column = Bytes::of(fingerprints.as_bytes());
         Set { n: fingerprints.len() as u32, column, shards: census.shards() }
     }
 
@@ -78,28 +75,29 @@ impl Set {
         let resources = Resources { memory_bytes: 1 << 30, threads: threads() };
         let read = |start: u32, out: &mut [u64]| {
             let range = start as usize * 8..(start as usize + out.len()) * 8;
-            out.as_mut_bytes().copy_from_slice(&self.column.map[range]);
+            out.as_mut_bytes().copy_from_slice(&self.column.room[range]);
             Ok(())
         };
         let memory = Memory::default();
         let Ok(()) = build_index(shape, self.n, resources, &read, &memory);
         let parts = memory.0.into_inner().unwrap().into_iter();
-        let whole = |huge: Arc<Mutex<Huge>>| Arc::into_inner(huge).unwrap().into_inner().unwrap();
-        Built { shape, parts: parts.map(|(part, huge)| (part, whole(huge))).collect() }
+        let whole =
+            |bytes: Arc<Mutex<Bytes>>| Arc::into_inner(bytes).unwrap().into_inner().unwrap();
+        Built { shape, parts: parts.map(|(part, bytes)| (part, whole(bytes))).collect() }
     }
 
     /// What searches them as a store does.
-    pub(crate) fn tables<'t>(&'t self, built: &'t Built) -> Tables<&'t Huge> {
+    pub(crate) fn tables<'t>(&'t self, built: &'t Built) -> Tables<&'t Bytes> {
         let Ok(tables) = Tables::new(&self.column, self.shards.clone(), built.index());
         tables
     }
 
     /// What searches them through the tables in nearly any case. It is told that there are far more
     /// fingerprints, so that the planner takes a scan for very long; nothing else depends on that.
-    pub(crate) fn tables_at_any_rate<'t>(&'t self, built: &'t Built) -> Tables<&'t Huge> {
+    pub(crate) fn tables_at_any_rate<'t>(&'t self, built: &'t Built) -> Tables<&'t Bytes> {
         let each = i32::MAX as u32 / 65;
         let starts: Vec<u32> = (0..=65).map(|popcount| popcount * each).collect();
-        let Ok(shards) = Shards::read(&&Huge::of(starts.as_bytes()));
+        let Ok(shards) = Shards::read(&&Bytes::of(starts.as_bytes()));
         let Ok(tables) = Tables::new(&self.column, shards, built.index());
         tables
     }
@@ -107,13 +105,13 @@ impl Set {
 
 /// Where tables are built.
 #[derive(Default)]
-struct Memory(Mutex<HashMap<Part, Arc<Mutex<Huge>>>>);
+struct Memory(Mutex<HashMap<Part, Arc<Mutex<Bytes>>>>);
 
 impl Sink for Memory {
     type Error = Infallible;
 
     fn place(&self, part: Part, bytes: u64) -> Result<(), Infallible> {
-        let room = Arc::new(Mutex::new(Huge::with_room(bytes)));
+        let room = Arc::new(Mutex::new(Bytes::with_room(bytes)));
         self.0.lock().unwrap().insert(part, room);
         Ok(())
     }
@@ -128,11 +126,11 @@ impl Sink for Memory {
 /// The tables of a set, in one shape.
 pub(crate) struct Built {
     pub(crate) shape: Shape,
-    parts: HashMap<Part, Huge>,
+    parts: HashMap<Part, Bytes>,
 }
 
 impl Built {
-    fn index(&self) -> Index<&Huge> {
+    fn index(&self) -> Index<&Bytes> {
         let part = |part| &self.parts[&part];
         match self.shape {
             Shape::Column => Index::None,

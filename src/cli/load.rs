@@ -12,15 +12,15 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use simkeep::{
-    Content, Epoch, Error, LoadOptions, Loaded, Loading, Observation, Observed, Origin, Seen,
-    Stage, Store, Visit,
+    Content, Error, LoadOptions, Loaded, Loading, Observation, Observed, Origin, Seen, Stage,
+    Store, Visit,
 };
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{Entry, Fed, Feed, Found};
+use super::incoming::{Epochs, Made};
 use super::ingest::{check, parse_epoch};
 use super::input::{Broken, Source};
-use super::origin::Epochs;
 use super::output::Output;
 use super::words::{bytes, count};
 use super::{Common, origin};
@@ -125,7 +125,7 @@ type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Told>> + 't>;
 struct Told {
     url: String,
     visit: Visit,
-    also: Option<(u64, Epoch)>,
+    also: Option<Made>,
 }
 
 impl Observed for Told {
@@ -152,7 +152,7 @@ impl Part<'_> {
                 })))
             }
             Part::Sources(sources) => {
-                let origins = taken.borrow().origins.clone();
+                let origins = taken.borrow().epochs.origins().to_vec();
                 let mut feed = Some(Feed::start(sources, into, origins)?);
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
@@ -176,8 +176,6 @@ const NAMED: u64 = 20;
 /// What has come so far.
 struct Taken<'s> {
     store: &'s Store,
-    /// What makes the fingerprints of texts.
-    origins: Vec<Origin>,
     /// The epoch of ready-made fingerprints that name none.
     ready_made: &'s str,
     skip_broken: bool,
@@ -199,8 +197,7 @@ impl<'s> Taken<'s> {
     ) -> Taken<'s> {
         Taken {
             store,
-            epochs: Epochs::new(store, origins.clone()),
-            origins,
+            epochs: Epochs::new(store, origins),
             ready_made,
             skip_broken,
             restated: 0,

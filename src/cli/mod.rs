@@ -16,6 +16,7 @@ mod fingerprint;
 mod forget;
 mod gauge;
 mod history;
+mod incoming;
 mod ingest;
 mod input;
 mod load;

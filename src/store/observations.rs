@@ -50,7 +50,23 @@ pub struct Observations {
 
 impl Observations {
     /// The same with the numbers that the epochs have in another store, as
-    /// [`Store::take_epochs`](super::Store::take_epochs) of that store tells them.
+    /// [`Store::take_epochs`](super::Store::take_epochs) of that store tells them; not those of an
+    /// earlier call. One beyond them gets a number that every store refuses.
+    ///
+    /// ```
+    /// use simkeep::{LoadOptions, Observation, Options, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// let old = Store::create(dir.path().join("old"), Options::default())?;
+    /// let epoch = old.newest_epoch();
+    /// old.observe(Observation::content("https://example.com/", 1_780_000_000_000, 7, epoch))?;
+    ///
+    /// let new = Store::create(dir.path().join("new"), Options::default())?;
+    /// let snapshot = old.snapshot();
+    /// let numbers = new.take_epochs(&snapshot)?;
+    /// new.load(snapshot.observations().renumbered(numbers), LoadOptions::default())?;
+    /// assert_eq!(new.stats()?.pages, 1);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn renumbered(self, numbers: Vec<Epoch>) -> Observations {
         Observations { numbers: Some(numbers), ..self }

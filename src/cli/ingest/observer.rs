@@ -7,7 +7,7 @@ use simkeep::{Content, Digest, Epoch, Observation, Origin, Seen, Store, Visit};
 use super::Failure;
 use super::summary::Summary;
 use crate::cli::feed::{Entry, Found};
-use crate::cli::origin::Epochs;
+use crate::cli::incoming::{Epochs, Made};
 
 /// Observes entries in their order.
 pub(super) struct Observer<'a> {
@@ -26,7 +26,7 @@ pub(super) struct Observer<'a> {
 struct Pending {
     url: String,
     visit: Visit,
-    also: Option<(u64, Epoch)>,
+    also: Option<Made>,
 }
 
 impl Pending {

@@ -52,7 +52,8 @@ pub(super) struct Counted {
     starts: Option<Scratch<u32>>,
 }
 
-/// Counts all entries of a table; `keep` if there is one range.
+/// Counts all entries of a table. With `keep`, for which there must be one range of all cells, keeps
+/// where each cell starts.
 pub(super) fn count_all<E>(
     column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
     cells: u32,
@@ -94,6 +95,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     for range in ranges {
         let anew;
         let starts: &[u32] = if let Some(starts) = starts {
+            debug_assert_eq!(starts.len(), range.len() + 1, "there is one range");
             starts
         } else {
             let mut counts = count(column, cells, half, &range)?;

@@ -2,8 +2,8 @@
 //!
 //! A table is far larger than the processor's caches, and a counting sort straight to the places of
 //! the entries would wait for memory at each of them. So entries are first dealt out to *groups* of
-//! consecutive buckets, no more of them than pages stay at hand, and then each group, which is small
-//! enough for a cache, is sorted by itself. Where there is no memory for all entries, there are
+//! consecutive buckets, no more of them than huge pages stay at hand, and then each group, which is
+//! small enough for a cache, is sorted by itself. Where there is no memory for all entries, there are
 //! several passes over the column, each for as many as there is memory for. All of that keeps the
 //! order of the column.
 
@@ -28,7 +28,7 @@ const CACHED_ENTRIES: usize = 4 * GROUP_ENTRIES;
 /// Entries that are put into place at a time at least, that no setting asks for a pass for each.
 const ENTRIES_MIN: usize = 256;
 
-/// ...and at most, that groups stay small: with 800 MB there is no need for more.
+/// ...and at most, that groups stay few and small: more than 800 MB are of no use.
 const ENTRIES_MAX: usize = GROUPS * GROUP_ENTRIES;
 
 /// An entry that is dealt out: its bucket, its bits and its ordinal.

@@ -67,8 +67,8 @@ pub struct Resources {
 /// pieces of the column from start to end, by several threads at the same time; how often is a
 /// matter of memory. A rotation takes one pass for counting, and one for as many entries as
 /// `memory_bytes / threads` are 12 bytes for, 67 million at most. A table of cells takes two for
-/// counting as many cells as a quarter of that is 4 bytes for (one, if there is as much for the cells
-/// of both tables), and one for as many of their entries as the rest is 12 bytes for.
+/// counting as many cells as a quarter of that is 4 bytes for (one, if a quarter of `memory_bytes` is
+/// 8 bytes for each cell), and one for as many of their entries as the rest is 12 bytes for.
 /// The bytes written are the same whatever the resources are.
 ///
 /// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
@@ -114,7 +114,7 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
             let counting_bytes = memory_bytes / 4;
             let ranges = || cells::ranges(count, counting_bytes);
             // What is counted is kept where there is memory for that of all tables, and so one range.
-            let keep = cells::ranges(count, counting_bytes * threads / tables).count() == 1;
+            let keep = cells::ranges(count, resources.memory_bytes / 4 / tables).count() == 1;
             let counted = each_of(
                 &Half::ALL,
                 threads,

@@ -257,7 +257,8 @@ pub(super) fn near_in_runs_avx512(runs: &[PlaneRun<'_>], out: &mut Vec<NearWord>
     }
 }
 
-/// Words of a run that is short for vectors of 16.
+/// Words of a run that is short for vectors of 16, at most: compared without asking how many there
+/// are, as [`SHORT`] says.
 const SHORT_512: usize = 16 * 2;
 
 /// Which of the words of a run of [`SHORT_512`] at most are near, as bits.
@@ -272,7 +273,8 @@ fn near_in_short_run_512(&PlaneRun { plane, query, k }: &PlaneRun<'_>) -> u32 {
     for start in [0, 16] {
         #[expect(clippy::cast_possible_truncation, reason = "16 bits of 32")]
         let lanes = (there >> start) as u16;
-        // As above, lanes that are not set are waited for, in a line that has come.
+        // Lanes that are not set are waited for, too: those of no word are the first words', whose
+        // line has come.
         let from = if lanes == 0 { 0 } else { start };
         let words = plane.as_ptr().wrapping_add(from).cast();
         #[expect(unsafe_code, reason = "a load through a pointer")]
@@ -299,18 +301,18 @@ fn near_in_long_run_512(&PlaneRun { plane, query, k }: &PlaneRun<'_>, mut push: 
         let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
         u32::from(_mm512_cmple_epu32_mask(distances, limit))
     };
-    let (pairs, _) = plane.as_chunks::<32>();
+    let (blocks, _) = plane.as_chunks::<16>();
+    let (pairs, _) = blocks.as_chunks::<2>();
     let mut base = 0;
-    for pair in pairs {
-        if let ([left, right], _) = pair.as_chunks::<16>() {
-            // Nearly always nothing is near in either.
-            push_mask(base, near_of(left) | near_of(right) << 16, &mut push);
-        }
+    for [first, second] in pairs {
+        // Nearly always nothing is near in either.
+        push_mask(base, near_of(first) | near_of(second) << 16, &mut push);
         base += 32;
     }
     // The words that are left, with some that were compared before them.
-    if let Some(([left, right], _)) = plane.last_chunk::<32>().map(|last| last.as_chunks::<16>()) {
-        let near = u64::from(near_of(left) | near_of(right) << 16);
+    let (_, blocks) = plane.as_rchunks::<16>();
+    if let [.., first, second] = blocks {
+        let near = u64::from(near_of(first) | near_of(second) << 16);
         #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 words")]
         let left = plane.len() as u32 - base;
         #[expect(clippy::cast_possible_truncation, reason = "32 bits, and fewer once shifted")]

@@ -145,23 +145,28 @@ fn an_error_of_the_reader_ends_the_build() {
 #[test]
 fn the_column_is_read_as_often_as_promised() {
     let fingerprints = canonical(fingerprints(Kind::Even, 3000, 12));
-    let passes = |shape, memory_bytes| {
+    let passes_on = |threads, shape, memory_bytes| {
         let passes = AtomicU32::new(0);
         let read = |start: u32, out: &mut [u64]| {
             passes.fetch_add(u32::from(start == 0), Ordering::Relaxed);
             out.copy_from_slice(&fingerprints[start as usize..][..out.len()]);
             Ok(())
         };
-        let resources = Resources { memory_bytes, threads: 1 };
+        let resources = Resources { memory_bytes, threads };
         build_index(shape, 3000, resources, &read, &Written::default()).unwrap();
         passes.into_inner()
     };
+    let passes = |shape, memory_bytes| passes_on(1, shape, memory_bytes);
     for (memory_bytes, parts) in [(60_000, 1), (36_000, 1), (8_000, 5), (0, 12)] {
         assert_eq!(passes(plain(9), memory_bytes), 4 * (1 + parts));
     }
     for (memory_bytes, counting, parts) in [(60_000, 1, 1), (24_000, 1, 2), (8_000, 2, 6)] {
         assert_eq!(passes(cells(300), memory_bytes), 2 * (counting + parts));
     }
+    // Counts are kept where a quarter of the memory is enough for those of both tables.
+    assert_eq!(passes(cells(300), 9_600), 2 * (1 + 5));
+    assert_eq!(passes(cells(300), 9_599), 2 * (2 + 5));
+    assert_eq!(passes_on(2, cells(300), 9_600), 2 * (1 + 10));
     // In three lots of 100 cells, each with some 1,000 entries, 256 of them at a time.
     assert!((2 * 3 * (2 + 3)..=2 * 3 * (2 + 5)).contains(&passes(cells(300), 1_600)));
 }

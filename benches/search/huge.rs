@@ -1,0 +1,34 @@
+//! Memory for very many.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use memmap2::MmapMut;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// So many, in huge pages where the system gives them, as mapped segments have them: else, first
+/// touching them takes longer than sorting what comes there.
+pub(crate) struct Huge<T>(MmapMut, PhantomData<T>);
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Huge<T> {
+    pub(crate) fn zeroed(len: usize) -> Huge<T> {
+        let map = MmapMut::map_anon(len * size_of::<T>()).unwrap();
+        // Where it gives none, small ones do.
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Huge(map, PhantomData)
+    }
+}
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for Huge<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        <[T]>::ref_from_bytes(&self.0).unwrap()
+    }
+}
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> DerefMut for Huge<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        <[T]>::mut_from_bytes(&mut self.0).unwrap()
+    }
+}
