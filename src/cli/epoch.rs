@@ -62,8 +62,9 @@ struct List {
 impl List {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = self.common.read()?.snapshot();
-        let mut epochs = snapshot.epochs().iter();
-        epochs.try_for_each(|info| show(&snapshot, info, self.common.json, output))?;
+        for info in snapshot.epochs() {
+            show(&snapshot, info, self.common.json, output)?;
+        }
         Ok(Exit::Done)
     }
 }
@@ -138,8 +139,9 @@ impl Begin {
         let snapshot = store.snapshot();
         let newest = epoch == snapshot.newest_epoch();
         store.close()?;
-        let info = snapshot.epochs().iter().find(|info| info.epoch == epoch);
-        info.map_or(Ok(()), |info| show(&snapshot, info, self.common.json, output))?;
+        for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
+            show(&snapshot, info, self.common.json, output)?;
+        }
         if let Some(table) = origin.frequencies() {
             let documents = many(table.documents(), "document", "documents");
             say(&format!("its table has {} terms of {documents}", count(table.terms())));
@@ -221,8 +223,9 @@ impl End {
         store.retire_epoch(epoch, self.left)?;
         let snapshot = store.snapshot();
         store.close()?;
-        let info = snapshot.epochs().iter().find(|info| info.epoch == epoch);
-        info.map_or(Ok(()), |info| show(&snapshot, info, self.common.json, output))?;
+        for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
+            show(&snapshot, info, self.common.json, output)?;
+        }
         Ok(Exit::Done)
     }
 }

@@ -261,8 +261,8 @@ impl<'s> Taken<'s> {
         let mut also = None;
         let seen = match found {
             Found::Texts(fingerprints) => {
-                let stated = self.epochs.of_texts(&fingerprints)?;
-                let Some(((fingerprint, epoch), other)) = stated else { return Ok(None) };
+                let made = self.epochs.of_texts(&fingerprints)?;
+                let Some(((fingerprint, epoch), other)) = made else { return Ok(None) };
                 also = other;
                 Seen::Content(content(fingerprint, epoch))
             }

@@ -62,8 +62,8 @@ impl<'a> Observer<'a> {
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let seen = match found {
             Found::Texts(fingerprints) => {
-                let stated = self.epochs.of_texts(&fingerprints)?;
-                let Some(((fingerprint, epoch), other)) = stated else { return Ok(()) };
+                let made = self.epochs.of_texts(&fingerprints)?;
+                let Some(((fingerprint, epoch), other)) = made else { return Ok(()) };
                 also = other;
                 let seen = content(fingerprint, epoch);
                 if also.is_some() && self.is_known(&url, time, status, digest)? {
