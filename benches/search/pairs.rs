@@ -1,6 +1,7 @@
 //! All pairs within 3 of each other: from fingerprints in memory, whatever is built included, and
 //! from a sealed store. Both in turns, and both must find the same.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,9 +102,11 @@ fn of_data(report: &Report, dir: &Path, data: Data, n: usize) {
     report.print(whole.row("memory", data, n));
     let path = fill::place(dir);
     let store = fill::store(&path, fingerprints.iter().copied(), Options::default());
-    // A store tells of pairs of different fingerprints, each once.
-    fingerprints.sort_unstable();
-    fingerprints.dedup();
+    // A store tells of pairs of different fingerprints, each once. They stay in the order in which
+    // they came: a sorted column is quicker to join.
+    let mut known = HashSet::with_capacity(n);
+    fingerprints.retain(|fingerprint| known.insert(*fingerprint));
+    drop(known);
     let (mut distinct, mut sealed) = (Took::default(), Took::default());
     for _ in 0..ROUNDS {
         distinct.time(|found| in_memory(&fingerprints, found));
@@ -112,7 +115,7 @@ fn of_data(report: &Report, dir: &Path, data: Data, n: usize) {
     assert_eq!(sealed.pairs, distinct.pairs, "a store finds what is found in memory");
     let ratios = sealed.seconds.iter().zip(&distinct.seconds).map(|(store, memory)| store / memory);
     let ratio = median(ratios);
-    report.print(distinct.row("memory, sorted and distinct", data, fingerprints.len()));
+    report.print(distinct.row("memory, distinct", data, fingerprints.len()));
     let row = sealed.row("sealed store", data, fingerprints.len());
     report.print(row.number("seconds_to_memory", ratio));
     fill::remove(store, &path);

@@ -1,8 +1,10 @@
 //! The fingerprint tables of one epoch in an open segment.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use arrayvec::ArrayVec;
+use zerocopy::FromBytes;
 
 use super::column::{Contradiction, SectionColumn, WholeColumn};
 use super::file::{SectionRef, Segment};
@@ -149,6 +151,13 @@ impl EpochTables {
         self.fingerprints.section().u64_at(ordinal.into())
     }
 
+    /// The fingerprints with these ordinals where they lie, if this processor reads them as they are.
+    pub(crate) fn fingerprints_in_place(&self, ordinals: Range<u32>) -> Result<Option<&[u64]>> {
+        let range = u64::from(ordinals.start) * 8..u64::from(ordinals.end) * 8;
+        let bytes = self.fingerprints.bytes(range)?;
+        Ok(<[u64]>::ref_from_bytes(bytes).ok().filter(|_| cfg!(target_endian = "little")))
+    }
+
     /// Fills `out` with the fingerprints from an ordinal on.
     pub(crate) fn fingerprints(&self, from: u32, out: &mut [u64]) -> Result<()> {
         let (start, len) = (u64::from(from) * 8, out.len() as u64 * 8);
@@ -161,6 +170,9 @@ impl EpochTables {
 
     /// Whether a fingerprint is in force on some page, as of the segment's end.
     pub(crate) fn is_in_force(&self, ordinal: u32) -> Result<bool> {
+        if let Some(posting) = self.single(ordinal)? {
+            return Ok(posting.in_force);
+        }
         for posting in self.postings(ordinal, 0)? {
             if posting?.in_force {
                 return Ok(true);
@@ -173,17 +185,8 @@ impl EpochTables {
         PostingsRef { words: &self.postings, lists: &self.lists, pages: self.pages }
     }
 
-    /// Asks for a fingerprint and its posting.
-    pub(crate) fn prefetch(&self, ordinal: u32) {
-        let at = u64::from(ordinal) * 8;
-        if let Ok(word) = self.fingerprints.bytes(at..at + 8) {
-            prefetch(word);
-        }
-        self.prefetch_posting(ordinal);
-    }
-
     /// Asks for the posting of a fingerprint.
-    fn prefetch_posting(&self, ordinal: u32) {
+    pub(crate) fn prefetch_posting(&self, ordinal: u32) {
         let at = u64::from(ordinal) * 4;
         if let Ok(word) = self.postings.bytes(at..at + 4) {
             prefetch(word);

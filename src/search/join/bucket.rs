@@ -352,21 +352,18 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let mut flow = ControlFlow::Continue(());
         for &[row, column] in &near {
             let (row, column) = (row as usize, column as usize);
-            let (Some(word), Some(other)) = (left.words.get(row), right.words.get(column)) else {
+            let (Some(&word), Some(&other)) = (left.words.get(row), right.words.get(column)) else {
                 continue;
             };
             let difference = word ^ other;
-            let distance = difference.count_ones();
-            if distance > self.k || !context.cut.reports(difference) {
+            if difference.count_ones() > self.k || !context.cut.reports(difference) {
                 continue;
             }
-            let (Some(&one), Some(&other)) = (left.ordinals.get(row), right.ordinals.get(column))
-            else {
-                continue;
-            };
+            let ordinals = left.ordinals.get(row).zip(right.ordinals.get(column));
+            let Some((&ordinal, &other_ordinal)) = ordinals else { continue };
             flow = match context.equals {
-                None => self.report(one, other, distance),
-                Some(equals) => self.report_all(equals, one, other, distance),
+                None => self.report((word, ordinal), (other, other_ordinal)),
+                Some(equals) => self.report_all(equals, ordinal, other_ordinal),
             };
             if flow.is_break() {
                 break;
@@ -382,16 +379,15 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         equals: &[(u64, u32)],
         one: u32,
         other: u32,
-        distance: u32,
     ) -> ControlFlow<()> {
         let same = |place: u32| {
             let from = equals.get(place as usize..).unwrap_or_default();
             from.chunk_by(|(word, _), (other, _)| word == other).next().unwrap_or_default()
         };
         let others = same(other);
-        for &(_, left) in same(one) {
-            for &(_, right) in others {
-                self.report(left, right, distance)?;
+        for &left in same(one) {
+            for &right in others {
+                self.report(left, right)?;
             }
         }
         ControlFlow::Continue(())
@@ -399,23 +395,26 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
 
     /// Reports all pairs of entries with the same fingerprint.
     fn report_equal(&mut self, mut same: &[(u64, u32)]) -> ControlFlow<()> {
-        while let Some((&(_, left), others)) = same.split_first() {
-            for &(_, right) in others {
-                self.report(left, right, 0)?;
+        while let Some((&left, others)) = same.split_first() {
+            for &right in others {
+                self.report(left, right)?;
             }
             same = others;
         }
         ControlFlow::Continue(())
     }
 
+    /// Reports a pair of fingerprints with their ordinals, if it is wanted.
     #[inline]
-    fn report(&mut self, one: u32, other: u32, distance: u32) -> ControlFlow<()> {
-        let (left, right) = (one.min(other), one.max(other));
+    fn report(&mut self, one: (u64, u32), other: (u64, u32)) -> ControlFlow<()> {
+        let ((first, left), (second, right)) =
+            if one.1 <= other.1 { (one, other) } else { (other, one) };
         let crosses = |border: &u32| left < *border && *border <= right;
         if !self.borders.iter().flatten().all(crosses) {
             return ControlFlow::Continue(());
         }
-        self.chunk.push(Pair { left, right, distance });
+        let distance = (first ^ second).count_ones();
+        self.chunk.push(Pair { left, right, fingerprints: [first, second], distance });
         if self.chunk.len() < CHUNK_PAIRS {
             return ControlFlow::Continue(());
         }

@@ -7,6 +7,8 @@ pub struct Pair {
     pub left: u32,
     /// The larger ordinal.
     pub right: u32,
+    /// The fingerprints with these ordinals.
+    pub fingerprints: [u64; 2],
     /// In how many bits the two differ, 0 to 64.
     pub distance: u32,
 }

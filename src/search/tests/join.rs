@@ -13,13 +13,19 @@ fn all_pairs(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     pairs_of_rows(fingerprints, 0..fingerprints.len(), k)
 }
 
+fn pair(fingerprints: &[u64], left: usize, right: usize) -> Pair {
+    let both = [fingerprints[left], fingerprints[right]];
+    let distance = (both[0] ^ both[1]).count_ones();
+    Pair { left: left as u32, right: right as u32, fingerprints: both, distance }
+}
+
 fn pairs_of_rows(fingerprints: &[u64], rows: Range<usize>, k: u32) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for left in rows {
         for right in left + 1..fingerprints.len() {
-            let distance = (fingerprints[left] ^ fingerprints[right]).count_ones();
-            if distance <= k {
-                pairs.push(Pair { left: left as u32, right: right as u32, distance });
+            let pair = pair(fingerprints, left, right);
+            if pair.distance <= k {
+                pairs.push(pair);
             }
         }
     }
@@ -43,9 +49,7 @@ fn all_pairs_of_many(fingerprints: &[u64], k: u32) -> Vec<Pair> {
                     near.clear();
                     kernel.near_u64(&column[left + 1..], fingerprint, k, &mut near);
                     let pairs = near.iter().map(|&after| {
-                        let right = left as u32 + 1 + after;
-                        let distance = (fingerprint ^ fingerprints[right as usize]).count_ones();
-                        Pair { left: left as u32, right, distance }
+                        pair(fingerprints, left, left + 1 + after as usize)
                     });
                     found.lock().unwrap().extend(pairs);
                 }
@@ -160,7 +164,7 @@ fn many_equal_fingerprints_are_paired_with_each_other_and_their_neighbours() {
 fn nothing_and_one_fingerprint_make_no_pairs() {
     check(&[], Join::within(64), &[]);
     check(&[5], Join::within(64), &[]);
-    check(&[5, 5], Join::within(0), &[Pair { left: 0, right: 1, distance: 0 }]);
+    check(&[5, 5], Join::within(0), &[pair(&[5, 5], 0, 1)]);
 }
 
 #[test]

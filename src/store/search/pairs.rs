@@ -13,7 +13,7 @@ use crate::store::query::{NearPair, Query};
 use crate::store::snapshot::Snapshot;
 use crate::store::view::LiveSegment;
 
-/// Pairs whose fingerprints are asked for together.
+/// How many pairs ahead what is read of one is asked for.
 const AHEAD: usize = 16;
 
 /// The fingerprints of all components, one behind the other: segments, oldest first, then memtables.
@@ -50,6 +50,25 @@ impl Columns {
         (component, ordinal - self.starts.get(component).copied().unwrap_or(0))
     }
 
+    /// Fingerprints where they lie, if that is in one component.
+    fn in_place(&self, ordinals: &Range<u32>) -> Result<Option<&[u64]>> {
+        let (component, from) = self.place(ordinals.start);
+        let end = from + (ordinals.end - ordinals.start);
+        if self.starts.get(component + 1).is_none_or(|next| ordinals.end > *next) {
+            return Ok(None);
+        }
+        match self.segments.get(component) {
+            Some(live) => match live.tables(self.epoch) {
+                Some(tables) => tables.fingerprints_in_place(from..end),
+                None => Ok(None),
+            },
+            None => {
+                let column = self.memory.get(component - self.segments.len());
+                Ok(column.and_then(|column| column.get(from as usize..end as usize)))
+            }
+        }
+    }
+
     /// Fills `out` with fingerprints of one component.
     fn fill(&self, component: usize, from: u32, out: &mut [u64]) -> Result<()> {
         if let Some(live) = self.segments.get(component) {
@@ -63,21 +82,15 @@ impl Columns {
         Ok(())
     }
 
-    /// Asks for what is read of a fingerprint of a pair.
-    fn prefetch(&self, ordinal: u32) {
-        let (component, own) = self.place(ordinal);
-        let live = self.segments.get(component);
-        if let Some(tables) = live.and_then(|live| live.tables(self.epoch)) {
-            tables.prefetch(own);
+    /// Asks for what is read of a pair.
+    fn prefetch(&self, pair: &Pair) {
+        for ordinal in [pair.left, pair.right] {
+            let (component, own) = self.place(ordinal);
+            let live = self.segments.get(component);
+            if let Some(tables) = live.and_then(|live| live.tables(self.epoch)) {
+                tables.prefetch_posting(own);
+            }
         }
-    }
-
-    fn fingerprint(&self, ordinal: u32) -> Result<u64> {
-        let (component, from) = self.place(ordinal);
-        let mut one = [0];
-        self.fill(component, from, &mut one)?;
-        let [fingerprint] = one;
-        Ok(fingerprint)
     }
 }
 
@@ -89,6 +102,9 @@ impl Source for Columns {
     }
 
     fn read<'a>(&'a self, ordinals: Range<u32>, buffer: &'a mut [u64]) -> Result<&'a [u64]> {
+        if let Some(fingerprints) = self.in_place(&ordinals)? {
+            return Ok(fingerprints);
+        }
         let mut rest = &mut *buffer;
         let mut at = ordinals.start;
         while at < ordinals.end && !rest.is_empty() {
@@ -121,18 +137,15 @@ impl Snapshot {
         let failed: Mutex<Option<Error>> = Mutex::new(None);
         let pairs = |pairs: &[Pair]| {
             let mut near = Vec::with_capacity(pairs.len());
-            for some in pairs.chunks(AHEAD) {
-                for pair in some {
-                    columns.prefetch(pair.left);
-                    columns.prefetch(pair.right);
-                }
-                for pair in some {
-                    match self.near_pair(&columns, alone, &wanted, pair) {
-                        Ok(found) => near.extend(found),
-                        Err(error) => {
-                            *failed.lock() = Some(error);
-                            return ControlFlow::Break(());
-                        }
+            let mut ahead = pairs.iter();
+            ahead.by_ref().take(AHEAD).for_each(|pair| columns.prefetch(pair));
+            for pair in pairs {
+                ahead.next().into_iter().for_each(|pair| columns.prefetch(pair));
+                match self.near_pair(&columns, alone, &wanted, pair) {
+                    Ok(found) => near.extend(found),
+                    Err(error) => {
+                        *failed.lock() = Some(error);
+                        return ControlFlow::Break(());
                     }
                 }
             }
@@ -158,10 +171,8 @@ impl Snapshot {
             // One fingerprint in two components.
             return Ok(None);
         }
-        let mut fingerprints = [0; 2];
-        for (fingerprint, ordinal) in fingerprints.iter_mut().zip([pair.left, pair.right]) {
-            *fingerprint = columns.fingerprint(ordinal)?;
-            let wanted = Wanted { fingerprint: *fingerprint, k: 0, ..*wanted };
+        for (fingerprint, ordinal) in pair.fingerprints.into_iter().zip([pair.left, pair.right]) {
+            let wanted = Wanted { fingerprint, k: 0, ..*wanted };
             let is_shown = match alone {
                 // The only component says by itself what is in force.
                 Some(tables) => tables.is_in_force(ordinal)?,
@@ -171,7 +182,7 @@ impl Snapshot {
                 return Ok(None);
             }
         }
-        let [one, other] = fingerprints;
+        let [one, other] = pair.fingerprints;
         let (left, right) = (one.min(other), one.max(other));
         Ok(Some(NearPair { left, right, distance: pair.distance }))
     }
