@@ -220,7 +220,7 @@ fn the_golden_store_shows_every_feature() {
     assert_eq!(segments.iter().map(|s| s.tier).collect::<Vec<_>>(), [1, 1, 0]);
     let [oldest, middle, newest] = &segments[..] else { panic!("three segments") };
     let of_oldest = oldest.epochs.values().next().unwrap();
-    assert!(matches!(of_oldest.shape, Shape::Rotations { bits: 8, stepped: false }));
+    assert!(matches!(of_oldest.shape, Shape::Rotations { bits: 6, lines: 1 }));
     check_finds(of_oldest);
     assert!(oldest.buckets > 1 && oldest.filter_blocks > 1);
     assert!(oldest.section_bytes_max > 2 * 4096 && oldest.pages.len() > 32);
@@ -332,8 +332,8 @@ struct Built(Mutex<HashMap<(u16, u16), Vec<u8>>>);
 
 fn kind_and_part(part: Part) -> (u16, u16) {
     let (kind, table) = match part {
-        Part::Directory(table) => (13, table),
-        Part::Planes(table) => (14, table),
+        Part::Buckets(table) => (13, table),
+        Part::Rest(table) => (14, table),
         Part::Cells(table) => (15, table),
         Part::Further(table) => (16, table),
         Part::Ordinals(table) => (17, table),
@@ -368,7 +368,7 @@ fn built(shape: search::Shape, column: &[u64]) -> Tables {
     let sections = sink.0.into_inner().unwrap();
     let shape = match shape {
         search::Shape::Column => Shape::Column,
-        search::Shape::Rotations(Address { bits, stepped }) => Shape::Rotations { bits, stepped },
+        search::Shape::Rotations(Address { bits, lines }) => Shape::Rotations { bits, lines },
         search::Shape::Cells { count } => Shape::Cells { count },
     };
     Tables::read(column.to_vec(), shape, |kind, part| &sections[&(kind, part)])
@@ -378,9 +378,16 @@ fn built(shape: search::Shape, column: &[u64]) -> Tables {
 fn a_stranger_finds_what_is_near_in_tables_of_every_shape() {
     for n in [0, 1, 20, 3_000] {
         let column = crowded(n);
-        let plain = [0, 4, 9, 16].map(|bits| Address { bits, stepped: false });
-        for address in plain.into_iter().chain([Address::stepped()]) {
-            check_finds(&built(search::Shape::Rotations(address), &column));
+        for (bits, lines) in [(0, 1), (0, 200), (4, 3), (7, 1), (9, 1), (16, 1)] {
+            let shape = search::Shape::Rotations(Address { bits, lines });
+            let tables = built(shape, &column);
+            check_finds(&tables);
+            let tables::Census { empty_buckets, full_buckets, overfull_buckets, rest_max, .. } =
+                tables.census;
+            assert!(n < 3_000 || (bits, lines) != (4, 3) || rest_max > 3 * 32);
+            let at_the_edge = full_buckets > 0 && overfull_buckets > 0 && rest_max > 26;
+            assert!(n < 3_000 || bits != 7 || at_the_edge);
+            assert!(bits < 16 || empty_buckets > 4 * 60_000);
         }
         for count in [1, 2, 285, 9_001] {
             let tables = built(search::Shape::Cells { count }, &column);
@@ -398,7 +405,7 @@ fn a_stranger_finds_what_is_near_in_the_cells_of_a_segment() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     // Room for cells, and not for rotations.
-    let options = Options { fingerprint_bytes: 40, background: false, ..Options::default() };
+    let options = Options { fingerprint_bytes: 36, background: false, ..Options::default() };
     let store = simkeep::Store::create(&path, options).unwrap();
     let column = crowded(70_000);
     let urls: Vec<String> =
@@ -451,6 +458,16 @@ fn the_keys_in_the_pages_follow_from_their_rules() {
         keys += 1;
     }
     assert!(keys > 10);
+}
+
+#[test]
+fn the_example_of_buckets_follows_from_its_rules() {
+    let shown = [(0xc3a, 0xc85c), (0xc85, 0x97cb), (0x97c, 0x3127), (0x312, 0xc3a5)];
+    assert_eq!([0, 1, 2, 3].map(|j| tables::bucket(j, 12, 0xc3a5_c85c_97cb_3127)), shown);
+    let text = std::fs::read_to_string(dumps::page("segment.md")).unwrap();
+    for (bucket, entry) in shown {
+        assert!(text.contains(&format!("{bucket:03x}")) && text.contains(&format!("{entry:04x}")));
+    }
 }
 
 #[test]

@@ -136,8 +136,8 @@ impl Built {
             Shape::Column => Index::None,
             Shape::Rotations(address) => {
                 let tables: [_; BLOCKS] = std::array::from_fn(|table| Rotation {
-                    directory: part(Part::Directory(table)),
-                    planes: part(Part::Planes(table)),
+                    buckets: part(Part::Buckets(table)),
+                    rest: part(Part::Rest(table)),
                     ordinals: part(Part::Ordinals(table)),
                 });
                 Index::Rotations(Rotations { address, tables })

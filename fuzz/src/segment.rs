@@ -185,7 +185,7 @@ fn part_and_kind(part: Part) -> (u16, u16) {
         Part::Cells(table) => (table as u16, CELLS),
         Part::Further(table) => (table as u16, FURTHER),
         Part::Ordinals(table) => (table as u16, ORDINALS),
-        Part::Directory(_) | Part::Planes(_) => unreachable!("no parts of cells"),
+        Part::Buckets(_) | Part::Rest(_) => unreachable!("no parts of cells"),
     }
 }
 

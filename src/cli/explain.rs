@@ -1,7 +1,7 @@
 //! How a search went, for `near --explain`.
 
 use serde_json::{Value, json};
-use simkeep::search::{Address, Shape, Way};
+use simkeep::search::{Shape, Way};
 use simkeep::{Component, Explanation};
 
 use super::exit::Failure;
@@ -13,8 +13,7 @@ fn shape(component: &Component) -> &'static str {
     match component.shape {
         None => "chains",
         Some(Shape::Column) => "column",
-        Some(Shape::Rotations(Address { stepped: false, .. })) => "rotations",
-        Some(Shape::Rotations(Address { stepped: true, .. })) => "stepped rotations",
+        Some(Shape::Rotations(_)) => "rotations",
         Some(Shape::Cells { .. }) => "cells",
     }
 }

@@ -54,10 +54,10 @@ pub(crate) enum Kind {
     Postings = 11,
     /// The lists.
     Lists = 12,
-    /// Where each bucket of a rotation starts.
-    Directory = 13,
-    /// The 32 bits after a rotation's block, bucket by bucket.
-    Planes = 14,
+    /// Lines of entries, for each bucket of a rotation.
+    Buckets = 13,
+    /// Entries for which buckets have no room.
+    Rest = 14,
     /// Lines of entries, one for each cell.
     Cells = 15,
     /// Lines in which full cells go on.
@@ -82,8 +82,8 @@ impl Kind {
         Kind::Shape,
         Kind::Postings,
         Kind::Lists,
-        Kind::Directory,
-        Kind::Planes,
+        Kind::Buckets,
+        Kind::Rest,
         Kind::Cells,
         Kind::Further,
         Kind::Ordinals,
@@ -425,7 +425,7 @@ mod tests {
             },
             sections: vec![
                 SectionEntry { tag: Tag::of(Kind::Pages), offset: 64, len: 10 },
-                SectionEntry { tag: Tag::table(Kind::Planes, 3, 7), offset: 128, len: 64 },
+                SectionEntry { tag: Tag::table(Kind::Rest, 3, 7), offset: 128, len: 64 },
             ],
             roots: vec![5],
         };

@@ -28,9 +28,6 @@ pub(super) const GOING_ON: f64 = 0.07;
 /// Sets with fewer fingerprints are better served by rotations, whatever is asked.
 pub(super) const CELLS_MIN: u32 = 1 << 16;
 
-/// Sets with more fingerprints cannot have cells: the last word of a line has 31 bits for an entry.
-pub(super) const CELLS_MAX: u32 = GOES_ON - 1;
-
 /// The number of halves, and so of tables.
 pub const HALVES: usize = 2;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zerocopy::FromBytes;
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::{U16, U32, U64};
 
 use super::kernel::prefetch;
 
@@ -54,6 +54,8 @@ pub type Line = [U32; 16];
 /// Bytes of a [`Line`].
 pub const LINE_BYTES: u64 = size_of::<Line>() as u64;
 
+/// Bytes of one entry of a `u16` column.
+pub(super) const U16_BYTES: u64 = 2;
 /// Bytes of one entry of a `u32` column.
 pub(super) const U32_BYTES: u64 = 4;
 /// Bytes of one entry of a `u64` column.
@@ -62,13 +64,12 @@ pub(super) const U64_BYTES: u64 = 8;
 /// What a column is told when it returned another number of bytes than it was asked for.
 const WRONG_LENGTH: &str = "another number of bytes than the range has";
 
-/// The entries `range` of a column of little-endian `u32`.
+/// The entries `range` of a column of little-endian `u16`.
 #[inline]
-pub(super) fn u32s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U32], C::Error> {
-    let start = u64::from(range.start) * U32_BYTES;
-    let end = u64::from(range.end) * U32_BYTES;
-    let bytes = column.bytes(start..end)?;
-    match <[U32]>::ref_from_bytes(bytes) {
+pub(super) fn u16s<C: Column>(column: &C, range: Range<u64>) -> Result<&[U16], C::Error> {
+    let start = range.start * U16_BYTES;
+    let bytes = column.bytes(start..range.end * U16_BYTES)?;
+    match <[U16]>::ref_from_bytes(bytes) {
         Ok(entries) => Ok(entries),
         Err(_) => Err(column.damaged(start, WRONG_LENGTH)),
     }

@@ -37,12 +37,12 @@ const WAIT_NS: [f64; 3] = [22.0, 95.0, 136.0];
 const NEXT_LINE_NS: [f64; 3] = [3.0, 1.0, 16.0];
 
 /// Nanoseconds for setting out on a probe of a rotation, and of a cell.
-const PROBE_NS: [f64; 2] = [12.0, 4.0];
+const PROBE_NS: [f64; 2] = [18.0, 4.0];
 
 /// Nanoseconds for setting out on a query in cells.
 const CELLS_NS: f64 = 60.0;
 
-/// Nanoseconds for an entry whose stored 32 bits are near enough: a line of ordinals, and then one
+/// Nanoseconds for an entry whose stored bits are near enough: a line of ordinals, and then one
 /// of the canonical column; those of its neighbours come at the same time.
 const SURVIVOR_NS: f64 = 46.0;
 
@@ -82,11 +82,10 @@ impl Cost {
     /// What the tables of a shape cost; `None` if there are none, or they do not serve so wide a
     /// distance.
     ///
-    /// With P probes in rotations, each of a run of c entries of 4 bytes: P lines of the directory,
-    /// P (1 + c / 16) of the runs, and `SURVIVOR_NS` for each entry whose 32 stored bits are near
-    /// enough. With P probes of cells: P lines, and those in which cells go on. Lines of one step
-    /// come at the same time; each step waits once. Tables that a narrow search leaves out do not
-    /// compete for the caches.
+    /// With P probes in rotations: the lines of P buckets, those in which buckets go on, and
+    /// `SURVIVOR_NS` for each entry whose stored bits are near enough. With P probes of cells: P lines,
+    /// and those in which cells go on. Lines of one step come at the same time; each step waits once.
+    /// Tables that a narrow search leaves out do not compete for the caches.
     #[must_use]
     pub fn of_tables(shape: Shape, n: u32, k: u32) -> Option<Self> {
         let k = k.min(DISTANCE_MAX);
@@ -94,18 +93,18 @@ impl Cost {
         match shape {
             Shape::Column => None,
             Shape::Rotations(address) => {
-                let visit = Visit::of_rotations(n, address, k);
-                let further = visit.candidates / 16.0;
+                let visit = Visit::of_rotations(n, address.bits, k);
                 let used = f64::from(k + 1).min(BLOCKS as f64) / BLOCKS as f64;
-                let line = |figures| by_size(table_bytes * used, figures);
-                let directory_bytes = f64::from(address.steps()) * 4.0 * BLOCKS as f64;
-                let directory = |figures| by_size(directory_bytes * used, figures);
-                let ns = visit.probes * (PROBE_NS[0] + directory(LINE_NS) + line(LINE_NS))
+                let bytes = address.bytes() as f64 * BLOCKS as f64;
+                let line = |figures| by_size(bytes * used, figures);
+                let going_on = visit.probes * share_going_on(n, address);
+                let further = visit.probes * f64::from(address.lines.saturating_sub(1));
+                let ns = visit.probes * PROBE_NS[0]
+                    + (visit.probes + going_on) * line(LINE_NS)
                     + further * line(NEXT_LINE_NS)
                     + visit.survivors * SURVIVOR_NS
-                    + directory(WAIT_NS)
-                    + line(WAIT_NS);
-                let lines = 2.0 * visit.probes + further + 2.0 * visit.survivors;
+                    + (1.0 + going_on.min(1.0)) * line(WAIT_NS);
+                let lines = visit.probes + further + going_on + 2.0 * visit.survivors;
                 Some(Self { probes: visit.probes, candidates: visit.candidates, lines, ns })
             }
             Shape::Cells { count } => {
@@ -148,13 +147,13 @@ pub(super) struct Visit {
     pub(super) probes: f64,
     /// Entries in them.
     pub(super) candidates: f64,
-    /// Entries whose stored 32 bits are near enough.
+    /// Entries whose stored bits are near enough.
     pub(super) survivors: f64,
 }
 
 impl Visit {
-    pub(super) fn of_rotations(n: u32, address: Address, k: u32) -> Self {
-        let bits = address.bits.min(BLOCK_BITS);
+    pub(super) fn of_rotations(n: u32, bits: u32, k: u32) -> Self {
+        let bits = bits.min(BLOCK_BITS);
         let k = k.min(DISTANCE_MAX);
         let reach = Reach::within(k);
         let bucket_entries = f64::from(n) / f64::from(1_u32 << bits);
@@ -163,10 +162,9 @@ impl Visit {
             for distance in 0..reach.of(block).min(bits + 1) {
                 let Some(slack) = reach.slack(block, distance) else { continue };
                 let buckets = f64::from(choose(bits, distance));
-                let share = if address.stepped { share_of_steps(slack) } else { 1.0 };
                 visit.probes += buckets;
-                visit.candidates += buckets * share * bucket_entries;
-                visit.survivors += buckets * share_within(k - distance) * bucket_entries;
+                visit.candidates += buckets * bucket_entries;
+                visit.survivors += buckets * share_of_blocks(slack) * bucket_entries;
             }
         }
         visit
@@ -205,12 +203,20 @@ fn share_within(distance: u32) -> f64 {
     SHARE_WITHIN.get(distance as usize).copied().unwrap_or(1.0)
 }
 
-/// The share of a bucket's entries whose next block has a popcount within `slack` of the query's.
+/// The share of all blocks of 16 bits that lie within `distance` of one.
+fn share_of_blocks(distance: u32) -> f64 {
+    let near = (0..=distance.min(BLOCK_BITS)).map(|away| f64::from(choose(BLOCK_BITS, away)));
+    near.sum::<f64>() / f64::from(1_u32 << BLOCK_BITS)
+}
+
+/// The share of buckets that have more entries than there is room for.
 ///
-/// The difference of two popcounts of 16 bits is spread as a popcount of 32 bits is.
-fn share_of_steps(slack: u32) -> f64 {
-    let either = (1..=slack.min(16)).map(|away| 2.0 * f64::from(choose(32, 16 + away)));
-    (f64::from(choose(32, 16)) + either.sum::<f64>()) / (1_u64 << 32) as f64
+/// Their numbers are spread by Poisson's law; this is the normal distribution of that.
+fn share_going_on(n: u32, address: Address) -> f64 {
+    let average = f64::from(n) / f64::from(address.buckets());
+    let deviations = (f64::from(address.room()) + 0.5 - average) / average.sqrt().max(1.0);
+    let beyond = erf(deviations.abs() / std::f64::consts::SQRT_2).mul_add(-0.5, 0.5);
+    if deviations >= 0.0 { beyond } else { 1.0 - beyond }
 }
 
 /// Pascal's triangle.

@@ -2,11 +2,11 @@
 //!
 //! Three functions, each in four versions: `near_u64` appends the indices of all words within
 //! distance k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several runs of
-//! shorter words; `near_in_lines` (`cells.rs`) goes through lines of entries. The portable version is
+//! blocks of 16 bits; `near_in_lines` (`cells.rs`) goes through lines of entries. The portable version is
 //! the truth, and another is the same source compiled for processors with a popcount instruction.
 //! Nearly all blocks hold nothing near, so a block costs one comparison, and only the few others are
 //! gone through word by word. The versions for AVX2 and AVX-512 are written out: masks give them the
-//! indices at once and spare them the odd words at the end, which matters to runs of 16 words.
+//! indices at once, which matters to runs of one memory line.
 //!
 //! Which version runs is decided once, at the first use, by what the processor has.
 
@@ -24,8 +24,8 @@ pub(super) use cells::{
 };
 pub(super) use pairs::PairKernel;
 use runs::NearInRuns;
-pub(super) use runs::{NearWord, PlaneRun};
-use zerocopy::little_endian::{U32, U64};
+pub(super) use runs::{BlockRun, NearBlock};
+use zerocopy::little_endian::U64;
 
 type NearU64 = unsafe fn(&[U64], u64, u32, &mut Vec<u32>);
 
@@ -55,6 +55,7 @@ impl Kernel {
             (std::is_x86_feature_detected!("avx512f")
                 && std::is_x86_feature_detected!("avx512bw")
                 && std::is_x86_feature_detected!("avx512vl")
+                && std::is_x86_feature_detected!("avx512bitalg")
                 && std::is_x86_feature_detected!("avx512vpopcntdq"))
             .then_some(Self {
                 name: "avx512",
@@ -118,16 +119,6 @@ pub(crate) fn prefetch_at(bytes: &[u8], place: u64) {
     if let Ok(place) = usize::try_from(place) {
         prefetch_line(bytes.as_ptr().wrapping_add(place));
     }
-}
-
-/// The same for a run of words that will be compared: a vector that is read with its last lanes
-/// masked out waits for their line, too.
-#[inline]
-pub(super) fn prefetch_run(words: &[U32]) {
-    /// Words of the widest vector that is read.
-    const VECTOR: usize = 16;
-    let words_read = (words.len() + VECTOR - 1) & !(VECTOR - 1);
-    prefetch_lines_of(words.as_ptr().cast(), words_read * size_of::<U32>());
 }
 
 #[inline]

@@ -1,8 +1,8 @@
 //! The index in memory, of fingerprints that are not yet in a segment.
 
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::{U16, U64};
 
-use super::kernel::{Kernel, NearWord, PlaneRun, prefetch_value};
+use super::kernel::{BlockRun, Kernel, NearBlock, prefetch_value};
 use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::shards::DISTANCE_MAX;
@@ -14,16 +14,16 @@ const NONE: u32 = u32::MAX;
 /// The bits that address the buckets of an index that has just been made.
 const BITS_MIN: u32 = 4;
 
-/// Fingerprints for each bucket at which the buckets are doubled: then one in eight overflows.
-const LOAD_MAX: usize = 5;
+/// Fingerprints for each bucket at which the buckets are doubled: then one in twelve overflows.
+const LOAD_MAX: usize = 6;
 
 /// Entries of a node, which fill a memory line together with what else is in it.
-const NODE_ENTRIES: usize = 7;
+const NODE_ENTRIES: usize = 9;
 
 /// Fingerprints in the order of their arrival, searchable after every one.
 ///
 /// The same four tables as in a segment, but grown one by one. A bucket is a chain of nodes, each a
-/// memory line with room for seven entries, and most chains have one: a search waits for memory
+/// memory line with room for nine entries, and most chains have one: a search waits for memory
 /// once, not once for every entry. The first node of a bucket is found by the bucket's number and
 /// holds the latest entries; when it is full, it moves behind an empty one. The buckets start few
 /// and are doubled as they fill, up to the 16 bits of a block.
@@ -45,8 +45,8 @@ pub struct Chains {
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Node {
-    /// The 32 bits that follow the block, of each entry.
-    planes: [U32; NODE_ENTRIES],
+    /// The block that comes next, of each entry.
+    blocks: [U16; NODE_ENTRIES],
     /// The numbers of the fingerprints.
     ids: [u32; NODE_ENTRIES],
     /// How many entries there are.
@@ -59,23 +59,23 @@ const _: () = assert!(size_of::<Node>() == 64);
 
 impl Node {
     const EMPTY: Self =
-        Self { planes: [U32::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
+        Self { blocks: [U16::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
 
     /// Adds an entry; `false` if there is no room.
-    fn push(&mut self, plane: u32, id: u32) -> bool {
+    fn push(&mut self, block: u16, id: u32) -> bool {
         let at = self.len as usize;
-        let (Some(planes), Some(ids)) = (self.planes.get_mut(at), self.ids.get_mut(at)) else {
+        let (Some(blocks), Some(ids)) = (self.blocks.get_mut(at), self.ids.get_mut(at)) else {
             return false;
         };
-        *planes = U32::new(plane);
+        *blocks = U16::new(block);
         *ids = id;
         self.len += 1;
         true
     }
 
-    /// The planes of its entries.
-    fn planes(&self) -> &[U32] {
-        self.planes.get(..self.len as usize).unwrap_or(&self.planes)
+    /// What it has of its entries.
+    fn blocks(&self) -> &[U16] {
+        self.blocks.get(..self.len as usize).unwrap_or(&self.blocks)
     }
 }
 
@@ -162,7 +162,7 @@ impl Chains {
         for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
             let bucket = block.bucket(fingerprint, self.bits) as usize;
             if let Some(first) = buckets.get_mut(bucket) {
-                add(first, &mut self.overflow, block.plane(fingerprint), id);
+                add(first, &mut self.overflow, block.next().value(fingerprint), id);
             }
         }
         id
@@ -179,13 +179,13 @@ impl Chains {
                 let mut halves = [Node::EMPTY, Node::EMPTY];
                 let mut chain = Some(first);
                 while let Some(node) = chain {
-                    for (plane, &id) in node.planes().iter().zip(&node.ids) {
+                    for (next, &id) in node.blocks().iter().zip(&node.ids) {
                         let Some(fingerprint) = self.fingerprints.get(id as usize) else {
                             continue;
                         };
                         let half = block.bucket(fingerprint.get(), self.bits) & 1;
                         if let Some(first) = halves.get_mut(half as usize) {
-                            add(first, &mut self.overflow, plane.get(), id);
+                            add(first, &mut self.overflow, next.get(), id);
                         }
                     }
                     chain = overflow.get(node.before as usize);
@@ -263,10 +263,12 @@ impl Chains {
             let mut nodes = 0;
             for lane in &mut lanes {
                 let Some((probe, node)) = *lane else { continue };
-                let plane = probe.block.plane(fingerprint);
-                let run = PlaneRun { plane: node.planes(), query: plane, k: k - probe.distance };
+                let Probe { block, distance, .. } = probe;
+                let most = reach.slack(block, distance).unwrap_or(0);
+                let query = block.next().value(fingerprint);
+                let run = BlockRun { blocks: node.blocks(), query, most };
                 kernel.near_in_runs(&[run], &mut near);
-                for NearWord { index, .. } in near.drain(..) {
+                for NearBlock { index, .. } in near.drain(..) {
                     out.extend(self.candidate(node, index, fingerprint, k, reach, probe.block));
                 }
                 let before = asked_for(self.overflow.get(node.before as usize));
@@ -301,9 +303,11 @@ impl Chains {
                 }
                 nodes_left -= 1;
                 chain = asked_for(self.overflow.get(node.before as usize));
-                let run = PlaneRun { plane: node.planes(), query: block.plane(fingerprint), k };
+                let most = reach.slack(block, 0).unwrap_or(0);
+                let query = block.next().value(fingerprint);
+                let run = BlockRun { blocks: node.blocks(), query, most };
                 kernel.near_in_runs(&[run], &mut near);
-                for NearWord { index, .. } in near.drain(..) {
+                for NearBlock { index, .. } in near.drain(..) {
                     out.extend(self.candidate(node, index, fingerprint, k, reach, block));
                 }
             }
@@ -355,11 +359,11 @@ fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
 }
 
 /// Adds an entry to the bucket that begins with `first`.
-fn add(first: &mut Node, overflow: &mut Vec<Node>, plane: u32, id: u32) {
-    if !first.push(plane, id) {
-        // There are fewer nodes than fingerprints: each holds seven, in four tables.
+fn add(first: &mut Node, overflow: &mut Vec<Node>, block: u16, id: u32) {
+    if !first.push(block, id) {
+        // There are fewer nodes than fingerprints: each holds nine, in four tables.
         let before = u32::try_from(overflow.len()).unwrap_or(NONE);
         overflow.push(std::mem::replace(first, Node { before, ..Node::EMPTY }));
-        first.push(plane, id);
+        first.push(block, id);
     }
 }

@@ -1,7 +1,6 @@
 //! Which way a query runs: through the tables, or along the shards.
 
 use super::cost::{Cost, Visit};
-use super::rotation::Address;
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
@@ -80,12 +79,11 @@ const NODE_SCANS: usize = 150;
 
 /// Whether the index in memory follows its chains or compares all `n` fingerprints.
 ///
-/// The same model, with `NODE_NS` for each node: one for each bucket, and one more for every seven
+/// The same model, with `NODE_NS` for each node: one for each bucket, and one more for every nine
 /// entries.
 pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
-    let Visit { probes, candidates, .. } =
-        Visit::of_rotations(n, Address { bits, stepped: false }, k);
-    let nodes = probes + candidates / 7.0;
+    let Visit { probes, candidates, .. } = Visit::of_rotations(n, bits, k);
+    let nodes = probes + candidates / 9.0;
     let all = f64::from(n);
     let (follow_ns, scan_ns) = (nodes * NODE_NS, all * MEMORY_SCAN_ENTRY_NS);
     if follow_ns < scan_ns {

@@ -29,16 +29,9 @@ impl Block {
         block >> BLOCK_BITS.saturating_sub(bits)
     }
 
-    /// The 32 bits that follow this block: what its rotation stores of a fingerprint.
-    pub(super) fn plane(self, fingerprint: u64) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "the low 32 bits are what is wanted")]
-        let plane = (self.rotate(fingerprint) >> BLOCK_BITS) as u32;
-        plane
-    }
-
-    /// How many bits of the block after this one are set.
-    pub(super) fn next_popcount(self, fingerprint: u64) -> u32 {
-        self.next().bucket(fingerprint, BLOCK_BITS).count_ones()
+    /// This block.
+    pub(super) fn value(self, fingerprint: u64) -> u16 {
+        (self.rotate(fingerprint) >> (u64::BITS - BLOCK_BITS)) as u16
     }
 
     /// What belongs to this block.
@@ -112,24 +105,10 @@ impl Reach {
             .map(|(own, next, reach, next_reach)| own < reach && own + next < reach + next_reach);
         found_by.into_iter().rposition(|found| found) == Some(block as usize)
     }
-
-    /// Whether what is known of an entry of the rotation of `block` is enough to say that a later
-    /// rotation reports it, or none: with `difference` the exclusive or of the planes.
-    ///
-    /// The plane of a block holds the two blocks after it, so the rotation after it is judged
-    /// without reading the whole fingerprint; and most entries are found by neighbours.
-    pub(super) fn left_to_later(self, block: Block, distance: u32, difference: u32) -> bool {
-        let next = (difference >> BLOCK_BITS).count_ones();
-        let after_next = (difference << BLOCK_BITS).count_ones();
-        let found = self.slack(block, distance).is_some_and(|slack| next <= slack);
-        let found_by_next = block != Block::Fourth
-            && self.slack(block.next(), next).is_some_and(|slack| after_next <= slack);
-        !found || found_by_next
-    }
 }
 
 /// How many bits of each block are set: the usual way to count those of a word, ended early.
-pub(super) fn counts_of_blocks(word: u64) -> [u32; BLOCKS] {
+fn counts_of_blocks(word: u64) -> [u32; BLOCKS] {
     const PAIRS: u64 = 0x5555_5555_5555_5555;
     const NIBBLES: u64 = 0x3333_3333_3333_3333;
     const BYTES: u64 = 0x0f0f_0f0f_0f0f_0f0f;

@@ -1,112 +1,212 @@
 //! The rotations: four tables over the canonical column, each addressed by another block.
+//!
+//! The top bits of a block name a *bucket*, which has the same number of memory lines as all others,
+//! and so is found without a directory: a search waits for memory once. What stands there of a
+//! fingerprint is the block that comes next, 16 bits.
+//!
+//! ```text
+//! place          0        1             25      26 ... 29    30 31
+//! first line   [ block  | block  | ... | block | block ... | first entry          ]
+//! of many      [ block  | block  | ... | block | rest: start, length | first entry, top bit ]
+//! other lines  [ block  | block  | ...                                            ]
+//! ```
+//!
+//! A bucket with more entries than it has room for goes on in the *rest*, a run of blocks.
 
 use std::ops::Range;
 
-use super::column::{Column, U32_BYTES, ordinal_at, u32s, u64_at};
+use zerocopy::little_endian::U16;
+
+use super::column::{Column, LINE_BYTES, U16_BYTES, U32_BYTES, ordinal_at, u16s, u64_at};
+use super::kernel::GOES_ON;
 use super::probe::{BLOCK_BITS, BLOCKS, Block};
 
-/// A directory has about as many buckets as there are lots of this many entries...
-const BUCKET_ENTRIES_LOG2: u32 = 3;
+/// Places of a line.
+const LINE_PLACES: u32 = 32;
 
-/// ...but never fewer than this, as a power of two.
-const BITS_MIN: u32 = 4;
+/// Lines of a bucket at most: there are no more entries.
+const LINES_MAX: u32 = 1 << 26;
 
-/// Bits of the number of a step.
-const STEP_BITS: u32 = 4;
+/// The places of the first line that say which the first entry is.
+const NUMBER: u32 = 30;
 
-/// The last step of a bucket: that of the popcounts 15 and 16.
-const STEP_MAX: u32 = (1 << STEP_BITS) - 1;
+/// Those that say where in the rest a bucket goes on, and with how many entries.
+const REST: [u32; 2] = [26, 28];
+
+/// The places of a bucket that hold no entries: its head.
+fn head_places(goes_on: bool) -> Range<u32> {
+    let [rest, _] = REST;
+    if goes_on { rest..LINE_PLACES } else { NUMBER..LINE_PLACES }
+}
+
+/// The place of an entry, counted from the first of its bucket; it may be beyond the last.
+pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
+    let head = head_places(goes_on);
+    if entry < head.start { entry } else { entry + (head.end - head.start) }
+}
 
 /// How the rotations of a column are addressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// How many of the top bits of a block tell its bucket: 0 to 16.
     pub bits: u32,
-    /// Whether buckets are *stepped*: ordered by the popcount of the block that comes next, with 16
-    /// steps in the directory for each.
-    pub stepped: bool,
+    /// How many memory lines a bucket has: 1 at least.
+    pub lines: u32,
 }
 
 impl Address {
-    /// Plain buckets for `n` fingerprints: `ceil(log2(n)) - 3` bits, no fewer than 4 and no more than
-    /// 16.
-    ///
-    /// Below half a million fingerprints this keeps a bucket at 4 to 8 entries and the directory at an
-    /// eighth of the entries' bytes at most.
+    /// Buckets for `n` fingerprints: of 12.8 to 25.6 to a line, so that few go on in the rest; one
+    /// line up to 1.7 million.
     #[must_use]
-    pub fn plain(n: u32) -> Self {
-        let log2 = u32::BITS - n.saturating_sub(1).leading_zeros();
-        let bits = log2.saturating_sub(BUCKET_ENTRIES_LOG2).clamp(BITS_MIN, BLOCK_BITS);
-        Self { bits, stepped: false }
+    pub fn of(n: u32) -> Self {
+        // In fifths of a fingerprint.
+        let n = u64::from(n) * 5;
+        let bits = (n.saturating_sub(1) / 64).checked_ilog2().unwrap_or(0).min(BLOCK_BITS);
+        let lines = n.div_ceil(128 << bits).max(1);
+        Self { bits, lines: u32::try_from(lines).unwrap_or(u32::MAX) }
     }
 
-    /// Stepped buckets, of whole blocks: the directory of a bucket is a memory line.
+    /// How many buckets there are.
     #[must_use]
-    pub fn stepped() -> Self {
-        Self { bits: BLOCK_BITS, stepped: true }
+    pub fn buckets(self) -> u32 {
+        1 << self.bits.min(BLOCK_BITS)
     }
 
-    /// How many lots of entries the directory tells apart.
+    /// Bytes of all buckets of a rotation.
     #[must_use]
-    pub fn steps(self) -> u32 {
-        1 << (self.bits.min(BLOCK_BITS) + if self.stepped { STEP_BITS } else { 0 })
+    pub fn bytes(self) -> u64 {
+        u64::from(self.buckets()) * self.bucket_bytes()
     }
 
-    /// The step that a fingerprint belongs to in the rotation of `block`.
-    #[inline]
-    pub(super) fn step(self, block: Block, fingerprint: u64) -> u32 {
-        let bucket = block.bucket(fingerprint, self.bits);
-        if !self.stepped {
-            return bucket;
-        }
-        bucket << STEP_BITS | block.next_popcount(fingerprint).min(STEP_MAX)
+    pub(super) fn bucket_bytes(self) -> u64 {
+        u64::from(self.lines) * LINE_BYTES
     }
 
-    /// The steps of a stepped bucket in which something lies whose next block differs from that with
-    /// `popcount` bits set in no more than `slack` bits.
-    pub(super) fn steps_of(self, bucket: u32, popcount: u32, slack: u32) -> Range<u32> {
-        let first = popcount.saturating_sub(slack).min(STEP_MAX);
-        let last = popcount.saturating_add(slack).min(STEP_MAX);
-        let own = bucket << STEP_BITS;
-        own + first..own + last + 1
+    /// Entries for which a bucket has room.
+    pub(super) fn room(self) -> u32 {
+        self.places().saturating_sub(LINE_PLACES - NUMBER)
+    }
+
+    /// Entries in the lines of a bucket that goes on.
+    pub(super) fn full_room(self) -> u32 {
+        let [rest, _] = REST;
+        self.places().saturating_sub(LINE_PLACES - rest)
+    }
+
+    /// Whether there can be such buckets.
+    pub(super) fn is_possible(self) -> bool {
+        self.bits <= BLOCK_BITS && (1..=LINES_MAX).contains(&self.lines)
+    }
+
+    /// Places of a bucket.
+    pub(super) fn places(self) -> u32 {
+        self.lines.saturating_mul(LINE_PLACES)
     }
 }
 
-/// One rotation: every fingerprint of the canonical column once, sorted by one of its blocks.
+/// Writes the head of a bucket: the number of its first entry, and if it goes on, where in the rest,
+/// and with how many entries.
+pub(super) fn put_head(places: &mut [U16], first: u32, rest: Option<[u32; 2]>) {
+    let Some(numbers) = rest else { return put(places, NUMBER, first) };
+    put(places, NUMBER, first | GOES_ON);
+    REST.into_iter().zip(numbers).for_each(|(at, number)| put(places, at, number));
+}
+
+/// Puts a number into two places.
+fn put(places: &mut [U16], at: u32, number: u32) {
+    let at = at as usize;
+    if let Some([low, high]) = places.get_mut(at..at + 2) {
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+        let (low_half, high_half) = (number as u16, (number >> 16) as u16);
+        low.set(low_half);
+        high.set(high_half);
+    }
+}
+
+/// The number in two places; 0 if there are no such places.
+#[inline]
+fn number(places: &[U16], at: u32) -> u32 {
+    match places.get(at as usize..at as usize + 2) {
+        Some([low, high]) => u32::from(low.get()) | u32::from(high.get()) << 16,
+        _ => 0,
+    }
+}
+
+/// The lines of a bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bucket<'c> {
+    /// Blocks, and in between what else the first line says.
+    pub(super) places: &'c [U16],
+    /// The number of the first entry, and whether the bucket goes on.
+    head: u32,
+}
+
+impl Bucket<'_> {
+    /// Whether it goes on in the rest.
+    #[inline]
+    pub(super) fn goes_on(&self) -> bool {
+        self.head & GOES_ON != 0
+    }
+
+    /// The number of its first entry.
+    pub(super) fn first(&self) -> u32 {
+        self.head & !GOES_ON
+    }
+
+    /// The number of the entry in a place, if there may be one.
+    pub(super) fn entry(&self, place: u32) -> Option<u32> {
+        let head = head_places(self.goes_on());
+        match place {
+            _ if place < head.start => Some(self.first() + place),
+            _ if place < head.end => None,
+            _ => Some(self.first() + place - (head.end - head.start)),
+        }
+    }
+
+    /// Where the entries are that it has no room for, and the number of their first.
+    pub(super) fn rest(&self) -> (Range<u32>, u32) {
+        if !self.goes_on() {
+            return (0..0, 0);
+        }
+        let [start, len] = REST.map(|at| number(self.places, at));
+        #[expect(clippy::cast_possible_truncation, reason = "there are 2^31 places at most")]
+        let behind = self.entry(self.places.len() as u32).unwrap_or(0);
+        (start..start.saturating_add(len), behind)
+    }
+}
+
+/// One rotation: every fingerprint of the canonical column once, by one of its blocks.
 ///
-/// Within a bucket, or a step of it, entries are in canonical order.
+/// Within a bucket entries are in canonical order.
 #[derive(Clone, Debug)]
 pub struct Rotation<C> {
-    /// Where each step starts, then the number of entries: [`Address::steps`] + 1 little-endian
-    /// `u32`.
-    pub directory: C,
-    /// The 32 bits that follow the block, of each entry: little-endian `u32`.
-    pub planes: C,
-    /// The place in the canonical column, of each entry: little-endian `u32`.
+    /// The buckets: each [`Address::lines`] lines, of places of 16 bits.
+    pub buckets: C,
+    /// The blocks for which buckets have no room: little-endian `u16`.
+    pub rest: C,
+    /// The place in the canonical column, of each entry, by buckets: little-endian `u32`.
     pub ordinals: C,
 }
 
 impl<C: Column> Rotation<C> {
-    /// The entries of consecutive steps.
+    /// The lines of a bucket.
     #[inline]
-    pub(super) fn entries(&self, steps: Range<u32>, n: u32) -> Result<Range<u32>, C::Error> {
-        let bounds = u32s(&self.directory, steps.start..steps.end + 1)?;
-        let (start, end) = match bounds {
-            [start, .., end] => (start.get(), end.get()),
-            _ => (1, 0),
-        };
-        if start > end || end > n {
-            let offset = u64::from(steps.start) * U32_BYTES;
-            return Err(self.directory.damaged(offset, "a bucket out of order or beyond the end"));
-        }
-        Ok(start..end)
+    pub(super) fn bucket(&self, bucket: u32, address: Address) -> Result<Bucket<'_>, C::Error> {
+        let start = u64::from(bucket) * u64::from(address.places());
+        let places = u16s(&self.buckets, start..start + u64::from(address.places()))?;
+        Ok(Bucket { places, head: number(places, NUMBER) })
+    }
+
+    /// Entries for which buckets have no room.
+    pub(super) fn rest(&self, range: Range<u32>) -> Result<&[U16], C::Error> {
+        u16s(&self.rest, range.start.into()..range.end.into())
     }
 }
 
 impl<C> Rotation<C> {
     fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Rotation<D> {
-        let Rotation { directory, planes, ordinals } = self;
-        Rotation { directory: to(directory), planes: to(planes), ordinals: to(ordinals) }
+        let Rotation { buckets, rest, ordinals } = self;
+        Rotation { buckets: to(buckets), rest: to(rest), ordinals: to(ordinals) }
     }
 }
 
@@ -127,6 +227,7 @@ impl<C> Rotations<C> {
     }
 
     /// The rotation addressed by `block`.
+    #[inline]
     pub(super) fn of(&self, block: Block) -> &Rotation<C> {
         #[expect(clippy::indexing_slicing, reason = "there is one for each block")]
         &self.tables[block as usize]
@@ -134,34 +235,54 @@ impl<C> Rotations<C> {
 }
 
 impl<C: Column> Rotations<C> {
-    /// Checks that each rotation has every fingerprint, in its bucket and step, and in order.
+    /// Checks that each rotation has every fingerprint, in its bucket and in order.
     pub(super) fn check(&self, fingerprints: &C, n: u32) -> Result<(), C::Error> {
         for block in Block::ALL {
             let rotation = self.of(block);
-            let mut entries = 0;
-            for step in 0..self.address.steps() {
-                let run = rotation.entries(step..step + 1, n)?;
-                if run.start != entries {
-                    return Err(rotation.directory.damaged(0, "a bucket that does not follow"));
+            let (mut entry, mut rest) = (0, 0);
+            for number in 0..self.address.buckets() {
+                let bucket = rotation.bucket(number, self.address)?;
+                let out_of_place = || {
+                    let offset = u64::from(number) * self.address.bucket_bytes();
+                    rotation.buckets.damaged(offset, "a bucket that is not what it should be")
+                };
+                let (in_rest, _) = bucket.rest();
+                if bucket.first() != entry || bucket.goes_on() && in_rest.start != rest {
+                    return Err(out_of_place());
                 }
-                entries = run.end;
-                let planes = u32s(&rotation.planes, run.clone())?;
+                let mut further = rotation.rest(in_rest.clone())?.iter();
+                let places = (0..).zip(bucket.places);
+                let mut blocks = places.filter(|(place, _)| bucket.entry(*place).is_some());
                 let mut before = None;
-                for (entry, plane) in run.zip(planes) {
+                while entry < n {
                     let ordinal = ordinal_at(&rotation.ordinals, entry, n)?;
                     let fingerprint = u64_at(fingerprints, ordinal)?;
-                    let fits = self.address.step(block, fingerprint) == step
-                        && block.plane(fingerprint) == plane.get()
-                        && before < Some(ordinal);
-                    if !fits {
+                    if block.bucket(fingerprint, self.address.bits) != number {
+                        break;
+                    }
+                    let stored = blocks.next().map(|(_, stored)| stored).or_else(|| further.next());
+                    let expected = block.next().value(fingerprint);
+                    if stored.is_none_or(|stored| stored.get() != expected)
+                        || before >= Some(ordinal)
+                    {
                         let offset = u64::from(entry) * U32_BYTES;
                         return Err(rotation.ordinals.damaged(offset, "an entry out of place"));
                     }
                     before = Some(ordinal);
+                    entry += 1;
                 }
+                let is_full = entry - bucket.first() > self.address.room();
+                if bucket.goes_on() != is_full || further.next().is_some() {
+                    return Err(out_of_place());
+                }
+                rest += in_rest.end - in_rest.start;
             }
-            if entries != n {
-                return Err(rotation.directory.damaged(0, "a rotation without all fingerprints"));
+            if entry != n {
+                return Err(rotation.ordinals.damaged(0, "a rotation without all fingerprints"));
+            }
+            let behind = u64::from(rest) * U16_BYTES;
+            if rotation.rest.bytes(behind..behind + U16_BYTES).is_ok() {
+                return Err(rotation.rest.damaged(behind, "entries of no bucket"));
             }
         }
         Ok(())

@@ -1,7 +1,8 @@
 //! The shapes that the tables of a set can have, and what each takes.
 
-use super::cells::{CELLS_MAX, CELLS_MIN, HALVES, cell_count};
+use super::cells::{CELLS_MIN, HALVES, cell_count};
 use super::cost::Cost;
+use super::kernel::GOES_ON;
 use super::probe::BLOCKS;
 use super::rotation::Address;
 
@@ -11,8 +12,8 @@ pub enum Shape {
     /// Nothing: the shards are scanned. The least memory, and the quickest for small sets and wide
     /// distances.
     Column,
-    /// Four rotations: a directory and a run of entries for each probe, few probes. The quickest up
-    /// to some ten million fingerprints, and for middle distances beyond.
+    /// Four rotations: a bucket of one memory line or several for each probe, few probes. The quickest
+    /// up to some ten million fingerprints, and for middle distances beyond.
     Rotations(Address),
     /// Two tables of cells, so many each: one memory line for each probe, more probes. The quickest
     /// for small distances in large sets, at three quarters of the memory.
@@ -25,11 +26,14 @@ pub enum Shape {
 /// Columns with fewer fingerprints are scanned; tables would cost more than they spare.
 const INDEXED_MIN: u32 = 1024;
 
+/// Sets with more fingerprints can have no tables, which have 31 bits for the number of an entry.
+pub(super) const INDEXED_MAX: u32 = GOES_ON - 1;
+
 /// Bytes of a fingerprint and of the word that names its page, which every shape has.
 const COLUMN_BYTES: f64 = 12.0;
 
-/// Bytes of an entry of a rotation: plane and ordinal.
-const ROTATION_ENTRY_BYTES: f64 = 8.0;
+/// Bytes of an ordinal, which every entry of a table has.
+const ORDINAL_BYTES: f64 = 4.0;
 
 /// Bytes of a cell, the share of cells that go on in another line included.
 const CELL_BYTES: f64 = 64.0 * 1.07;
@@ -58,13 +62,12 @@ impl Shape {
 
     /// Every shape that `n` fingerprints can have.
     #[must_use]
-    pub fn all(n: u32) -> [Option<Self>; 4] {
+    pub fn all(n: u32) -> [Option<Self>; 3] {
         let cells = Self::Cells { count: cell_count(n) };
         [
             Some(Self::Column),
-            (n >= INDEXED_MIN).then_some(Self::Rotations(Address::plain(n))),
-            (n >= INDEXED_MIN).then_some(Self::Rotations(Address::stepped())),
-            (CELLS_MIN..=CELLS_MAX).contains(&n).then_some(cells),
+            (INDEXED_MIN..=INDEXED_MAX).contains(&n).then_some(Self::Rotations(Address::of(n))),
+            (CELLS_MIN..=INDEXED_MAX).contains(&n).then_some(cells),
         ]
     }
 
@@ -76,11 +79,10 @@ impl Shape {
             + match self {
                 Self::Column => 0.0,
                 Self::Rotations(address) => {
-                    let directory = each(f64::from(address.steps()) * 4.0);
-                    BLOCKS as f64 * (ROTATION_ENTRY_BYTES + directory)
+                    BLOCKS as f64 * (ORDINAL_BYTES + each(address.bytes() as f64))
                 }
                 Self::Cells { count } => {
-                    HALVES as f64 * (4.0 + each(f64::from(count) * CELL_BYTES))
+                    HALVES as f64 * (ORDINAL_BYTES + each(f64::from(count) * CELL_BYTES))
                 }
             }
     }

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::cells::{CELLS_MAX, Cells};
+use super::cells::Cells;
 use super::column::{Column, Line, u64s};
 use super::cost::Cost;
 use super::kernel::Kernel;
 use super::lookup::{CellGround, CellLookup, Own, RotationGround, RotationLookup};
 use super::plan::{Plan, Planner, Way};
-use super::probe::{BLOCK_BITS, Block, Probes, Reach};
+use super::probe::{Block, Probes, Reach};
 use super::rotation::Rotations;
-use super::shape::Shape;
+use super::shape::{INDEXED_MAX, Shape};
 use super::shards::{DISTANCE_MAX, Shards};
 
 /// A fingerprint that was found.
@@ -115,18 +115,16 @@ impl<C: Column> Tables<C> {
     ///
     /// # Errors
     ///
-    /// The rotations are addressed by more than the 16 bits of a block, or by steps of less; or there
-    /// are more fingerprints than cells can have, 2^31 - 1.
+    /// The rotations are addressed by more than the 16 bits of a block, or have buckets without
+    /// lines, or with more than 2^26; or there are more fingerprints than tables can have, 2^31 - 1.
     pub fn new(fingerprints: C, shards: Shards, index: Index<C>) -> Result<Self, C::Error> {
-        if let Index::Rotations(Rotations { address, tables: [first, ..] }) = &index
-            && (address.bits > BLOCK_BITS || address.stepped && address.bits < BLOCK_BITS)
+        if let Index::Rotations(Rotations { address, .. }) = &index
+            && !address.is_possible()
         {
-            return Err(first.directory.damaged(0, "an address that there cannot be"));
+            return Err(fingerprints.damaged(0, "an address that there cannot be"));
         }
-        if let Index::Cells(Cells { tables: [first, ..], .. }) = &index
-            && shards.fingerprints() > CELLS_MAX
-        {
-            return Err(first.cells.damaged(0, "more fingerprints than cells can have"));
+        if !matches!(index, Index::None) && shards.fingerprints() > INDEXED_MAX {
+            return Err(fingerprints.damaged(0, "more fingerprints than tables can have"));
         }
         let planner = Planner::new(index.shape(), shards.fingerprints());
         Ok(Self { fingerprints, shards, index, planner })
@@ -176,8 +174,8 @@ impl<C: Column> Tables<C> {
         let k = k.min(DISTANCE_MAX);
         let way = self.way(fingerprint, k);
         if let Some(ground) = self.own_ground(way, k) {
-            let mut own = Own::new(ground);
-            own.begin(fingerprint);
+            let mut own = Own::new(ground, fingerprint);
+            own.begin();
             own.go_on()?;
             return own.finish(finds);
         }
@@ -190,7 +188,7 @@ impl<C: Column> Tables<C> {
     pub(crate) fn steps(&self, fingerprint: u64, k: u32) -> Steps<'_, C> {
         let k = k.min(DISTANCE_MAX);
         let way = self.way(fingerprint, k);
-        let own = self.own_ground(way, k).map(Own::new);
+        let own = self.own_ground(way, k).map(|ground| Own::new(ground, fingerprint));
         Steps { tables: self, fingerprint, k, way, own }
     }
 
@@ -288,10 +286,11 @@ impl<C: Column> Tables<C> {
                 let bits = rotations.address.bits;
                 let probes = |block| Probes::new(block, fingerprint, bits, ground.reach);
                 for probe in Block::ALL.into_iter().flat_map(probes) {
-                    let bytes = ground.run(probe, fingerprint)?;
                     cost.probes += 1.0;
-                    cost.candidates += bytes.len() as f64 / 4.0;
-                    cost.lines += 1.0 + lines_of(bytes) as f64;
+                    for bytes in ground.bytes(probe)?.into_iter().filter(|b| !b.is_empty()) {
+                        cost.candidates += bytes.len() as f64 / 2.0;
+                        cost.lines += lines_of(bytes) as f64;
+                    }
                 }
             }
             (Way::Cells, Index::Cells(cells)) => {
@@ -363,7 +362,7 @@ impl<C: Column> Steps<'_, C> {
     #[inline]
     pub(crate) fn begin(&mut self) {
         if let Some(own) = &mut self.own {
-            own.begin(self.fingerprint);
+            own.begin();
         }
     }
 

@@ -83,8 +83,8 @@ impl Sink for TableSections<'_> {
 
     fn place(&self, part: Part, bytes: u64) -> Result<()> {
         let (kind, table) = match part {
-            Part::Directory(table) => (Kind::Directory, table),
-            Part::Planes(table) => (Kind::Planes, table),
+            Part::Buckets(table) => (Kind::Buckets, table),
+            Part::Rest(table) => (Kind::Rest, table),
             Part::Cells(table) => (Kind::Cells, table),
             Part::Further(table) => (Kind::Further, table),
             Part::Ordinals(table) => (Kind::Ordinals, table),
@@ -109,7 +109,7 @@ impl Sink for TableSections<'_> {
 fn shape_bytes(shape: Shape) -> Vec<u8> {
     let words = match shape {
         Shape::Column => [0; 4],
-        Shape::Rotations(Address { bits, stepped }) => [1, bits, stepped.into(), 0],
+        Shape::Rotations(Address { bits, lines }) => [1, bits, lines, 0],
         Shape::Cells { count } => [2, 0, 0, count],
     };
     words.into_iter().flat_map(u32::to_le_bytes).collect()

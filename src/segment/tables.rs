@@ -68,13 +68,14 @@ impl EpochTables {
             Shape::Column => Index::None,
             Shape::Rotations(address) => {
                 let tables = std::array::from_fn(|table| Rotation {
-                    directory: column(Kind::Directory, table),
-                    planes: column(Kind::Planes, table),
+                    buckets: column(Kind::Buckets, table),
+                    rest: column(Kind::Rest, table),
                     ordinals: column(Kind::Ordinals, table),
                 });
-                for Rotation { directory, planes, ordinals } in &tables {
-                    has(directory, (u64::from(address.steps()) + 1) * 4)?;
-                    has(planes, entries)?;
+                for Rotation { buckets, rest, ordinals } in &tables {
+                    has(buckets, address.bytes())?;
+                    let in_rest = rest.section().len() / 2;
+                    has(rest, in_rest.min(n.into()) * 2)?;
                     has(ordinals, entries)?;
                 }
                 Index::Rotations(Rotations { address, tables })
@@ -332,8 +333,8 @@ fn read_shape(section: &SectionRef<'_>) -> Result<Shape> {
     let words = [section.u32_at(0)?, section.u32_at(1)?, section.u32_at(2)?, section.u32_at(3)?];
     match words {
         [0, 0, 0, 0] => Ok(Shape::Column),
-        [1, bits, stepped @ 0..=1, 0] if bits <= 16 => {
-            Ok(Shape::Rotations(Address { bits, stepped: stepped == 1 }))
+        [1, bits, lines, 0] if bits <= 16 && lines > 0 => {
+            Ok(Shape::Rotations(Address { bits, lines }))
         }
         [2, 0, 0, count] if count > 0 => Ok(Shape::Cells { count }),
         _ => Err(section.flaw(0, "a shape that is not known")),

@@ -9,7 +9,7 @@ use super::segment::words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Column,
-    Rotations { bits: u32, stepped: bool },
+    Rotations { bits: u32, lines: u32 },
     Cells { count: u32 },
 }
 
@@ -17,19 +17,9 @@ impl Shape {
     pub(crate) fn read(section: &[u8]) -> Shape {
         match words(section)[..] {
             [0, 0, 0, 0] => Shape::Column,
-            [1, bits @ 0..=16, 0, 0] => Shape::Rotations { bits, stepped: false },
-            [1, 16, 1, 0] => Shape::Rotations { bits: 16, stepped: true },
+            [1, bits @ 0..=16, lines @ 1..=u32::MAX, 0] => Shape::Rotations { bits, lines },
             [2, 0, 0, count @ 1..=u32::MAX] => Shape::Cells { count },
             ref other => panic!("no such shape: {other:?}"),
-        }
-    }
-
-    /// The kinds of sections of each of its tables, and how many tables there are.
-    fn sections(self) -> (&'static [u16], u16) {
-        match self {
-            Shape::Column => (&[], 0),
-            Shape::Rotations { .. } => (&[13, 14, 17], 4),
-            Shape::Cells { .. } => (&[15, 16, 17], 2),
         }
     }
 }
@@ -38,14 +28,35 @@ impl Shape {
 pub(crate) struct Tables {
     pub(crate) column: Vec<u64>,
     pub(crate) shape: Shape,
-    /// Each with its three sections.
-    tables: Vec<[Vec<u32>; 3]>,
+    rotations: Vec<Rotation>,
+    cells: Vec<Cells>,
     pub(crate) census: Census,
 }
 
-/// What there is in cells.
+/// The sections of a rotation.
+struct Rotation {
+    /// The places of all buckets.
+    buckets: Vec<u16>,
+    rest: Vec<u16>,
+    ordinals: Vec<u32>,
+}
+
+/// The sections of a table of cells.
+struct Cells {
+    cells: Vec<u32>,
+    further: Vec<u32>,
+    ordinals: Vec<u32>,
+}
+
+/// What there is in buckets and in cells.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
+    pub(crate) empty_buckets: usize,
+    /// Buckets of just as many entries as there is room for, and of one more.
+    pub(crate) full_buckets: usize,
+    pub(crate) overfull_buckets: usize,
+    /// The most entries of a bucket in the rest.
+    pub(crate) rest_max: usize,
     pub(crate) empty_cells: usize,
     /// Cells of just 15 entries, and of 16, the first that do not fit.
     pub(crate) full_cells: usize,
@@ -54,20 +65,33 @@ pub(crate) struct Census {
     pub(crate) lines_max: usize,
 }
 
+fn short_words(bytes: &[u8]) -> Vec<u16> {
+    assert!(bytes.len().is_multiple_of(2));
+    bytes.chunks(2).map(|b| u16::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
 /// Bits `from` to `from + bits - 1` from the top, going around.
 fn bits_from_top(fingerprint: u64, from: u32, bits: u32) -> u64 {
     let turned = fingerprint.rotate_left(from);
     if bits == 0 { 0 } else { turned >> (64 - bits) }
 }
 
-/// The bucket of a fingerprint in a rotation, and its step.
-fn step(part: u32, bits: u32, stepped: bool, fingerprint: u64) -> usize {
-    let bucket = bits_from_top(fingerprint, 16 * part, bits) as usize;
-    if !stepped {
-        return bucket;
-    }
-    let set = bits_from_top(fingerprint, 16 * part + 16, 16).count_ones() as usize;
-    bucket * 16 + set.min(15)
+/// The bucket of a fingerprint in a rotation, and its entry there.
+pub(crate) fn bucket(part: usize, bits: u32, fingerprint: u64) -> (usize, u16) {
+    let block = 16 * part as u32;
+    let bucket = bits_from_top(fingerprint, block, bits) as usize;
+    (bucket, bits_from_top(fingerprint, block + 16, 16) as u16)
+}
+
+/// The number that two places of a bucket are.
+fn pair(bucket: &[u16], place: usize) -> u32 {
+    u32::from(bucket[place]) | u32::from(bucket[place + 1]) << 16
+}
+
+/// The places of a bucket that are for entries, and what stands there.
+fn places(bucket: &[u16], goes_on: bool) -> impl Iterator<Item = u16> {
+    let of_first_line = if goes_on { 26 } else { 30 };
+    bucket[..of_first_line].iter().chain(&bucket[32..]).copied()
 }
 
 /// The half that addresses a fingerprint in a table of cells, and the other one.
@@ -100,37 +124,67 @@ impl Tables {
         shape: Shape,
         mut section: impl FnMut(u16, u16) -> &'s [u8],
     ) -> Tables {
-        let (kinds, parts) = shape.sections();
-        let tables = (0..parts).map(|part| {
-            let of: Vec<_> = kinds.iter().map(|kind| words(section(*kind, part))).collect();
-            of.try_into().unwrap()
-        });
-        let tables = tables.collect();
-        let mut read = Tables { column, shape, tables, census: Census::default() };
-        for part in 0..read.tables.len() {
-            match shape {
-                Shape::Column => {}
-                Shape::Rotations { bits, stepped } => read.check_rotation(part, bits, stepped),
-                Shape::Cells { count } => read.check_cells(part, count),
+        let (mut rotations, mut cells) = (Vec::new(), Vec::new());
+        match shape {
+            Shape::Column => {}
+            Shape::Rotations { .. } => rotations.extend((0..4).map(|part| Rotation {
+                buckets: short_words(section(13, part)),
+                rest: short_words(section(14, part)),
+                ordinals: words(section(17, part)),
+            })),
+            Shape::Cells { .. } => cells.extend((0..2).map(|part| Cells {
+                cells: words(section(15, part)),
+                further: words(section(16, part)),
+                ordinals: words(section(17, part)),
+            })),
+        }
+        let mut read = Tables { column, shape, rotations, cells, census: Census::default() };
+        match shape {
+            Shape::Column => {}
+            Shape::Rotations { bits, lines } => {
+                (0..4).for_each(|part| read.check_rotation(part, bits, lines));
             }
+            Shape::Cells { count } => (0..2).for_each(|table| read.check_cells(table, count)),
         }
         read
     }
 
-    fn check_rotation(&self, part: usize, bits: u32, stepped: bool) {
-        let [directory, planes, ordinals] = &self.tables[part];
-        let part = u32::try_from(part).unwrap();
-        let of = |fingerprint: u64| step(part, bits, stepped, fingerprint);
-        let mut entries: Vec<(usize, u32)> =
-            self.column.iter().zip(0..).map(|(f, ordinal)| (of(*f), ordinal)).collect();
-        entries.sort_unstable();
-        let steps = (1usize << bits) * if stepped { 16 } else { 1 };
-        let below = |step: usize| entries.partition_point(|e| e.0 < step) as u32;
-        assert_eq!(directory.len(), steps + 1, "directory {part}");
-        assert!(directory.iter().copied().eq((0..=steps).map(below)), "directory {part}");
-        assert!(ordinals.iter().eq(entries.iter().map(|(_, o)| o)), "ordinals {part}");
-        let plane = |o: &u32| bits_from_top(self.column[*o as usize], 16 * part + 16, 32) as u32;
-        assert!(planes.iter().copied().eq(ordinals.iter().map(plane)), "planes {part}");
+    fn check_rotation(&mut self, part: usize, bits: u32, lines: u32) {
+        let mut by_bucket = vec![Vec::new(); 1 << bits];
+        for (&fingerprint, ordinal) in self.column.iter().zip(0u32..) {
+            let (bucket, entry) = bucket(part, bits, fingerprint);
+            by_bucket[bucket].push((entry, ordinal));
+        }
+        let Rotation { buckets, rest, ordinals } = &self.rotations[part];
+        let size = 32 * lines as usize;
+        assert_eq!(buckets.len(), size << bits, "buckets {part}");
+        assert_eq!(ordinals.len(), self.column.len(), "ordinals {part}");
+        let (mut number, mut in_rest) = (0, 0);
+        for (of_bucket, bucket) in by_bucket.iter().zip(buckets.chunks(size)) {
+            let goes_on = of_bucket.len() > size - 2;
+            assert_eq!(pair(bucket, 30), number | u32::from(goes_on) << 31);
+            let here = if goes_on { size - 6 } else { of_bucket.len() };
+            let others = of_bucket.len() - here;
+            if goes_on {
+                let goes_on_at = (pair(bucket, 26) as usize, pair(bucket, 28) as usize);
+                assert_eq!(goes_on_at, (in_rest, others));
+            }
+            let of_rest = &rest[in_rest..in_rest + others];
+            let found: Vec<u16> =
+                places(bucket, goes_on).take(here).chain(of_rest.iter().copied()).collect();
+            assert_eq!(found.len(), of_bucket.len());
+            for (entry, found) in of_bucket.iter().zip(found) {
+                assert_eq!(*entry, (found, ordinals[number as usize]));
+                number += 1;
+            }
+            in_rest += others;
+            self.census.empty_buckets += usize::from(of_bucket.is_empty());
+            self.census.full_buckets += usize::from(of_bucket.len() == size - 2);
+            self.census.overfull_buckets += usize::from(of_bucket.len() == size - 1);
+            self.census.rest_max = self.census.rest_max.max(others);
+        }
+        assert_eq!(rest.len(), in_rest, "entries that no bucket goes on with");
+        assert_eq!(number as usize, self.column.len());
     }
 
     fn check_cells(&mut self, table: usize, count: u32) {
@@ -139,7 +193,7 @@ impl Tables {
             let (own, other) = halves(table, fingerprint);
             by_cell[cell(own, count)].push((other, ordinal));
         }
-        let [cells, further, ordinals] = &self.tables[table];
+        let Cells { cells, further, ordinals } = &self.cells[table];
         assert_eq!((cells.len(), further.len() % 16), (count as usize * 16, 0));
         assert_eq!(ordinals.len(), self.column.len());
         let (mut cells, mut further) = (cells.chunks(16), further.chunks(16).zip(0u32..));
@@ -176,26 +230,41 @@ impl Tables {
     pub(crate) fn find(&self, query: u64, k: u32) -> BTreeSet<u32> {
         assert!(k <= 3);
         let mut found = BTreeSet::new();
-        for (table, sections) in self.tables.iter().enumerate() {
-            let candidates = match self.shape {
-                Shape::Column => Vec::new(),
-                Shape::Rotations { bits, stepped } => {
-                    in_rotation(table, bits, stepped, sections, query, k)
-                }
-                Shape::Cells { count } => self.in_cells(table, count, query, k),
-            };
-            found.extend(candidates);
-        }
-        if self.shape == Shape::Column {
-            found.extend(0..self.column.len() as u32);
+        match self.shape {
+            Shape::Column => found.extend(0..self.column.len() as u32),
+            Shape::Rotations { bits, lines } => {
+                found.extend((0..4).flat_map(|part| self.in_rotation(part, bits, lines, query)));
+            }
+            Shape::Cells { count } => {
+                found.extend((0..2).flat_map(|table| self.in_cells(table, count, query, k)));
+            }
         }
         found.retain(|o| (self.column[*o as usize] ^ query).count_ones() <= k);
         found
     }
 
+    /// What stands in the query's own bucket, and differs from its entry in at most one bit.
+    fn in_rotation(&self, part: usize, bits: u32, lines: u32, query: u64) -> Vec<u32> {
+        let Rotation { buckets, rest, ordinals } = &self.rotations[part];
+        let (at, own) = bucket(part, bits, query);
+        let mut from_own = buckets.chunks(32 * lines as usize).skip(at);
+        let bucket = from_own.next().unwrap();
+        let (first, goes_on) = (pair(bucket, 30) & 0x7fff_ffff, pair(bucket, 30) >> 31 == 1);
+        let mut entries: Vec<u16> = places(bucket, goes_on).collect();
+        if goes_on {
+            let (start, others) = (pair(bucket, 26) as usize, pair(bucket, 28) as usize);
+            entries.extend(&rest[start..start + others]);
+        }
+        // Up to where the next bucket begins.
+        let n = self.column.len() as u32;
+        let end = from_own.next().map_or(n, |next| pair(next, 30) & 0x7fff_ffff);
+        let near = (first..end).zip(entries).filter(|(_, entry)| (entry ^ own).count_ones() <= 1);
+        near.map(|(number, _)| ordinals[number as usize]).collect()
+    }
+
     /// What stands in the cells that a half of the query can lie near, and is not farther away.
     fn in_cells(&self, table: usize, count: u32, query: u64, k: u32) -> Vec<u32> {
-        let [cells, further, ordinals] = &self.tables[table];
+        let Cells { cells, further, ordinals } = &self.cells[table];
         let (own, other) = halves(table, query);
         let near: BTreeSet<usize> =
             (0..31).map(|bit| own ^ 1 << bit).chain([own]).map(|half| cell(half, count)).collect();
@@ -215,30 +284,6 @@ impl Tables {
         found.retain(|(_, word)| (word ^ other).count_ones() <= k);
         found.into_iter().map(|(entry, _)| ordinals[entry as usize]).collect()
     }
-}
-
-/// What stands in the bucket of the query, or in the steps of it that can be near enough.
-fn in_rotation(
-    table: usize,
-    bits: u32,
-    stepped: bool,
-    [directory, planes, ordinals]: &[Vec<u32>; 3],
-    query: u64,
-    k: u32,
-) -> Vec<u32> {
-    let part = table as u32;
-    let own = step(part, bits, stepped, query);
-    let steps = if stepped {
-        let set = bits_from_top(query, 16 * part + 16, 16).count_ones() as usize;
-        let bucket = own / 16 * 16;
-        bucket + set.saturating_sub(1).min(15)..bucket + (set + 1).min(15) + 1
-    } else {
-        own..own + 1
-    };
-    let entries = directory[steps.start] as usize..directory[steps.end] as usize;
-    let plane = bits_from_top(query, 16 * part + 16, 32) as u32;
-    let near = entries.filter(|entry| (planes[*entry] ^ plane).count_ones() <= k);
-    near.map(|entry| ordinals[entry]).collect()
 }
 
 /// The lists of an epoch, by their fingerprints: pages and whether in force, tags and pages.

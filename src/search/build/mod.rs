@@ -17,10 +17,10 @@ use super::shape::Shape;
 /// A column of a table: the number of the table, and which of its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// [`Rotation::directory`](super::Rotation::directory).
-    Directory(usize),
-    /// [`Rotation::planes`](super::Rotation::planes).
-    Planes(usize),
+    /// [`Rotation::buckets`](super::Rotation::buckets).
+    Buckets(usize),
+    /// [`Rotation::rest`](super::Rotation::rest).
+    Rest(usize),
     /// [`CellTable::cells`](super::CellTable::cells).
     Cells(usize),
     /// [`CellTable::further`](super::CellTable::further).
@@ -97,16 +97,20 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
     match shape {
         Shape::Column => Ok(()),
         Shape::Rotations(address) => {
-            let entries = u64::from(n) * 4;
-            let directory = (u64::from(address.steps()) + 1) * 4;
-            for table in 0..tables {
-                sink.place(Part::Directory(table), directory)?;
-                sink.place(Part::Planes(table), entries)?;
-                sink.place(Part::Ordinals(table), entries)?;
+            let counted = each_of(
+                &Block::ALL,
+                threads,
+                || (),
+                |(), _, block| rotations::count(&column, address, *block),
+            )?;
+            for (table, counted) in counted.iter().enumerate() {
+                sink.place(Part::Buckets(table), address.bytes())?;
+                sink.place(Part::Rest(table), counted.rest_bytes(address))?;
+                sink.place(Part::Ordinals(table), u64::from(n) * 4)?;
             }
             let dealer = || Dealer::new(memory_bytes);
-            each_of(&Block::ALL, threads, dealer, |dealer, table, block| {
-                rotations::build(&column, address, table, *block, dealer, sink)
+            each_of(&counted, threads, dealer, |dealer, table, counted| {
+                rotations::build(&column, address, table, counted, dealer, sink)
             })?;
             Ok(())
         }

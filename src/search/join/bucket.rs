@@ -374,12 +374,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     }
 
     /// Reports each entry with the one fingerprint together with each with the other.
-    fn report_all(
-        &mut self,
-        equals: &[(u64, u32)],
-        one: u32,
-        other: u32,
-    ) -> ControlFlow<()> {
+    fn report_all(&mut self, equals: &[(u64, u32)], one: u32, other: u32) -> ControlFlow<()> {
         let same = |place: u32| {
             let from = equals.get(place as usize..).unwrap_or_default();
             from.chunk_by(|(word, _), (other, _)| word == other).next().unwrap_or_default()

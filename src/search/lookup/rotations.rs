@@ -1,19 +1,19 @@
 //! Looking into rotations: the probes of one query, or of many.
 //!
-//! A probe takes several memory lines one after another: the directory says where its run is, the
-//! run is compared, and what is near there is looked up. Probes therefore go in *rounds*: while one
-//! round's directories are asked for, the one before finds its runs, and the one before that is
-//! compared. Most queries within 3 are a single round of four probes.
+//! A probe takes the lines of a bucket, where the bucket goes on those of its rest, and then what is
+//! near there is looked up. Probes therefore go in *rounds*: while the buckets of one round are asked
+//! for, those of the one before are compared, and what they go on in of the one before that. Most
+//! queries within 3 are four probes.
 
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 
-use super::super::column::{Column, U32_BYTES, u32s};
-use super::super::kernel::{Kernel, NearWord, PlaneRun, prefetch_run};
-use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach, counts_of_blocks};
-use super::super::rotation::Rotations;
+use super::super::column::{Column, LINE_BYTES};
+use super::super::kernel::{BlockRun, Kernel, NearBlock, prefetch};
+use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach};
+use super::super::rotation::{Bucket, Rotations};
 use super::super::tables::Finds;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
@@ -21,7 +21,10 @@ use super::wheel::Wheel;
 /// Probes of a round: about as many lines as a core can wait for at once.
 const ROUND: usize = 16;
 
-/// Words that are compared at a time, all of which may be near; few runs have as many.
+/// Lines of a bucket that are asked for: the processor notices longer runs by itself.
+const LINES_ASKED: u64 = 12;
+
+/// Blocks that are compared at a time, all of which may be near; few runs have as many.
 const RUN: usize = 8192;
 
 /// What is looked into, and how far.
@@ -44,54 +47,62 @@ impl<C> Clone for RotationGround<'_, C> {
 impl<C> Copy for RotationGround<'_, C> {}
 
 impl<'c, C: Column> RotationGround<'c, C> {
-    /// The steps of the directory between which the run of a probe lies, with so many bits set in
-    /// the query's blocks.
-    #[inline]
-    fn steps(&self, probe: Probe, popcounts: [u32; BLOCKS]) -> Range<u32> {
-        let Probe { block, bucket, distance } = probe;
-        let address = self.rotations.address;
-        if !address.stepped {
-            return bucket..bucket + 1;
-        }
-        let slack = self.reach.slack(block, distance).unwrap_or(0);
-        address.steps_of(bucket, block.next().of(popcounts), slack)
-    }
-
-    /// Aims probes of a query: asks for their directories.
-    #[inline]
-    fn aim(self, number: usize, fingerprint: u64) -> impl Fn(Probe) -> Aimed {
-        let stepped = self.rotations.address.stepped;
-        let popcounts = if stepped { counts_of_blocks(fingerprint) } else { [0; BLOCKS] };
-        move |probe| {
-            let range = self.steps(probe, popcounts);
-            let directory = &self.rotations.of(probe.block).directory;
-            directory.expect(u64::from(range.start) * U32_BYTES);
-            directory.expect(u64::from(range.end) * U32_BYTES);
-            Aimed { fingerprint, number, range, distance: probe.distance, block: probe.block }
-        }
-    }
-
     /// By how many bits the rotations are addressed.
     fn bits(&self) -> u32 {
         self.rotations.address.bits
     }
 
-    /// The words of a probe that are compared with a query.
-    pub(in super::super) fn run(
+    /// Asks for a bucket.
+    #[inline]
+    fn expect(&self, Place { block, bucket }: Place) {
+        let bytes = self.rotations.address.bucket_bytes();
+        let buckets = &self.rotations.of(block).buckets;
+        for line in 0..u64::from(self.rotations.address.lines).min(LINES_ASKED) {
+            buckets.expect(u64::from(bucket) * bytes + line * LINE_BYTES);
+        }
+    }
+
+    #[inline]
+    fn bucket(&self, Place { block, bucket }: Place) -> Result<Bucket<'c>, C::Error> {
+        self.rotations.of(block).bucket(bucket, self.rotations.address)
+    }
+
+    /// What to compare for a probe in blocks of its rotation.
+    #[inline]
+    fn compared<'b>(
         &self,
-        probe: Probe,
         fingerprint: u64,
-    ) -> Result<&'c [u8], C::Error> {
-        let rotation = self.rotations.of(probe.block);
-        let steps = self.steps(probe, counts_of_blocks(fingerprint));
-        let entries = rotation.entries(steps, self.n)?;
-        Ok(u32s(&rotation.planes, entries)?.as_bytes())
+        Probe { block, distance, .. }: Probe,
+        blocks: &'b [zerocopy::little_endian::U16],
+    ) -> BlockRun<'b> {
+        let most = self.reach.slack(block, distance).unwrap_or(0);
+        BlockRun { blocks, query: block.next().value(fingerprint), most }
+    }
+
+    /// The bytes that a probe compares: those of the bucket, and those in which it goes on.
+    pub(in super::super) fn bytes(&self, probe: Probe) -> Result<[&'c [u8]; 2], C::Error> {
+        let bucket = self.bucket(Place::of(probe))?;
+        let rest = self.rotations.of(probe.block).rest(bucket.rest().0)?;
+        Ok([bucket.places.as_bytes(), rest.as_bytes()])
+    }
+}
+
+/// Where an entry was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    block: Block,
+    bucket: u32,
+}
+
+impl Place {
+    fn of(Probe { block, bucket, .. }: Probe) -> Self {
+        Self { block, bucket }
     }
 }
 
 impl<C: Column> Ground for RotationGround<'_, C> {
     type Column = C;
-    type Place = Block;
+    type Place = Place;
 
     fn fingerprints(&self) -> &C {
         self.fingerprints
@@ -101,156 +112,256 @@ impl<C: Column> Ground for RotationGround<'_, C> {
         self.n
     }
 
-    fn ordinals(&self, block: Block) -> &C {
-        &self.rotations.of(block).ordinals
+    fn ordinals(&self, place: Place) -> &C {
+        &self.rotations.of(place.block).ordinals
     }
 
-    fn reports(&self, block: Block, found: u64, query: u64) -> bool {
+    fn reports(&self, Place { block, bucket }: Place, found: u64, query: u64) -> bool {
         let difference = found ^ query;
-        difference.count_ones() <= self.k && self.reach.last_found_by(block, difference)
+        // A place that holds no entry stands for one of another bucket.
+        difference.count_ones() <= self.k
+            && block.bucket(found, self.bits()) == bucket
+            && self.reach.last_found_by(block, difference)
     }
-}
-
-/// Takes the entry of a probe's run to be looked up, unless its `difference` there says that it is
-/// not this rotation that reports it.
-fn survive<C: Column, F: Finds>(
-    ground: &RotationGround<'_, C>,
-    probe: &Aimed,
-    index: u32,
-    difference: u32,
-    survivors: &mut Survivors<'_, F, Block>,
-) -> Result<(), C::Error> {
-    let &Aimed { fingerprint: query, number, block, distance, ref range } = probe;
-    if ground.reach.left_to_later(block, distance, difference) {
-        return Ok(());
-    }
-    survivors.add(ground, Survivor { query, number, place: block, entry: range.start + index })
 }
 
 /// A probe of one query.
+#[derive(Clone, Copy, Debug)]
 struct Aimed {
     fingerprint: u64,
     /// The query's number among all.
     number: usize,
-    /// First steps of the directory, then entries of the rotation.
+    probe: Probe,
+}
+
+impl Aimed {
+    /// Takes an entry that is near to be looked up.
+    fn survive<C: Column, F: Finds>(
+        &self,
+        ground: &RotationGround<'_, C>,
+        entry: Option<u32>,
+        survivors: &mut Survivors<'_, F, Place>,
+    ) -> Result<(), C::Error> {
+        let &Aimed { fingerprint: query, number, probe } = self;
+        let Some(entry) = entry.filter(|entry| *entry < ground.n) else { return Ok(()) };
+        survivors.add(ground, Survivor { query, number, place: Place::of(probe), entry })
+    }
+}
+
+/// Hands over which blocks of some runs are near: the number of the run, and the place there.
+#[inline]
+fn each_near<E>(
+    runs: &[BlockRun<'_>],
+    near: &mut Vec<NearBlock>,
+    mut visit: impl FnMut(usize, u32) -> Result<(), E>,
+) -> Result<(), E> {
+    let kernel = Kernel::fastest();
+    if runs.iter().all(|run| run.blocks.len() <= RUN) {
+        kernel.near_in_runs(runs, near);
+        return near.drain(..).try_for_each(|near| visit(near.run as usize, near.index));
+    }
+    for (number, run) in runs.iter().enumerate() {
+        for (start, blocks) in (0..).step_by(RUN).zip(run.blocks.chunks(RUN)) {
+            kernel.near_in_runs(&[BlockRun { blocks, ..*run }], near);
+            near.drain(..).try_for_each(|near| visit(number, start + near.index))?;
+        }
+    }
+    Ok(())
+}
+
+/// A bucket that goes on.
+struct GoingOn {
+    aimed: Aimed,
+    /// Where, in the rest.
     range: Range<u32>,
-    /// In how many bits the bucket differs from the query's.
-    distance: u32,
-    block: Block,
+    /// The number of the first entry there.
+    first: u32,
 }
 
 /// Probes that are at the same step.
-struct Round<'c, const PROBES: usize> {
+struct Round<const PROBES: usize> {
     probes: ArrayVec<Aimed, PROBES>,
-    /// What each of them compares, once that is known.
-    runs: ArrayVec<PlaneRun<'c>, PROBES>,
-    /// No run is longer.
-    longest: usize,
+    going_on: ArrayVec<GoingOn, PROBES>,
 }
 
-impl<'c, const PROBES: usize> Round<'c, PROBES> {
+impl<const PROBES: usize> Round<PROBES> {
     #[inline]
     fn new() -> Self {
-        Round { probes: ArrayVec::new(), runs: ArrayVec::new(), longest: 0 }
+        Round { probes: ArrayVec::new(), going_on: ArrayVec::new() }
     }
 
-    /// Finds the runs, whose directories have come, and asks for them.
-    #[inline]
-    fn find_runs<C: Column>(&mut self, ground: &RotationGround<'c, C>) -> Result<(), C::Error> {
-        for aimed in &mut self.probes {
-            let rotation = ground.rotations.of(aimed.block);
-            aimed.range = rotation.entries(aimed.range.clone(), ground.n)?;
-            let plane = u32s(&rotation.planes, aimed.range.clone())?;
-            prefetch_run(plane);
-            self.longest |= plane.len();
-            let query = aimed.block.plane(aimed.fingerprint);
-            self.runs.push(PlaneRun { plane, query, k: ground.k - aimed.distance });
-        }
-        Ok(())
-    }
-
-    /// Compares the runs, which have come, and ends the round.
+    /// Compares the buckets, which have come, and asks for what they go on in.
     #[inline]
     fn compare<C: Column, F: Finds>(
         &mut self,
-        ground: &RotationGround<'c, C>,
-        near: &mut Vec<NearWord>,
-        survivors: &mut Survivors<'_, F, Block>,
+        ground: &RotationGround<'_, C>,
+        near: &mut Vec<NearBlock>,
+        survivors: &mut Survivors<'_, F, Place>,
     ) -> Result<(), C::Error> {
-        let kernel = Kernel::fastest();
-        if self.longest > RUN {
-            for (probe, run) in self.probes.iter().zip(&self.runs) {
-                for (start, plane) in (0..).step_by(RUN).zip(run.plane.chunks(RUN)) {
-                    kernel.near_in_runs(&[PlaneRun { plane, ..*run }], near);
-                    for NearWord { index, .. } in near.drain(..) {
-                        let Some(word) = plane.get(index as usize) else { continue };
-                        survive(ground, probe, start + index, word.get() ^ run.query, survivors)?;
-                    }
-                }
-            }
-        } else {
-            kernel.near_in_runs(&self.runs, near);
-            for NearWord { run, index } in near.drain(..) {
-                let run = run as usize;
-                if let (Some(probe), Some(run)) = (self.probes.get(run), self.runs.get(run))
-                    && let Some(word) = run.plane.get(index as usize)
-                {
-                    survive(ground, probe, index, word.get() ^ run.query, survivors)?;
-                }
+        let Self { probes, going_on } = self;
+        let mut runs: ArrayVec<BlockRun<'_>, PROBES> = ArrayVec::new();
+        for aimed in &*probes {
+            let bucket = ground.bucket(Place::of(aimed.probe))?;
+            runs.push(ground.compared(aimed.fingerprint, aimed.probe, bucket.places));
+            if bucket.goes_on() {
+                going_on.push(ask_for_rest(ground, *aimed, &bucket)?);
             }
         }
-        self.probes.clear();
-        self.runs.clear();
-        self.longest = 0;
+        each_near(&runs, near, |run, place| {
+            let Some(aimed) = probes.get(run) else { return Ok(()) };
+            let bucket = ground.bucket(Place::of(aimed.probe))?;
+            aimed.survive(ground, bucket.entry(place), survivors)
+        })?;
+        probes.clear();
+        Ok(())
+    }
+
+    /// Compares what they go on in, which has come, and ends the round.
+    #[inline]
+    fn go_on<C: Column, F: Finds>(
+        &mut self,
+        ground: &RotationGround<'_, C>,
+        near: &mut Vec<NearBlock>,
+        survivors: &mut Survivors<'_, F, Place>,
+    ) -> Result<(), C::Error> {
+        for going_on in self.going_on.drain(..) {
+            compare_rest(ground, going_on, near, survivors)?;
+        }
         Ok(())
     }
 }
 
+/// Asks for what a bucket goes on in.
+fn ask_for_rest<C: Column>(
+    ground: &RotationGround<'_, C>,
+    aimed: Aimed,
+    bucket: &Bucket<'_>,
+) -> Result<GoingOn, C::Error> {
+    let (range, first) = bucket.rest();
+    let blocks = ground.rotations.of(aimed.probe.block).rest(range.clone())?;
+    prefetch(blocks.as_bytes());
+    Ok(GoingOn { aimed, range, first })
+}
+
+fn compare_rest<C: Column, F: Finds>(
+    ground: &RotationGround<'_, C>,
+    GoingOn { aimed, range, first }: GoingOn,
+    near: &mut Vec<NearBlock>,
+    survivors: &mut Survivors<'_, F, Place>,
+) -> Result<(), C::Error> {
+    let blocks = ground.rotations.of(aimed.probe.block).rest(range)?;
+    let run = ground.compared(aimed.fingerprint, aimed.probe, blocks);
+    each_near(&[run], near, |_, place| aimed.survive(ground, first.checked_add(place), survivors))
+}
+
 /// One query that looks into no more than its own bucket in each rotation, step by step.
+///
+/// Nearly all single queries are of this kind and find nothing: there are no rounds.
 pub(in super::super) struct Own<'c, C> {
     ground: RotationGround<'c, C>,
-    round: Round<'c, BLOCKS>,
+    fingerprint: u64,
+    /// What is near in the buckets.
+    near: Vec<NearBlock>,
+    /// Whether that is not all: a bucket goes on, or is too long to be compared at once.
+    more: bool,
 }
 
 impl<'c, C: Column> Own<'c, C> {
     #[inline]
-    pub(in super::super) fn new(ground: RotationGround<'c, C>) -> Self {
-        Self { ground, round: Round::new() }
+    pub(in super::super) fn new(ground: RotationGround<'c, C>, fingerprint: u64) -> Self {
+        Self { ground, fingerprint, near: Vec::new(), more: false }
     }
 
-    /// Sets out.
+    /// The probes, one in each rotation that is needed: the first `k + 1`.
     #[inline]
-    pub(in super::super) fn begin(&mut self, fingerprint: u64) {
-        let Self { ground, round } = self;
-        let aim = ground.aim(0, fingerprint);
-        for block in Block::ALL {
-            if ground.reach.of(block) > 0 {
-                round.probes.push(aim(Probe::own(block, fingerprint, ground.bits())));
-            }
-        }
+    fn probes(&self) -> impl Iterator<Item = Probe> + use<'c, C> {
+        let Self { ground, fingerprint, .. } = *self;
+        let blocks = Block::ALL.into_iter().take(ground.k as usize + 1);
+        blocks.map(move |block| Probe::own(block, fingerprint, ground.bits()))
     }
 
-    /// Goes on when the directories have come.
+    /// Sets out: asks for the buckets.
+    #[inline]
+    pub(in super::super) fn begin(&mut self) {
+        self.probes().for_each(|probe| self.ground.expect(Place::of(probe)));
+    }
+
+    /// Compares the buckets when they have come, and asks for what they go on in.
     #[inline]
     pub(in super::super) fn go_on(&mut self) -> Result<(), C::Error> {
-        self.round.find_runs(&self.ground)
+        let ground = self.ground;
+        let mut runs = [BlockRun::default(); BLOCKS];
+        let mut goes_on = false;
+        for (probe, run) in self.probes().zip(&mut runs) {
+            let bucket = ground.bucket(Place::of(probe))?;
+            goes_on |= bucket.goes_on();
+            *run = ground.compared(self.fingerprint, probe, bucket.places);
+        }
+        if self.is_short() {
+            let runs = runs.get(..=ground.k as usize).unwrap_or(&runs);
+            Kernel::fastest().near_in_runs(runs, &mut self.near);
+        }
+        self.more = goes_on || !self.is_short();
+        if goes_on { self.ask_for_rests() } else { Ok(()) }
     }
 
-    /// Hands over what is found when the runs have come.
+    /// Whether buckets are compared at once.
+    #[inline]
+    fn is_short(&self) -> bool {
+        self.ground.rotations.address.places() as usize <= RUN
+    }
+
+    #[inline(never)]
+    fn ask_for_rests(&self) -> Result<(), C::Error> {
+        for probe in self.probes() {
+            let bucket = self.ground.bucket(Place::of(probe))?;
+            let rest = self.ground.rotations.of(probe.block).rest(bucket.rest().0)?;
+            prefetch(rest.as_bytes());
+        }
+        Ok(())
+    }
+
+    /// Hands over what is found when all has come.
     #[inline]
     pub(in super::super) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
+        if self.near.is_empty() && !self.more { Ok(()) } else { self.look_up(finds) }
+    }
+
+    /// The same where something is near as far as buckets tell, or they do not tell all.
+    #[inline(never)]
+    fn look_up(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
+        let ground = self.ground;
+        let (fingerprint, number) = (self.fingerprint, 0);
+        let mut near = std::mem::take(&mut self.near);
         let mut survivors = Survivors::new(finds);
-        self.round.compare(&self.ground, &mut Vec::new(), &mut survivors)?;
-        survivors.settle(&self.ground)
+        let mut round: Round<BLOCKS> = Round::new();
+        for (run, probe) in (0..).zip(self.probes()) {
+            let aimed = Aimed { fingerprint, number, probe };
+            if !self.is_short() {
+                round.probes.push(aimed);
+                continue;
+            }
+            let bucket = ground.bucket(Place::of(probe))?;
+            for near in near.iter().filter(|near| near.run == run) {
+                aimed.survive(&ground, bucket.entry(near.index), &mut survivors)?;
+            }
+            if bucket.goes_on() {
+                round.going_on.push(ask_for_rest(&ground, aimed, &bucket)?);
+            }
+        }
+        near.clear();
+        round.compare(&ground, &mut near, &mut survivors)?;
+        round.go_on(&ground, &mut near, &mut survivors)?;
+        survivors.settle(&ground)
     }
 }
 
 /// Probes on their way.
 pub(in super::super) struct RotationLookup<'c, 'f, C, F> {
     ground: RotationGround<'c, C>,
-    rounds: Wheel<Round<'c, ROUND>>,
-    near: Vec<NearWord>,
-    survivors: Survivors<'f, F, Block>,
+    rounds: Wheel<Round<ROUND>>,
+    near: Vec<NearBlock>,
+    survivors: Survivors<'f, F, Place>,
 }
 
 impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
@@ -269,7 +380,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         fingerprint: u64,
     ) -> Result<(), C::Error> {
         let ground = self.ground;
-        let aim = ground.aim(number, fingerprint);
+        let aim = |probe| Aimed { fingerprint, number, probe };
         for block in Block::ALL {
             match ground.reach.of(block) {
                 0 => {}
@@ -284,29 +395,29 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         Ok(())
     }
 
+    /// Asks for the bucket of a probe.
     #[inline]
-    fn add(&mut self, probe: Aimed) -> Result<(), C::Error> {
+    fn add(&mut self, aimed: Aimed) -> Result<(), C::Error> {
+        self.ground.expect(Place::of(aimed.probe));
         let round = self.rounds.filled();
-        round.probes.push(probe);
+        round.probes.push(aimed);
         if round.probes.is_full() { self.turn() } else { Ok(()) }
     }
 
     /// Finishes what is on its way.
     #[inline]
     pub(in super::super) fn finish(&mut self) -> Result<(), C::Error> {
-        for _ in 0..Wheel::<Round<'_, ROUND>>::TURNS {
+        for _ in 0..Wheel::<Round<ROUND>>::TURNS {
             self.turn()?;
         }
         self.survivors.settle(&self.ground)
     }
 
-    /// Takes each round a step further. The oldest is compared and emptied, to be filled next.
+    /// Takes each round a step further. The oldest is finished and empty, to be filled next.
     fn turn(&mut self) -> Result<(), C::Error> {
-        let (found, compared) = self.rounds.turn();
-        found.find_runs(&self.ground)?;
-        if !compared.runs.is_empty() {
-            compared.compare(&self.ground, &mut self.near, &mut self.survivors)?;
-        }
-        Ok(())
+        let Self { ground, rounds, near, survivors } = self;
+        let (compared, finished) = rounds.turn();
+        compared.compare(ground, near, survivors)?;
+        finished.go_on(ground, near, survivors)
     }
 }

@@ -48,9 +48,9 @@ fn all_pairs_of_many(fingerprints: &[u64], k: u32) -> Vec<Pair> {
                     let Some(&fingerprint) = fingerprints.get(left) else { break };
                     near.clear();
                     kernel.near_u64(&column[left + 1..], fingerprint, k, &mut near);
-                    let pairs = near.iter().map(|&after| {
-                        pair(fingerprints, left, left + 1 + after as usize)
-                    });
+                    let pairs = near
+                        .iter()
+                        .map(|&after| pair(fingerprints, left, left + 1 + after as usize));
                     found.lock().unwrap().extend(pairs);
                 }
             });

@@ -1,35 +1,32 @@
 //! All versions of a kernel give the answer of the plainest loop.
 
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::{U16, U32, U64};
 
 use super::super::kernel::{
-    GOES_ON, Kernel, Lines, NearEntry, NearWord, Onward, PlaneRun, Sought, prefetch,
+    BlockRun, GOES_ON, Kernel, Lines, NearBlock, NearEntry, Onward, Sought, prefetch,
 };
 use super::*;
 
 /// Runs of several lengths, each with another query and distance.
-fn check_runs(words: &[u32], query: u32, k: u32) {
-    let plane: Vec<U32> = words.iter().copied().map(U32::new).collect();
-    let runs: Vec<PlaneRun> = (0..4)
+fn check_runs(words: &[u64], query: u16, k: u32) {
+    let blocks: Vec<U16> = words.iter().map(|word| U16::new((word >> 20) as u16)).collect();
+    let runs: Vec<BlockRun> = (0..4)
         .map(|run| {
-            let plane = plane.get(run * 3..).unwrap_or(&[]);
-            PlaneRun {
-                plane,
-                query: query.rotate_left(run as u32),
-                k: k.saturating_sub(run as u32),
-            }
+            let blocks = blocks.get(run * 3..).unwrap_or(&[]);
+            let query = query.rotate_left(run as u32);
+            BlockRun { blocks, query, most: k.saturating_sub(run as u32) }
         })
         .collect();
-    let mut truth = vec![NearWord { run: 7, index: 7 }];
+    let mut truth = vec![NearBlock { run: 7, index: 7 }];
     for (run, compared) in (0..).zip(&runs) {
-        for (index, word) in (0..).zip(compared.plane) {
-            if (word.get() ^ compared.query).count_ones() <= compared.k {
-                truth.push(NearWord { run, index });
+        for (index, block) in (0..).zip(compared.blocks) {
+            if (block.get() ^ compared.query).count_ones() <= compared.most {
+                truth.push(NearBlock { run, index });
             }
         }
     }
     for kernel in Kernel::available() {
-        let mut out = vec![NearWord { run: 7, index: 7 }];
+        let mut out = vec![NearBlock { run: 7, index: 7 }];
         kernel.near_in_runs(&runs, &mut out);
         assert_eq!(out, truth, "{}", kernel.name());
     }
@@ -87,8 +84,7 @@ fn every_length_around_a_block_is_compared_to_its_end() {
     for length in 0..words.len() {
         for k in [0, 8, 16, 32, 64] {
             check_u64(&words[..length], words[0], k);
-            let plane: Vec<u32> = words[..length].iter().map(|word| *word as u32).collect();
-            check_runs(&plane, words[0] as u32, k);
+            check_runs(&words[..length], (words[0] >> 20) as u16, k / 4);
         }
     }
 }
@@ -129,8 +125,8 @@ proptest! {
         let words = fingerprints(kind, n, seed);
         let query = words.first().copied().filter(|_| member).unwrap_or(seed);
         check_u64(&words, query, k);
-        let plane: Vec<u32> = words.iter().map(|word| (word >> 16) as u32).collect();
-        check_runs(&plane, (query >> 16) as u32, k);
+        check_runs(&words, (query >> 20) as u16, least.min(k));
+        check_runs(&words, (query >> 20) as u16, k);
         check_lines(&words, (query >> 16) as u32, least.min(k), k);
     }
 }

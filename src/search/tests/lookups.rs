@@ -46,7 +46,7 @@ fn wide_queries_of_more_probes_than_a_round() {
     let hot = hot.map(|(i, f)| if i % 3 > 0 { f >> 16 | 0xabcd << 48 } else { f }).collect();
     for all in [canonical(hot), canonical(fingerprints(Kind::Biased, 10_000, 3))] {
         let queries = queries(&all, 30, 10);
-        for shape in [plain(0), plain(5), plain(16), STEPPED] {
+        for shape in [rotations(0), rotations(5), rotations(16), buckets(5, 20)] {
             let tables = tables(&all, shape);
             for k in 0..=12 {
                 check_together(&all, &tables, Way::Rotations, &queries, k);

@@ -196,8 +196,8 @@ fn index<C>(
         Shape::Column => Index::None,
         Shape::Rotations(address) => {
             let tables = std::array::from_fn(|table| Rotation {
-                directory: take(Part::Directory(table)),
-                planes: take(Part::Planes(table)),
+                buckets: take(Part::Buckets(table)),
+                rest: take(Part::Rest(table)),
                 ordinals: take(Part::Ordinals(table)),
             });
             Index::Rotations(Rotations { address, tables })
@@ -218,12 +218,15 @@ fn tables(fingerprints: &[u64], shape: Shape) -> Tables<Bytes> {
     Tables::new(column(fingerprints), census(fingerprints), index).unwrap()
 }
 
-/// Plain rotations addressed by so many bits.
-fn plain(bits: u32) -> Shape {
-    Shape::Rotations(Address { bits, stepped: false })
+/// Rotations addressed by so many bits, with buckets of one line.
+fn rotations(bits: u32) -> Shape {
+    buckets(bits, 1)
 }
 
-const STEPPED: Shape = Shape::Rotations(Address { bits: 16, stepped: true });
+/// The same with buckets of so many lines.
+fn buckets(bits: u32, lines: u32) -> Shape {
+    Shape::Rotations(Address { bits, lines })
+}
 
 fn cells(count: u32) -> Shape {
     Shape::Cells { count }
@@ -232,8 +235,8 @@ fn cells(count: u32) -> Shape {
 fn shapes() -> impl Strategy<Value = Shape> {
     prop_oneof![
         Just(Shape::Column),
-        (0..=16_u32).prop_map(plain),
-        Just(STEPPED),
+        (0..=16_u32).prop_map(rotations),
+        (0..=8_u32, 2..=9_u32).prop_map(|(bits, lines)| buckets(bits, lines)),
         (1..3000_u32).prop_map(cells),
     ]
 }

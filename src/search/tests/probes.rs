@@ -42,17 +42,25 @@ fn blocks_and_planes_are_cut_from_the_top() {
     let fingerprint = 0x0123_4567_89ab_cdef;
     assert_eq!(Block::ALL.map(|b| b.bucket(fingerprint, 16)), [0x0123, 0x4567, 0x89ab, 0xcdef]);
     assert_eq!(Block::ALL.map(|b| b.bucket(fingerprint, 4)), [0x0, 0x4, 0x8, 0xc]);
-    assert_eq!(
-        Block::ALL.map(|b| b.plane(fingerprint)),
-        [0x4567_89ab, 0x89ab_cdef, 0xcdef_0123, 0x0123_4567]
-    );
+    assert_eq!(Block::ALL.map(|b| b.value(fingerprint)), [0x0123, 0x4567, 0x89ab, 0xcdef]);
+    assert_eq!(Block::Fourth.next(), Block::First);
 }
 
 #[test]
-fn directories_stay_small_against_their_entries() {
-    let bits = |n| Address::plain(n).bits;
-    assert_eq!([0, 1, 128, 129, 512, 513].map(bits), [4, 4, 4, 5, 6, 7]);
-    assert_eq!([1 << 19, (1 << 19) + 1, u32::MAX].map(bits), [16, 16, 16]);
+fn buckets_are_filled_well_and_seldom_go_on() {
+    let of = |n| (Address::of(n).bits, Address::of(n).lines);
+    assert_eq!(
+        [0, 1, 25, 26, 51, 52, 1024].map(of),
+        [0, 1, 25, 26, 51, 52, 1024].map(|n: u32| {
+            // As the page on the format has it.
+            let fits = |bits: &u32| f64::from(n) / f64::from(1 << bits) > 12.8;
+            let bits = (0..=16).rev().find(fits).unwrap_or(0);
+            let lines = (f64::from(n) / f64::from(1 << bits) / 25.6).ceil().max(1.0);
+            (bits, lines as u32)
+        })
+    );
+    assert_eq!([1_000_000, 10_000_000].map(of), [(16, 1), (16, 6)]);
+    assert_eq!(of(u32::MAX), (16, 2560));
 }
 
 #[test]
@@ -117,23 +125,6 @@ fn the_last_rotation_that_finds_a_difference_is_the_one_that_the_ring_names() {
 }
 
 #[test]
-fn what_is_left_to_later_rotations_is_reported_by_them() {
-    let mut random = Random(9);
-    for k in 0..=16 {
-        let reach = Reach::within(k);
-        for _ in 0..2000 {
-            let difference = random.near(0, k.into());
-            for block in Block::ALL {
-                let distance = block.bucket(difference, 16).count_ones();
-                if reach.left_to_later(block, distance, block.plane(difference)) {
-                    assert!(!reach.last_found_by(block, difference));
-                }
-            }
-        }
-    }
-}
-
-#[test]
 fn narrow_queries_use_tables_and_wide_ones_scan() {
     let n = 1_000_000;
     let fingerprints = canonical(fingerprints(Kind::Even, 40_000, 3));
@@ -147,7 +138,7 @@ fn narrow_queries_use_tables_and_wide_ones_scan() {
             Shape::Cells { .. } => assert_eq!(way(3), Way::Cells),
         }
     }
-    let probes = |k| Cost::of_tables(plain(16), n, k).unwrap().probes;
+    let probes = |k| Cost::of_tables(rotations(16), n, k).unwrap().probes;
     assert_eq!([3, 8].map(probes), [4.0, 137.0 + 3.0 * 17.0]);
     let probes = |k| Cost::of_tables(cells(1 << 20), n, k).unwrap().probes;
     assert_eq!([0, 1, 2, 3].map(probes), [1.0, 2.0, 1.0 + 497.0 / 32.0, 2.0 * 497.0 / 32.0]);
@@ -160,8 +151,8 @@ fn narrow_queries_use_tables_and_wide_ones_scan() {
 #[test]
 fn the_shape_follows_from_the_numbers() {
     assert_eq!(Shape::choose(1000, 3, 48), Shape::Column);
-    assert_eq!(Shape::choose(1_000_000, 3, 48), plain(16));
-    assert_eq!(Shape::choose(10_000_000, 3, 48), STEPPED);
+    assert_eq!(Shape::choose(1_000_000, 3, 48), rotations(16));
+    assert_eq!(Shape::choose(10_000_000, 3, 48), buckets(16, 6));
     assert_eq!(Shape::choose(100_000_000, 3, 48), cells(cell_count(100_000_000)));
     assert_eq!(Shape::choose(1_000_000, 3, 40), cells(cell_count(1_000_000)));
     assert_eq!(Shape::choose(1_000_000, 3, 20), Shape::Column);

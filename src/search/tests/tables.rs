@@ -35,7 +35,15 @@ fn every_distance_is_exact_for_small_sets() {
     for kind in KINDS {
         for n in [0, 1, 2, 17, 600] {
             let fingerprints = canonical(fingerprints(kind, n, n as u64));
-            for shape in [Shape::Column, plain(0), plain(4), plain(7), cells(2), cells(60)] {
+            for shape in [
+                Shape::Column,
+                rotations(0),
+                buckets(0, 19),
+                rotations(4),
+                rotations(7),
+                cells(2),
+                cells(60),
+            ] {
                 let tables = tables(&fingerprints, shape);
                 assert_eq!(tables.len() as usize, fingerprints.len());
                 for query in queries(&fingerprints, 4, 5) {
@@ -49,7 +57,7 @@ fn every_distance_is_exact_for_small_sets() {
 #[test]
 fn every_distance_is_exact_with_all_bits_of_address() {
     let fingerprints = canonical(fingerprints(Kind::Clustered, 1000, 6));
-    for shape in [plain(16), STEPPED] {
+    for shape in [rotations(16), buckets(16, 2)] {
         let tables = tables(&fingerprints, shape);
         let query = fingerprints[17] ^ 0b101;
         for k in 0..=64 {
@@ -86,7 +94,7 @@ fn a_hot_bucket_stays_exact() {
     let fingerprints: Vec<u64> =
         fingerprints(Kind::Even, 20_000, 9).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
     let fingerprints = canonical(fingerprints);
-    for shape in [plain(16), STEPPED] {
+    for shape in [rotations(16), buckets(3, 40), buckets(0, 300)] {
         let tables = tables(&fingerprints, shape);
         for query in queries(&fingerprints, 20, 10) {
             (0..6).for_each(|k| check(&fingerprints, &tables, query, k));
@@ -97,42 +105,53 @@ fn a_hot_bucket_stays_exact() {
 #[test]
 fn buckets_keep_the_canonical_order() {
     let fingerprints = canonical(fingerprints(Kind::Biased, 2000, 11));
-    for shape in [plain(6), STEPPED] {
-        let Shape::Rotations(address) = shape else { unreachable!() };
-        let columns = build(&fingerprints, shape, PLENTY);
+    for (bits, lines) in [(6, 1), (4, 3), (0, 1), (0, 63), (16, 1)] {
+        let columns = build(&fingerprints, buckets(bits, lines), PLENTY);
         for rotation in 0..BLOCKS {
-            let u32s = |part| -> Vec<u32> {
+            let u16s = |part| -> Vec<u16> {
                 let bytes: &[u8] = &columns[&part];
-                bytes.as_chunks().0.iter().map(|&entry| u32::from_le_bytes(entry)).collect()
+                bytes.as_chunks().0.iter().map(|&place| u16::from_le_bytes(place)).collect()
             };
-            let starts = u32s(Part::Directory(rotation));
-            assert_eq!(starts.len(), address.steps() as usize + 1);
-            assert_eq!(starts.last().copied(), Some(fingerprints.len() as u32));
-            let mut truth: Vec<(u64, u32, u32)> = (0..)
+            let of_bucket = |fingerprint: u64| -> (usize, u16) {
+                let turned = fingerprint.rotate_left(16 * rotation as u32);
+                let bucket = if bits == 0 { 0 } else { turned >> (64 - bits) };
+                (bucket as usize, (turned << 16 >> 48) as u16)
+            };
+            let mut truth: Vec<_> = (0_u32..)
                 .zip(&fingerprints)
-                .map(|(ordinal, fingerprint)| {
-                    let turned = fingerprint.rotate_left(16 * rotation as u32);
-                    let next = (turned << 16 >> 48).count_ones().min(15);
-                    let step = match address.stepped {
-                        true => turned >> 48 << 4 | u64::from(next),
-                        false => turned >> (64 - address.bits),
-                    };
-                    (step, ordinal, (turned << 16 >> 32) as u32)
-                })
+                .map(|(ordinal, f)| (of_bucket(*f).0, ordinal, of_bucket(*f).1))
                 .collect();
             truth.sort_unstable();
-            assert!(truth.iter().map(|entry| entry.1).eq(u32s(Part::Ordinals(rotation))));
-            assert!(truth.iter().map(|entry| entry.2).eq(u32s(Part::Planes(rotation))));
-            for (step, start) in (0..).zip(starts) {
-                assert_eq!(truth.partition_point(|entry| entry.0 < step), start as usize);
+            let ordinals = columns[&Part::Ordinals(rotation)].as_chunks().0.iter();
+            let ordinals = ordinals.map(|&ordinal| u32::from_le_bytes(ordinal));
+            assert!(truth.iter().map(|entry| entry.1).eq(ordinals));
+            let (all, rest) = (u16s(Part::Buckets(rotation)), u16s(Part::Rest(rotation)));
+            let (mut entry, mut at_rest) = (0, 0);
+            for (bucket, places) in all.chunks(32 * lines as usize).enumerate() {
+                let count = truth.iter().filter(|entry| entry.0 == bucket).count();
+                let number = |at: usize| u32::from(places[at]) | u32::from(places[at + 1]) << 16;
+                let is_full = count > places.len() - 2;
+                let head = if is_full { 26..32 } else { 30..32 };
+                assert_eq!(number(30), entry as u32 | u32::from(is_full) << 31);
+                let mut stored: Vec<u16> = [&places[..head.start], &places[32..]].concat();
+                if is_full {
+                    let left = count - stored.len();
+                    assert_eq!((number(26), number(28)), (at_rest as u32, left as u32));
+                    stored.extend(&rest[at_rest..at_rest + left]);
+                    at_rest += left;
+                }
+                let of_truth = truth[entry..entry + count].iter().map(|entry| entry.2);
+                assert!(of_truth.eq(stored[..count].iter().copied()));
+                entry += count;
             }
+            assert_eq!((entry, at_rest), (fingerprints.len(), rest.len()));
         }
     }
 }
 
 #[test]
 fn an_error_of_the_reader_ends_the_build() {
-    for shape in [plain(4), cells(90)] {
+    for shape in [rotations(4), cells(90)] {
         for threads in [1, 3] {
             let fail = |_: u32, _: &mut [u64]| Err(Fault::OutOfRange(0..1));
             let resources = Resources { memory_bytes: 0, threads };
@@ -158,7 +177,7 @@ fn the_column_is_read_as_often_as_promised() {
     };
     let passes = |shape, memory_bytes| passes_on(1, shape, memory_bytes);
     for (memory_bytes, parts) in [(60_000, 1), (36_000, 1), (8_000, 5), (0, 12)] {
-        assert_eq!(passes(plain(9), memory_bytes), 4 * (1 + parts));
+        assert_eq!(passes(rotations(9), memory_bytes), 4 * (1 + parts));
     }
     for (memory_bytes, counting, parts) in [(60_000, 1, 1), (24_000, 1, 2), (8_000, 2, 6)] {
         assert_eq!(passes(cells(300), memory_bytes), 2 * (counting + parts));
@@ -182,7 +201,9 @@ fn skewed_sets_are_built_alike_in_any_memory() {
             _ => random.next() & 0xff00_0000_ffff_ffff,
         });
         let all = canonical(some.collect());
-        for shape in [plain(16), plain(0), plain(3), STEPPED, cells(2), cells(5000)] {
+        for shape in
+            [rotations(16), rotations(0), rotations(3), buckets(5, 3), cells(2), cells(5000)]
+        {
             let truth = build(&all, shape, PLENTY);
             tables(&all, shape).check().unwrap();
             for memory_bytes in [n * 12, n * 12 + 12, n * 4, 300_000] {
@@ -239,7 +260,7 @@ fn many_groups_and_many_parts_give_the_same_bytes() {
     // Half of them in one bucket of the first rotation, and in few cells.
     let hot = even.iter().enumerate().map(|(i, f)| if i % 2 == 0 { f >> 16 } else { *f }).collect();
     for fingerprints in [canonical(even.clone()), canonical(hot)] {
-        for shape in [plain(16), STEPPED, cells(9000)] {
+        for shape in [rotations(16), buckets(9, 20), cells(9000)] {
             let truth = build(&fingerprints, shape, PLENTY);
             for (memory_bytes, threads) in [(2_000_000, 1), (2_000_000, 4), (100_000, 2)] {
                 let resources = Resources { memory_bytes, threads };
@@ -256,7 +277,7 @@ fn a_batch_is_answered_like_its_queries_one_by_one() {
         for n in [0, 1, 600, 30_000] {
             let fingerprints = canonical(fingerprints(kind, n, 11));
             let queries = queries(&fingerprints, 60, 12);
-            for shape in [Shape::Column, plain(9), STEPPED, cells(2800)] {
+            for shape in [Shape::Column, rotations(9), buckets(7, 11), cells(2800)] {
                 let tables = tables(&fingerprints, shape);
                 for k in [0, 1, 2, 3, 4, 8, 64] {
                     let mut found = ByPlace(vec![Vec::new(); queries.len()]);

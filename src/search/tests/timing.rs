@@ -4,9 +4,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::{U16, U64};
 
-use super::super::kernel::{Kernel, PlaneRun};
+use super::super::kernel::{BlockRun, Kernel};
 use super::*;
 
 /// Nanoseconds for each of `count` things done by `run`: the best of three runs, for whatever else
@@ -161,16 +161,16 @@ fn index_in_memory() {
 fn kernels() {
     let words = fingerprints(Kind::Even, 8192, 44);
     let column: Vec<U64> = words.iter().copied().map(U64::new).collect();
-    let plane: Vec<U32> = words.iter().map(|&word| U32::new(word as u32)).collect();
+    let blocks: Vec<U16> = words.iter().map(|&word| U16::new(word as u16)).collect();
     for kernel in Kernel::available() {
         let (mut out, mut near) = (Vec::new(), Vec::new());
-        for length in [15, 152, 8192] {
+        for length in [9, 32, 8192] {
             let rounds = 40_000_000 / length;
-            let u32_ns = ns_each(rounds * length, || {
+            let u16_ns = ns_each(rounds * length, || {
                 for round in 0..rounds {
                     near.clear();
-                    let plane = black_box(&plane[..length]);
-                    let run = PlaneRun { plane, query: round as u32, k: 3 };
+                    let blocks = black_box(&blocks[..length]);
+                    let run = BlockRun { blocks, query: round as u16, most: 1 };
                     kernel.near_in_runs(&[run], &mut near);
                 }
             });
@@ -180,7 +180,7 @@ fn kernels() {
                     kernel.near_u64(black_box(&column[..length]), round as u64, 3, &mut out);
                 }
             });
-            println!("{:8} {length:5}: {u32_ns:.3} ns a u32, {u64_ns:.3} a u64", kernel.name());
+            println!("{:8} {length:5}: {u16_ns:.3} ns a u16, {u64_ns:.3} a u64", kernel.name());
         }
     }
 }
