@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
+use zerocopy::little_endian::U16;
 
 use super::super::column::{Column, LINE_BYTES};
 use super::super::kernel::{BlockRun, Kernel, NearBlock, prefetch};
@@ -67,21 +68,19 @@ impl<'c, C: Column> RotationGround<'c, C> {
         self.rotations.of(block).bucket(bucket, self.rotations.address)
     }
 
-    /// What to compare for a probe in blocks of its rotation.
+    /// Aims probes of a query in the rotation of a block.
     #[inline]
-    fn compared<'b>(
-        &self,
-        fingerprint: u64,
-        Probe { block, distance, .. }: Probe,
-        blocks: &'b [zerocopy::little_endian::U16],
-    ) -> BlockRun<'b> {
-        let most = self.reach.slack(block, distance).unwrap_or(0);
-        BlockRun { blocks, query: block.next().value(fingerprint), most }
+    fn aim(&self, number: usize, fingerprint: u64, block: Block) -> impl Fn(Probe) -> Aimed {
+        let (reach, query) = (self.reach, block.next().value(fingerprint));
+        move |Probe { bucket, distance, .. }| {
+            let most = reach.slack(block, distance).unwrap_or(0);
+            Aimed { fingerprint, number, place: Place { block, bucket }, query, most }
+        }
     }
 
     /// The bytes that a probe compares: those of the bucket, and those in which it goes on.
     pub(in super::super) fn bytes(&self, probe: Probe) -> Result<[&'c [u8]; 2], C::Error> {
-        let bucket = self.bucket(Place::of(probe))?;
+        let bucket = self.bucket(Place { block: probe.block, bucket: probe.bucket })?;
         let rest = self.rotations.of(probe.block).rest(bucket.rest().0)?;
         Ok([bucket.places.as_bytes(), rest.as_bytes()])
     }
@@ -92,12 +91,6 @@ impl<'c, C: Column> RotationGround<'c, C> {
 pub(super) struct Place {
     block: Block,
     bucket: u32,
-}
-
-impl Place {
-    fn of(Probe { block, bucket, .. }: Probe) -> Self {
-        Self { block, bucket }
-    }
 }
 
 impl<C: Column> Ground for RotationGround<'_, C> {
@@ -131,10 +124,19 @@ struct Aimed {
     fingerprint: u64,
     /// The query's number among all.
     number: usize,
-    probe: Probe,
+    place: Place,
+    /// What blocks are compared with, and in how many bits they may differ.
+    query: u16,
+    most: u32,
 }
 
 impl Aimed {
+    /// What to compare in blocks of its rotation.
+    #[inline]
+    fn compared<'b>(&self, blocks: &'b [U16]) -> BlockRun<'b> {
+        BlockRun { blocks, query: self.query, most: self.most }
+    }
+
     /// Takes an entry that is near to be looked up.
     fn survive<C: Column, F: Finds>(
         &self,
@@ -142,9 +144,9 @@ impl Aimed {
         entry: Option<u32>,
         survivors: &mut Survivors<'_, F, Place>,
     ) -> Result<(), C::Error> {
-        let &Aimed { fingerprint: query, number, probe } = self;
+        let &Aimed { fingerprint: query, number, place, .. } = self;
         let Some(entry) = entry.filter(|entry| *entry < ground.n) else { return Ok(()) };
-        survivors.add(ground, Survivor { query, number, place: Place::of(probe), entry })
+        survivors.add(ground, Survivor { query, number, place, entry })
     }
 }
 
@@ -201,15 +203,15 @@ impl<const PROBES: usize> Round<PROBES> {
         let Self { probes, going_on } = self;
         let mut runs: ArrayVec<BlockRun<'_>, PROBES> = ArrayVec::new();
         for aimed in &*probes {
-            let bucket = ground.bucket(Place::of(aimed.probe))?;
-            runs.push(ground.compared(aimed.fingerprint, aimed.probe, bucket.places));
+            let bucket = ground.bucket(aimed.place)?;
+            runs.push(aimed.compared(bucket.places));
             if bucket.goes_on() {
                 going_on.push(ask_for_rest(ground, *aimed, &bucket)?);
             }
         }
         each_near(&runs, near, |run, place| {
             let Some(aimed) = probes.get(run) else { return Ok(()) };
-            let bucket = ground.bucket(Place::of(aimed.probe))?;
+            let bucket = ground.bucket(aimed.place)?;
             aimed.survive(ground, bucket.entry(place), survivors)
         })?;
         probes.clear();
@@ -238,7 +240,7 @@ fn ask_for_rest<C: Column>(
     bucket: &Bucket<'_>,
 ) -> Result<GoingOn, C::Error> {
     let (range, first) = bucket.rest();
-    let blocks = ground.rotations.of(aimed.probe.block).rest(range.clone())?;
+    let blocks = ground.rotations.of(aimed.place.block).rest(range.clone())?;
     prefetch(blocks.as_bytes());
     Ok(GoingOn { aimed, range, first })
 }
@@ -249,9 +251,10 @@ fn compare_rest<C: Column, F: Finds>(
     near: &mut Vec<NearBlock>,
     survivors: &mut Survivors<'_, F, Place>,
 ) -> Result<(), C::Error> {
-    let blocks = ground.rotations.of(aimed.probe.block).rest(range)?;
-    let run = ground.compared(aimed.fingerprint, aimed.probe, blocks);
-    each_near(&[run], near, |_, place| aimed.survive(ground, first.checked_add(place), survivors))
+    let blocks = ground.rotations.of(aimed.place.block).rest(range)?;
+    each_near(&[aimed.compared(blocks)], near, |_, place| {
+        aimed.survive(ground, first.checked_add(place), survivors)
+    })
 }
 
 /// One query that looks into no more than its own bucket in each rotation, step by step.
@@ -274,16 +277,19 @@ impl<'c, C: Column> Own<'c, C> {
 
     /// The probes, one in each rotation that is needed: the first `k + 1`.
     #[inline]
-    fn probes(&self) -> impl Iterator<Item = Probe> + use<'c, C> {
+    fn probes(&self) -> impl Iterator<Item = Aimed> + use<'c, C> {
         let Self { ground, fingerprint, .. } = *self;
         let blocks = Block::ALL.into_iter().take(ground.k as usize + 1);
-        blocks.map(move |block| Probe::own(block, fingerprint, ground.bits()))
+        blocks.map(move |block| {
+            let probe = Probe::own(block, fingerprint, ground.bits());
+            ground.aim(0, fingerprint, block)(probe)
+        })
     }
 
     /// Sets out: asks for the buckets.
     #[inline]
     pub(in super::super) fn begin(&mut self) {
-        self.probes().for_each(|probe| self.ground.expect(Place::of(probe)));
+        self.probes().for_each(|aimed| self.ground.expect(aimed.place));
     }
 
     /// Compares the buckets when they have come, and asks for what they go on in.
@@ -292,10 +298,10 @@ impl<'c, C: Column> Own<'c, C> {
         let ground = self.ground;
         let mut runs = [BlockRun::default(); BLOCKS];
         let mut goes_on = false;
-        for (probe, run) in self.probes().zip(&mut runs) {
-            let bucket = ground.bucket(Place::of(probe))?;
+        for (aimed, run) in self.probes().zip(&mut runs) {
+            let bucket = ground.bucket(aimed.place)?;
             goes_on |= bucket.goes_on();
-            *run = ground.compared(self.fingerprint, probe, bucket.places);
+            *run = aimed.compared(bucket.places);
         }
         if self.is_short() {
             let runs = runs.get(..=ground.k as usize).unwrap_or(&runs);
@@ -313,10 +319,8 @@ impl<'c, C: Column> Own<'c, C> {
 
     #[inline(never)]
     fn ask_for_rests(&self) -> Result<(), C::Error> {
-        for probe in self.probes() {
-            let bucket = self.ground.bucket(Place::of(probe))?;
-            let rest = self.ground.rotations.of(probe.block).rest(bucket.rest().0)?;
-            prefetch(rest.as_bytes());
+        for aimed in self.probes() {
+            ask_for_rest(&self.ground, aimed, &self.ground.bucket(aimed.place)?)?;
         }
         Ok(())
     }
@@ -331,17 +335,15 @@ impl<'c, C: Column> Own<'c, C> {
     #[inline(never)]
     fn look_up(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
         let ground = self.ground;
-        let (fingerprint, number) = (self.fingerprint, 0);
         let mut near = std::mem::take(&mut self.near);
         let mut survivors = Survivors::new(finds);
         let mut round: Round<BLOCKS> = Round::new();
-        for (run, probe) in (0..).zip(self.probes()) {
-            let aimed = Aimed { fingerprint, number, probe };
+        for (run, aimed) in (0..).zip(self.probes()) {
             if !self.is_short() {
                 round.probes.push(aimed);
                 continue;
             }
-            let bucket = ground.bucket(Place::of(probe))?;
+            let bucket = ground.bucket(aimed.place)?;
             for near in near.iter().filter(|near| near.run == run) {
                 aimed.survive(&ground, bucket.entry(near.index), &mut survivors)?;
             }
@@ -380,8 +382,8 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         fingerprint: u64,
     ) -> Result<(), C::Error> {
         let ground = self.ground;
-        let aim = |probe| Aimed { fingerprint, number, probe };
         for block in Block::ALL {
+            let aim = ground.aim(number, fingerprint, block);
             match ground.reach.of(block) {
                 0 => {}
                 1 => self.add(aim(Probe::own(block, fingerprint, ground.bits())))?,
@@ -398,7 +400,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
     /// Asks for the bucket of a probe.
     #[inline]
     fn add(&mut self, aimed: Aimed) -> Result<(), C::Error> {
-        self.ground.expect(Place::of(aimed.probe));
+        self.ground.expect(aimed.place);
         let round = self.rounds.filled();
         round.probes.push(aimed);
         if round.probes.is_full() { self.turn() } else { Ok(()) }

@@ -8,6 +8,10 @@ use super::super::tables::{Candidate, Finds};
 /// Entries that are looked up together.
 const SURVIVORS: usize = 32;
 
+/// So few are likely near as a whole: what is kept of them elsewhere is asked for, too. Wide searches
+/// have many, and most of them are not.
+const FEW: usize = 4;
+
 /// What is looked into.
 pub(super) trait Ground {
     type Column: Column;
@@ -67,10 +71,13 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
     /// Compares them, and hands over those that are near.
     pub(super) fn settle<G: Ground<Place = P>>(&mut self, ground: &G) -> Result<(), Error<G>> {
         let column = ground.fingerprints();
+        let few = self.entries.len() <= FEW;
         for Survivor { place, entry, .. } in &mut self.entries {
             let ordinal = ordinal_at(ground.ordinals(*place), *entry, ground.len())?;
             column.expect(u64::from(ordinal) * U64_BYTES);
-            self.finds.expect(ordinal);
+            if few {
+                self.finds.expect(ordinal);
+            }
             *entry = ordinal;
         }
         for Survivor { query, number, place, entry: ordinal } in self.entries.drain(..) {
