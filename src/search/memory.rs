@@ -28,7 +28,7 @@ const NODE_ENTRIES: usize = 9;
 /// holds the latest entries; when it is full, it moves behind an empty one. The buckets start few
 /// and are doubled as they fill, up to the 16 bits of a block.
 ///
-/// Memory: at least 4 KiB; 70 to 120 bytes for each fingerprint up to 300,000, some 55 from a million
+/// Memory: at least 4 KiB; 60 to 100 bytes for each fingerprint up to 300,000, some 55 from a million
 /// on, and as with a `Vec`, room for more.
 #[derive(Clone, Debug)]
 pub struct Chains {
@@ -146,7 +146,7 @@ impl Chains {
     /// fingerprints get numbers of their own.
     ///
     /// Cost: a memory line in each of four tables, 50 to 80 ns, and as much again for doubling the
-    /// buckets now and then. That takes some 10 ms the last time, at 163,840 fingerprints, half of
+    /// buckets now and then. That takes some 10 ms the last time, at 196,608 fingerprints, half of
     /// it the operating system's for 16 MiB of fresh memory.
     ///
     /// # Panics

@@ -27,28 +27,25 @@
 //!               block 0  block 1  block 2  block 3
 //! fingerprint   [ 16 b ] [ 16 b ] [ 16 b ] [ 16 b ]
 //!
-//! rotation 0    bucket   [---- plane ----]              directory: where a bucket starts
-//! rotation 1             bucket   [---- plane ----]     planes:    u32 per entry
-//! rotation 2    ---- ]            bucket   [-- plane    ordinals:  u32 per entry
-//! rotation 3    [---- plane ----]          bucket
+//! rotation 0    bucket   entry                          buckets:   lines of u16, one per entry
+//! rotation 1             bucket   entry                 ordinals:  u32 per entry
+//! rotation 2                      bucket   entry
+//! rotation 3    entry                      bucket
 //! ```
 //!
-//! A bucket is a run of *planes*, the 32 bits that follow the block, which are compared 8 or 16 at a
-//! time where the processor can. The few entries whose plane is near are looked up in the canonical
-//! column, and reported if they are near as a whole and no later rotation finds them: so each is
-//! reported once.
-//!
-//! From some millions on, buckets are *stepped*: ordered by the popcount of the block that comes
-//! next. On a ring of blocks the principle says more: some block agrees *and* the next one differs in
-//! one bit at most (for k = 3), so two fifths of a bucket are compared, in one run.
+//! A bucket is a memory line, or as many lines as all others, and so is found without a directory: a
+//! search waits for memory once. Of each fingerprint it has the block that comes next, and these are
+//! compared 16 or 32 at a time where the processor can. That is enough, because on a ring of blocks
+//! the principle says more: some block agrees *and* the next one differs in one bit at most (for k =
+//! 3). The few entries that are so near are looked up in the canonical column, and reported if they
+//! are near as a whole and no later rotation finds them: so each is reported once.
 //!
 //! ## Cells
 //!
-//! In large sets even that is hundreds of memory lines. Two tables by halves of 32 bits, looked up
-//! within a distance of 1 each, would have thousands of times smaller buckets, but 33 lookups a half.
-//! If fingerprints are filed under the nearest word of a Hamming code instead, 16 will do; and if a
-//! bucket is one memory line that needs no directory, k = 3 costs 31 lines that come at the same
-//! time, however large the set is.
+//! In large sets the bucket of a block is hundreds of memory lines. Two tables by halves of 32 bits,
+//! looked up within a distance of 1 each, have thousands of times smaller ones, but 33 lookups a half.
+//! If fingerprints are filed under the nearest word of a Hamming code instead, 16 will do: with one
+//! memory line for each, k = 3 costs 31 lines that come at the same time, however large the set is.
 //!
 //! # Choosing
 //!
@@ -88,6 +85,7 @@ mod memory;
 mod plan;
 mod probe;
 mod rotation;
+mod scan;
 mod scratch;
 mod shape;
 mod shards;

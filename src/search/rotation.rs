@@ -33,6 +33,14 @@ const NUMBER: u32 = 30;
 /// Those that say where in the rest a bucket goes on, and with how many entries.
 const REST: [u32; 2] = [26, 28];
 
+const _: () = {
+    let [start, len] = REST;
+    assert!(start + 2 == len && len + 2 == NUMBER && NUMBER + 2 == LINE_PLACES);
+    assert!(LINE_PLACES as u64 * U16_BYTES == LINE_BYTES);
+    // The number of an entry, which begins with one of 31 bits, is one of 32.
+    assert!(LINES_MAX <= (1 << 31) / LINE_PLACES);
+};
+
 /// The places of a bucket that hold no entries: its head.
 fn head_places(goes_on: bool) -> Range<u32> {
     let [rest, _] = REST;
@@ -50,7 +58,7 @@ pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
 pub struct Address {
     /// How many of the top bits of a block tell its bucket: 0 to 16.
     pub bits: u32,
-    /// How many memory lines a bucket has: 1 at least.
+    /// How many memory lines a bucket has: 1 to 2^26.
     pub lines: u32,
 }
 
@@ -94,7 +102,7 @@ impl Address {
     }
 
     /// Whether there can be such buckets.
-    pub(super) fn is_possible(self) -> bool {
+    pub(crate) fn is_possible(self) -> bool {
         self.bits <= BLOCK_BITS && (1..=LINES_MAX).contains(&self.lines)
     }
 
@@ -240,10 +248,10 @@ impl<C: Column> Rotations<C> {
         for block in Block::ALL {
             let rotation = self.of(block);
             let (mut entry, mut rest) = (0, 0);
-            for number in 0..self.address.buckets() {
-                let bucket = rotation.bucket(number, self.address)?;
+            for bucket_number in 0..self.address.buckets() {
+                let bucket = rotation.bucket(bucket_number, self.address)?;
                 let out_of_place = || {
-                    let offset = u64::from(number) * self.address.bucket_bytes();
+                    let offset = u64::from(bucket_number) * self.address.bucket_bytes();
                     rotation.buckets.damaged(offset, "a bucket that is not what it should be")
                 };
                 let (in_rest, _) = bucket.rest();
@@ -257,7 +265,7 @@ impl<C: Column> Rotations<C> {
                 while entry < n {
                     let ordinal = ordinal_at(&rotation.ordinals, entry, n)?;
                     let fingerprint = u64_at(fingerprints, ordinal)?;
-                    if block.bucket(fingerprint, self.address.bits) != number {
+                    if block.bucket(fingerprint, self.address.bits) != bucket_number {
                         break;
                     }
                     let stored = blocks.next().map(|(_, stored)| stored).or_else(|| further.next());
@@ -281,7 +289,7 @@ impl<C: Column> Rotations<C> {
                 return Err(rotation.ordinals.damaged(0, "a rotation without all fingerprints"));
             }
             let behind = u64::from(rest) * U16_BYTES;
-            if rotation.rest.bytes(behind..behind + U16_BYTES).is_ok() {
+            if rotation.rest.bytes(behind..behind + 1).is_ok() {
                 return Err(rotation.rest.damaged(behind, "entries of no bucket"));
             }
         }

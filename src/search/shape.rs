@@ -71,7 +71,8 @@ impl Shape {
         ]
     }
 
-    /// Bytes on disk for each of `n` fingerprints, the fingerprint and its page included.
+    /// Bytes on disk for each of `n` evenly spread fingerprints, the fingerprint and its page included;
+    /// what is in the rest of rotations, some tenths, is not.
     #[must_use]
     pub fn bytes_each(self, n: u32) -> f64 {
         let each = |bytes: f64| bytes / f64::from(n.max(1));

@@ -1,15 +1,13 @@
 //! The tables of one set of fingerprints, and the search in them.
 
-use std::ops::Range;
-
 use super::cells::Cells;
-use super::column::{Column, Line, u64s};
+use super::column::{Column, Line};
 use super::cost::Cost;
-use super::kernel::Kernel;
 use super::lookup::{CellGround, CellLookup, Own, RotationGround, RotationLookup};
 use super::plan::{Plan, Planner, Way};
 use super::probe::{Block, Probes, Reach};
 use super::rotation::Rotations;
+use super::scan::scan;
 use super::shape::{INDEXED_MAX, Shape};
 use super::shards::{DISTANCE_MAX, Shards};
 
@@ -165,7 +163,8 @@ impl<C: Column> Tables<C> {
     /// order, the place always 0. Exact for every `k`; from 64 on that is all of them.
     ///
     /// Cost: what [`plan`](Self::plan) expects, plus 10 to 30 ns for each candidate found. The worst
-    /// case, of whatever data, is reading each column once. Allocates only if something is near.
+    /// case is reading each column once, of whatever fingerprints; tables that are not as they should be
+    /// may cost that for each probe. Allocates only if something is near.
     ///
     /// # Errors
     ///
@@ -263,16 +262,17 @@ impl<C: Column> Tables<C> {
 
     #[inline]
     fn ground<'c>(&'c self, rotations: &'c Rotations<C>, k: u32) -> RotationGround<'c, C> {
-        let (fingerprints, n) = (&self.fingerprints, self.len());
-        RotationGround { fingerprints, n, rotations, k, reach: Reach::within(k) }
+        let (fingerprints, shards, n) = (&self.fingerprints, &self.shards, self.len());
+        RotationGround { fingerprints, shards, n, rotations, k, reach: Reach::within(k) }
     }
 
     fn cell_ground<'c>(&'c self, cells: &'c Cells<C>, k: u32) -> CellGround<'c, C> {
         CellGround { fingerprints: &self.fingerprints, n: self.len(), cells, k }
     }
 
-    /// What [`find`](Self::find) meets on its way, without the time: probes, candidates, and memory
-    /// lines but those of hits. Costs about as much as the search.
+    /// What [`find`](Self::find) meets on its way, without the time: probes, candidates (places of
+    /// buckets and cells without an entry are compared, too), and memory lines but those of what is
+    /// looked up. Costs about as much as the search.
     ///
     /// # Errors
     ///
@@ -323,26 +323,10 @@ impl<C: Column> Tables<C> {
         &self,
         fingerprint: u64,
         k: u32,
-        mut found: impl FnMut(Candidate),
+        found: impl FnMut(Candidate),
     ) -> Result<(), C::Error> {
-        /// Fingerprints read at a time: 64 KiB, so that they are still in the cache when those
-        /// that are near are looked at again.
-        const STRIDE: u32 = 8192;
-        let kernel = Kernel::fastest();
-        let mut near = Vec::new();
-        let Range { mut start, end } = self.shards.around(fingerprint.count_ones(), k);
-        while start < end {
-            let stop = end.min(start.saturating_add(STRIDE));
-            let column = u64s(&self.fingerprints, start..stop)?;
-            kernel.near_u64(column, fingerprint, k, &mut near);
-            for index in near.drain(..) {
-                if let Some(word) = column.get(index as usize) {
-                    found(Candidate::new(start + index, word.get(), fingerprint));
-                }
-            }
-            start = stop;
-        }
-        Ok(())
+        let around = self.shards.around(fingerprint.count_ones(), k);
+        scan(&self.fingerprints, around, fingerprint, k, found)
     }
 }
 

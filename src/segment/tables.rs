@@ -333,7 +333,7 @@ fn read_shape(section: &SectionRef<'_>) -> Result<Shape> {
     let words = [section.u32_at(0)?, section.u32_at(1)?, section.u32_at(2)?, section.u32_at(3)?];
     match words {
         [0, 0, 0, 0] => Ok(Shape::Column),
-        [1, bits, lines, 0] if bits <= 16 && lines > 0 => {
+        [1, bits, lines, 0] if (Address { bits, lines }).is_possible() => {
             Ok(Shape::Rotations(Address { bits, lines }))
         }
         [2, 0, 0, count] if count > 0 => Ok(Shape::Cells { count }),

@@ -72,9 +72,9 @@ pub struct Resources {
 /// The bytes written are the same whatever the resources are.
 ///
 /// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
-/// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least) and 10
-/// MiB a thread at most. Time: some 20 ns for each entry and table in one pass, and some 5 for each
-/// pass more.
+/// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least), 10
+/// MiB a thread at most, and the lines of a bucket. Time: some 20 ns for each entry and table in one
+/// pass, and some 5 for each pass more.
 ///
 /// # Errors
 ///

@@ -144,10 +144,6 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
             self.sink.write(Part::Buckets(self.table), self.places.as_bytes())?;
             self.places.clear();
         }
-        if self.rest.len() >= PLACES {
-            self.sink.write(Part::Rest(self.table), self.rest.as_bytes())?;
-            self.rest.clear();
-        }
         if self.bucket + 1 < self.starts.len() {
             self.begin();
         }
@@ -168,7 +164,13 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         let place = place_of(self.taken, count > self.address.room());
         match self.places.get_mut(self.at + place as usize) {
             Some(to) => to.set(block),
-            None => self.rest.push(U16::new(block)),
+            None => {
+                self.rest.push(U16::new(block));
+                if self.rest.len() >= PLACES {
+                    self.sink.write(Part::Rest(self.table), self.rest.as_bytes())?;
+                    self.rest.clear();
+                }
+            }
         }
         self.taken += 1;
         Ok(())

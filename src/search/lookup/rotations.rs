@@ -11,10 +11,12 @@ use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U16;
 
-use super::super::column::{Column, LINE_BYTES};
+use super::super::column::{Column, LINE_BYTES, ordinal_at};
 use super::super::kernel::{BlockRun, Kernel, NearBlock, prefetch};
 use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach};
 use super::super::rotation::{Bucket, Rotations};
+use super::super::scan::scan;
+use super::super::shards::Shards;
 use super::super::tables::Finds;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
@@ -25,13 +27,17 @@ const ROUND: usize = 16;
 /// Lines of a bucket that are asked for: the processor notices longer runs by itself.
 const LINES_ASKED: u64 = 12;
 
+/// How many fingerprints a scan compares in the time in which one entry is looked up.
+const SCANNED: u64 = 32;
+
 /// Blocks that are compared at a time, all of which may be near; few runs have as many.
-const RUN: usize = 8192;
+const RUN: u32 = 8192;
 
 /// What is looked into, and how far.
 pub(in super::super) struct RotationGround<'c, C> {
     /// The canonical column.
     pub(in super::super) fingerprints: &'c C,
+    pub(in super::super) shards: &'c Shards,
     /// How many fingerprints there are.
     pub(in super::super) n: u32,
     pub(in super::super) rotations: &'c Rotations<C>,
@@ -158,12 +164,12 @@ fn each_near<E>(
     mut visit: impl FnMut(usize, u32) -> Result<(), E>,
 ) -> Result<(), E> {
     let kernel = Kernel::fastest();
-    if runs.iter().all(|run| run.blocks.len() <= RUN) {
+    if runs.iter().all(|run| run.blocks.len() <= RUN as usize) {
         kernel.near_in_runs(runs, near);
         return near.drain(..).try_for_each(|near| visit(near.run as usize, near.index));
     }
     for (number, run) in runs.iter().enumerate() {
-        for (start, blocks) in (0..).step_by(RUN).zip(run.blocks.chunks(RUN)) {
+        for (start, blocks) in (0..).step_by(RUN as usize).zip(run.blocks.chunks(RUN as usize)) {
             kernel.near_in_runs(&[BlockRun { blocks, ..*run }], near);
             near.drain(..).try_for_each(|near| visit(number, start + near.index))?;
         }
@@ -245,16 +251,38 @@ fn ask_for_rest<C: Column>(
     Ok(GoingOn { aimed, range, first })
 }
 
+/// Compares what a bucket goes on in.
+///
+/// There are fingerprints without bits in some block, or with the same: then one bucket has all of
+/// them, and next blocks say little. Where too many entries are near as far as they tell, the rest of
+/// them is found by a scan, which is possible at any point: entries of a bucket are in canonical order.
 fn compare_rest<C: Column, F: Finds>(
     ground: &RotationGround<'_, C>,
-    GoingOn { aimed, range, first }: GoingOn,
+    GoingOn { aimed, range, mut first }: GoingOn,
     near: &mut Vec<NearBlock>,
     survivors: &mut Survivors<'_, F, Place>,
 ) -> Result<(), C::Error> {
-    let blocks = ground.rotations.of(aimed.place.block).rest(range)?;
-    each_near(&[aimed.compared(blocks)], near, |_, place| {
-        aimed.survive(ground, first.checked_add(place), survivors)
-    })
+    let Aimed { fingerprint, number, place, .. } = aimed;
+    let rotation = ground.rotations.of(place.block);
+    let around = ground.shards.around(fingerprint.count_ones(), ground.k);
+    let (mut found, scanned) = (0_u64, u64::from(around.end - around.start));
+    for blocks in rotation.rest(range)?.chunks(RUN as usize) {
+        if found * SCANNED > scanned {
+            let from = ordinal_at(&rotation.ordinals, first, ground.n)?;
+            let left = around.start.max(from)..around.end;
+            return scan(ground.fingerprints, left, fingerprint, ground.k, |candidate| {
+                if ground.reports(place, candidate.fingerprint, fingerprint) {
+                    survivors.found(number, candidate);
+                }
+            });
+        }
+        each_near(&[aimed.compared(blocks)], near, |_, place| {
+            found += 1;
+            aimed.survive(ground, first.checked_add(place), survivors)
+        })?;
+        first = first.saturating_add(RUN);
+    }
+    Ok(())
 }
 
 /// One query that looks into no more than its own bucket in each rotation, step by step.
@@ -314,7 +342,7 @@ impl<'c, C: Column> Own<'c, C> {
     /// Whether buckets are compared at once.
     #[inline]
     fn is_short(&self) -> bool {
-        self.ground.rotations.address.places() as usize <= RUN
+        self.ground.rotations.address.places() <= RUN
     }
 
     #[inline(never)]
@@ -338,21 +366,22 @@ impl<'c, C: Column> Own<'c, C> {
         let mut near = std::mem::take(&mut self.near);
         let mut survivors = Survivors::new(finds);
         let mut round: Round<BLOCKS> = Round::new();
-        for (run, aimed) in (0..).zip(self.probes()) {
-            if !self.is_short() {
-                round.probes.push(aimed);
-                continue;
+        if self.is_short() {
+            for NearBlock { run, index } in near.drain(..) {
+                let Some(aimed) = self.probes().nth(run as usize) else { continue };
+                let bucket = ground.bucket(aimed.place)?;
+                aimed.survive(&ground, bucket.entry(index), &mut survivors)?;
             }
-            let bucket = ground.bucket(aimed.place)?;
-            for near in near.iter().filter(|near| near.run == run) {
-                aimed.survive(&ground, bucket.entry(near.index), &mut survivors)?;
+            for aimed in self.probes().filter(|_| self.more) {
+                let bucket = ground.bucket(aimed.place)?;
+                if bucket.goes_on() {
+                    round.going_on.push(ask_for_rest(&ground, aimed, &bucket)?);
+                }
             }
-            if bucket.goes_on() {
-                round.going_on.push(ask_for_rest(&ground, aimed, &bucket)?);
-            }
+        } else {
+            round.probes.extend(self.probes());
+            round.compare(&ground, &mut near, &mut survivors)?;
         }
-        near.clear();
-        round.compare(&ground, &mut near, &mut survivors)?;
         round.go_on(&ground, &mut near, &mut survivors)?;
         survivors.settle(&ground)
     }

@@ -68,6 +68,11 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
         Ok(())
     }
 
+    /// Hands over a fingerprint that is near, found in another way.
+    pub(super) fn found(&mut self, number: usize, candidate: Candidate) {
+        self.finds.find(number, candidate);
+    }
+
     /// Compares them, and hands over those that are near.
     pub(super) fn settle<G: Ground<Place = P>>(&mut self, ground: &G) -> Result<(), Error<G>> {
         let column = ground.fingerprints();

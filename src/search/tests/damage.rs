@@ -42,6 +42,40 @@ fn a_rest_beyond_the_end_is_an_error() {
 }
 
 #[test]
+fn rotations_that_are_not_as_they_should_be_are_told_of() {
+    let (_, whole) = healthy(rotations(9));
+    assert_eq!(whole.check(), Ok(()));
+    let check = |change: &dyn Fn(&mut [&mut Vec<u8>])| {
+        let mut tables = whole.clone();
+        change(&mut columns(&mut tables));
+        match tables.check() {
+            Err(Fault::Damaged(_, what)) => what,
+            other => panic!("{other:?}"),
+        }
+    };
+    let bucket = "a bucket that is not what it should be";
+    let place = "an entry out of place";
+    let Index::Rotations(Rotations { tables: [first, ..], .. }) = &whole.index else {
+        unreachable!()
+    };
+    let buckets = || first.buckets.0.chunks(64);
+    let full = buckets().position(|bucket| bucket[63] >> 7 == 1).unwrap() * 64;
+    let other = buckets().position(|bucket| bucket[63] >> 7 == 0).unwrap() * 64;
+    // The first number, the sign that it goes on, where, and with how many.
+    assert_eq!(check(&|columns| columns[0][other + 60] ^= 1), bucket);
+    assert_eq!(check(&|columns| columns[0][full + 52] ^= 1), bucket);
+    assert_ne!(check(&|columns| columns[0][full + 63] ^= 0x80), "");
+    assert_ne!(check(&|columns| columns[0][full + 56] -= 1), "");
+    // An entry, one of the rest, two ordinals, what is too much.
+    assert_eq!(check(&|columns| columns[0][full] ^= 1), place);
+    assert_eq!(check(&|columns| columns[1][0] ^= 1), place);
+    let entry = u32::from_le_bytes(first.buckets.0[full + 60..][..4].try_into().unwrap());
+    let at = (entry & 0x7fff_ffff) as usize * 4;
+    assert_eq!(check(&|columns| columns[2][at..at + 8].rotate_left(4)), place);
+    assert_eq!(check(&|columns| columns[1].push(0)), "entries of no bucket");
+}
+
+#[test]
 fn an_ordinal_beyond_the_end_is_an_error_at_its_place() {
     for (shape, way) in [(rotations(10), Way::Rotations), (cells(900), Way::Cells)] {
         let (fingerprints, mut tables) = healthy(shape);

@@ -38,7 +38,7 @@ fn probes_are_the_buckets_within_the_reach_each_once() {
 }
 
 #[test]
-fn blocks_and_planes_are_cut_from_the_top() {
+fn blocks_are_cut_from_the_top() {
     let fingerprint = 0x0123_4567_89ab_cdef;
     assert_eq!(Block::ALL.map(|b| b.bucket(fingerprint, 16)), [0x0123, 0x4567, 0x89ab, 0xcdef]);
     assert_eq!(Block::ALL.map(|b| b.bucket(fingerprint, 4)), [0x0, 0x4, 0x8, 0xc]);

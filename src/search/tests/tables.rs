@@ -103,6 +103,23 @@ fn a_hot_bucket_stays_exact() {
 }
 
 #[test]
+fn blocks_without_bits_are_searched_exactly() {
+    // All in one bucket of a rotation, and near there or in the next one as far as entries tell.
+    for mask in [0xffff_ffff, 0x0000_00ff_ffff_ffff, 0xffff_0000_ffff_0000, 0x0000_ffff_0000_ffff] {
+        let all: Vec<u64> = fingerprints(Kind::Even, 30_000, 19).iter().map(|f| f & mask).collect();
+        let mut all = canonical(all);
+        all.dedup();
+        for shape in [rotations(16), rotations(11), buckets(4, 30)] {
+            let tables = tables(&all, shape);
+            tables.check().unwrap();
+            for query in queries(&all, 6, 20) {
+                (0..9).for_each(|k| check(&all, &tables, query & mask, k));
+            }
+        }
+    }
+}
+
+#[test]
 fn buckets_keep_the_canonical_order() {
     let fingerprints = canonical(fingerprints(Kind::Biased, 2000, 11));
     for (bits, lines) in [(6, 1), (4, 3), (0, 1), (0, 63), (16, 1)] {

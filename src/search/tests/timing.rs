@@ -122,7 +122,7 @@ fn shapes_by_size() {
 #[test]
 #[ignore = "prints timings"]
 fn index_in_memory() {
-    for n in [1 << 10, 1 << 14, 1 << 18] {
+    for n in [1 << 10, 1 << 14, 1 << 18, 1 << 20] {
         let fingerprints = fingerprints(Kind::Even, n, 42);
         let mut chains = Chains::new();
         let push_ns = ns_each(n, || {
