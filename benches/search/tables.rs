@@ -14,6 +14,10 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::huge::Huge;
 use crate::times::threads;
 
+/// Bytes behind the last, all zeros: places without an entry are looked up there where tables are told
+/// that there are more fingerprints ([`Set::tables_at_any_rate`]).
+const BEHIND: usize = 1 << 16;
+
 /// Bytes that are written from front to end.
 pub(crate) struct Bytes {
     room: Huge<u8>,
@@ -23,7 +27,7 @@ pub(crate) struct Bytes {
 impl Bytes {
     /// Room for so many.
     fn with_room(bytes: u64) -> Bytes {
-        Bytes { room: Huge::zeroed(bytes.next_multiple_of(64).max(64) as usize), len: 0 }
+        Bytes { room: Huge::zeroed(bytes.next_multiple_of(64) as usize + BEHIND), len: 0 }
     }
 
     fn append(&mut self, bytes: &[u8]) {
@@ -93,7 +97,8 @@ impl Set {
     }
 
     /// What searches them through the tables in nearly any case. It is told that there are far more
-    /// fingerprints, so that the planner takes a scan for very long; nothing else depends on that.
+    /// fingerprints, so that the planner takes a scan for very long; places without an entry are then
+    /// looked up, too, which are few.
     pub(crate) fn tables_at_any_rate<'t>(&'t self, built: &'t Built) -> Tables<&'t Bytes> {
         let each = i32::MAX as u32 / 65;
         let starts: Vec<u32> = (0..=65).map(|popcount| popcount * each).collect();
