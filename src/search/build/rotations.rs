@@ -8,7 +8,7 @@ use super::super::probe::Block;
 use super::super::rotation::{Address, place_of, put_head};
 use super::super::scratch::Scratch;
 use super::deal::Dealer;
-use super::{Part, STRIDE, Sink, Source, count, turn_into_starts};
+use super::{Entry, Part, STRIDE, Sink, Source, count, turn_into_starts};
 
 /// What counting comes to.
 pub(super) struct Counted {
@@ -63,8 +63,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));
             sink.write(Part::Ordinals(table), ordinals.as_bytes())?;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
-        entries.iter().try_for_each(|entry| buckets.entry(entry.bits as u16))
+        buckets.entries(entries)
     })?;
     buckets.finish()
 }
@@ -76,15 +75,14 @@ struct BucketWriter<'s, S> {
     /// The number of the first entry of each bucket, then the number of entries.
     starts: &'s [u32],
     sink: &'s S,
-    /// Places of finished buckets, and then those of the one at hand.
+    /// Places of finished buckets, and then those of the one at hand, once it has an entry.
     places: Vec<U16>,
-    /// Where the one at hand begins there, and which it is.
-    at: usize,
+    /// The one at hand, its number of entries, and how many of them have come.
     bucket: usize,
-    /// Entries of it that have come.
+    count: u32,
     taken: u32,
+    /// Entries of the rest that are to be written, and how many finished buckets have there.
     rest: Vec<U16>,
-    /// Entries of the rest that finished buckets have.
     rest_end: u32,
 }
 
@@ -94,15 +92,15 @@ const PLACES: usize = 1 << 15;
 impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
     fn new(address: Address, table: usize, starts: &'s [u32], sink: &'s S) -> Self {
         let (places, rest) = (Vec::new(), Vec::new());
-        let (at, bucket, taken, rest_end) = (0, 0, 0, 0);
+        let (bucket, count, taken, rest_end) = (0, 0, 0, 0);
         let mut new = BucketWriter {
             address,
             table,
             starts,
             sink,
             places,
-            at,
             bucket,
+            count,
             taken,
             rest,
             rest_end,
@@ -111,73 +109,93 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         new
     }
 
-    /// The number of the first entry of the bucket at hand, and how many it has.
-    fn entries(&self) -> (u32, u32) {
-        match self.starts.get(self.bucket..) {
-            Some([start, end, ..]) => (*start, end - start),
-            _ => (0, 0),
+    /// Begins the bucket at hand.
+    fn begin(&mut self) {
+        self.taken = 0;
+        self.count = match self.starts.get(self.bucket..) {
+            Some([start, end, ..]) => end - start,
+            _ => 0,
+        };
+        if self.count == 0 && !self.is_done() {
+            self.fill(U16::ZERO);
         }
     }
 
-    /// Begins the bucket at hand.
-    fn begin(&mut self) {
-        let (first, count) = self.entries();
-        self.taken = 0;
-        self.at = self.places.len();
-        self.places.resize(self.at + self.address.places() as usize, U16::ZERO);
-        self.head(first, count);
+    fn is_done(&self) -> bool {
+        self.bucket + 1 >= self.starts.len()
     }
 
-    /// Writes the head of the bucket at hand.
-    fn head(&mut self, first: u32, count: u32) {
-        let in_rest = in_rest(count, self.address);
-        let places = self.places.get_mut(self.at..).unwrap_or_default();
+    /// Adds the places of the bucket at hand, all with this in them, and its head.
+    fn fill(&mut self, with: U16) {
+        let at = self.places.len();
+        self.places.resize(at + self.address.places() as usize, with);
+        let first = self.starts.get(self.bucket).copied().unwrap_or(0);
+        let in_rest = in_rest(self.count, self.address);
+        let places = self.places.get_mut(at..).unwrap_or_default();
         put_head(places, first, (in_rest > 0).then_some([self.rest_end, in_rest]));
     }
 
     /// Ends the bucket at hand, and begins the next one.
     fn end(&mut self) -> Result<(), E> {
-        let (_, count) = self.entries();
-        self.rest_end += in_rest(count, self.address);
+        self.rest_end += in_rest(self.count, self.address);
         self.bucket += 1;
         if self.places.len() >= PLACES {
             self.sink.write(Part::Buckets(self.table), self.places.as_bytes())?;
             self.places.clear();
         }
-        if self.bucket + 1 < self.starts.len() {
-            self.begin();
+        self.begin();
+        Ok(())
+    }
+
+    /// Takes the next entries.
+    fn entries(&mut self, mut entries: &[Entry]) -> Result<(), E> {
+        while !entries.is_empty() {
+            // Buckets that have none, or no more, are passed on the way.
+            while self.taken == self.count && !self.is_done() {
+                self.end()?;
+            }
+            let left = (self.count - self.taken) as usize;
+            let (now, later) = entries.split_at(left.min(entries.len()));
+            if now.is_empty() {
+                debug_assert!(false, "there are as many entries as were counted");
+                break;
+            }
+            self.put(now)?;
+            entries = later;
         }
         Ok(())
     }
 
-    fn entry(&mut self, block: u16) -> Result<(), E> {
-        // Buckets that have none, or no more, are passed on the way.
-        while self.taken == self.entries().1 {
-            self.end()?;
-        }
-        let (first, count) = self.entries();
+    /// Puts some entries of the bucket at hand into their places.
+    fn put(&mut self, entries: &[Entry]) -> Result<(), E> {
+        #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
+        let blocks = entries.iter().map(|entry| entry.bits as u16);
         if self.taken == 0 {
             // What is no entry is as far from the first one as can be, so that it seldom looks near.
-            self.places.get_mut(self.at..).unwrap_or_default().fill(U16::new(!block));
-            self.head(first, count);
+            let first = blocks.clone().next().unwrap_or(0);
+            self.fill(U16::new(!first));
         }
-        let place = place_of(self.taken, count > self.address.room());
-        match self.places.get_mut(self.at + place as usize) {
-            Some(to) => to.set(block),
-            None => {
-                self.rest.push(U16::new(block));
-                if self.rest.len() >= PLACES {
-                    self.sink.write(Part::Rest(self.table), self.rest.as_bytes())?;
-                    self.rest.clear();
-                }
+        let at = self.places.len().saturating_sub(self.address.places() as usize);
+        let places = self.places.get_mut(at..).unwrap_or_default();
+        let goes_on = self.count > self.address.room();
+        for (number, block) in (self.taken..).zip(blocks) {
+            match places.get_mut(place_of(number, goes_on) as usize) {
+                Some(place) => place.set(block),
+                None => self.rest.push(U16::new(block)),
             }
         }
-        self.taken += 1;
+        #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32")]
+        let taken = entries.len() as u32;
+        self.taken += taken;
+        if self.rest.len() >= PLACES {
+            self.sink.write(Part::Rest(self.table), self.rest.as_bytes())?;
+            self.rest.clear();
+        }
         Ok(())
     }
 
     fn finish(mut self) -> Result<(), E> {
-        while self.bucket + 1 < self.starts.len() {
+        while !self.is_done() {
             self.end()?;
         }
         self.sink.write(Part::Buckets(self.table), self.places.as_bytes())?;
