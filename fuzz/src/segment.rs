@@ -107,7 +107,7 @@ impl Segment {
         };
         let resources = Resources { memory_bytes: 1 << 20, threads: 1 };
         // Few enough that many go on in further lines.
-        let count = all.len() as u32 / 14 + 1;
+        let count = all.len() as u32 / 18 + 1;
         let made = Made::default();
         let Ok(()) = build_index(Shape::Cells { count }, all.len() as u32, resources, &read, &made);
         self.sections.retain(|s| kind(s) <= LISTS || s.tag[4..] != epoch);

@@ -3,27 +3,30 @@
 //! The fingerprint is cut into two halves. Two fingerprints that differ in at most k bits differ in
 //! at most `k / 2` of one of them, or less, in the same way as with four blocks. The low 31 bits of
 //! a half are decoded to the nearest word of a Hamming code (`hamming.rs`), and its message names
-//! the *cell* in which the fingerprint stands: 15 entries of 32 bits, which are the other half, and
-//! one word that says which entries they are.
+//! the *cell* in which the fingerprint stands: a memory line with 24 bits of the other half of each of
+//! 20 entries, 16 of them in a place of their own and 8 in half of one, and the number of the first.
 //!
 //! ```text
-//!           0    1    2        13   14     15
-//! cell    [ half half half ... half half | first entry          ]
-//! full    [ half half half ... half next | first entry, top bit ]   next: the line with the rest
+//! place    0    1        17   18   19   20          28   29     30    31
+//! cell   [ bits bits ... bits bits bits bits, bits .... bits  | first entry          ]
+//! full   [ bits bits ... bits next      bits, bits ....       | first entry, top bit ]
 //! ```
 //!
 //! So a lookup costs one memory line and no directory, and k = 3 takes 31 of them, which are asked
-//! for all at once. A cell with more than 15 entries goes on in another line of the same form.
+//! for all at once. A cell with more than 20 entries goes on in another line of the same form, which
+//! is the *next*. Of 64 bits an entry tells 24, and its cell most of the other half: what is near as
+//! far as they tell is nearly always near.
 
-use super::column::{Column, LINE_BYTES, u32_at, u64_at};
+use super::column::{Column, u32_at, u64_at};
 use super::hamming::{self, MESSAGE_BITS, WEIGHT_MAX};
-use super::kernel::{FULL_ENTRIES, GOES_ON, LINE_ENTRIES};
+use super::kernel::{ENTRY_BITS, FULL_ENTRIES, LINE_ENTRIES, NEXT, entries};
+use super::line::{GOES_ON, LINE_BYTES, NUMBER, number};
 
 /// Entries of a cell on average.
-const LOAD: f64 = 10.5;
+const LOAD: f64 = 14.0;
 
 /// The share of cells that go on in another line, with so many entries on average.
-pub(super) const GOING_ON: f64 = 0.07;
+pub(super) const GOING_ON: f64 = 0.06;
 
 /// Sets with fewer fingerprints are better served by rotations, whatever is asked.
 pub(super) const CELLS_MIN: u32 = 1 << 16;
@@ -41,14 +44,16 @@ pub(super) enum Half {
 impl Half {
     pub(super) const ALL: [Self; HALVES] = [Self::Upper, Self::Lower];
 
-    /// The half of a fingerprint, and the other one.
+    /// The half of a fingerprint, and what entries have of the other one: all but its top bits,
+    /// which epochs may reserve.
     #[expect(clippy::cast_possible_truncation, reason = "halves are what is wanted")]
     pub(super) fn cut(self, fingerprint: u64) -> (u32, u32) {
         let (upper, lower) = ((fingerprint >> 32) as u32, fingerprint as u32);
-        match self {
+        let (own, other) = match self {
             Self::Upper => (upper, lower),
             Self::Lower => (lower, upper),
-        }
+        };
+        (own, other & ((1 << ENTRY_BITS) - 1))
     }
 
     /// How many differing bits are too many for this half: the radius of the pigeonhole principle,
@@ -82,7 +87,7 @@ pub(super) fn cell_of(message: u32, cells: u32) -> u32 {
     cell
 }
 
-/// How many cells each table of `n` fingerprints has: one for every 10.5, two at least.
+/// How many cells each table of `n` fingerprints has: one for every 14, two at least.
 #[must_use]
 pub fn cell_count(n: u32) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "less than n")]
@@ -90,11 +95,15 @@ pub fn cell_count(n: u32) -> u32 {
     cells.max(2)
 }
 
+/// In how many lines the cells of `n` fingerprints can go on: before each stands a full one.
+pub(crate) fn further_max(n: u32) -> u64 {
+    u64::from(n / FULL_ENTRIES)
+}
+
 /// Up to this distance so little is near that cells at all distances from a half are compared alike.
 const ALIKE_MAX: u32 = 6;
 
-/// In how many bits of the other half something may differ from the query, to be looked up from a
-/// cell whose codeword is at distance `weight` from the query's half: in one of its own half less than
+/// In how many bits of an entry something may differ from the query, to be looked up from a cell whose codeword is at distance `weight` from the query's half: in one of its own half less than
 /// that, at least, it differs there.
 pub(super) fn most_differing(k: u32, weight: u32) -> u32 {
     if k <= ALIKE_MAX { k } else { k - weight.saturating_sub(1).min(k) }
@@ -106,7 +115,7 @@ pub(super) const CELLS_DISTANCE_MAX: u32 = 2 * (WEIGHT_MAX - 1);
 /// One of the two tables.
 #[derive(Clone, Debug)]
 pub struct CellTable<C> {
-    /// The cells: 16 little-endian `u32` each.
+    /// The cells: a [`Line`](super::Line) each.
     pub cells: C,
     /// The lines in which full cells go on, of the same form.
     pub further: C,
@@ -148,7 +157,7 @@ impl<C: Column> Cells<C> {
     pub(super) fn check(&self, fingerprints: &C, n: u32) -> Result<(), C::Error> {
         for half in Half::ALL {
             let table = self.of(half);
-            let mut entries = 0;
+            let mut passed = 0;
             let mut further = 0;
             for cell in 0..self.count {
                 let (mut column, mut line, mut before) = (&table.cells, cell, None);
@@ -156,18 +165,18 @@ impl<C: Column> Cells<C> {
                     let out_of_place =
                         || column.damaged(u64::from(line) * LINE_BYTES, "an entry out of place");
                     let all = column.lines(std::iter::once(line))?;
-                    let Some(words) = all.get(line as usize) else { return Err(out_of_place()) };
-                    let [.., before_last, last] = words;
-                    let goes_on = last.get() & GOES_ON != 0;
-                    if last.get() & !GOES_ON != entries {
+                    let Some(places) = all.get(line as usize) else { return Err(out_of_place()) };
+                    let head = number(places, NUMBER);
+                    let goes_on = head & GOES_ON != 0;
+                    if head & !GOES_ON != passed {
                         return Err(out_of_place());
                     }
                     let capacity = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
-                    for word in words.iter().take(capacity as usize) {
-                        if entries >= n {
+                    for entry in entries(places).take(capacity as usize) {
+                        if passed >= n {
                             break;
                         }
-                        let ordinal = u32_at(&table.ordinals, entries)?;
+                        let ordinal = u32_at(&table.ordinals, passed)?;
                         if ordinal >= n {
                             return Err(out_of_place());
                         }
@@ -176,16 +185,16 @@ impl<C: Column> Cells<C> {
                             // The rest of the line is not its own.
                             break;
                         }
-                        if other != word.get() || before >= Some(ordinal) {
+                        if other != entry || before >= Some(ordinal) {
                             return Err(out_of_place());
                         }
                         before = Some(ordinal);
-                        entries += 1;
+                        passed += 1;
                     }
                     if !goes_on {
                         break;
                     }
-                    if before_last.get() != further {
+                    if number(places, NEXT) != further {
                         return Err(out_of_place());
                     }
                     (column, line) = (&table.further, further);
@@ -195,7 +204,7 @@ impl<C: Column> Cells<C> {
             if further as usize != table.further.lines(std::iter::empty())?.len() {
                 return Err(table.further.damaged(0, "lines in which no cell goes on"));
             }
-            if entries != n {
+            if passed != n {
                 return Err(table.ordinals.damaged(0, "cells without all fingerprints"));
             }
         }

@@ -6,6 +6,7 @@ use zerocopy::FromBytes;
 use zerocopy::little_endian::{U16, U32, U64};
 
 use super::kernel::prefetch;
+use super::line::Line;
 
 /// One column of a segment, as the search reads it.
 ///
@@ -47,12 +48,6 @@ pub trait Column {
     /// `what` says what was found to be wrong, in a few words, such as "an ordinal beyond the end".
     fn damaged(&self, offset: u64, what: &'static str) -> Self::Error;
 }
-
-/// A memory line: 64 bytes.
-pub type Line = [U32; 16];
-
-/// Bytes of a [`Line`].
-pub const LINE_BYTES: u64 = size_of::<Line>() as u64;
 
 /// Bytes of one entry of a `u16` column.
 pub(super) const U16_BYTES: u64 = 2;

@@ -2,6 +2,7 @@
 
 use super::cells::{self, CELLS_DISTANCE_MAX, Half};
 use super::hamming;
+use super::kernel::ENTRY_BITS;
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Reach};
 use super::rotation::Address;
 use super::shape::Shape;
@@ -164,7 +165,7 @@ impl Visit {
                 let buckets = f64::from(choose(bits, distance));
                 visit.probes += buckets;
                 visit.candidates += buckets * bucket_entries;
-                visit.survivors += buckets * share_of_blocks(slack) * bucket_entries;
+                visit.survivors += buckets * share_within(slack, BLOCK_BITS) * bucket_entries;
             }
         }
         visit
@@ -183,7 +184,7 @@ impl Visit {
                 visit.probes += probes;
                 visit.candidates += probes * cell_entries;
                 let most = cells::most_differing(k, weight);
-                visit.survivors += probes * share_within(most) * cell_entries;
+                visit.survivors += probes * share_within(most, ENTRY_BITS) * cell_entries;
             }
         }
         visit
@@ -198,15 +199,10 @@ fn choose(from: u32, count: u32) -> u32 {
     CHOOSE.get(from as usize).and_then(|row| row.get(count as usize)).copied().unwrap_or(0)
 }
 
-/// The share of all words of 32 bits that lie within `distance` of one.
-fn share_within(distance: u32) -> f64 {
-    SHARE_WITHIN.get(distance as usize).copied().unwrap_or(1.0)
-}
-
-/// The share of all blocks of 16 bits that lie within `distance` of one.
-fn share_of_blocks(distance: u32) -> f64 {
-    let near = (0..=distance.min(BLOCK_BITS)).map(|away| f64::from(choose(BLOCK_BITS, away)));
-    near.sum::<f64>() / f64::from(1_u32 << BLOCK_BITS)
+/// The share of all words of so many bits that lie within `distance` of one.
+fn share_within(distance: u32, bits: u32) -> f64 {
+    let near = (0..=distance.min(bits)).map(|away| f64::from(choose(bits, away)));
+    near.sum::<f64>() / f64::from(bits).exp2()
 }
 
 /// The share of buckets that have more entries than there is room for.
@@ -234,21 +230,4 @@ const fn pascal() -> [[u32; 33]; 33] {
         from += 1;
     }
     rows
-}
-
-/// See [`share_within`].
-static SHARE_WITHIN: [f64; 33] = shares();
-
-#[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where it would not build")]
-const fn shares() -> [f64; 33] {
-    let last = pascal()[32];
-    let mut shares = [0.0; 33];
-    let mut words = 0_u64;
-    let mut distance = 0;
-    while distance < 33 {
-        words += last[distance] as u64;
-        shares[distance] = words as f64 / (1_u64 << 32) as f64;
-        distance += 1;
-    }
-    shares
 }

@@ -20,7 +20,8 @@ use std::sync::OnceLock;
 
 use cells::NearInLines;
 pub(super) use cells::{
-    FULL_ENTRIES, GATHERED, GOES_ON, LINE_ENTRIES, Lines, NearEntry, Onward, Sought,
+    ENTRY_BITS, FULL_ENTRIES, GATHERED, LINE_ENTRIES, Lines, NEXT, NearEntry, Onward, Sought,
+    entries, put_entry,
 };
 pub(super) use pairs::PairKernel;
 use runs::NearInRuns;
@@ -56,6 +57,7 @@ impl Kernel {
                 && std::is_x86_feature_detected!("avx512bw")
                 && std::is_x86_feature_detected!("avx512vl")
                 && std::is_x86_feature_detected!("avx512bitalg")
+                && std::is_x86_feature_detected!("avx512vbmi")
                 && std::is_x86_feature_detected!("avx512vpopcntdq"))
             .then_some(Self {
                 name: "avx512",
@@ -164,7 +166,8 @@ fn prefetch_line(address: *const u8) {
 
 #[inline(always)]
 fn near_in_lines(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
-    cells::near_in_lines(lines, near, onward, cells::any_near);
+    let Lines { query, most, .. } = lines;
+    cells::near_in_lines(lines, near, onward, |line| cells::any_near(line, query, most));
 }
 
 #[inline(always)]

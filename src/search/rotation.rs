@@ -17,20 +17,14 @@ use std::ops::Range;
 
 use zerocopy::little_endian::U16;
 
-use super::column::{Column, LINE_BYTES, U16_BYTES, U32_BYTES, ordinal_at, u16s, u64_at};
-use super::kernel::GOES_ON;
+use super::column::{Column, U16_BYTES, U32_BYTES, ordinal_at, u16s, u64_at};
+use super::line::{GOES_ON, LINE_BYTES, LINE_PLACES, NUMBER, number, put};
 use super::probe::{BLOCK_BITS, BLOCKS, Block};
-
-/// Places of a line.
-const LINE_PLACES: u32 = 32;
 
 /// Lines of a bucket at most: there are no more entries.
 const LINES_MAX: u32 = 1 << 26;
 
-/// The places of the first line that say which the first entry is.
-const NUMBER: u32 = 30;
-
-/// Those that say where in the rest a bucket goes on, and with how many entries.
+/// The places of the first line that say where in the rest a bucket goes on, and with how many entries.
 const REST: [u32; 2] = [26, 28];
 
 const _: () = {
@@ -118,26 +112,6 @@ pub(super) fn put_head(places: &mut [U16], first: u32, rest: Option<[u32; 2]>) {
     let Some(numbers) = rest else { return put(places, NUMBER, first) };
     put(places, NUMBER, first | GOES_ON);
     REST.into_iter().zip(numbers).for_each(|(at, number)| put(places, at, number));
-}
-
-/// Puts a number into two places.
-fn put(places: &mut [U16], at: u32, number: u32) {
-    let at = at as usize;
-    if let Some([low, high]) = places.get_mut(at..at + 2) {
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
-        let (low_half, high_half) = (number as u16, (number >> 16) as u16);
-        low.set(low_half);
-        high.set(high_half);
-    }
-}
-
-/// The number in two places; 0 if there are no such places.
-#[inline]
-fn number(places: &[U16], at: u32) -> u32 {
-    match places.get(at as usize..at as usize + 2) {
-        Some([low, high]) => u32::from(low.get()) | u32::from(high.get()) << 16,
-        _ => 0,
-    }
 }
 
 /// The lines of a bucket.

@@ -1,8 +1,8 @@
 //! The shapes that the tables of a set can have, and what each takes.
 
-use super::cells::{CELLS_MIN, HALVES, cell_count};
+use super::cells::{CELLS_MIN, GOING_ON, HALVES, cell_count};
 use super::cost::Cost;
-use super::kernel::GOES_ON;
+use super::line::GOES_ON;
 use super::probe::BLOCKS;
 use super::rotation::Address;
 
@@ -16,7 +16,7 @@ pub enum Shape {
     /// up to some ten million fingerprints, and for middle distances beyond.
     Rotations(Address),
     /// Two tables of cells, so many each: one memory line for each probe, more probes. The quickest
-    /// for small distances in large sets, at three quarters of the memory.
+    /// for small distances in large sets, at two thirds of the memory.
     Cells {
         /// The cells of each table.
         count: u32,
@@ -36,7 +36,7 @@ const COLUMN_BYTES: f64 = 12.0;
 const ORDINAL_BYTES: f64 = 4.0;
 
 /// Bytes of a cell, the share of cells that go on in another line included.
-const CELL_BYTES: f64 = 64.0 * 1.07;
+const CELL_BYTES: f64 = 64.0 * (1.0 + GOING_ON);
 
 impl Shape {
     /// The shape in which a search of `n` fingerprints within `k` is expected to take least time,

@@ -1,8 +1,9 @@
 //! The tables of one set of fingerprints, and the search in them.
 
 use super::cells::Cells;
-use super::column::{Column, Line};
+use super::column::Column;
 use super::cost::Cost;
+use super::line::Line;
 use super::lookup::{CellGround, CellLookup, Own, RotationGround, RotationLookup};
 use super::plan::{Plan, Planner, Way};
 use super::probe::{Block, Probes, Reach};

@@ -452,7 +452,7 @@ impl TableStream<'_> {
             return Ok(at.and_then(|at| tags.get(at)).map(|(tag, _)| *tag));
         }
         let mut url = Vec::new();
-        let head = self.segment.page(page, &mut url)?.record.head();
+        let head = self.segment.page(page, &mut url)?.read()?.head();
         let damaged = || self.segment.damaged(Tag::of(Kind::Pages), 0, "a record cannot be read");
         let head = head.ok_or_else(damaged)?;
         let digest = head.and_then(|head| head.in_force()?.content.digest);

@@ -191,6 +191,21 @@ pub(crate) struct PageRef<'a> {
     pub(crate) record: RecordRef<'a>,
 }
 
+/// What a segment has as a page's record.
+pub(crate) struct UnreadRecord<'a> {
+    segment: &'a Segment,
+    /// Where its group starts.
+    start: u64,
+    bytes: &'a [u8],
+}
+
+impl<'a> UnreadRecord<'a> {
+    pub(crate) fn read(&self) -> Result<RecordRef<'a>> {
+        let no_record = || self.segment.damaged(PAGES, self.start, "a page without a record");
+        RecordRef::parse(self.bytes).ok_or_else(no_record)
+    }
+}
+
 impl Segment {
     /// The bytes of a group, and where they start in the section.
     fn group_bytes(&self, group: u64) -> Result<(u64, &[u8])> {
@@ -210,14 +225,15 @@ impl Segment {
         Group::parse(bytes).ok_or_else(|| self.damaged(PAGES, start, "no group"))
     }
 
-    /// The page at a place in SURT order: its URL goes into `url`. Costs one group.
-    pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<PageRef<'_>> {
+    /// The page at a place in SURT order: its URL goes into `url`, its record is returned as it is.
+    /// Costs one group, of which the record is not touched: it is seldom in the same memory lines.
+    pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<UnreadRecord<'_>> {
         let (start, bytes) = self.group_bytes(u64::from(ordinal) / GROUP_PAGES)?;
         prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
         let mut group = self.parse_group(start, bytes)?;
-        let record = group.skip(u64::from(ordinal) % GROUP_PAGES, url).and_then(RecordRef::parse);
-        let record = record.ok_or_else(|| self.damaged(PAGES, start, "a page is not there"))?;
-        Ok(PageRef { ordinal, record })
+        let bytes = group.skip(u64::from(ordinal) % GROUP_PAGES, url);
+        let bytes = bytes.ok_or_else(|| self.damaged(PAGES, start, "a page is not there"))?;
+        Ok(UnreadRecord { segment: self, start, bytes })
     }
 
     /// The page at a place in SURT order, if its URL is this one. Costs one group.

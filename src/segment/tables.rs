@@ -14,7 +14,7 @@ use crate::layout::{Kind, Tag};
 use crate::page::Digest;
 use crate::search::{
     Address, Candidate, CellTable, Cells, Column, Finds, HALVES, Index, LINE_BYTES, Resources,
-    Rotation, Rotations, Shape, Shards, Steps, Tables, prefetch,
+    Rotation, Rotations, Shape, Shards, Steps, Tables, further_max, prefetch,
 };
 
 /// How the tables of new segments are made.
@@ -89,7 +89,7 @@ impl EpochTables {
                 for CellTable { cells, further, ordinals } in &tables {
                     has(cells, u64::from(count) * LINE_BYTES)?;
                     let lines = further.section().len() / LINE_BYTES;
-                    has(further, lines.min(u64::from(n) / 14) * LINE_BYTES)?;
+                    has(further, lines.min(further_max(n)) * LINE_BYTES)?;
                     has(ordinals, entries)?;
                 }
                 Index::Cells(Cells { count, tables })

@@ -43,9 +43,34 @@ struct Rotation {
 
 /// The sections of a table of cells.
 struct Cells {
-    cells: Vec<u32>,
-    further: Vec<u32>,
+    cells: Vec<CellLine>,
+    further: Vec<CellLine>,
     ordinals: Vec<u32>,
+}
+
+/// A line of a cell, or in which one goes on.
+struct CellLine {
+    /// As many as there is room for.
+    entries: Vec<u32>,
+    first: u32,
+    /// The line in which the cell goes on.
+    next: Option<u32>,
+}
+
+impl CellLine {
+    fn read(line: &[u8]) -> CellLine {
+        let number = |at| words(&line[at..at + 4])[0];
+        let (first, goes_on) = (number(60) & 0x7fff_ffff, number(60) >> 31 == 1);
+        let entry = |i: usize| u32::from_le_bytes([line[2 * i], line[2 * i + 1], line[40 + i], 0]);
+        let entries = (0..if goes_on { 18 } else { 20 }).map(entry).collect();
+        CellLine { entries, first, next: goes_on.then(|| number(36)) }
+    }
+}
+
+/// The lines of a section.
+fn cell_lines(section: &[u8]) -> Vec<CellLine> {
+    assert_eq!(section.len() % 64, 0);
+    section.chunks(64).map(CellLine::read).collect()
 }
 
 /// What there is in buckets and in cells.
@@ -58,7 +83,7 @@ pub(crate) struct Census {
     /// The most entries of a bucket in the rest.
     pub(crate) rest_max: usize,
     pub(crate) empty_cells: usize,
-    /// Cells of just 15 entries, and of 16, the first that do not fit.
+    /// Cells of just 20 entries, and of 21, the first that do not fit.
     pub(crate) full_cells: usize,
     pub(crate) overfull_cells: usize,
     /// The most lines of a cell.
@@ -133,8 +158,8 @@ impl Tables {
                 ordinals: words(section(17, part)),
             })),
             Shape::Cells { .. } => cells.extend((0..2).map(|part| Cells {
-                cells: words(section(15, part)),
-                further: words(section(16, part)),
+                cells: cell_lines(section(15, part)),
+                further: cell_lines(section(16, part)),
                 ordinals: words(section(17, part)),
             })),
         }
@@ -194,31 +219,31 @@ impl Tables {
             by_cell[cell(own, count)].push((other, ordinal));
         }
         let Cells { cells, further, ordinals } = &self.cells[table];
-        assert_eq!((cells.len(), further.len() % 16), (count as usize * 16, 0));
+        assert_eq!(cells.len(), count as usize);
         assert_eq!(ordinals.len(), self.column.len());
-        let (mut cells, mut further) = (cells.chunks(16), further.chunks(16).zip(0u32..));
+        let (mut cells, mut further) = (cells.iter(), further.iter().zip(0u32..));
         let mut entry = 0;
         for of_cell in &by_cell {
             let (mut left, mut lines) = (&of_cell[..], 1);
             let mut line = cells.next().unwrap();
             loop {
-                let goes_on = left.len() > 15;
-                let (here, rest) = left.split_at(if goes_on { 14 } else { left.len() });
-                assert_eq!(line[15], entry | u32::from(goes_on) << 31);
-                for ((other, ordinal), word) in here.iter().zip(line) {
-                    assert_eq!((other, ordinal), (word, &ordinals[entry as usize]));
+                let goes_on = left.len() > 20;
+                let (here, rest) = left.split_at(if goes_on { 18 } else { left.len() });
+                assert_eq!((line.first, line.next.is_some()), (entry, goes_on));
+                for ((other, ordinal), found) in here.iter().zip(&line.entries) {
+                    assert_eq!((other & 0xff_ffff, ordinal), (*found, &ordinals[entry as usize]));
                     entry += 1;
                 }
                 if !goes_on {
                     break;
                 }
                 let (next, number) = further.next().unwrap();
-                assert_eq!(line[14], number);
+                assert_eq!(line.next, Some(number));
                 (line, left, lines) = (next, rest, lines + 1);
             }
             self.census.empty_cells += usize::from(of_cell.is_empty());
-            self.census.full_cells += usize::from(of_cell.len() == 15);
-            self.census.overfull_cells += usize::from(of_cell.len() == 16);
+            self.census.full_cells += usize::from(of_cell.len() == 20);
+            self.census.overfull_cells += usize::from(of_cell.len() == 21);
             self.census.lines_max = self.census.lines_max.max(lines);
         }
         assert!(further.next().is_none(), "a line that no cell goes on in");
@@ -270,18 +295,16 @@ impl Tables {
             (0..31).map(|bit| own ^ 1 << bit).chain([own]).map(|half| cell(half, count)).collect();
         let mut found = Vec::new();
         for at in near {
-            let line = |lines: &[u32], at: usize| lines[at * 16..at * 16 + 16].to_vec();
-            let mut words = line(cells, at);
-            while words[15] >> 31 == 1 {
-                let first = words[15] & 0x7fff_ffff;
-                found.extend((first..).zip(words[..14].to_vec()));
-                words = line(further, words[14] as usize);
+            let mut line = &cells[at];
+            while let Some(next) = line.next {
+                found.extend((line.first..).zip(&line.entries));
+                line = &further[next as usize];
             }
             // Up to where the next cell begins.
-            let end = cells.get(at * 16 + 31).map_or(self.column.len() as u32, |w| w & 0x7fff_ffff);
-            found.extend((words[15]..end).zip(words));
+            let end = cells.get(at + 1).map_or(self.column.len() as u32, |next| next.first);
+            found.extend((line.first..end).zip(&line.entries));
         }
-        found.retain(|(_, word)| (word ^ other).count_ones() <= k);
+        found.retain(|(_, entry)| ((*entry ^ other) & 0xff_ffff).count_ones() <= k);
         found.into_iter().map(|(entry, _)| ordinals[entry as usize]).collect()
     }
 }

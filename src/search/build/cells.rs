@@ -6,9 +6,9 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::super::cells::{Half, cell_of};
-use super::super::column::Line;
 use super::super::hamming;
-use super::super::kernel::{FULL_ENTRIES, GOES_ON, LINE_ENTRIES};
+use super::super::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};
+use super::super::line::{GOES_ON, Line, NUMBER, put};
 use super::super::scratch::Scratch;
 use super::deal::Dealer;
 use super::{Part, STRIDE, Sink, Source, count, turn_into_starts};
@@ -195,10 +195,9 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
         self.filled = 0;
         self.line = Line::default();
         let goes_on = if self.left > 0 { GOES_ON } else { 0 };
-        let [.., before_last, last] = &mut self.line;
-        last.set(self.entries | goes_on);
+        put(&mut self.line, NUMBER, self.entries | goes_on);
         if self.left > 0 {
-            before_last.set(self.next);
+            put(&mut self.line, NEXT, self.next);
             self.next += 1;
         }
     }
@@ -206,18 +205,11 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
     fn entry(&mut self, bits: u32) -> Result<(), E> {
         if self.filled == 0 {
             // What is no entry is as far from the first one as can be, so that it seldom looks near.
-            for word in self.line.iter_mut().take(taken(u32::MAX) as usize) {
-                word.set(!bits);
-            }
-            if self.left == 0
-                && let [.., before_last, _] = &mut self.line
-            {
-                before_last.set(!bits);
+            for at in 1..if self.left == 0 { LINE_ENTRIES } else { FULL_ENTRIES } {
+                put_entry(&mut self.line, at, !bits);
             }
         }
-        if let Some(word) = self.line.get_mut(self.filled as usize) {
-            word.set(bits);
-        }
+        put_entry(&mut self.line, self.filled, bits);
         self.filled += 1;
         self.entries += 1;
         if self.filled == self.capacity { self.end() } else { Ok(()) }

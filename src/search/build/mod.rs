@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use deal::Dealer;
 
 use super::cells::{HALVES, Half};
-use super::column::LINE_BYTES;
+use super::line::LINE_BYTES;
 use super::probe::{BLOCKS, Block};
 use super::shape::Shape;
 

@@ -1,19 +1,44 @@
 //! Comparing memory lines of entries with one query.
 
 use arrayvec::ArrayVec;
+use zerocopy::IntoBytes;
 
-use super::super::column::Line;
+use super::super::line::{GOES_ON, Line, NUMBER, number};
 use super::{Kernel, prefetch_line};
 
+/// Bits of an entry: 16 in a place of its own, and 8 in half of one behind those.
+pub(in super::super) const ENTRY_BITS: u32 = 24;
+
 /// Entries of a line that is the last of its cell.
-pub(in super::super) const LINE_ENTRIES: u32 = 15;
+pub(in super::super) const LINE_ENTRIES: u32 = 20;
 
 /// Entries of a line whose cell goes on in another.
-pub(in super::super) const FULL_ENTRIES: u32 = 14;
+pub(in super::super) const FULL_ENTRIES: u32 = 18;
 
-/// In the last word of a line: the entry before it is no entry but the number of the line in which
-/// the cell goes on.
-pub(in super::super) const GOES_ON: u32 = 1 << 31;
+/// The places that would be those of two more entries, where a cell that goes on says in which line.
+pub(in super::super) const NEXT: u32 = FULL_ENTRIES;
+
+const _: () = assert!(LINE_ENTRIES + LINE_ENTRIES / 2 == NUMBER, "halves of places fill the line");
+
+/// The entries of a line, as if it were the last of its cell.
+#[inline(always)]
+pub(in super::super) fn entries(line: &Line) -> impl Iterator<Item = u32> {
+    let (low, rest) = line.split_at(LINE_ENTRIES as usize);
+    let high = rest.as_bytes();
+    low.iter().zip(high).map(|(low, high)| u32::from(low.get()) | u32::from(*high) << 16)
+}
+
+/// Puts an entry into its place.
+pub(in super::super) fn put_entry(line: &mut Line, at: u32, entry: u32) {
+    let (low, rest) = line.split_at_mut(LINE_ENTRIES as usize);
+    let places = low.get_mut(at as usize).zip(rest.as_mut_bytes().get_mut(at as usize));
+    if let Some((low, high)) = places {
+        #[expect(clippy::cast_possible_truncation, reason = "some of the bits are wanted")]
+        let (low_bits, high_bits) = (entry as u16, (entry >> 16) as u8);
+        low.set(low_bits);
+        *high = high_bits;
+    }
+}
 
 /// Lines that are looked into at once, at most: some kilobytes of them, and more than a core can wait
 /// for at once.
@@ -45,11 +70,9 @@ pub(in super::super) struct Lines<'l> {
     pub(in super::super) are_further: bool,
     /// Which of `all` to look into; those that there are not are passed over.
     pub(in super::super) sought: &'l [Sought],
-    /// What entries are compared with.
+    /// What entries are compared with: the same bits of the query.
     pub(in super::super) query: u32,
-    /// The least distance that counts as near.
-    pub(in super::super) least: u32,
-    /// The greatest.
+    /// The greatest distance that counts as near.
     pub(in super::super) most: u32,
 }
 
@@ -80,24 +103,23 @@ impl Kernel {
     }
 }
 
-/// The source of all versions: `any_near` says whether any word of a line is within a distance.
+/// The source of all versions: `any_near` says whether any entry of a line is near.
 #[inline(always)]
 pub(super) fn near_in_lines(
     lines: Lines<'_>,
     near: &mut Vec<NearEntry>,
     onward: &mut Onward,
-    any_near: impl Fn(&Line, u32, u32) -> bool,
+    any_near: impl Fn(&Line) -> bool,
 ) {
-    let Lines { all, sought, query, most, .. } = lines;
+    let Lines { all, sought, .. } = lines;
     for sought in sought.chunks(AT_ONCE) {
         // Nearly always nothing is near, and few go on; which, is noted as bits without a branch that
         // would be mispredicted, and nothing is called that would cost the loop its registers.
         let (mut nears, mut onwards) = (0_u32, 0_u32);
         for (bit, sought) in sought.iter().enumerate() {
             let Some(line) = all.get(sought.line as usize) else { continue };
-            let [.., last] = line;
-            onwards |= (last.get() >> 31) << bit;
-            nears |= u32::from(any_near(line, query, most)) << bit;
+            onwards |= (number(line, NUMBER) >> 31) << bit;
+            nears |= u32::from(any_near(line)) << bit;
         }
         for sought in each_set(onwards, sought) {
             lines.add_onward(sought, onward);
@@ -123,10 +145,10 @@ fn each_set(mut bits: u32, sought: &[Sought]) -> impl Iterator<Item = Sought> {
 
 impl Lines<'_> {
     /// Adds the line in which a cell goes on, and asks for it.
-    fn add_onward(&self, Sought { line: number, message }: Sought, onward: &mut Onward) {
-        let Some([.., next, _]) = self.all.get(number as usize) else { return };
-        let next = next.get();
-        let next = if self.are_further && next <= number { u32::MAX } else { next };
+    fn add_onward(&self, Sought { line, message }: Sought, onward: &mut Onward) {
+        let Some(places) = self.all.get(line as usize) else { return };
+        let next = number(places, NEXT);
+        let next = if self.are_further && next <= line { u32::MAX } else { next };
         prefetch_line(self.further.as_ptr().wrapping_add(next as usize).cast());
         // There is room for all.
         let _ = onward.try_push(Sought { line: next, message });
@@ -134,12 +156,13 @@ impl Lines<'_> {
 
     /// Adds the entries of a line that are near.
     fn add_near(&self, Sought { line, message }: Sought, near: &mut Vec<NearEntry>) {
-        let Some(line @ [.., last]) = self.all.get(line as usize) else { return };
-        let (first, entries) = (last.get() & !GOES_ON, LINE_ENTRIES - (last.get() >> 31));
-        for (entry, word) in (0..entries).zip(line) {
-            let distance = (word.get() ^ self.query).count_ones();
-            if (self.least..=self.most).contains(&distance) {
-                near.push(NearEntry { entry: first.wrapping_add(entry), message });
+        let Some(line) = self.all.get(line as usize) else { return };
+        let head = number(line, NUMBER);
+        let (first, goes_on) = (head & !GOES_ON, head & GOES_ON != 0);
+        let count = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
+        for (number, entry) in (0..count).zip(entries(line)) {
+            if (entry ^ self.query).count_ones() <= self.most {
+                near.push(NearEntry { entry: first.wrapping_add(number), message });
             }
         }
     }
@@ -147,9 +170,12 @@ impl Lines<'_> {
 
 #[inline(always)]
 pub(super) fn any_near(line: &Line, query: u32, most: u32) -> bool {
-    let mut nearest = u32::MAX;
-    for word in line {
-        nearest = nearest.min((word.get() ^ query).count_ones());
-    }
-    nearest <= most
+    entries(line).fold(u32::MAX, |nearest, entry| nearest.min((entry ^ query).count_ones())) <= most
+}
+
+/// A line all of whose entries are this one.
+pub(super) fn line_of(entry: u32) -> Line {
+    let mut line = Line::default();
+    (0..LINE_ENTRIES).for_each(|at| put_entry(&mut line, at, entry));
+    line
 }

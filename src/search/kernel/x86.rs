@@ -1,21 +1,22 @@
 //! The versions for x86-64.
 
 use std::arch::x86_64::{
-    __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_castsi256_pd, _mm256_castsi256_ps,
-    _mm256_cmpgt_epi16, _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256,
-    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_min_epu8, _mm256_movemask_epi8,
-    _mm256_movemask_pd, _mm256_movemask_ps, _mm256_packs_epi16, _mm256_permute4x64_epi64,
-    _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x,
-    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
-    _mm256_xor_si256, _mm512_cmple_epu16_mask, _mm512_cmple_epu32_mask, _mm512_cmple_epu64_mask,
-    _mm512_loadu_si512, _mm512_mask_cmple_epu16_mask, _mm512_mask_cmple_epu64_mask,
-    _mm512_maskz_loadu_epi16, _mm512_maskz_loadu_epi64, _mm512_popcnt_epi16, _mm512_popcnt_epi32,
-    _mm512_popcnt_epi64, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_xor_si512,
+    __m256i, __m512i, _mm256_add_epi8, _mm256_add_epi16, _mm256_and_si256, _mm256_castsi256_pd,
+    _mm256_castsi256_si128, _mm256_cmpgt_epi16, _mm256_cmpgt_epi64, _mm256_cvtepu8_epi16,
+    _mm256_loadu_si256, _mm256_maddubs_epi16, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_movemask_pd, _mm256_packs_epi16, _mm256_permute4x64_epi64, _mm256_sad_epu8,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi64x, _mm256_setr_epi8,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_xor_si256,
+    _mm512_add_epi16, _mm512_cmple_epu16_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
+    _mm512_mask_cmple_epu16_mask, _mm512_mask_cmple_epu64_mask, _mm512_maskz_loadu_epi16,
+    _mm512_maskz_loadu_epi64, _mm512_maskz_permutexvar_epi8, _mm512_popcnt_epi8,
+    _mm512_popcnt_epi16, _mm512_popcnt_epi64, _mm512_set1_epi16, _mm512_set1_epi64,
+    _mm512_xor_si512,
 };
 
 use zerocopy::little_endian::{U16, U64};
 
-use super::super::column::Line;
+use super::super::line::Line;
 use super::cells::{self, Lines, NearEntry, Onward};
 use super::runs::{self, BlockRun, NearBlock};
 
@@ -54,21 +55,6 @@ fn counts_of_bytes(words: __m256i) -> __m256i {
     _mm256_add_epi8(low, _mm256_shuffle_epi8(of_nibble, high))
 }
 
-/// How many bits of each of eight words are set.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn counts_u32(words: __m256i) -> __m256i {
-    let of_pairs = _mm256_maddubs_epi16(counts_of_bytes(words), _mm256_set1_epi8(1));
-    _mm256_madd_epi16(of_pairs, _mm256_set1_epi16(1))
-}
-
-/// One bit for each of eight lanes that is all ones.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn lanes_u32(mask: __m256i) -> u32 {
-    _mm256_movemask_ps(_mm256_castsi256_ps(mask)).cast_unsigned()
-}
-
 /// How many bits of each of four words of 64 bits are set.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -98,7 +84,7 @@ fn load<T>(words: &T) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves(line: &Line) -> [__m256i; 2] {
-    let (halves, _) = line.as_chunks::<8>();
+    let (halves, _) = line.as_chunks::<16>();
     match halves {
         [left, right] => [load(left), load(right)],
         _ => [_mm256_setzero_si256(); 2],
@@ -174,29 +160,57 @@ pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u3
 
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn near_in_lines_avx2(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
-    cells::near_in_lines(lines, near, onward, |line, query, most| {
-        let query = _mm256_set1_epi32(query.cast_signed());
-        let limit = _mm256_set1_epi32(most.min(u32::BITS).cast_signed() + 1);
-        let [left, right] = halves(line).map(|half| counts_u32(_mm256_xor_si256(half, query)));
-        // Counts fit a byte each.
-        lanes_u32(_mm256_cmpgt_epi32(limit, _mm256_min_epu8(left, right))) != 0
+    let query = halves(&cells::line_of(lines.query));
+    let limit = _mm256_set1_epi16(lines.most.min(cells::ENTRY_BITS) as i16 + 1);
+    let ones = _mm256_set1_epi8(1);
+    cells::near_in_lines(lines, near, onward, |line| {
+        let ([left, right], [left_query, right_query]) = (halves(line), query);
+        let left = counts_of_bytes(_mm256_xor_si256(left, left_query));
+        let right = counts_of_bytes(_mm256_xor_si256(right, right_query));
+        // The halves of places of the first 16 entries, and of the last four.
+        let first = _mm256_permute4x64_epi64::<0b00_00_10_01>(right);
+        let last = _mm256_permute4x64_epi64::<0b00_00_00_11>(right);
+        let near_of = |places, halves| {
+            let halves = _mm256_cvtepu8_epi16(_mm256_castsi256_si128(halves));
+            let counts = _mm256_add_epi16(_mm256_maddubs_epi16(places, ones), halves);
+            _mm256_movemask_epi8(_mm256_cmpgt_epi16(limit, counts)).cast_unsigned()
+        };
+        near_of(left, first) | near_of(right, last) & 0xff != 0
     });
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi")]
 pub(super) fn near_in_lines_avx512(
     lines: Lines<'_>,
     near: &mut Vec<NearEntry>,
     onward: &mut Onward,
 ) {
-    cells::near_in_lines(lines, near, onward, |line, query, most| {
-        #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: the line is 64 bytes that may be read; the load asks for no alignment.
-        let words = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
-        let query = _mm512_set1_epi32(query.cast_signed());
-        let distances = _mm512_popcnt_epi32(_mm512_xor_si512(words, query));
-        _mm512_cmple_epu32_mask(distances, _mm512_set1_epi32(most.cast_signed())) != 0
+    const ENTRIES: usize = cells::LINE_ENTRIES as usize;
+    let query = load_line(&cells::line_of(lines.query));
+    let limit = _mm512_set1_epi16(lines.most.min(cells::ENTRY_BITS) as i16);
+    // The halves of places, each to the place of its entry.
+    let mut halves = [0_u8; 64];
+    let behind = (0..).skip(2 * ENTRIES).take(ENTRIES);
+    halves.iter_mut().step_by(2).zip(behind).for_each(|(to, half)| *to = half);
+    let halves = load_line(&halves);
+    cells::near_in_lines(lines, near, onward, |line| {
+        let difference = _mm512_xor_si512(load_line(line), query);
+        let of_halves = _mm512_popcnt_epi8(difference);
+        let of_halves = _mm512_maskz_permutexvar_epi8(0x5555_5555_5555_5555, halves, of_halves);
+        let distances = _mm512_add_epi16(_mm512_popcnt_epi16(difference), of_halves);
+        _mm512_mask_cmple_epu16_mask((1 << ENTRIES) - 1, distances, limit) != 0
     });
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_line<T>(line: &T) -> __m512i {
+    const { assert!(size_of::<T>() == size_of::<__m512i>()) };
+    #[expect(unsafe_code, reason = "a load through a pointer")]
+    // SAFETY: the line is 64 bytes that may be read; the load asks for no alignment.
+    unsafe {
+        _mm512_loadu_si512(std::ptr::from_ref(line).cast())
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg")]
@@ -208,9 +222,7 @@ pub(super) fn near_in_runs_avx512(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock
         let (lines, rest) = blocks.as_chunks::<32>();
         let mut base = 0;
         for line in lines {
-            #[expect(unsafe_code, reason = "a load through a pointer")]
-            // SAFETY: the line is 64 bytes that may be read; the load asks for no alignment.
-            let blocks = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
+            let blocks = load_line(line);
             let distances = _mm512_popcnt_epi16(_mm512_xor_si512(blocks, query));
             push_mask(base, _mm512_cmple_epu16_mask(distances, limit), &mut push);
             base += 32;
@@ -234,9 +246,7 @@ pub(super) fn near_u64_avx512(column: &[U64], query: u64, k: u32, out: &mut Vec<
     let (blocks, rest) = column.as_chunks::<8>();
     let mut base = 0;
     for block in blocks {
-        #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: the block is 64 bytes that may be read; the load asks for no alignment.
-        let words = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        let words = load_line(block);
         let distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, query));
         let near = _mm512_cmple_epu64_mask(distances, limit);
         if near != 0 {

@@ -6,12 +6,13 @@
 use arrayvec::ArrayVec;
 
 use super::super::cells::{CellTable, Cells, HALVES, Half, cell_of, most_differing};
-use super::super::column::{Column, LINE_BYTES, Line};
+use super::super::column::Column;
 use super::super::cost::Cost;
 use super::super::hamming::{self, WEIGHT_MAX};
 use super::super::kernel::{
-    FULL_ENTRIES, GATHERED, GOES_ON, Kernel, LINE_ENTRIES, Lines, NearEntry, Onward, Sought,
+    FULL_ENTRIES, GATHERED, Kernel, LINE_ENTRIES, Lines, NEXT, NearEntry, Onward, Sought,
 };
+use super::super::line::{GOES_ON, LINE_BYTES, Line, NUMBER, number};
 use super::super::tables::Finds;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
@@ -75,7 +76,7 @@ struct Gathered {
 /// Cells that are compared alike.
 struct Group {
     half: Half,
-    /// How many bits of the other half may differ.
+    /// How many bits of an entry may differ.
     most: u32,
     /// Where the group ends.
     end: usize,
@@ -85,7 +86,7 @@ struct Group {
 
 impl<C: Column> CellGround<'_, C> {
     /// Hands over the cells in which something near a query may be: a half of it, how many bits of
-    /// the other one may differ, and the messages as differences from the half's own, which comes
+    /// an entry may differ, and the messages as differences from the half's own, which comes
     /// last.
     fn each_pattern<E>(
         &self,
@@ -118,17 +119,18 @@ impl<C: Column> CellGround<'_, C> {
                 let mut line = cell_of(own ^ pattern, self.cells.count);
                 loop {
                     let all = column.lines(std::iter::once(line))?;
-                    let Some([.., next, last]) = all.get(line as usize) else {
+                    let Some(places) = all.get(line as usize) else {
                         return Err(beyond(column, all));
                     };
-                    let goes_on = last.get() & GOES_ON != 0;
+                    let goes_on = number(places, NUMBER) & GOES_ON != 0;
                     let entries = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
                     cost.lines += 1.0;
                     cost.candidates += f64::from(entries);
-                    if !goes_on || are_further && next.get() <= line {
+                    let next = number(places, NEXT);
+                    if !goes_on || are_further && next <= line {
                         break;
                     }
-                    (column, line, are_further) = (&table.further, next.get(), true);
+                    (column, line, are_further) = (&table.further, next, true);
                 }
             }
             Ok(())
@@ -254,8 +256,6 @@ impl Gathered {
             let (half, most) = (*half, *most);
             let CellTable { cells, further, .. } = ground.cells.of(half);
             let (_, other) = half.cut(query);
-            // What differs in fewer bits of the upper half is found by that.
-            let least = if half == Half::Lower { Half::Upper.reach(ground.k) } else { 0 };
             let sought = sought.get(start..*end).unwrap_or(&[]);
             start = *end;
             let column = if are_further { further } else { cells };
@@ -269,7 +269,7 @@ impl Gathered {
                 return Err(beyond(column, all));
             }
             let further = further.lines(std::iter::empty())?;
-            let lines = Lines { all, further, are_further, sought, query: other, least, most };
+            let lines = Lines { all, further, are_further, sought, query: other, most };
             kernel.near_in_lines(lines, near, onward);
             *onward_end = onward.len();
             for NearEntry { entry, message } in near.drain(..) {

@@ -11,8 +11,9 @@ use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U16;
 
-use super::super::column::{Column, LINE_BYTES, ordinal_at};
+use super::super::column::{Column, ordinal_at};
 use super::super::kernel::{BlockRun, Kernel, NearBlock, prefetch};
+use super::super::line::LINE_BYTES;
 use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach};
 use super::super::rotation::{Bucket, Rotations};
 use super::super::scan::scan;

@@ -1,9 +1,9 @@
 //! All versions of a kernel give the answer of the plainest loop.
 
-use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::little_endian::{U16, U64};
 
 use super::super::kernel::{
-    BlockRun, GOES_ON, Kernel, Lines, NearBlock, NearEntry, Onward, Sought, prefetch,
+    BlockRun, Kernel, Lines, NearBlock, NearEntry, Onward, Sought, prefetch,
 };
 use super::*;
 
@@ -46,30 +46,32 @@ fn check_u64(column: &[u64], query: u64, k: u32) {
 fn near_in_lines(lines: Lines<'_>) -> (Vec<NearEntry>, Onward) {
     let (mut near, mut onward) = (Vec::new(), Onward::new());
     for &Sought { line, message } in lines.sought {
-        let Some(words) = lines.all.get(line as usize) else { continue };
-        let first = words[15].get() & !GOES_ON;
-        let goes_on = words[15].get() & GOES_ON != 0;
+        let Some(places) = lines.all.get(line as usize) else { continue };
+        let bytes: Vec<u8> = places.iter().flat_map(|place| place.get().to_le_bytes()).collect();
+        let word = |at| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        let (first, goes_on) = (word(60) & 0x7fff_ffff, word(60) >> 31 == 1);
         if goes_on {
-            onward.push(Sought { line: words[14].get(), message });
+            onward.push(Sought { line: word(36), message });
         }
-        let entries = words.iter().take(if goes_on { 14 } else { 15 });
-        for (entry, word) in (first..).zip(entries) {
-            let distance = (word.get() ^ lines.query).count_ones();
-            if (lines.least..=lines.most).contains(&distance) {
-                near.push(NearEntry { entry, message });
+        for entry in 0..if goes_on { 18 } else { 20 } {
+            let bits = [bytes[2 * entry], bytes[2 * entry + 1], bytes[40 + entry], 0];
+            if (u32::from_le_bytes(bits) ^ lines.query).count_ones() <= lines.most {
+                near.push(NearEntry { entry: first + entry as u32, message });
             }
         }
     }
     (near, onward)
 }
 
-fn check_lines(words: &[u64], query: u32, least: u32, most: u32) {
-    let words: Vec<U32> = words.iter().map(|word| U32::new((word >> 16) as u32)).collect();
-    let (all, _) = words.as_chunks::<16>();
+fn check_lines(words: &[u64], query: u32, most: u32) {
+    let places: Vec<U16> = words
+        .iter()
+        .flat_map(|word| [U16::new((word >> 20) as u16), U16::new(*word as u16)])
+        .collect();
+    let (all, _) = places.as_chunks::<32>();
     let sought: Vec<Sought> =
         (0..all.len() as u32 + 1).map(|line| Sought { line, message: line * 7 }).collect();
-    let lines =
-        Lines { all, further: &[], are_further: false, sought: &sought, query, least, most };
+    let lines = Lines { all, further: &[], are_further: false, sought: &sought, query, most };
     let truth = near_in_lines(lines);
     for kernel in Kernel::available() {
         let (mut near, mut onward) = (Vec::new(), Onward::new());
@@ -127,6 +129,8 @@ proptest! {
         check_u64(&words, query, k);
         check_runs(&words, (query >> 20) as u16, least.min(k));
         check_runs(&words, (query >> 20) as u16, k);
-        check_lines(&words, (query >> 16) as u32, least.min(k), k);
+        let entry = query >> 20 & 0xffff | query << 16 & 0xff_0000;
+        check_lines(&words, entry as u32, least.min(k));
+        check_lines(&words, entry as u32, k);
     }
 }

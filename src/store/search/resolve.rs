@@ -255,7 +255,7 @@ impl Search<'_, '_> {
         }
         let mut url = Vec::new();
         let ordinal = page;
-        let page = live.segment.page(ordinal, &mut url)?;
+        let record = live.segment.page(ordinal, &mut url)?;
         let url = live.segment.owned_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
         if wanted.except == Some(url.as_str()) {
@@ -273,7 +273,7 @@ impl Search<'_, '_> {
         }
         let mut copy = false;
         if wanted.digest.is_some() && candidate.distance == 0 {
-            let head = page.record.head().ok_or_else(|| unreadable(&live.segment))?;
+            let head = record.read()?.head().ok_or_else(|| unreadable(&live.segment))?;
             let in_force = head.as_ref().and_then(|h| h.in_force());
             copy = in_force.is_some_and(|v| v.content.digest == wanted.digest);
         }

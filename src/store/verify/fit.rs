@@ -98,8 +98,8 @@ pub(super) fn tables(
                 last = Some(posting.page);
                 if posting.in_force {
                     posted += 1;
-                    let page = live.segment.page(posting.page, &mut url)?;
-                    let head = page.record.head().ok_or_else(|| unreadable(&live.segment))?;
+                    let record = live.segment.page(posting.page, &mut url)?.read()?;
+                    let head = record.head().ok_or_else(|| unreadable(&live.segment))?;
                     let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
                     let same = in_force
                         .is_some_and(|c| c.compared() == fingerprint && c.epoch.0 == tables.epoch);
