@@ -31,7 +31,7 @@ pub(crate) use hashes::url_hash;
 pub(crate) use merge::{Mergeable, merge};
 pub(crate) use pages::{PageCursor, PageRef, alike};
 pub(crate) use plain::PlainSegment;
-pub(crate) use postings::tag_of;
+pub(crate) use postings::{Posting, tag_of};
 pub(crate) use record::{Record, RecordRef};
 pub(crate) use salvage::PageSalvage;
 pub(crate) use seal::{SealPage, Sealer, Span};

@@ -116,18 +116,19 @@ impl<'a> Group<'a> {
         if shared > len {
             return None;
         }
-        // From the last one backwards, how much of each is left; the others are left nothing.
-        let mut wanted = shared;
-        for (shared, suffix) in suffixes.iter_mut().rev() {
-            *suffix = suffix.get(..wanted.saturating_sub(*shared))?;
-            wanted = wanted.min(*shared);
-        }
         url.clear();
         url.reserve_exact(shared + suffix.len());
-        for (_, suffix) in suffixes {
-            url.extend_from_slice(suffix);
-        }
+        url.resize(shared, 0);
         url.extend_from_slice(suffix);
+        // From the last one backwards: most are left nothing.
+        let mut wanted = shared;
+        for (shared, suffix) in suffixes.iter().rev() {
+            if *shared < wanted {
+                let left = suffix.get(..wanted - shared)?;
+                url.get_mut(*shared..wanted)?.copy_from_slice(left);
+                wanted = *shared;
+            }
+        }
         self.records.take(records)?;
         self.records.take(record)
     }

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{Hit, Wanted};
+use super::{Hit, Step, Wanted};
 use crate::error::Result;
 use crate::store::ahead::Ahead;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
-use crate::store::view::LiveSegment;
+use crate::store::view::{LiveSegment, View};
 use crate::sync::thread;
 
 /// Searches that are answered together, at most: few enough that what they find is soon let go.
 const TOGETHER: usize = 1 << 12;
 
-/// Hits whose pages are asked for together.
-const AHEAD: usize = 32;
+/// Hits for which something is asked for together.
+const AHEAD: usize = 16;
 
 /// Fewer than this are not worth a second thread.
 const TOGETHER_MIN: usize = 256;
@@ -47,6 +47,31 @@ pub(crate) fn segment_hits_of_many(
         }
     }
     Ok(hits)
+}
+
+/// Asks for what many hits wait for, in rounds: in each for the first step of some of them, for the
+/// second of those before, and so on, so that all of it has come when they are looked at.
+struct Expected<'a> {
+    view: &'a View,
+    hits: &'a [Hit],
+    rounds: usize,
+}
+
+impl Expected<'_> {
+    /// So many of the hits are looked at next.
+    fn until(&mut self, taken: usize, wanted: &Wanted<'_>) -> Result<()> {
+        while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
+            for (before, step) in Step::ALL.into_iter().enumerate() {
+                let hits = self
+                    .rounds
+                    .checked_sub(before)
+                    .and_then(|round| self.hits.chunks(AHEAD).nth(round));
+                self.view.expect(step, hits.unwrap_or(&[]), wanted)?;
+            }
+            self.rounds += 1;
+        }
+        Ok(())
+    }
 }
 
 impl Snapshot {
@@ -92,8 +117,7 @@ impl Snapshot {
         }
         hits.sort_unstable_by_key(|(place, _)| *place);
         let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
-        let mut ahead = in_order.chunks(AHEAD);
-        let mut asked_for = 0;
+        let mut ahead = Expected { view: &self.view, hits: &in_order, rounds: 0 };
         let mut taken = 0;
         let mut of_one: Vec<Hit> = Vec::new();
         let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
@@ -106,12 +130,7 @@ impl Snapshot {
             of_one.clear();
             of_one.extend(own.unwrap_or(&[]).iter().map(|(_, hit)| *hit));
             taken += of_one.len();
-            while asked_for < taken
-                && let Some(next) = ahead.next()
-            {
-                self.view.prefetch_pages(next, &wanted)?;
-                asked_for += next.len();
-            }
+            ahead.until(taken, &wanted)?;
             let wanted = Wanted { fingerprint, ..wanted };
             *matches = self.matches(&wanted, &mut of_one)?;
         }

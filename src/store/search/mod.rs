@@ -52,6 +52,21 @@ pub(crate) struct Hit {
     pub(crate) component: usize,
 }
 
+/// What leads from a hit to its page, one after another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// Which page it is.
+    Posting,
+    /// Where that is.
+    Place,
+    /// The page.
+    Page,
+}
+
+impl Step {
+    pub(crate) const ALL: [Step; 3] = [Step::Posting, Step::Place, Step::Page];
+}
+
 /// What was found.
 #[derive(Debug)]
 pub(crate) struct Findings {
@@ -98,29 +113,22 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
 }
 
 impl View {
-    /// Asks for the pages that some hits name, step by step, so that what they wait for comes at the
-    /// same time.
-    pub(crate) fn prefetch_pages(&self, hits: &[Hit], wanted: &Wanted<'_>) -> Result<()> {
-        let epoch = wanted.epoch;
+    /// Asks for the next of what the page is found by that each of some hits names, when what was
+    /// asked for before has come.
+    pub(crate) fn expect(&self, step: Step, hits: &[Hit], wanted: &Wanted<'_>) -> Result<()> {
         let in_force_only = wanted.versions == Versions::InForce;
-        let of_segments = || {
-            let places =
-                hits.iter().filter_map(|hit| Some((hit, self.segments.get(hit.component)?)));
-            places
-                .filter_map(|(hit, live)| Some((hit.candidate.ordinal, live, live.tables(epoch)?)))
-        };
-        for (ordinal, live, tables) in of_segments() {
-            if let Some(posting) = tables.single(ordinal)?
+        for Hit { candidate, component } in hits {
+            let Some(live) = self.segments.get(*component) else { continue };
+            let Some(tables) = live.tables(wanted.epoch) else { continue };
+            if let Step::Posting = step {
+                tables.prefetch_posting(candidate.ordinal);
+            } else if let Some(posting) = tables.single(candidate.ordinal)?
                 && (posting.in_force || !in_force_only)
             {
-                live.segment.prefetch_place(posting.page);
-            }
-        }
-        for (ordinal, live, tables) in of_segments() {
-            if let Some(posting) = tables.single(ordinal)?
-                && (posting.in_force || !in_force_only)
-            {
-                live.segment.prefetch_page(posting.page);
+                match step {
+                    Step::Place => live.segment.prefetch_place(posting.page),
+                    _ => live.segment.prefetch_page(posting.page),
+                }
             }
         }
         Ok(())

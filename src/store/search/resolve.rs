@@ -7,10 +7,11 @@
 use std::ops::Range;
 
 use super::order::{self, Order};
-use super::{Findings, Hit, Wanted};
+use super::{Findings, Hit, Step, Wanted};
 use crate::error::Result;
 use crate::page::Content;
 use crate::search::Candidate;
+use crate::segment::Posting;
 use crate::store::query::{Near, Versions};
 use crate::store::view::{LiveSegment, Lookup, Part, View, unreadable};
 
@@ -88,7 +89,8 @@ impl View {
         findings.near.reserve_exact(hits.len().min(wanted.limit));
         if hits.len() > 1 {
             hits.sort_unstable_by_key(|hit| (hit.candidate.distance, hit.candidate.fingerprint));
-            self.prefetch_pages(hits.get(..AHEAD).unwrap_or(hits), wanted)?;
+            let first = hits.get(..AHEAD).unwrap_or(hits);
+            Step::ALL.into_iter().try_for_each(|step| self.expect(step, first, wanted))?;
         }
         let effort = Effort::of(wanted.limit);
         let (under, order) = (Vec::new(), Order::default());
@@ -182,6 +184,15 @@ impl Search<'_, '_> {
         let Some(tables) = live.tables(self.wanted.epoch) else { return Ok(true) };
         let under = self.under(number, live)?;
         let ordinal = candidate.ordinal;
+        let in_force_only = self.wanted.versions == Versions::InForce;
+        if let Some(Posting { page, in_force }) = tables.single(ordinal)? {
+            // Nearly always there is one: no list is gone through.
+            return match in_force || !in_force_only {
+                true if under.contains(&page) => self.page(number, live, page, candidate),
+                true => Ok(true),
+                false => Ok(self.effort.posting()),
+            };
+        }
         let mut copies = None;
         if let Some(digest) = self.wanted.digest.filter(|_| candidate.distance == 0) {
             copies = tables.copies(ordinal, digest)?.zip(tables.copies(ordinal, digest)?);
@@ -203,7 +214,6 @@ impl Search<'_, '_> {
             }
         };
         let before = self.findings.near.len();
-        let in_force_only = self.wanted.versions == Versions::InForce;
         let most = self.wanted.limit.saturating_add(1);
         let end = under.end;
         let postings = tables.postings_ahead(ordinal, under.start, most, move |posting| {
