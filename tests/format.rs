@@ -474,6 +474,8 @@ fn the_example_of_buckets_follows_from_its_rules() {
 fn the_example_of_a_cell_follows_from_its_rules() {
     let text = std::fs::read_to_string(dumps::page("segment.md")).unwrap();
     assert!(text.contains("c3a5c85c97cb3127"));
+    let entries = [0x97cb_3127u32, 0xc3a5_c85c].map(|other| other & 0xff_ffff);
+    assert!(text.contains(&format!("| entry | `{:06x}` | `{:06x}` |", entries[0], entries[1])));
     for (half, cell, shown) in [(0xc3a5_c85c, 981, "| 981 |"), (0x97cb_3127, 6_299, "| 6,299 |")] {
         assert_eq!(tables::cell(half, 6_600), cell);
         assert!(text.contains(shown));

@@ -26,7 +26,7 @@ use super::line::{GOES_ON, LINE_BYTES, NUMBER, number};
 const LOAD: f64 = 14.0;
 
 /// The share of cells that go on in another line, with so many entries on average.
-pub(super) const GOING_ON: f64 = 0.06;
+pub(super) const GOING_ON: f64 = 0.05;
 
 /// Sets with fewer fingerprints are better served by rotations, whatever is asked.
 pub(super) const CELLS_MIN: u32 = 1 << 16;
@@ -44,8 +44,8 @@ pub(super) enum Half {
 impl Half {
     pub(super) const ALL: [Self; HALVES] = [Self::Upper, Self::Lower];
 
-    /// The half of a fingerprint, and what entries have of the other one: all but its top bits,
-    /// which epochs may reserve.
+    /// The half of a fingerprint, and what entries have of the other one: its low bits. The top bits
+    /// of the upper half are those that an epoch may reserve.
     #[expect(clippy::cast_possible_truncation, reason = "halves are what is wanted")]
     pub(super) fn cut(self, fingerprint: u64) -> (u32, u32) {
         let (upper, lower) = ((fingerprint >> 32) as u32, fingerprint as u32);
@@ -87,12 +87,13 @@ pub(super) fn cell_of(message: u32, cells: u32) -> u32 {
     cell
 }
 
-/// How many cells each table of `n` fingerprints has: one for every 14, two at least.
+/// How many cells each table of `n` fingerprints has: one for every 14, two at least, and no more than
+/// there are messages.
 #[must_use]
 pub fn cell_count(n: u32) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "less than n")]
     let cells = (f64::from(n) / LOAD) as u32;
-    cells.max(2)
+    cells.clamp(2, 1 << MESSAGE_BITS)
 }
 
 /// In how many lines the cells of `n` fingerprints can go on: before each stands a full one.
@@ -103,8 +104,9 @@ pub(crate) fn further_max(n: u32) -> u64 {
 /// Up to this distance so little is near that cells at all distances from a half are compared alike.
 const ALIKE_MAX: u32 = 6;
 
-/// In how many bits of an entry something may differ from the query, to be looked up from a cell whose codeword is at distance `weight` from the query's half: in one of its own half less than
-/// that, at least, it differs there.
+/// In how many bits of an entry something may differ from the query, to be looked up from a cell whose
+/// codeword is at distance `weight` from the query's half: in one bit less, at least, it differs
+/// there.
 pub(super) fn most_differing(k: u32, weight: u32) -> u32 {
     if k <= ALIKE_MAX { k } else { k - weight.saturating_sub(1).min(k) }
 }

@@ -21,9 +21,10 @@ pub struct Cost {
     pub ns: f64,
 }
 
-// The figures are those of a processor with AVX2, whose dependent lines come slowly; with AVX-512 all
-// are smaller alike. They were fitted to measurements of every shape from 10,000 to ten million
-// fingerprints and k = 0 to 12, with a mean error of a tenth (`search::tests::timing`).
+// The figures are those of a processor with AVX2, whose dependent lines come slowly, fitted to
+// measurements of every shape from 10,000 to ten million fingerprints and k = 0 to 12
+// (`search::tests::timing`). With AVX-512 nearly all are smaller alike, which changes no choice; where
+// they are not, it is said.
 
 /// Bytes of tables that the processor's own cache holds, and those that the shared one does.
 const CACHES: [f64; 2] = [768e3, 24e6];
@@ -203,7 +204,7 @@ fn choose(from: u32, count: u32) -> u32 {
 /// The share of all words of so many bits that lie within `distance` of one.
 fn share_within(distance: u32, bits: u32) -> f64 {
     let near = (0..=distance.min(bits)).map(|away| f64::from(choose(bits, away)));
-    near.sum::<f64>() / f64::from(bits).exp2()
+    near.sum::<f64>() / (1_u64 << bits.min(63)) as f64
 }
 
 /// The share of buckets that have more entries than there is room for.

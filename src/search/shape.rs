@@ -16,7 +16,7 @@ pub enum Shape {
     /// up to some ten million fingerprints, and for middle distances beyond.
     Rotations(Address),
     /// Two tables of cells, so many each: one memory line for each probe, more probes. The quickest
-    /// for small distances in large sets, at two thirds of the memory.
+    /// for small distances in large sets, at three quarters of the memory.
     Cells {
         /// The cells of each table.
         count: u32,

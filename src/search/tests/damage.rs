@@ -76,6 +76,42 @@ fn rotations_that_are_not_as_they_should_be_are_told_of() {
 }
 
 #[test]
+fn cells_that_are_not_as_they_should_be_are_told_of() {
+    let (_, whole) = healthy(cells(600));
+    assert_eq!(whole.check(), Ok(()));
+    let check = |change: &dyn Fn(&mut [&mut Vec<u8>])| {
+        let mut tables = whole.clone();
+        change(&mut columns(&mut tables));
+        match tables.check() {
+            Err(Fault::Damaged(_, what)) => what,
+            Err(Fault::OutOfRange(_)) => "beyond the end",
+            Ok(()) => panic!("it is not told of"),
+        }
+    };
+    let place = "an entry out of place";
+    let Index::Cells(Cells { tables: [first, _], .. }) = &whole.index else { unreachable!() };
+    let lines = || first.cells.0.chunks(64);
+    let full = lines().position(|line| line[63] >> 7 == 1).unwrap() * 64;
+    let other = lines().position(|line| line[63] >> 7 == 0).unwrap() * 64;
+    for line in [full, other] {
+        // Both parts of an entry, the number of the first, and whether there are more.
+        assert_eq!(check(&|columns| columns[0][line] ^= 1), place);
+        assert_eq!(check(&|columns| columns[0][line + 40] ^= 1), place);
+        assert_eq!(check(&|columns| columns[0][line + 60] ^= 1), place);
+        assert_eq!(check(&|columns| columns[0][line + 63] ^= 0x80), place);
+        // Two ordinals in the order of another.
+        let entry = u32::from_le_bytes(first.cells.0[line + 60..][..4].try_into().unwrap());
+        let at = (entry & 0x7fff_ffff) as usize * 4;
+        assert_eq!(check(&|columns| columns[2][at..at + 8].rotate_left(4)), place);
+    }
+    // Where it goes on, what stands there, and a line too many.
+    assert_eq!(check(&|columns| columns[0][full + 36] ^= 1), place);
+    assert_eq!(check(&|columns| columns[1][0] ^= 1), place);
+    let too_many = "lines in which no cell goes on";
+    assert_eq!(check(&|columns| columns[1].extend([0; 64])), too_many);
+}
+
+#[test]
 fn an_ordinal_beyond_the_end_is_an_error_at_its_place() {
     for (shape, way) in [(rotations(10), Way::Rotations), (cells(900), Way::Cells)] {
         let (fingerprints, mut tables) = healthy(shape);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Hit, Step, Wanted};
 use crate::error::Result;
+use crate::page::Epoch;
 use crate::store::ahead::Ahead;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
@@ -104,6 +105,8 @@ impl Snapshot {
             let one = |&fingerprint: &u64| self.search(&Query { fingerprint, ..like.clone() });
             return fingerprints.iter().map(one).collect();
         }
+        let mask = Epoch(wanted.epoch).mask();
+        let fingerprints: Vec<u64> = fingerprints.iter().map(|f| f & mask).collect();
         let mut matches = Vec::with_capacity(fingerprints.len());
         let none = || Matches { near: Vec::new(), complete: true, within: wanted.k };
         matches.resize_with(fingerprints.len(), none);
@@ -111,7 +114,7 @@ impl Snapshot {
         let mut hits: Vec<(usize, Hit)> = Vec::new();
         for (component, live) in self.view.segments.iter().enumerate() {
             let Some(tables) = live.tables(wanted.epoch) else { continue };
-            tables.find_each(fingerprints, wanted.k, &mut |place, candidate| {
+            tables.find_each(&fingerprints, wanted.k, &mut |place, candidate| {
                 hits.push((place, Hit { candidate, component }));
             })?;
         }
@@ -122,7 +125,9 @@ impl Snapshot {
         let mut of_one: Vec<Hit> = Vec::new();
         let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
         let in_memory = self.view.memtables.iter().any(|memtable| !memtable.is_untouched());
-        for (place, (&fingerprint, matches)) in fingerprints.iter().zip(&mut matches).enumerate() {
+        for (place, (fingerprint, matches)) in
+            fingerprints.into_iter().zip(&mut matches).enumerate()
+        {
             let own = hits.next_if(|hits| hits.first().is_some_and(|(at, _)| *at == place));
             if own.is_none() && !in_memory {
                 continue;

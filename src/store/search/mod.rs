@@ -113,8 +113,7 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
 }
 
 impl View {
-    /// Asks for the next of what the page is found by that each of some hits names, when what was
-    /// asked for before has come.
+    /// Asks for what a step needs, for some hits. What the step before needs should have come.
     pub(crate) fn expect(&self, step: Step, hits: &[Hit], wanted: &Wanted<'_>) -> Result<()> {
         let in_force_only = wanted.versions == Versions::InForce;
         for Hit { candidate, component } in hits {
@@ -126,8 +125,9 @@ impl View {
                 && (posting.in_force || !in_force_only)
             {
                 match step {
+                    Step::Posting => {}
                     Step::Place => live.segment.prefetch_place(posting.page),
-                    _ => live.segment.prefetch_page(posting.page),
+                    Step::Page => live.segment.prefetch_page(posting.page),
                 }
             }
         }

@@ -188,8 +188,8 @@ impl Search<'_, '_> {
         if let Some(Posting { page, in_force }) = tables.single(ordinal)? {
             // Nearly always there is one: no list is gone through.
             return match in_force || !in_force_only {
-                true if under.contains(&page) => self.page(number, live, page, candidate),
-                true => Ok(true),
+                _ if !under.contains(&page) => Ok(true),
+                true => self.page(number, live, page, candidate),
                 false => Ok(self.effort.posting()),
             };
         }
