@@ -295,18 +295,18 @@ fn a_forgotten_list_ends_the_search_early_and_that_is_said() {
 #[test]
 fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
     let center = 0x0123_4567_89ab_cdef;
-    // 20,000 different fingerprints within 3 of it, which their pages have no longer.
-    let bits = |i: u64| (i % 32, i / 32 % 32, i / 1024);
-    let once = (0..20_000).map(bits).map(|(a, b, c)| center ^ 1 << a ^ 1 << b ^ 1 << (32 + c));
-    let once: Vec<u64> = once.collect();
+    // 20,000 different fingerprints within 4 of it, which their pages have no longer.
+    let flipped = |i: u64, block: u64| 1 << (block * 16 + (i >> (block * 4)) % 16);
+    let differ = |i| (0..4).map(|block| flipped(i, block)).sum::<u64>();
+    let once: Vec<u64> = (0..20_000).map(|i| center ^ differ(i)).collect();
     let store = create(Options { memtable_observations: 1 << 20, ..Options::default() });
     fill(&store, &once);
     fill_later(&store, &vec![!center; once.len()]);
     let kept = "http://kept.example/";
-    store.observe(Observation::content(kept, 5, center ^ 0xf, Epoch(0))).unwrap();
+    store.observe(Observation::content(kept, 5, center ^ 0x1f, Epoch(0))).unwrap();
     store.seal().unwrap();
     store.merge().unwrap();
-    let query = Query::new(center, 4).limit(1);
+    let query = Query::new(center, 5).limit(1);
     let under = query.clone().under(Prefix::parse("kept.example").unwrap());
     let matches = store.search(&under).unwrap();
     assert_eq!((matches.near.len(), matches.complete), (1, true));

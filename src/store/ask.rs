@@ -53,8 +53,8 @@ impl Store {
 
     /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
     ///
-    /// Costs what [`explain`](Store::explain) says, and for pages that are near a microsecond, and 0.3
-    /// for each beyond the first. Takes no lock that a writer holds while it waits for the disk.
+    /// Costs what [`explain`](Store::explain) says, and up to a microsecond for a page that is near, and
+    /// 0.3 for each beyond the first. Takes no lock that a writer holds while it waits for the disk.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ const SURVIVORS: usize = 32;
 
 /// So few are likely near as a whole: what is kept of them elsewhere is asked for, too. Wide searches
 /// have many, and most of them are not.
-const FEW: usize = 4;
+const FEW: usize = 8;
 
 /// What is looked into.
 pub(super) trait Ground {
