@@ -41,18 +41,25 @@ fn a_rest_beyond_the_end_is_an_error() {
     assert!(matches!(found, Err(Fault::OutOfRange(_))), "{found:?}");
 }
 
+/// What is done to columns.
+type Change<'c> = &'c dyn Fn(&mut [&mut Vec<u8>]);
+
+/// What checking says of tables whose columns were changed.
+fn told_of(whole: &Tables<Bytes>, change: Change<'_>) -> &'static str {
+    let mut tables = whole.clone();
+    change(&mut columns(&mut tables));
+    match tables.check() {
+        Err(Fault::Damaged(_, what)) => what,
+        Err(Fault::OutOfRange(_)) => "beyond the end",
+        Ok(()) => panic!("it is not told of"),
+    }
+}
+
 #[test]
 fn rotations_that_are_not_as_they_should_be_are_told_of() {
     let (_, whole) = healthy(rotations(9));
     assert_eq!(whole.check(), Ok(()));
-    let check = |change: &dyn Fn(&mut [&mut Vec<u8>])| {
-        let mut tables = whole.clone();
-        change(&mut columns(&mut tables));
-        match tables.check() {
-            Err(Fault::Damaged(_, what)) => what,
-            other => panic!("{other:?}"),
-        }
-    };
+    let check = |change: Change<'_>| told_of(&whole, change);
     let bucket = "a bucket that is not what it should be";
     let place = "an entry out of place";
     let Index::Rotations(Rotations { tables: [first, ..], .. }) = &whole.index else {
@@ -79,15 +86,7 @@ fn rotations_that_are_not_as_they_should_be_are_told_of() {
 fn cells_that_are_not_as_they_should_be_are_told_of() {
     let (_, whole) = healthy(cells(600));
     assert_eq!(whole.check(), Ok(()));
-    let check = |change: &dyn Fn(&mut [&mut Vec<u8>])| {
-        let mut tables = whole.clone();
-        change(&mut columns(&mut tables));
-        match tables.check() {
-            Err(Fault::Damaged(_, what)) => what,
-            Err(Fault::OutOfRange(_)) => "beyond the end",
-            Ok(()) => panic!("it is not told of"),
-        }
-    };
+    let check = |change: Change<'_>| told_of(&whole, change);
     let place = "an entry out of place";
     let Index::Cells(Cells { tables: [first, _], .. }) = &whole.index else { unreachable!() };
     let lines = || first.cells.0.chunks(64);
