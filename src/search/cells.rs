@@ -105,8 +105,8 @@ pub(crate) fn further_max(n: u32) -> u64 {
 const ALIKE_MAX: u32 = 6;
 
 /// In how many bits of an entry something may differ from the query, to be looked up from a cell whose
-/// codeword is at distance `weight` from the query's half: in one bit less, at least, it differs
-/// there.
+/// codeword is at distance `weight` from the query's half: what is filed there differs from that in one
+/// bit less, at least.
 pub(super) fn most_differing(k: u32, weight: u32) -> u32 {
     if k <= ALIKE_MAX { k } else { k - weight.saturating_sub(1).min(k) }
 }

@@ -119,16 +119,14 @@ impl View {
         for Hit { candidate, component } in hits {
             let Some(live) = self.segments.get(*component) else { continue };
             let Some(tables) = live.tables(wanted.epoch) else { continue };
-            if let Step::Posting = step {
-                tables.prefetch_posting(candidate.ordinal);
-            } else if let Some(posting) = tables.single(candidate.ordinal)?
-                && (posting.in_force || !in_force_only)
-            {
-                match step {
-                    Step::Posting => {}
-                    Step::Place => live.segment.prefetch_place(posting.page),
-                    Step::Page => live.segment.prefetch_page(posting.page),
-                }
+            let page = || -> Result<Option<u32>> {
+                let posting = tables.single(candidate.ordinal)?;
+                Ok(posting.filter(|p| p.in_force || !in_force_only).map(|p| p.page))
+            };
+            match step {
+                Step::Posting => tables.prefetch_posting(candidate.ordinal),
+                Step::Place => page()?.into_iter().for_each(|p| live.segment.prefetch_place(p)),
+                Step::Page => page()?.into_iter().for_each(|p| live.segment.prefetch_page(p)),
             }
         }
         Ok(())
