@@ -284,6 +284,21 @@ fn what_is_loaded_again_changes_nothing() {
 }
 
 #[test]
+fn pages_with_one_visit_that_are_loaded_again_stay_as_they_are() {
+    let store = create(&SimDisk::new(), small());
+    let urls: Vec<String> = (0..100).map(|page| format!("http://h{page}.example/")).collect();
+    let visit = |url| Observation::content(url, 1_000, 7, Epoch(0));
+    let all: Vec<_> = urls.iter().map(|url| visit(url)).collect();
+    assert_eq!(load(&store, &all).unwrap().visits, 100);
+    for _ in 0..2 {
+        let again = load(&store, &all).unwrap();
+        assert_eq!((again.visits, again.new_pages), (0, 0));
+        assert_eq!(store.stats().unwrap().visits, 100);
+    }
+    assert_eq!(store.history(&urls[0]).unwrap().len(), 1);
+}
+
+#[test]
 fn what_was_forgotten_before_does_not_hide_what_is_loaded_after() {
     let mut model = Model::default();
     let store = create(&SimDisk::new(), small());

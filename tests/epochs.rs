@@ -362,6 +362,23 @@ fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
 }
 
 #[test]
+fn what_was_in_force_is_the_newest_epoch_wherever_a_long_history_is_divided() {
+    // Of one time and one digest, with the newer epoch's first in order: they may come to stand in
+    // two chunks.
+    let of = |time, fingerprint, epoch| {
+        Observation::content(URL, time, fingerprint, Epoch(epoch)).digest(digest(1))
+    };
+    for before in 50..80 {
+        let store = support::create(&SimDisk::new(), Options { near_limit: 0, ..small() });
+        let all = (0..before).map(|time| of(time, 5, 0)).chain([of(100, 1, 1), of(100, 2, 0)]);
+        let later = (200..270).map(|time| of(time, 5, 0));
+        store.load(all.chain(later).map(Ok), LoadOptions::default()).unwrap();
+        let found = store.as_of(URL, 100).unwrap().unwrap();
+        assert_eq!(found, of(100, 1, 1).visit, "with {before} visits before");
+    }
+}
+
+#[test]
 fn what_is_restated_is_no_visit_and_no_change() {
     let store = create(&SimDisk::new());
     let two = store.epoch("two").unwrap();

@@ -161,8 +161,19 @@ fn c8_a_merge_is_not_begun_without_room_for_it() {
     crawl(&store, 4_000, |_| ());
     store.seal().unwrap();
     let (segments, all) = bytes(&disk);
-    disk.set_capacity_bytes(Some(all + segments / 2));
     disk.record();
+    // It takes as much as its inputs once more, and nothing less is enough.
+    for free in [segments / 4, segments / 2 + 1, segments * 3 / 4, segments] {
+        disk.set_capacity_bytes(Some(all + free));
+        check_not_begun(&store, &disk);
+    }
+    disk.set_capacity_bytes(Some(all + segments + (1 << 20)));
+    store.rest().unwrap();
+    assert_eq!(store.stats().unwrap().segments.len(), 1);
+}
+
+/// That no merge is begun, nor anything touched.
+fn check_not_begun(store: &Store, disk: &SimDisk) {
     for tried in [store.rest(), store.merge().map(drop)] {
         match tried {
             Err(Error::Io { source, .. }) => assert_eq!(source.kind(), ErrorKind::StorageFull),
@@ -171,6 +182,4 @@ fn c8_a_merge_is_not_begun_without_room_for_it() {
     }
     let touched = disk.take_log().into_iter().filter(|op| op.kind.changes()).count();
     assert_eq!(touched, 0, "it was begun");
-    disk.set_capacity_bytes(None);
-    store.rest().unwrap();
 }

@@ -106,6 +106,23 @@ fn c3_a_flipped_bit_of_a_segment_is_an_error_or_changes_nothing_and_verify_finds
     tried(&counts, "segments", wanted.min(ALL_FLIPS / 6 * 5));
 }
 
+/// No checksum covers them, and they are zero.
+#[test]
+fn c3_whatever_lies_between_two_sections_changes_nothing_and_verify_finds_it() {
+    let _again = again();
+    let stores = [Sound::killed()];
+    let mut bits = Vec::new();
+    for name in stores[0].segments() {
+        let live = live_bytes(stores[0].file(name));
+        let offsets = (0..live.len()).filter(|at| !live[*at]);
+        bits.extend(offsets.map(|offset| Bit { store: 0, name, offset, bit: 3 }));
+    }
+    let counts = Counts::default();
+    flip(&stores, &bits, |_| Opens::ToRead, &counts, true);
+    tried(&counts, "what lies between sections", bits.len().max(100));
+    assert_eq!(counts.by_reading.into_inner(), 0);
+}
+
 /// Where a catalog has something: bytes that are not zero, its header, and what no checksum of ours
 /// covers, the settings and the names of epochs. Whether a checksum of redb's covers a byte, or it
 /// lies in a page that is free, shows in whether it is found. In the long run all of each page that

@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Error, Reader, RepairOptions, Repaired, VerifyOptions, repair_on, verify_on};
+use simkeep::{Error, Reader, RepairOptions, Repaired, Scope, VerifyOptions, repair_on, verify_on};
 
 use crate::check::each;
 use crate::stores::{Sound, operations, sections};
 use crate::support::compare::dump;
 use crate::support::model::Model;
-use crate::support::pages::Place;
-use crate::support::{again, choice, on};
+use crate::support::pages::{PREFIXES, Place};
+use crate::support::sample::fill;
+use crate::support::{again, choice, create, on, small};
 
 /// What came of repairs.
 #[derive(Debug, Default)]
@@ -176,6 +177,36 @@ fn a_store_without_its_catalog_is_put_together_from_its_segments() {
         let unnamed: &[&str] = if gone.len() == 1 { &[] } else { &["unknown-0", "unknown-1"] };
         assert_eq!(repaired.unnamed_epochs, unnamed);
     }
+}
+
+#[test]
+fn of_segments_with_one_operation_in_both_the_newer_counts() {
+    let _again = again();
+    // What a merge and a purge leave for readers, and a crash may leave for good.
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let mut model = Model::default();
+    fill(&store, &mut model, 1, 60);
+    store.seal().unwrap();
+    let before = disk.contents();
+    store.merge().unwrap();
+    let merged = disk.contents();
+    store.purge(Scope::Prefix(PREFIXES[0].prefix())).unwrap();
+    let forgotten = model.forget(|url| PREFIXES[0].covers(url));
+    assert!(forgotten.visits > 0);
+    store.close().unwrap();
+    let mut files = disk.contents();
+    files.retain(|(name, _)| *name != Name::Catalog);
+    for (name, content) in before.into_iter().chain(merged) {
+        if matches!(name, Name::Segment(_)) && files.iter().all(|(other, _)| *other != name) {
+            files.push((name, content));
+        }
+    }
+    let segments = files.iter().filter(|(name, _)| matches!(name, Name::Segment(_))).count();
+    assert!(segments > 2, "{segments}");
+    let to = SimDisk::new();
+    let repaired = repair_on(on(&SimDisk::of(files)), on(&to), RepairOptions::default()).unwrap();
+    assert!(dump(&Reader::open_on(on(&to)).unwrap()).unwrap() == model, "{repaired:#?}");
 }
 
 #[test]
