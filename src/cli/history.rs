@@ -11,8 +11,8 @@ use super::{Common, input, time, visit, words};
 /// Print all visits of a page, and what each meant after those before it
 ///
 /// A line a visit: time, HTTP status, fingerprint, digest, and the verdict: new, same (and by what
-/// that is known), changed by so many bits, reverted to an earlier version, gone, or failed; and what
-/// was restated of it in another epoch.
+/// that is known), changed by so many bits, reverted to an earlier version, gone, failed, or not
+/// modified though no content was ever seen; and what was restated of it in another epoch.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms

@@ -78,6 +78,7 @@ pub(super) fn verdict(verdict: Verdict) -> String {
     match verdict {
         Verdict::New => "new".into(),
         Verdict::Same(by) => format!("same ({})", same_by(by)),
+        Verdict::Unseen => "not modified, and never seen".into(),
         Verdict::Changed { distance: Some(bits) } => {
             format!("changed by {}", many(bits.into(), "bit", "bits"))
         }
@@ -103,6 +104,7 @@ pub(super) fn verdict_key(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::New => "new",
         Verdict::Same(_) => "same",
+        Verdict::Unseen => "unseen",
         Verdict::Changed { .. } => "changed",
         Verdict::Reverted { .. } => "reverted",
         Verdict::Gone => "gone",

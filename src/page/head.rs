@@ -32,6 +32,8 @@ pub enum Verdict {
     New,
     /// The version in force is confirmed.
     Same(SameBy),
+    /// Said to be what it was, and no content of this page was ever seen: there is nothing to compare.
+    Unseen,
     /// A version not among the last ones known of this page.
     Changed {
         /// Hamming distance to the version before, in the newest epoch in which both have a
@@ -189,7 +191,7 @@ impl Head {
             Seen::Restated(_) => return Verdict::Restated,
             Seen::NotModified { .. } => {
                 return match self.versions.first() {
-                    None => Verdict::New,
+                    None => Verdict::Unseen,
                     Some(v) if self.gone() => Verdict::Reverted { to: v.time, distance: Some(0) },
                     Some(_) => Verdict::Same(SameBy::Word),
                 };
@@ -269,6 +271,7 @@ pub(crate) fn judge(head: Option<&Head>, visit: &Visit, also: &[Content]) -> Ver
         (None, Seen::Gone) => Verdict::Gone,
         (None, Seen::Failed) => Verdict::Failed,
         (None, Seen::Restated(_)) => Verdict::Missing,
-        (None, Seen::Content(_) | Seen::NotModified { .. }) => Verdict::New,
+        (None, Seen::Content(_)) => Verdict::New,
+        (None, Seen::NotModified { .. }) => Verdict::Unseen,
     }
 }

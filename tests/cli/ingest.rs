@@ -81,8 +81,9 @@ fn the_summary_counts_what_was_found() {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for line in [
         "records                             10",
+        "new pages                            4",
         "versions                             6",
-        "  new pages                          4",
+        "  first                              4  of their page",
         "  changed                            1",
         "  reverted                           1  to an earlier version",
         "same                                 2",
@@ -96,6 +97,36 @@ fn the_summary_counts_what_was_found() {
     let summary = place.ingest(CRAWL);
     assert_eq!((&summary["known"], &summary["versions"]), (&10.into(), &0.into()));
     assert_eq!(summary["bytes"], CRAWL.len());
+}
+
+#[test]
+fn new_pages_are_those_that_were_not_in_the_store_whatever_was_seen_of_them() {
+    let place = Place::new();
+    let line = |url: &str, t: u32, rest: &str| format!("{{\"url\":\"{url}\",\"t\":{t},{rest}}}\n");
+    let unmodified = |url, t| line(url, t, r#""seen":"not-modified""#);
+    let content = |url, t| line(url, t, r#""text":"the first text of it""#);
+    let failed = |url, t| line(url, t, r#""seen":"failed""#);
+    let lines = [
+        unmodified("http://a/", 1),
+        unmodified("http://a/", 2),
+        unmodified("http://a/", 3),
+        failed("http://b/", 1),
+        line("http://c/", 1, r#""seen":"gone""#),
+        unmodified("http://c/", 2),
+    ];
+    let summary = place.ingest(&lines.concat());
+    assert_eq!((&summary["new"], &summary["versions"]), (&3.into(), &0.into()));
+    assert_eq!((&summary["unseen"], &summary["first"]), (&4.into(), &0.into()));
+    let history = place.run(&["history", "http://a/", "--json"]).objects();
+    assert!(history.iter().all(|visit| visit["verdict"] == "unseen"), "{history:?}");
+    assert!(place.done(&["history", "http://a/"]).contains("not modified, and never seen"));
+
+    // Their first content is a version, and no new page.
+    let later = [content("http://a/", 4), unmodified("http://a/", 5), content("http://d/", 1)];
+    let summary = place.ingest(&later.concat());
+    assert_eq!((&summary["new"], &summary["first"]), (&1.into(), &2.into()));
+    assert_eq!(summary["same"], 1);
+    assert_eq!(place.run(&["stats", "--json"]).objects()[0]["pages"], 4);
 }
 
 #[test]

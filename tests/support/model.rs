@@ -115,7 +115,8 @@ pub(crate) fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdic
         (Seen::Gone, _) => Verdict::Gone,
         (Seen::Failed, _) => Verdict::Failed,
         (Seen::Restated(_), _) => Verdict::Restated,
-        (_, None) => Verdict::New,
+        (Seen::NotModified { .. }, None) => Verdict::Unseen,
+        (Seen::Content(_), None) => Verdict::New,
         (Seen::NotModified { .. }, Some(to)) if is_gone => {
             Verdict::Reverted { to, distance: Some(0) }
         }

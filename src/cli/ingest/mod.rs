@@ -32,8 +32,9 @@ const IDLE: Duration = Duration::from_secs(1);
 /// Read files, folders, JSON lines and web archives into a store
 ///
 /// Makes the store if there is none. May be interrupted at any time and run again: what is known
-/// already changes nothing. Prints what it found: a \"version\" is content that is new, changed or
-/// reverted to an earlier one.
+/// already changes nothing. Prints what it found: \"new pages\" were not in the store, whatever was
+/// seen of them; a \"version\" is content that is the first of its page, changed or reverted to an
+/// earlier one.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep ingest crawl-*.warc.gz --store crawl.simkeep
@@ -86,6 +87,7 @@ impl Ingest {
         self.paths.iter().try_for_each(check)?;
         let store = Store::open_or_create(&self.common.store, origin::options()?)?;
         let origins = origin::live(&store.snapshot())?;
+        let pages = store.stats()?.pages;
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
@@ -103,6 +105,8 @@ impl Ingest {
         if stopped.is_none() {
             feed.finish()?;
         }
+        // Nothing forgets a page meanwhile.
+        summary.new_pages = store.stats()?.pages - pages;
         store.close()?;
         summary.elapsed = progress.elapsed();
         if self.common.json {

@@ -12,8 +12,13 @@ use crate::cli::words::{bytes, count};
 #[derive(Default)]
 pub(super) struct Summary {
     pub(super) records: u64,
-    new: u64,
+    /// Pages that were not in the store.
+    pub(super) new_pages: u64,
+    /// Contents that are the first of their page.
+    first: u64,
     same: u64,
+    /// Said to be unchanged, of a page whose content was never seen.
+    unseen: u64,
     changed: u64,
     reverted: u64,
     gone: u64,
@@ -43,8 +48,9 @@ impl Summary {
 
     pub(super) fn outcome(&mut self, outcome: &Outcome) {
         let count = match outcome.verdict {
-            Verdict::New => &mut self.new,
+            Verdict::New => &mut self.first,
             Verdict::Same(_) => &mut self.same,
+            Verdict::Unseen => &mut self.unseen,
             Verdict::Changed { .. } => &mut self.changed,
             Verdict::Reverted { .. } => &mut self.reverted,
             Verdict::Gone => &mut self.gone,
@@ -61,12 +67,12 @@ impl Summary {
 
     /// Records that are in the store, whether they were before or not.
     pub(super) fn observed(&self) -> u64 {
-        let (kept, states) = (self.same + self.known + self.out_of_order, self.gone + self.failed);
-        self.versions() + kept + states + self.restated
+        let kept = self.same + self.unseen + self.known + self.out_of_order;
+        self.versions() + kept + self.gone + self.failed + self.restated
     }
 
     fn versions(&self) -> u64 {
-        self.new + self.changed + self.reverted
+        self.first + self.changed + self.reverted
     }
 
     fn per_second(&self) -> f64 {
@@ -78,11 +84,13 @@ impl Summary {
     pub(super) fn object(&self) -> Value {
         json!({
             "records": self.records,
+            "new": self.new_pages,
             "versions": self.versions(),
-            "new": self.new,
+            "first": self.first,
             "changed": self.changed,
             "reverted": self.reverted,
             "same": self.same,
+            "unseen": self.unseen,
             "gone": self.gone,
             "failed": self.failed,
             "known": self.known,
@@ -108,12 +116,14 @@ impl Summary {
             lines.push(format!("{name:<25}{:>13}{gap}{remark}", count(number)));
         };
         line("records", self.records, "");
+        line("new pages", self.new_pages, "");
         line("versions", self.versions(), "");
-        line("  new pages", self.new, "");
+        line("  first", self.first, "of their page");
         line("  changed", self.changed, "");
         line("  reverted", self.reverted, "to an earlier version");
         line("same", self.same, "");
         for (name, number, remark) in [
+            ("never seen", self.unseen, "not modified, and of no content that is known"),
             ("gone", self.gone, ""),
             ("failed", self.failed, ""),
             ("known already", self.known, "observed before"),
