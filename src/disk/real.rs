@@ -137,6 +137,7 @@ impl Disk for RealDisk {
 
     fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
         let path = self.path(Name::Lock);
+        let process = std::process::id();
         let (file, taken) = match kind {
             Lock::Exclusive => {
                 let mut options = File::options();
@@ -150,7 +151,7 @@ impl Disk for RealDisk {
                     Ok(file) => file,
                     // No writer ever came here, and a reader makes no file for one that may come.
                     Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                        return Ok(Some(Box::new(RealLock { _file: None })));
+                        return Ok(Some(Box::new(RealLock { file: None, process })));
                     }
                     Err(e) => return Err(e),
                 };
@@ -159,7 +160,7 @@ impl Disk for RealDisk {
             }
         };
         match taken {
-            Ok(()) => Ok(Some(Box::new(RealLock { _file: Some(file) }))),
+            Ok(()) => Ok(Some(Box::new(RealLock { file: Some(file), process }))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(e)) => Err(e),
         }
@@ -200,13 +201,27 @@ impl DiskFile for RealFile {
     }
 }
 
-/// The lock ends when the file is closed, by a drop or by the end of the process.
+/// The lock belongs to the open file, which a forked process has as well. So the process that took
+/// it lets go by saying so: to close its file would leave the lock to whoever was forked meanwhile,
+/// if only to start another program. A forked process only closes its own.
 #[derive(Debug)]
 struct RealLock {
-    _file: Option<File>,
+    file: Option<File>,
+    process: u32,
 }
 
 impl LockGuard for RealLock {}
+
+impl Drop for RealLock {
+    fn drop(&mut self) {
+        if let Some(file) = &self.file
+            && self.process == std::process::id()
+        {
+            // What fails here is made good by the end of the file.
+            let _ = file.unlock();
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

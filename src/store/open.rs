@@ -46,30 +46,34 @@ pub(super) fn create_with(disk: &Arc<dyn Disk>, epoch: EpochInfo) -> Result<()> 
 
 /// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
 pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
-    let location = disk.location();
+    let mut entries = Vec::new();
     for dir in [Dir::Root, Dir::Segments] {
-        let entries = match disk.list(dir) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(e) => return Err(Error::io("list", location, e)),
-        };
-        for entry in entries {
-            let why = match Name::parse(dir, &entry) {
-                Some(Name::Catalog) => return Err(Error::Exists { location }),
-                Some(Name::Segment(_) | Name::Snapshot) => {
-                    "it holds segments or a list of them, and the catalog that names them is missing; restore \
-                     catalog.redb from a copy"
-                        .to_owned()
-                }
-                Some(_) => continue,
-                None if entry == "segments" => continue,
-                None => format!(
-                    "it holds something else, {}; name a new or an empty directory",
-                    entry.display().to_string().escape_debug()
-                ),
-            };
-            return Err(Error::NotAStore { location, why });
+        match disk.list(dir) {
+            Ok(listed) => entries.extend(listed.into_iter().map(|entry| (dir, entry))),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(Error::io("list", disk.location(), e)),
         }
+    }
+    let location = disk.location();
+    // A catalog decides, wherever the file system lists it among the others.
+    if entries.iter().any(|(dir, entry)| Name::parse(*dir, entry) == Some(Name::Catalog)) {
+        return Err(Error::Exists { location });
+    }
+    for (dir, entry) in entries {
+        let why = match Name::parse(dir, &entry) {
+            Some(Name::Segment(_) | Name::Snapshot) => {
+                "it holds segments or a list of them, and the catalog that names them is missing; \
+                 restore catalog.redb from a copy"
+                    .to_owned()
+            }
+            Some(_) => continue,
+            None if entry == "segments" => continue,
+            None => format!(
+                "it holds something else, {}; name a new or an empty directory",
+                entry.display().to_string().escape_debug()
+            ),
+        };
+        return Err(Error::NotAStore { location, why });
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
 
@@ -37,7 +38,8 @@ use inode::Inode;
 
 /// A simulated disk with one store's directory, empty or not. A clone is the same disk.
 ///
-/// Its directories exist from the start. A read, a write and a sync cost what they touch, not the
+/// Its directories exist from the start. Names are listed in an order that is different each time,
+/// and the same for the same operations. A read, a write and a sync cost what they touch, not the
 /// size of the file; a map costs nothing until the file is written again.
 #[derive(Clone)]
 pub struct SimDisk {
@@ -52,6 +54,8 @@ struct State {
     segments: Directory,
     writer: bool,
     readers: usize,
+    /// Decides the order in which names are listed, and is another number for each list.
+    order: u64,
     capacity_bytes: Option<u64>,
     monitor: Monitor,
 }
@@ -90,6 +94,22 @@ impl State {
         self.inodes.insert(inode, Inode::default());
         self.dir_mut(name.dir()).change(EntryChange::Create { name, inode });
         inode
+    }
+
+    /// The order of a disk that holds what this one held now: the same operations lead to the same
+    /// orders, and other operations to others.
+    fn order_of_copy(&self) -> u64 {
+        xxh3_64_with_seed(&self.monitor.operations.to_le_bytes(), self.order)
+    }
+
+    /// Names as a file system lists them: in no order, and another one each time.
+    fn list(&mut self, dir: Dir) -> Vec<OsString> {
+        self.order = self.order.wrapping_add(1);
+        let files = self.dir(dir).now().keys().map(|name| name.file_name());
+        let dirs = (dir == Dir::Root).then(|| "segments".to_owned());
+        let mut names: Vec<String> = dirs.into_iter().chain(files).collect();
+        names.sort_by_cached_key(|name| xxh3_64_with_seed(name.as_bytes(), self.order));
+        names.into_iter().map(OsString::from).collect()
     }
 
     /// Forgets files that nothing leads to any more.
@@ -149,6 +169,7 @@ impl State {
             next_inode: self.next_inode,
             root: Directory::durable(root),
             segments: Directory::durable(segments),
+            order: self.order_of_copy(),
             capacity_bytes: self.capacity_bytes,
             ..State::default()
         })
@@ -181,6 +202,11 @@ impl SimDisk {
 
     fn with(state: State) -> SimDisk {
         SimDisk { state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Names are listed in other orders from now on: in those of this seed.
+    pub fn set_list_order(&self, seed: u64) {
+        self.state.lock().order = seed;
     }
 
     /// The files as they are now, by name. Copies them all.
@@ -269,6 +295,7 @@ impl SimDisk {
             next_inode: state.next_inode,
             root: state.root.clone(),
             segments: state.segments.clone(),
+            order: state.order_of_copy(),
             capacity_bytes: state.capacity_bytes,
             ..State::default()
         };
@@ -351,9 +378,7 @@ impl Disk for SimDisk {
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::List(dir), None, 0, 0)?;
-        let files = state.dir(dir).now().keys().map(|name| name.file_name());
-        let dirs = (dir == Dir::Root).then(|| "segments".to_owned());
-        Ok(dirs.into_iter().chain(files).map(OsString::from).collect())
+        Ok(state.list(dir))
     }
 
     fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {

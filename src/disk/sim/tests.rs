@@ -359,3 +359,18 @@ fn small_changes_of_a_large_file_do_not_copy_it() {
     assert_eq!(before, address());
     assert_eq!(disk.crash_synced_only().map(A).unwrap().as_ptr(), before, "nothing to undo");
 }
+
+#[test]
+fn names_are_listed_in_another_order_each_time_and_in_the_same_for_the_same_operations() {
+    let orders = || -> Vec<_> {
+        let disk = SimDisk::of((0..5).map(|id| (Name::Segment(id), Vec::new())));
+        let crashed = disk.crash_all_kept();
+        let disks = [disk, crashed].into_iter();
+        disks.flat_map(|disk| (0..10).map(move |_| disk.list(Dir::Segments).unwrap())).collect()
+    };
+    let listed = orders();
+    assert_eq!(listed, orders());
+    assert!(listed.iter().collect::<BTreeSet<_>>().len() > 10);
+    let sorted = listed.into_iter().map(|names| names.into_iter().collect::<BTreeSet<_>>());
+    assert_eq!(sorted.collect::<BTreeSet<_>>().len(), 1);
+}

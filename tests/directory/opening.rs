@@ -1,0 +1,55 @@
+//! A store is found for what it is, in whatever order its names are listed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{Epoch, Error, Observation, Options, Store};
+
+/// More than enough for each of a handful of names to come first and last.
+const ORDERS: u64 = 64;
+
+#[test]
+fn a_store_is_found_whatever_order_its_names_are_listed_in() {
+    let disk = SimDisk::new();
+    let store = Store::create_on(Arc::new(disk.clone()), Options::default()).unwrap();
+    store.observe(Observation::content("http://a/", 0, 7, Epoch(0))).unwrap();
+    store.seal().unwrap();
+    store.close().unwrap();
+    for order in 0..ORDERS {
+        disk.set_list_order(order);
+        let made = Store::create_on(Arc::new(disk.clone()), Options::default());
+        assert!(matches!(made, Err(Error::Exists { .. })), "{order}: {made:?}");
+        let store = Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
+        assert_eq!(store.stats().unwrap().visits, 1);
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn a_store_without_its_catalog_is_none_whatever_order_its_names_are_listed_in() {
+    let files = [(Name::Lock, vec![]), (Name::Snapshot, vec![1]), (Name::CatalogNew, vec![])];
+    let disk = SimDisk::of(files);
+    for order in 0..ORDERS {
+        disk.set_list_order(order);
+        let error = Store::create_on(Arc::new(disk.clone()), Options::default()).unwrap_err();
+        assert!(error.to_string().contains("restore catalog.redb"), "{order}: {error}");
+    }
+}
+
+#[test]
+fn a_store_is_opened_or_made_again_and_again_on_each_kind_of_file_system() {
+    let memory = Path::new("/dev/shm");
+    let places = [Some(std::env::temp_dir()), memory.is_dir().then(|| memory.to_owned())];
+    for place in places.iter().flatten() {
+        let dir = tempfile::tempdir_in(place).unwrap();
+        for visits in 1..4 {
+            let path = dir.path().join("crawl.simkeep");
+            let store = Store::open_or_create(path, Options::default()).unwrap();
+            store.observe(Observation::gone("http://a/", visits)).unwrap();
+            assert_eq!(store.stats().unwrap().visits, visits.cast_unsigned());
+            store.seal().unwrap();
+            store.close().unwrap();
+        }
+    }
+}
