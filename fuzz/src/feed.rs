@@ -12,7 +12,7 @@ use zstd::bulk::Compressor;
 
 use crate::allocator::within;
 use crate::cli::escape::is_unfit;
-use crate::cli::input::{Item, RECORD_BYTES_MAX, items};
+use crate::cli::input::{Item, RECORD_BYTES_MAX, ZstdWindow, items};
 
 /// Most bytes of one allocation: the largest record has three times its size when it was mapped to
 /// UTF-8, and a vector that grows has up to twice what it holds.
@@ -120,11 +120,12 @@ impl Feed {
 
     fn read(&self, file: &[u8], read_bytes: usize) -> impl Iterator<Item = Item> {
         let pieces = Pieces { file: Cursor::new(file.to_vec()), read_bytes };
-        let (items, refused) = match items("file", self.expected, Box::new(pieces), Arc::default())
-        {
-            Ok(items) => (Some(items), None),
-            Err(refused) => (None, Some(refused)),
-        };
+        let (progress, window) = (Arc::default(), ZstdWindow::default());
+        let (items, refused) =
+            match items("file", self.expected, Box::new(pieces), progress, window) {
+                Ok(items) => (Some(items), None),
+                Err(refused) => (None, Some(refused)),
+            };
         items.into_iter().flatten().chain(refused).take(ITEMS_MAX)
     }
 }

@@ -12,6 +12,7 @@ use simkeep::{Digest, Origin};
 
 use super::exit::Failure;
 use super::input::{Broken, Input, Item, Payload, Record, Source};
+use super::reading::Reading;
 
 /// Entries that may wait. They hold no texts, so this bounds the memory.
 const WAITING: usize = 2048;
@@ -66,10 +67,11 @@ impl Feed {
     /// The store may stand in a folder that is read; its own files are no pages.
     pub(super) fn start(
         sources: Vec<Source>,
+        reading: Reading,
         store: &Path,
         origins: Vec<Origin>,
     ) -> Result<Feed, Failure> {
-        let input = Input::new(sources).except(store);
+        let input = Input::new(sources).except(store).zstd_window(reading.zstd_window());
         let bytes = input.progress();
         let (sender, entries) = sync_channel(WAITING);
         let read = move || {

@@ -22,6 +22,7 @@ use super::incoming::{Epochs, Made};
 use super::ingest::{check, parse_epoch};
 use super::input::{Broken, Source};
 use super::output::Output;
+use super::reading::Reading;
 use super::words::{bytes, count};
 use super::{Common, origin};
 
@@ -53,6 +54,8 @@ pub(super) struct Load {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     memory: u32,
     #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
     common: Common,
 }
 
@@ -62,11 +65,12 @@ impl Load {
         let store = Store::open_or_create(&self.common.store, origin::options()?)?;
         let origins = origin::live(&store.snapshot())?;
         let taken = RefCell::new(Taken::new(&store, origins, &self.epoch, self.skip_broken));
-        let observations =
-            self.parts().into_iter().flat_map(|part| match part.open(&self.common.store, &taken) {
+        let observations = self.parts().into_iter().flat_map(|part| {
+            match part.open(self.reading, &self.common.store, &taken) {
                 Ok(observations) => observations,
                 Err(failure) => Box::new(std::iter::once(taken.borrow_mut().fail(failure))),
-            });
+            }
+        });
         let mut progress = Progress::new();
         let mut watch = |loading: &Loading| {
             progress.show(loading);
@@ -136,7 +140,12 @@ impl Observed for Told {
 
 impl Part<'_> {
     /// Its observations.
-    fn open<'t>(self, into: &Path, taken: &'t RefCell<Taken<'_>>) -> Result<Taking<'t>, Failure> {
+    fn open<'t>(
+        self,
+        reading: Reading,
+        into: &Path,
+        taken: &'t RefCell<Taken<'_>>,
+    ) -> Result<Taking<'t>, Failure> {
         match self {
             Part::Store(path) => {
                 if path.canonicalize().ok() == into.canonicalize().ok() {
@@ -153,7 +162,7 @@ impl Part<'_> {
             }
             Part::Sources(sources) => {
                 let origins = taken.borrow().epochs.origins().to_vec();
-                let mut feed = Some(Feed::start(sources, into, origins)?);
+                let mut feed = Some(Feed::start(sources, reading, into, origins)?);
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
                         let Ok(fed) = feed.as_ref()?.entries.recv() else {

@@ -24,6 +24,7 @@ mod near;
 mod origin;
 mod output;
 mod pairs;
+mod reading;
 mod recipe;
 mod repair;
 mod scan;

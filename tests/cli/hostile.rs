@@ -191,6 +191,31 @@ fn a_file_that_unpacks_to_very_much_is_read_in_little_memory() {
     }
 }
 
+/// A zstd file says itself how much memory it takes to read it: more than is allowed is refused.
+#[test]
+fn a_zstd_window_above_the_limit_is_refused_unless_it_is_allowed() {
+    let mut packer = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    packer.window_log(28).unwrap();
+    packer.long_distance_matching(true).unwrap();
+    packer.write_all(b"{\"url\":\"http://a.example/\",\"t\":0,\"text\":\"").unwrap();
+    (0..16).for_each(|_| packer.write_all(&MIB).unwrap());
+    packer.write_all(b"\"}\n").unwrap();
+    let file = packer.finish().unwrap();
+    assert_broken(
+        "wide.jsonl.zst",
+        &file,
+        "a window of 256 MiB, and 128 are allowed: see --zstd-window",
+    );
+    let place = Place::new();
+    let path = place.write("wide.jsonl.zst", &file);
+    for verb in ["ingest", "load"] {
+        let ran = place.run(&[verb, &path, "--zstd-window", "200", "--json"]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        assert_eq!(ran.objects()[0]["records"], 1);
+    }
+    assert_eq!(place.run(&["ingest", &path, "--zstd-window", "4096"]).code, 2);
+}
+
 /// The same within a record: a body that unpacks to more than is read of any is given up there.
 #[test]
 fn a_body_that_unpacks_to_very_much_is_given_up() {

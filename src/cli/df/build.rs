@@ -9,6 +9,7 @@ use simkeep::df::Counter;
 
 use super::gauge::Gauge;
 use super::input::{Input, Source};
+use super::reading::Reading;
 use super::recipe::Called;
 use super::words::many;
 use super::{Exit, Failure, Output, Texts, ingest, line, nothing, object};
@@ -35,6 +36,8 @@ pub(super) struct Build {
     #[arg(long, value_name = "MIB", default_value = "256")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     memory: u32,
+    #[command(flatten)]
+    reading: Reading,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -48,7 +51,8 @@ impl Build {
         let bytes: u64 = sources.iter().filter_map(Source::bytes).sum();
         let memory = usize::try_from(self.memory).unwrap_or(1) << 20;
         let mut counter = Counter::new(&self.recipe.recipe, &self.out, memory)?;
-        let (input, mut gauge) = (Input::new(sources), Gauge::new());
+        let input = Input::new(sources).zstd_window(self.reading.zstd_window());
+        let mut gauge = Gauge::new();
         let read = input.progress();
         for text in Texts::new(input) {
             counter.add(&text)?;

@@ -9,6 +9,7 @@ use simkeep::df::{Comparison, Table};
 use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
 
 use super::input::{Input, Source};
+use super::reading::Reading;
 use super::recipe::Called;
 use super::words::{bar, count, many};
 use super::{Exit, Failure, Output, Texts, ingest, nothing, recipe_of, refused};
@@ -29,6 +30,8 @@ pub(super) struct Compare {
     /// features of the tables]
     #[arg(long, value_name = "NAME")]
     recipe: Option<Called>,
+    #[command(flatten)]
+    reading: Reading,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -107,7 +110,8 @@ impl Compare {
         let by = |table| Fingerprinter::with_frequencies(recipe, table);
         let (mut first, mut second) = (by(first).map_err(refused)?, by(second).map_err(refused)?);
         let mut moves = Moves { documents: 0, by_bits: [0; 65] };
-        let input = Input::new(self.documents.iter().map(|path| Source::from_argument(path)));
+        let sources = self.documents.iter().map(|path| Source::from_argument(path));
+        let input = Input::new(sources).zstd_window(self.reading.zstd_window());
         for text in Texts::new(input) {
             let bits = recipe.distance(first.of_text(&text)?, second.of_text(&text)?);
             moves.documents += 1;

@@ -17,7 +17,7 @@ use simkeep::fingerprint::{Frequencies as _, Recipe};
 use super::exit::{Exit, Failure};
 use super::output::Output;
 use super::words::{bytes, count, many};
-use super::{escape, exit, gauge, ingest, input, recipe, visit, words};
+use super::{escape, exit, gauge, ingest, input, reading, recipe, visit, words};
 
 /// Count in how many documents words are, for recipes that weigh by it
 ///

@@ -12,6 +12,7 @@ use simkeep::fingerprint::{Counted, Document, Fingerprinter, Recipe, extract};
 use super::exit::{Exit, Failure};
 use super::input::documents::{self, Lines, Named};
 use super::output::Output;
+use super::reading::Reading;
 use super::recipe::Called;
 use super::words::count;
 use score::{Score, Scores};
@@ -62,6 +63,8 @@ pub(super) struct Evaluate {
     /// and links, and the fields that its `<meta>` elements name
     #[arg(long)]
     html: bool,
+    #[command(flatten)]
+    reading: Reading,
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
@@ -86,7 +89,8 @@ impl Evaluate {
         if self.strict < self.lenient {
             return Err(Failure::Usage("--strict must be at least --lenient".into()));
         }
-        let open = |path: &Path| Lines::open(path).map_err(Failure::Other);
+        let window = self.reading.zstd_window();
+        let open = |path: &Path| Lines::open(path, window).map_err(Failure::Other);
         let (lines, pairs) = (open(&self.documents)?, open(&self.pairs)?);
         let document = |text: String| if self.html { extract(&text) } else { Document::new(text) };
         let documents = documents::read(lines, document).map_err(Failure::Broken)?;

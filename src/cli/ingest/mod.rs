@@ -21,6 +21,7 @@ use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
 use super::input::{Broken, Source};
 use super::output::Output;
+use super::reading::Reading;
 use super::words::many;
 use super::{Common, origin};
 use observer::Observer;
@@ -72,6 +73,8 @@ pub(super) struct Ingest {
     #[arg(long, value_name = "COUNT", default_value = "1000")]
     batch: NonZeroUsize,
     #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
     common: Common,
 }
 
@@ -91,7 +94,7 @@ impl Ingest {
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
-        let feed = Feed::start(sources, &self.common.store, origins.clone())?;
+        let feed = Feed::start(sources, self.reading, &self.common.store, origins.clone())?;
         let ready_made = self.epoch.clone();
         let mut observer = Observer::new(&store, origins, ready_made, self.restate, self.batch);
         let stopped = self.take_all(&feed, &mut observer, &mut progress);

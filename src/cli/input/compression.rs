@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use super::gzip::{self, Gzip};
 use super::window::Window;
-use super::zstandard::{self, Zstandard};
+use super::zstandard::{self, Zstandard, ZstdWindow};
 
 /// The bytes of a file, unpacked.
 ///
@@ -21,12 +21,12 @@ pub(super) enum Unpacked {
 
 impl Unpacked {
     /// Finds by its first bytes how a file is packed.
-    pub(super) fn new(mut file: Window) -> io::Result<Unpacked> {
+    pub(super) fn new(mut file: Window, zstd_window: ZstdWindow) -> io::Result<Unpacked> {
         let start = file.peek(4)?;
         Ok(if gzip::is_start(start) {
             Unpacked::Gzip(Gzip::new(file))
         } else if zstandard::is_start(start) {
-            Unpacked::Zstandard(Box::new(Zstandard::new(file)?))
+            Unpacked::Zstandard(Box::new(Zstandard::new(file, zstd_window)?))
         } else {
             Unpacked::Plain(file)
         })

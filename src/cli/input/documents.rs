@@ -9,7 +9,7 @@ use serde_json::Value;
 use simkeep::fingerprint::Document;
 
 use super::stream::{Line, Stream};
-use super::{RECORD_BYTES_MAX, escape};
+use super::{RECORD_BYTES_MAX, ZstdWindow, escape};
 
 /// A document to measure recipes by.
 pub(crate) struct Named {
@@ -26,7 +26,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Opens a file; standard input is `-`.
-    pub(crate) fn open(path: &Path) -> Result<Lines, String> {
+    pub(crate) fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Lines, String> {
         let name = path.to_string_lossy();
         let cannot = |e: std::io::Error| format!("cannot read {name}: {e}");
         let bytes: Box<dyn std::io::Read + Send> = if name == "-" {
@@ -34,7 +34,7 @@ impl Lines {
         } else {
             Box::new(File::open(path).map_err(cannot)?)
         };
-        let stream = Stream::unpacked(&name, bytes, Arc::default()).map_err(cannot)?;
+        let stream = Stream::unpacked(&name, bytes, Arc::default(), zstd_window).map_err(cannot)?;
         Ok(Lines { stream, line: Vec::new(), number: 0 })
     }
 

@@ -49,6 +49,7 @@ pub(crate) use item::{Broken, Item, Payload, Record};
 use sniff::Kind;
 use stream::Stream;
 use walk::{Walk, broken};
+pub(crate) use zstandard::ZstdWindow;
 
 /// Most bytes of a record as it stands in its file, unpacked, and again of a body that is packed
 /// within the record.
@@ -110,9 +111,10 @@ pub(crate) fn items(
     expected: &str,
     bytes: Box<dyn Read + Send>,
     progress: Arc<AtomicU64>,
+    zstd_window: ZstdWindow,
 ) -> Result<Items, Item> {
-    let mut stream =
-        Stream::unpacked(name, bytes, progress).map_err(|e| broken(Path::new(name), &e))?;
+    let mut stream = Stream::unpacked(name, bytes, progress, zstd_window)
+        .map_err(|e| broken(Path::new(name), &e))?;
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
     let start = stream.look_ahead(content::SNIFFED_BYTES);
     // A page has no URL here.
@@ -137,6 +139,7 @@ pub(crate) struct Input {
     sources: VecDeque<Source>,
     /// A folder within others that is not read.
     except: Option<PathBuf>,
+    zstd_window: ZstdWindow,
     /// The folder that is being walked.
     walk: Option<Walk>,
     /// The archive or lines that are being read.
@@ -150,6 +153,7 @@ impl Input {
         Input {
             sources: sources.into_iter().collect(),
             except: None,
+            zstd_window: ZstdWindow::default(),
             walk: None,
             reader: None,
             progress: Arc::default(),
@@ -163,6 +167,11 @@ impl Input {
         self
     }
 
+    /// The same where zstd frames may ask for windows of this size.
+    pub(crate) fn zstd_window(self, zstd_window: ZstdWindow) -> Input {
+        Input { zstd_window, ..self }
+    }
+
     /// The bytes read so far, still packed: a counter that other threads may look at.
     pub(crate) fn progress(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.progress)
@@ -173,7 +182,8 @@ impl Input {
         match source {
             Source::Stdin => {
                 let stdin = Box::new(io::stdin());
-                self.reader = Some(items("standard input", ".jsonl", stdin, self.progress())?);
+                let (progress, window) = (self.progress(), self.zstd_window);
+                self.reader = Some(items("standard input", ".jsonl", stdin, progress, window)?);
                 Ok(None)
             }
             Source::Path(path) if path.is_dir() => {
@@ -184,8 +194,7 @@ impl Input {
                 let file = File::open(&path).map_err(|e| broken(&path, &e))?;
                 let metadata = file.metadata().map_err(|e| broken(&path, &e))?;
                 let name = path.to_string_lossy();
-                let mut stream = Stream::unpacked(&name, Box::new(file), self.progress())
-                    .map_err(|e| broken(&path, &e))?;
+                let mut stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
                 match sniff::kind(&mut stream, path.file_name()) {
                     Kind::Page => Ok(Some(page::read(&path, &metadata, stream))),
                     kind => {
@@ -197,13 +206,16 @@ impl Input {
         }
     }
 
+    fn unpacked(&self, name: &str, file: File) -> io::Result<Stream> {
+        Stream::unpacked(name, Box::new(file), self.progress(), self.zstd_window)
+    }
+
     /// Begins a file that stands in a folder.
     fn open_within(&mut self, path: &Path) -> Result<Option<Item>, Item> {
         if let Some(promised) = path.file_name().and_then(sniff::by_name) {
             let file = File::open(path).map_err(|e| broken(path, &e))?;
             let name = path.to_string_lossy();
-            let mut stream = Stream::unpacked(&name, Box::new(file), self.progress())
-                .map_err(|e| broken(path, &e))?;
+            let mut stream = self.unpacked(&name, file).map_err(|e| broken(path, &e))?;
             if sniff::kind(&mut stream, path.file_name()) == promised
                 && (promised != Kind::JsonLines || sniff::holds_records(&mut stream))
             {

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use super::compression::Unpacked;
 use super::escape;
 use super::window::Window;
+use super::zstandard::ZstdWindow;
 
 /// The unpacked bytes of one source.
 ///
@@ -45,8 +46,9 @@ impl Stream {
         name: &str,
         file: Box<dyn Read + Send>,
         progress: Arc<AtomicU64>,
+        zstd_window: ZstdWindow,
     ) -> io::Result<Stream> {
-        Ok(Stream::new(name, Unpacked::new(Window::new(file, progress))?))
+        Ok(Stream::new(name, Unpacked::new(Window::new(file, progress), zstd_window)?))
     }
 
     /// Reads a source as it is.
@@ -233,7 +235,7 @@ pub(super) mod tests {
     /// A stream over these bytes.
     pub(in super::super) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
         let bytes = Box::new(io::Cursor::new(bytes.into()));
-        Stream::unpacked("test", bytes, Arc::default()).unwrap()
+        Stream::unpacked("test", bytes, Arc::default(), ZstdWindow::default()).unwrap()
     }
 
     #[test]

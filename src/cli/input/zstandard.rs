@@ -7,12 +7,57 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 use super::window::Window;
 
 const OUT_BYTES: usize = 128 << 10;
-/// The largest window that a frame may ask for: 2 GiB, as `--long=31` packs.
-const WINDOW_LOG_MAX: u32 = 31;
 /// The largest dictionary that an archive may carry.
 const DICTIONARY_BYTES_MAX: u32 = 64 << 20;
 
 const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The longest header of a frame (RFC 8878, 3.1.1.1), its magic number included.
+const HEADER_BYTES_MAX: usize = 18;
+
+/// The largest window that a frame may ask for: so much memory it takes to unpack it, however small
+/// the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ZstdWindow {
+    log: u32,
+}
+
+impl Default for ZstdWindow {
+    fn default() -> ZstdWindow {
+        ZstdWindow::of_mib(ZstdWindow::MIB)
+    }
+}
+
+impl ZstdWindow {
+    /// What is allowed unless more is said, in MiB: what `--long` packs with.
+    pub(crate) const MIB: u32 = 128;
+    /// The most that there is, as `--long=31` packs.
+    pub(crate) const MIB_MAX: u32 = 2048;
+
+    /// So many MiB, or the next power of two.
+    pub(crate) fn of_mib(mib: u32) -> ZstdWindow {
+        ZstdWindow { log: 20 + mib.clamp(1, ZstdWindow::MIB_MAX).next_power_of_two().ilog2() }
+    }
+
+    fn bytes(self) -> u64 {
+        1 << self.log
+    }
+}
+
+/// The window that a frame asks for, by its header.
+fn window_bytes(header: &[u8]) -> Option<u64> {
+    let (&descriptor, rest) = header.get(FRAME.len()..)?.split_first()?;
+    if descriptor & 0x20 == 0 {
+        let &window = rest.first()?;
+        let base = 1u64 << (10 + (window >> 3));
+        return Some(base + base / 8 * u64::from(window & 7));
+    }
+    // One segment: as large as its content.
+    let dictionary_id = [0, 1, 2, 4].get(usize::from(descriptor & 3)).copied()?;
+    let length = 1 << (descriptor >> 6);
+    let content = rest.get(dictionary_id..)?.get(..length)?;
+    let size = content.iter().rev().fold(0, |size, byte| size << 8 | u64::from(*byte));
+    Some(if length == 2 { size + 256 } else { size })
+}
 
 /// Whether these are the first bytes of a zstd frame, or of one to be skipped.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
@@ -27,6 +72,7 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
 /// Unpacks frame after frame. After a damaged one it goes on with the next that it finds.
 pub(super) struct Zstandard {
     file: Window,
+    allowed: ZstdWindow,
     decoder: Decoder<'static>,
     /// The dictionary that a web archive carries in its first frame, unpacked.
     dictionary: Vec<u8>,
@@ -40,10 +86,11 @@ pub(super) struct Zstandard {
 }
 
 impl Zstandard {
-    pub(super) fn new(file: Window) -> io::Result<Zstandard> {
+    pub(super) fn new(file: Window, allowed: ZstdWindow) -> io::Result<Zstandard> {
         Ok(Zstandard {
             file,
-            decoder: decoder(&[])?,
+            allowed,
+            decoder: decoder(&[], allowed)?,
             dictionary: Vec::new(),
             within: false,
             out: Vec::new(),
@@ -101,15 +148,20 @@ impl Zstandard {
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             self.frame = self.file.offset();
-            let start = self.file.peek(8)?;
+            let start = self.file.peek(HEADER_BYTES_MAX)?;
             if start.is_empty() {
                 return Ok(false);
             }
             if start.starts_with(&FRAME) {
+                // Of a header that is cut short the decoder tells.
+                let window = window_bytes(start).unwrap_or(0);
+                if window > self.allowed.bytes() {
+                    return Err(self.too_wide(window));
+                }
                 self.within = true;
                 return Ok(true);
             }
-            let &[kind, b, c, d, s0, s1, s2, s3] = start else {
+            let Some(&[kind, b, c, d, s0, s1, s2, s3]) = start.first_chunk() else {
                 return Err(self.damage(&invalid("not a zstd frame")));
             };
             if !is_start(&[kind, b, c, d]) {
@@ -119,31 +171,55 @@ impl Zstandard {
             self.file.consume(8);
             let first = self.frame == 0;
             // IIPC's zstd for WARC: the dictionary stands in a first frame of this kind.
-            if kind == 0x5d && first && size <= DICTIONARY_BYTES_MAX {
-                self.take_dictionary(size)?;
+            let missing = if kind == 0x5d && first && size <= DICTIONARY_BYTES_MAX {
+                self.take_dictionary(size)?
             } else {
-                skip(&mut self.file, u64::from(size))?;
+                skip(&mut self.file, u64::from(size))?
+            };
+            if missing > 0 {
+                let cut = format!("cut short: {missing} of its {size} bytes are missing");
+                return Err(self.damage(&invalid(&cut)));
             }
         }
     }
 
-    fn take_dictionary(&mut self, size: u32) -> io::Result<()> {
+    /// Takes a dictionary of so many bytes, and says how many of them the file does not have.
+    fn take_dictionary(&mut self, size: u32) -> io::Result<u64> {
         use std::io::Read;
         let mut dictionary = Vec::new();
         (&mut self.file).take(u64::from(size)).read_to_end(&mut dictionary)?;
+        let missing = u64::from(size) - dictionary.len() as u64;
+        if missing > 0 {
+            return Ok(missing);
+        }
         if dictionary.starts_with(&FRAME) {
             let packed = std::mem::take(&mut dictionary);
             zstd::stream::read::Decoder::with_buffer(packed.as_slice())?
                 .take(u64::from(DICTIONARY_BYTES_MAX))
                 .read_to_end(&mut dictionary)?;
         }
-        self.decoder = decoder(&dictionary)?;
+        self.decoder = decoder(&dictionary, self.allowed)?;
         self.dictionary = dictionary;
-        Ok(())
+        Ok(0)
+    }
+
+    fn damage(&mut self, cause: &io::Error) -> io::Error {
+        let from = self.frame;
+        self.lose(&format!("damaged zstd frame at byte {from} of the packed file ({cause})"))
+    }
+
+    /// A frame that would take more memory than is allowed.
+    fn too_wide(&mut self, bytes: u64) -> io::Error {
+        let (from, mib, allowed) =
+            (self.frame, bytes.div_ceil(1 << 20), self.allowed.bytes() >> 20);
+        self.lose(&format!(
+            "the zstd frame at byte {from} of the packed file takes a window of {mib} MiB, and {allowed} \
+             are allowed: see --zstd-window"
+        ))
     }
 
     /// Looks for the next frame and says what is lost.
-    fn damage(&mut self, cause: &io::Error) -> io::Error {
+    fn lose(&mut self, what: &str) -> io::Error {
         let reached = self.file.offset();
         // Past the start of the damaged part in any case, so that this ends.
         self.file.go_to(self.searched.max(self.frame + 1));
@@ -156,18 +232,17 @@ impl Zstandard {
             Err(e) => format!("cannot be read further: {e}"),
         };
         // What a failed decoder holds is of no use, and may be large.
-        match decoder(&self.dictionary) {
+        match decoder(&self.dictionary, self.allowed) {
             Ok(decoder) => self.decoder = decoder,
             Err(e) => return e,
         }
-        let from = self.frame;
-        invalid(&format!("damaged zstd frame at byte {from} of the packed file ({cause}); {next}"))
+        invalid(&format!("{what}; {next}"))
     }
 }
 
-fn decoder(dictionary: &[u8]) -> io::Result<Decoder<'static>> {
+fn decoder(dictionary: &[u8], allowed: ZstdWindow) -> io::Result<Decoder<'static>> {
     let mut decoder = Decoder::with_dictionary(dictionary)?;
-    decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX))?;
+    decoder.set_parameter(DParameter::WindowLogMax(allowed.log))?;
     Ok(decoder)
 }
 
@@ -175,7 +250,8 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-fn skip(file: &mut Window, mut count: u64) -> io::Result<()> {
+/// Passes so many bytes, and says how many of them the file does not have.
+fn skip(file: &mut Window, mut count: u64) -> io::Result<u64> {
     while count > 0 {
         let held = file.fill_buf()?.len();
         if held == 0 {
@@ -185,7 +261,7 @@ fn skip(file: &mut Window, mut count: u64) -> io::Result<()> {
         file.consume(step);
         count -= step as u64;
     }
-    Ok(())
+    Ok(count)
 }
 
 #[cfg(test)]
@@ -196,8 +272,12 @@ mod tests {
     use std::sync::Arc;
 
     fn unpack(bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
+        unpack_within(ZstdWindow::default(), bytes)
+    }
+
+    fn unpack_within(allowed: ZstdWindow, bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
         let window = Window::new(Box::new(io::Cursor::new(bytes)), Arc::default());
-        let mut zstd = Zstandard::new(window).unwrap();
+        let mut zstd = Zstandard::new(window, allowed).unwrap();
         let (mut out, mut errors) = (Vec::new(), Vec::new());
         loop {
             match zstd.fill_buf() {
@@ -224,14 +304,49 @@ mod tests {
     }
 
     #[test]
-    fn long_windows_are_read() {
-        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
-        encoder.window_log(29).unwrap();
-        encoder.long_distance_matching(true).unwrap();
+    fn a_frame_to_be_skipped_that_is_longer_than_its_file_is_damaged() {
+        let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 1][..], b"xyz"].concat();
+        for start in [pack(b"one "), vec![]] {
+            let (out, errors) = unpack([start.clone(), skippable.clone()].concat());
+            assert_eq!(out, &b"one "[..if start.is_empty() { 0 } else { 4 }]);
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert!(errors[0].contains("16777213 of its 16777216 bytes are missing"), "{errors:?}");
+        }
+        // What follows a length that is wrong is found.
+        let (out, errors) = unpack([skippable, pack(b"two")].concat());
+        assert_eq!((out, errors.len()), (b"two".to_vec(), 1));
+    }
+
+    #[test]
+    fn long_windows_are_read_where_they_are_allowed() {
         let bytes: Vec<u8> = (0..2_000_000u64).map(|i| (i.pow(3) >> 7 & 0xff) as u8).collect();
-        encoder.write_all(&bytes).unwrap();
-        let (out, errors) = unpack(encoder.finish().unwrap());
-        assert!(out == bytes && errors.is_empty());
+        let packed = |log| {
+            let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.window_log(log).unwrap();
+            encoder.long_distance_matching(true).unwrap();
+            encoder.write_all(&bytes).unwrap();
+            encoder.finish().unwrap()
+        };
+        let (out, errors) = unpack(packed(27));
+        assert!(out == bytes && errors.is_empty(), "{errors:?}");
+        let (out, errors) = unpack([packed(29), pack(b"next")].concat());
+        assert_eq!(out, b"next");
+        assert!(errors[0].contains("a window of 512 MiB, and 128 are allowed: see --zstd-window"));
+        let (out, errors) = unpack_within(ZstdWindow::of_mib(300), packed(29));
+        assert!(out == bytes && errors.is_empty(), "{errors:?}");
+    }
+
+    #[test]
+    fn the_window_of_a_frame_of_one_segment_is_its_content() {
+        let header = |descriptor: u8, rest: &[u8]| [&FRAME[..], &[descriptor], rest].concat();
+        assert_eq!(window_bytes(&header(0x20, &[7])), Some(7));
+        assert_eq!(window_bytes(&header(0x61, &[9, 1, 2])), Some(256 + 0x201));
+        assert_eq!(window_bytes(&header(0xa0, &[0, 0, 0, 0x80])), Some(1 << 31));
+        assert_eq!(window_bytes(&header(0xe0, &[0, 0, 0, 0, 1, 0, 0, 0])), Some(1 << 32));
+        assert_eq!(window_bytes(&header(0x00, &[0xff])), Some((1 << 41) / 8 * 15));
+        assert_eq!(window_bytes(&header(0xe0, &[0])), None);
+        let (out, errors) = unpack(header(0xe0, &[0, 0, 0, 0, 1, 0, 0, 0]));
+        assert!(out.is_empty() && errors[0].contains("4096 MiB"), "{errors:?}");
     }
 
     #[test]
