@@ -56,16 +56,15 @@ impl Capture {
         block: &mut Block<'_>,
         buffer: &mut Vec<u8>,
     ) -> Result<Item, Fault> {
-        buffer.clear();
-        block.read(buffer, HEAD_BYTES_MAX)?;
-        if !buffer.starts_with(b"HTTP/") {
+        let head = read_head(block, buffer)?;
+        if !http::is_response(buffer) {
             return match scheme(&self.url).as_str() {
                 "dns" => Ok(Item::Passed("dns")),
                 "http" | "https" => Err(Fault::Record("not an HTTP response".into())),
                 _ => Ok(Item::Passed("response of another protocol")),
             };
         }
-        let head = http::head(buffer, block.left() == 0).map_err(Fault::Record)?;
+        let head = head.map_err(Fault::Record)?;
         let capture = match self.by_status(head.status) {
             Ok(item) => return Ok(item),
             Err(capture) => capture,
@@ -99,9 +98,7 @@ impl Capture {
         buffer: &mut Vec<u8>,
         payload: Payload,
     ) -> Result<Item, Fault> {
-        buffer.clear();
-        block.read(buffer, HEAD_BYTES_MAX)?;
-        let status = http::head(buffer, block.left() == 0).ok().map(|head| head.status);
+        let status = read_head(block, buffer)?.ok().map(|head| head.status);
         let capture = match status {
             // A repeated error page or redirect is still no content.
             Some(status) => match self.by_status(status) {
@@ -143,6 +140,25 @@ impl Capture {
         self.digest = self.digest.or_else(|| Some(digest::of_payload(body)));
         Ok(self.item(Payload::Text(Box::new(document)), status))
     }
+}
+
+/// Reads the header of a response into `buffer`, and perhaps more; or says why there is none.
+fn read_head(block: &mut Block<'_>, buffer: &mut Vec<u8>) -> Result<Result<Head, String>, Fault> {
+    buffer.clear();
+    // Nearly all are short, and what is no page need not be read further.
+    for max in [HEAD_BYTES_MAX / 16, HEAD_BYTES_MAX] {
+        block.read(buffer, max)?;
+        match http::head(buffer, block.left() == 0) {
+            Ok(None) => {}
+            Ok(Some(head)) => return Ok(Ok(head)),
+            Err(why) => return Ok(Err(why)),
+        }
+    }
+    let why = match block.left() {
+        _ if block.is_cut() => "the HTTP header has no end".to_owned(),
+        _ => format!("the HTTP header is longer than {} MiB", HEAD_BYTES_MAX >> 20),
+    };
+    Ok(Err(why))
 }
 
 fn scheme(url: &str) -> String {

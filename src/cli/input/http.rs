@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use httparse::{EMPTY_HEADER, ParserConfig, Status};
+use httparse::Status;
 
-use super::RECORD_BYTES_MAX;
 use super::content;
+use super::{RECORD_BYTES_MAX, escape};
 
 /// How large the header of a response may be.
-pub(super) const HEAD_BYTES_MAX: usize = 64 << 10;
-const HEADERS_MAX: usize = 512;
+pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
 /// How often a body may be packed over: a server packs it once.
 const ENCODINGS_MAX: usize = 4;
 
@@ -59,58 +58,140 @@ pub(super) fn meaning(status: u16) -> Meaning {
     }
 }
 
-/// Reads the header at the start of `bytes`; `whole` says that nothing follows them, and then the
-/// empty line after the header may be missing.
-pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Head, String> {
-    let bytes = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
-    let line_end = bytes.iter().position(|&b| b == b'\n').unwrap_or(bytes.len());
-    let status_line = bytes.get(..line_end).unwrap_or_default();
-    let version = status_line.iter().position(|&b| b == b' ').unwrap_or(line_end);
-    if !bytes.starts_with(b"HTTP/") {
+/// Whether these first bytes begin a response, in the form of HTTP/1: blank lines may come before it,
+/// and a few servers of streams call the protocol by another name.
+pub(super) fn is_response(bytes: &[u8]) -> bool {
+    let start = without_blank_lines(bytes);
+    let begins =
+        |name: &[u8]| start.get(..name.len()).is_some_and(|s| s.eq_ignore_ascii_case(name));
+    begins(b"HTTP/") || begins(b"HTTP ") || begins(b"ICY ")
+}
+
+/// Reads the header at the start of `bytes`, which begin a response; `None` if its end is not among
+/// them. `whole` says that nothing follows them, and then the empty line after the header may be
+/// missing.
+///
+/// Takes whatever other readers do: what is no header line is passed over, and of a status line the
+/// number matters alone. Linear, and holds nothing but the values that matter.
+pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<Head>, String> {
+    if !is_response(bytes) {
         return Err("not an HTTP response".into());
     }
-    // Crawlers that speak HTTP/2 write its number before a header in the form of HTTP/1.
-    const VERSION: &[u8] = b"HTTP/1.1";
-    let mut text = [VERSION, bytes.get(version..).unwrap_or_default()].concat();
-    if whole {
-        text.extend_from_slice(b"\r\n\r\n");
+    let mut lines = Lines { rest: without_blank_lines(bytes), whole };
+    let Some(status_line) = lines.next() else { return Ok(None) };
+    let status = status(status_line).ok_or_else(|| {
+        let start = status_line.get(..64).unwrap_or(status_line);
+        format!("the HTTP header begins with \"{}\"", escape(&String::from_utf8_lossy(start)))
+    })?;
+    let mut head = Head { status, ..Head::default() };
+    // The header in hand: it may go on in the next line.
+    let mut header: Option<(Field, Vec<u8>)> = None;
+    while let Some(line) = lines.next() {
+        if let (Some(b' ' | b'\t'), Some((_, value))) = (line.first(), &mut header) {
+            value.push(b' ');
+            value.extend_from_slice(line.trim_ascii());
+            continue;
+        }
+        header.take().into_iter().for_each(|(field, value)| head.take(field, &value));
+        if line.is_empty() {
+            head.body = bytes.len() - lines.rest.len();
+            return Ok(Some(head));
+        }
+        let colon = line.iter().position(|&b| b == b':').unwrap_or(line.len());
+        let (name, value) = line.split_at(colon);
+        header = Field::of(name).map(|field| (field, value.get(1..).unwrap_or_default().to_vec()));
     }
-    let mut headers = [EMPTY_HEADER; HEADERS_MAX];
-    let mut response = httparse::Response::new(&mut headers);
-    let mut parser = ParserConfig::default();
-    parser
-        .allow_spaces_after_header_name_in_responses(true)
-        .allow_obsolete_multiline_headers_in_responses(true)
-        .allow_multiple_spaces_in_response_status_delimiters(true)
-        .ignore_invalid_headers_in_responses(true);
-    let end = match parser.parse_response(&mut response, &text) {
-        Ok(Status::Complete(end)) => end,
-        Ok(Status::Partial) => return Err("the HTTP header has no end".into()),
-        Err(e) => return Err(format!("the HTTP header is broken: {e}")),
-    };
-    let mut head = Head { status: response.code.unwrap_or_default(), ..Head::default() };
-    head.body = (end + version).saturating_sub(VERSION.len()).min(bytes.len());
-    for header in response.headers.iter() {
-        let value = String::from_utf8_lossy(header.value);
+    if !whole {
+        return Ok(None);
+    }
+    header.into_iter().for_each(|(field, value)| head.take(field, &value));
+    head.body = bytes.len();
+    Ok(Some(head))
+}
+
+fn without_blank_lines(bytes: &[u8]) -> &[u8] {
+    let blank = bytes.iter().take_while(|b| b"\r\n".contains(b)).count();
+    bytes.get(blank..).unwrap_or_default()
+}
+
+/// The number in a status line.
+fn status(line: &[u8]) -> Option<u16> {
+    let blank = line.iter().position(|b| b" \t".contains(b))?;
+    let rest = line.get(blank..)?.trim_ascii_start();
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    if digits == 3 { std::str::from_utf8(rest.get(..3)?).ok()?.parse().ok() } else { None }
+}
+
+/// The lines of a header, without their ends (LF or CR LF).
+struct Lines<'b> {
+    rest: &'b [u8],
+    /// Whether what has no end is a line.
+    whole: bool,
+}
+
+impl<'b> Iterator for Lines<'b> {
+    type Item = &'b [u8];
+
+    fn next(&mut self) -> Option<&'b [u8]> {
+        let (line, rest) = match self.rest.iter().position(|&b| b == b'\n') {
+            Some(end) => (self.rest.get(..end)?, self.rest.get(end + 1..)?),
+            None if self.whole && !self.rest.is_empty() => (self.rest, &[][..]),
+            None => return None,
+        };
+        self.rest = rest;
+        let returns = line.iter().rev().take_while(|b| **b == b'\r').count();
+        line.get(..line.len() - returns)
+    }
+}
+
+/// The header fields that matter.
+#[derive(Clone, Copy)]
+enum Field {
+    ContentType,
+    ContentEncoding,
+    ContentLength,
+    TransferEncoding,
+}
+
+impl Field {
+    fn of(name: &[u8]) -> Option<Field> {
+        let name = name.trim_ascii();
+        [
+            ("content-type", Field::ContentType),
+            ("content-encoding", Field::ContentEncoding),
+            ("content-length", Field::ContentLength),
+            ("transfer-encoding", Field::TransferEncoding),
+        ]
+        .into_iter()
+        .find_map(|(known, field)| name.eq_ignore_ascii_case(known.as_bytes()).then_some(field))
+    }
+}
+
+impl Head {
+    /// Takes in what a field says. Of a type and of a length the first counts.
+    fn take(&mut self, field: Field, value: &[u8]) {
+        let value = String::from_utf8_lossy(value);
         let value = value.trim();
-        let list =
-            || value.split(',').map(|v| v.trim().to_ascii_lowercase()).filter(|v| !v.is_empty());
-        match header.name.trim().to_ascii_lowercase().as_str() {
-            "content-type" if head.content_type.is_empty() => head.content_type = value.into(),
-            "content-encoding" => head.encodings.extend(list()),
-            "content-length" => head.length = head.length.or(value.parse().ok()),
-            "transfer-encoding" => {
-                for coding in list() {
-                    match coding.as_str() {
-                        "chunked" => head.chunked = true,
-                        _ => head.encodings.push(coding),
-                    }
-                }
+        let list = value.split(',').map(|v| v.trim().to_ascii_lowercase());
+        let list = list.filter(|v| !v.is_empty());
+        match field {
+            Field::ContentType if self.content_type.is_empty() => self.content_type = value.into(),
+            Field::ContentType => {}
+            Field::ContentEncoding => self.encode(list),
+            Field::ContentLength => self.length = self.length.or(value.parse().ok()),
+            Field::TransferEncoding => {
+                let (chunked, others): (Vec<_>, Vec<_>) = list.partition(|v| v == "chunked");
+                self.chunked |= !chunked.is_empty();
+                self.encode(others.into_iter());
             }
-            _ => {}
         }
     }
-    Ok(head)
+
+    /// Adds encodings; one too many is enough to know that there are too many.
+    fn encode(&mut self, more: impl Iterator<Item = String>) {
+        let room = (ENCODINGS_MAX + 1).saturating_sub(self.encodings.len());
+        self.encodings.extend(more.take(room));
+    }
 }
 
 impl Head {
@@ -221,7 +302,7 @@ mod tests {
 
     fn entity(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
         let bytes = [format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n").as_bytes(), body].concat();
-        let head = head(&bytes, false).unwrap();
+        let head = head(&bytes, false).unwrap().unwrap();
         assert_eq!(&bytes[head.body..], body);
         head.entity(&bytes[head.body..]).map(Cow::into_owned)
     }
@@ -232,16 +313,36 @@ mod tests {
             "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nbody",
             "HTTP/1.0 200\ncontent-type:text/html\n\nbody",
             "HTTP/2 200\r\nCONTENT-TYPE : text/html\r\n\r\nbody",
+            "\r\n\nHTTP/1.1 200 OK\nContent-Type: text/html\n\nbody",
+            "ICY 200 OK\r\nContent-Type:text/html\r\n\r\nbody",
+            "HTTP 200 OK\r\nContent-Type:text/html\r\n\r\nbody",
+            "http/1.1\t200\r\ncontent-type: text/html\r\n\r\nbody",
+            "HTTP/1.1 200OK\r\r\nContent-Type:\r\n\ttext/html\r\r\n\r\r\nbody",
+            "HTTP/1.1 200 é\0\r\nX: \0\r\nContent-Type: text/html\r\n\r\nbody",
             "HTTP/1.1  200  Fine\r\nno colon here\r\nBad\u{1}Name: x\r\ncontent-type: text/html\r\n\r\nbody",
         ] {
-            let head = head(text.as_bytes(), false).unwrap();
+            let head = head(text.as_bytes(), false).unwrap().unwrap();
             assert_eq!((head.status, head.content_type.as_str()), (200, "text/html"), "{text}");
             assert_eq!(&text[head.body..], "body");
         }
-        assert_eq!(head(b"HTTP/1.1 404 Not Found", true).unwrap().status, 404);
-        assert!(head(b"HTTP/1.1 200 OK\r\nX: y\r\n", false).is_err());
-        assert!(head(b"<html>", true).is_err());
-        assert!(head(b"", true).is_err());
+        assert_eq!(head(b"HTTP/1.1 404 Not Found", true).unwrap().unwrap().status, 404);
+        let cut = b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Type: a/b\r\n c";
+        assert!(head(cut, false).unwrap().is_none());
+        let whole = head(cut, true).unwrap().unwrap();
+        assert_eq!((whole.content_type.as_str(), whole.body), ("a/b c", cut.len()));
+        for text in
+            ["<html>", "", "HTTPS/1.1 200 OK", "HTTP/1.1 20 OK", "HTTP/1.1 2000", "HTTP/1.1"]
+        {
+            assert!(head(text.as_bytes(), true).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_header_may_have_any_number_of_lines() {
+        let many = "X-More: and more\r\n".repeat(50_000);
+        let text = format!("HTTP/1.1 200 OK\r\n{many}Content-Type: text/html\r\n\r\nbody");
+        let head = head(text.as_bytes(), false).unwrap().unwrap();
+        assert_eq!((head.content_type.as_str(), &text[head.body..]), ("text/html", "body"));
     }
 
     #[test]
@@ -294,6 +395,7 @@ mod tests {
         let whole = |headers: &str, body: &[u8]| {
             head(format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n").as_bytes(), true)
                 .unwrap()
+                .unwrap()
                 .whole(body)
                 .is_some()
         };
@@ -310,7 +412,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..200),
             encoding in "(gzip|deflate|br|zstd|chunked)(, (gzip|br|zstd))?",
         ) {
-            let _ = head(&bytes, true).map(|h| h.entity(&bytes).map(|_| ()));
+            let _ = head(&bytes, true).map(|h| h.map(|h| h.entity(&bytes).map(|_| ())));
             let _ = entity(&format!("Content-Encoding: {encoding}\r\nTransfer-Encoding: chunked"), &bytes);
         }
 
