@@ -379,6 +379,27 @@ fn a_url_that_was_forgotten_by_a_prefix_can_be_purged() {
     check_purged(store, &disk, &model, &url);
 }
 
+/// Parts of a site that were forgotten one by one before all of it is purged.
+#[test]
+fn a_purge_leaves_no_name_of_a_prefix_within_it() {
+    for sealed in [false, true] {
+        let disk = SimDisk::new();
+        let mut model = Model::default();
+        let store = marked_store(&disk, &mut model, 1);
+        for page in [1, 2] {
+            store.forget(Scope::Prefix(Prefix::parse(&marked(page)).unwrap())).unwrap();
+            if sealed {
+                store.seal().unwrap();
+            }
+        }
+        model.forget(|url| url.contains(MARK));
+        assert!(!files_with(&disk, MARK).is_empty());
+        let all = Prefix::parse(&format!("{MARK}.example")).unwrap();
+        assert_eq!(store.purge(Scope::Prefix(all)).unwrap(), Forgotten::default());
+        check_purged(store, &disk, &model, MARK);
+    }
+}
+
 #[test]
 fn what_is_observed_after_a_purge_starts_anew() {
     let disk = SimDisk::new();

@@ -164,6 +164,12 @@ impl Prefix {
         (&self.start, &self.end)
     }
 
+    /// Whether all that is under the other is under it. If not, and it is not the other way round
+    /// either, no page is under both.
+    pub(crate) fn covers(&self, other: &Prefix) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
     /// Whether the page with this key is under it.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
         let (start, end) = self.range();

@@ -16,7 +16,7 @@ use super::record::Record;
 use super::seal::HashWriter;
 use super::table_writer::TablesWriter;
 use super::tables::{EpochTables, Layout};
-use super::tombstones::{self, Tombstone};
+use super::tombstones::{self, Tombstones};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, Tag};
@@ -101,11 +101,14 @@ pub(crate) fn merge(
     };
     merge_hashes(&mut builder, inputs, &moves, numbers.pages)?;
 
-    let kept: Vec<Tombstone> = tombstones.into_iter().flatten().collect();
-    let kept: Vec<Tombstone> = kept
-        .into_iter()
-        .filter(|t| !mergeable.oldest && !mergeable.done.contains(&t.sequence))
-        .collect();
+    let mut kept = Tombstones::default();
+    kept.extend(
+        tombstones
+            .iter()
+            .flat_map(Tombstones::iter)
+            .filter(|t| !mergeable.oldest && !mergeable.done.contains(&t.sequence))
+            .cloned(),
+    );
     builder.whole(Tag::of(Kind::Tombstones), &tombstones::encode(&kept))?;
 
     let mut epochs: Vec<u32> = inputs.iter().flat_map(|s| s.epochs()).collect();
@@ -131,7 +134,7 @@ struct Input {
 fn merge_pages(
     builder: &mut Builder,
     mergeable: &Mergeable<'_>,
-    tombstones: &[Vec<Tombstone>],
+    tombstones: &[Tombstones],
     numbers: &mut Numbers,
 ) -> Result<Option<Vec<Moves>>> {
     let mut finished: Vec<(usize, Spill)> = Vec::new();
@@ -198,7 +201,7 @@ fn merge_pages(
 fn merge_page(
     builder: &mut Builder,
     mergeable: &Mergeable<'_>,
-    tombstones: &[Vec<Tombstone>],
+    tombstones: &[Tombstones],
     same: &[&Input],
     writer: &mut PagesWriter,
     numbers: &mut Numbers,
@@ -213,7 +216,7 @@ fn merge_page(
         .iter()
         .enumerate()
         .rev()
-        .find(|(_, list)| list.iter().any(|t| t.prefix.contains(key)))
+        .find(|(_, tombstones)| tombstones.cover(key))
         .map(|(number, _)| number);
     let mut first = same.len();
     for (place, input) in same.iter().enumerate().rev() {

@@ -36,5 +36,5 @@ pub(crate) use record::{Record, RecordRef};
 pub(crate) use salvage::PageSalvage;
 pub(crate) use seal::{SealPage, Sealer, Span};
 pub(crate) use tables::{EpochTables, Layout, TableSteps};
-pub(crate) use tombstones::Tombstone;
+pub(crate) use tombstones::{Tombstone, Tombstones};
 pub(crate) use visits::{Visits, count_visits, put_visits};

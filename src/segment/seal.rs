@@ -11,7 +11,7 @@ use super::postings::{Posting, tag_of};
 use super::record::Record;
 use super::table_writer::TablesWriter;
 use super::tables::Layout;
-use super::tombstones::Tombstone;
+use super::tombstones::Tombstones;
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Tag};
@@ -88,7 +88,7 @@ impl Sealer {
     pub(crate) fn finish(
         self,
         span: Span,
-        tombstones: &[Tombstone],
+        tombstones: &Tombstones,
         layout: &Layout,
     ) -> Result<u64> {
         let Sealer { mut builder, mut numbers, pages, hashes, held } = self;

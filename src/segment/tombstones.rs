@@ -1,5 +1,8 @@
 //! Prefixes that were forgotten: they hide what older segments have under them.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
 use super::file::Segment;
 use super::plain::PlainSegment;
 use crate::error::Result;
@@ -13,10 +16,70 @@ pub(crate) struct Tombstone {
     pub(crate) prefix: Prefix,
 }
 
+/// The tombstones of a component. None is within another, which would hide all that it does; so they
+/// are disjoint ranges of keys, and a binary search tells whether one covers a key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tombstones {
+    /// By the first key under each.
+    by_start: BTreeMap<Vec<u8>, Tombstone>,
+}
+
+impl Tombstones {
+    /// Adds one, in the place of those within it: these are returned in order of their keys. `None` if
+    /// it is within one that is there.
+    ///
+    /// Costs a binary search, and one for each that goes, which is once for each that ever came.
+    pub(crate) fn add(&mut self, tombstone: Tombstone) -> Option<Vec<Tombstone>> {
+        if self.covers_all(&tombstone.prefix) {
+            return None;
+        }
+        let (start, end) = tombstone.prefix.range();
+        let range = (Bound::Included(start), Bound::Excluded(end));
+        let within: Vec<Vec<u8>> =
+            self.by_start.range::<[u8], _>(range).map(|(start, _)| start.clone()).collect();
+        let within = within.iter().filter_map(|start| self.by_start.remove(start)).collect();
+        self.by_start.insert(start.to_vec(), tombstone);
+        Some(within)
+    }
+
+    /// The last that begins at or before a key.
+    fn last_from(&self, key: &[u8]) -> Option<&Tombstone> {
+        let upto = (Bound::Unbounded, Bound::Included(key));
+        self.by_start.range::<[u8], _>(upto).next_back().map(|(_, tombstone)| tombstone)
+    }
+
+    /// Whether one covers the page with this key.
+    pub(crate) fn cover(&self, key: &[u8]) -> bool {
+        self.last_from(key).is_some_and(|t| t.prefix.contains(key))
+    }
+
+    /// Whether one covers all pages under a prefix.
+    pub(crate) fn covers_all(&self, prefix: &Prefix) -> bool {
+        self.last_from(prefix.range().0).is_some_and(|t| t.prefix.covers(prefix))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_start.is_empty()
+    }
+
+    /// All of them, in order of their keys.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tombstone> {
+        self.by_start.values()
+    }
+}
+
+impl Extend<Tombstone> for Tombstones {
+    fn extend<I: IntoIterator<Item = Tombstone>>(&mut self, tombstones: I) {
+        tombstones.into_iter().for_each(|tombstone| _ = self.add(tombstone));
+    }
+}
+
 /// The tombstones section.
-pub(super) fn encode(tombstones: &[Tombstone]) -> Vec<u8> {
+pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
+    let mut in_order: Vec<&Tombstone> = tombstones.iter().collect();
+    in_order.sort_unstable_by_key(|tombstone| tombstone.sequence);
     let mut out = Vec::new();
-    for tombstone in tombstones {
+    for tombstone in in_order {
         let prefix = tombstone.prefix.to_bytes();
         out.extend_from_slice(&tombstone.sequence.to_le_bytes());
         put_varint(&mut out, prefix.len() as u64);
@@ -25,22 +88,22 @@ pub(super) fn encode(tombstones: &[Tombstone]) -> Vec<u8> {
     out
 }
 
-/// The tombstones of a section, in order of sequence; `None` where the bytes cannot be.
-fn decode(section: &[u8]) -> Option<Vec<Tombstone>> {
+/// The tombstones of a section; `None` where the bytes cannot be.
+fn decode(section: &[u8]) -> Option<Tombstones> {
     let mut cursor = Cursor::new(section);
-    let mut tombstones = Vec::new();
+    let mut tombstones = Tombstones::default();
     while !cursor.is_empty() {
         let sequence = cursor.u64()?;
         let len = cursor.count()?;
         let prefix = Prefix::from_bytes(cursor.take(len)?)?;
-        tombstones.push(Tombstone { sequence, prefix });
+        tombstones.add(Tombstone { sequence, prefix });
     }
     Some(tombstones)
 }
 
 impl Segment {
-    /// The tombstones, in order of sequence.
-    pub(crate) fn tombstones(&self) -> Result<Vec<Tombstone>> {
+    /// The tombstones.
+    pub(crate) fn tombstones(&self) -> Result<Tombstones> {
         let section = self.section(Tag::of(Kind::Tombstones));
         decode(section.get(0..section.len())?).ok_or_else(|| section.flaw(0, "no tombstone"))
     }
@@ -48,12 +111,48 @@ impl Segment {
 
 impl PlainSegment<'_> {
     /// The same with plain reads.
-    pub(crate) fn tombstones(&mut self) -> Result<Vec<Tombstone>> {
+    pub(crate) fn tombstones(&mut self) -> Result<Tombstones> {
         let section = self.frame().place(Tag::of(Kind::Tombstones));
         let mut bytes = Vec::new();
         for block in 0..block_count(section.len) {
             bytes.extend_from_slice(self.block(&section, block)?);
         }
         decode(&bytes).ok_or_else(|| self.frame().damaged(section.tag, 0, "no tombstone"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::page::surt;
+
+    proptest! {
+        #[test]
+        fn they_cover_what_any_of_those_that_came_does(
+            prefixes in prop::collection::vec("(a|b|c)(/|/a|/a/b|/a/c|\\.a|\\.a/b)?", 0..12),
+        ) {
+            let mut tombstones = Tombstones::default();
+            let parse = |text: &String| Prefix::parse(text).unwrap();
+            let prefixes: Vec<Prefix> = prefixes.iter().map(parse).collect();
+            for (sequence, prefix) in (1..).zip(prefixes.iter().cloned()) {
+                tombstones.add(Tombstone { sequence, prefix });
+            }
+            for host in ["a", "b", "c", "a.a", "b.a", "x.a"] {
+                for path in ["", "/", "/a", "/a/b", "/a/b/c", "/a/c", "/ab", "/x"] {
+                    let key = surt::key_of(&format!("http://{host}{path}"));
+                    let any = prefixes.iter().any(|prefix| prefix.contains(&key));
+                    prop_assert_eq!(tombstones.cover(&key), any);
+                }
+            }
+            for prefix in &prefixes {
+                prop_assert!(tombstones.covers_all(prefix));
+                let within = tombstones.iter().filter(|t| t.prefix.covers(prefix)).count();
+                prop_assert_eq!(within, 1);
+            }
+            let stored = decode(&encode(&tombstones)).unwrap();
+            prop_assert!(stored.iter().eq(tombstones.iter()));
+        }
     }
 }

@@ -98,9 +98,10 @@ impl Shared {
                     from < live.segment.lower_bound(prefix.range().1)?
                 }
             };
-            let same = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix == t);
+            // What was forgotten within it: nothing older is left of that either.
+            let within = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix.covers(t));
             let done: Vec<u64> =
-                live.tombstones.iter().filter(|t| same(&t.prefix)).map(|t| t.sequence).collect();
+                live.tombstones.iter().filter(|t| within(&t.prefix)).map(|t| t.sequence).collect();
             concerned |= !done.is_empty();
             if concerned {
                 // What was observed after the forgetting is in force and stays.

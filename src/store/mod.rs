@@ -309,7 +309,8 @@ impl Store {
     /// histories and in `near`. What is observed later starts anew.
     ///
     /// The bytes go when merges reach them; [`purge`](Store::purge) does not wait for that. Costs a
-    /// commit, and for a prefix a scan of the pages under it.
+    /// commit, and for a prefix a scan of the pages under it, which writers wait for. However many
+    /// prefixes were forgotten, a lookup pays a binary search among them in each segment.
     ///
     /// # Errors
     ///

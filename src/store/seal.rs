@@ -180,7 +180,7 @@ impl Shared {
         }
         let deltas = (inner.page_delta, inner.visit_delta);
         let span = Span { sequences, deltas, tier: 0 };
-        sealer.finish(span, &inner.tombstones, &self.background_layout())?;
+        sealer.finish(span, inner.buried.tombstones(), &self.background_layout())?;
         let live = self.open_segment(id)?;
         let next = self.next_segment.load(Ordering::Acquire);
         self.catalog.seal(&row(&live.segment), memtable.journal, next)?;

@@ -255,9 +255,18 @@ impl Scan {
             Some((after, after_url)) => (key, url) > (after.as_slice(), *after_url),
             None => true,
         };
-        for memtable in &snapshot.view.memtables {
+        // Newest first, down to one that hides all that older ones have under the prefix.
+        let mut hidden = false;
+        for memtable in snapshot.view.memtables.iter().rev() {
+            if hidden {
+                break;
+            }
             let inner = memtable.read();
-            let mut pages = inner.order(prefix);
+            let mut pages = match prefix {
+                Some(prefix) => inner.under(prefix, snapshot.sequence),
+                None => inner.order(None),
+            };
+            hidden = prefix.is_some_and(|p| inner.buried.hides_all(p, snapshot.sequence));
             if after.is_some() {
                 let url = |number: &u32| inner.page(*number).map_or("", |page| page.url());
                 let passed = pages.partition_point(|n| !comes(&surt::key_of(url(n)), url(n)));
@@ -267,7 +276,11 @@ impl Scan {
             pages.reverse();
             scan.memtables.push(MemoryScan { memtable: Arc::clone(memtable), pages });
         }
-        for (number, live) in snapshot.view.segments.iter().enumerate() {
+        for (number, live) in snapshot.view.segments.iter().enumerate().rev() {
+            if hidden {
+                break;
+            }
+            hidden = prefix.is_some_and(|p| live.tombstones.covers_all(p));
             let start = prefix.map(|prefix| prefix.range().0);
             let start = start.into_iter().chain(after.as_ref().map(|(key, _)| key.as_slice()));
             let from = match start.max() {
@@ -283,6 +296,8 @@ impl Scan {
                 scan.segments.push(SegmentScan { number, cursor });
             }
         }
+        // Oldest first.
+        scan.segments.reverse();
         Ok(scan)
     }
 
@@ -351,8 +366,8 @@ impl Scan {
         // The newest segment that has the page says what it is, unless it is hidden since.
         let Some(scan) = at.newest else { return Ok(None) };
         let Snapshot { view, sequence, .. } = &self.snapshot;
-        let newer = view.segments.iter().skip(scan.number + 1);
-        let hidden = newer.flat_map(|live| &live.tombstones).any(|t| t.prefix.contains(at.key))
+        let mut newer = view.segments.iter().skip(scan.number + 1);
+        let hidden = newer.any(|live| live.tombstones.cover(at.key))
             || view.memtables.iter().any(|memtable| !memtable.is_untouched())
                 && view.forgotten_in_memory(&Lookup::new(at.url, view.seed), *sequence, 0);
         if hidden { Ok(Some(None)) } else { scan.cursor.record().map(|record| Some(Some(record))) }

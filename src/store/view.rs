@@ -8,7 +8,7 @@ use crate::catalog::SegmentRow;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, EpochInfo, Head, Seen, Visit, surt};
-use crate::segment::{EpochTables, PageRef, Segment, Tombstone, url_hash};
+use crate::segment::{EpochTables, PageRef, Segment, Tombstones, url_hash};
 use crate::sync::RwLock;
 
 /// Visits from which on a page is deep: to find its head takes a look over a long directory.
@@ -21,7 +21,7 @@ const DEEP_MAX: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,
-    pub(crate) tombstones: Vec<Tombstone>,
+    pub(crate) tombstones: Tombstones,
     /// The tables of each epoch that it has fingerprints of.
     pub(crate) tables: Vec<EpochTables>,
     /// The heads of deep pages that were asked for, by ordinal.
@@ -60,8 +60,7 @@ impl LiveSegment {
         if let Some(page) = self.segment.find(lookup.hash, lookup.url)? {
             return Ok(Some(Known { earlier: true, head: self.head(&page)? }));
         }
-        let buried = !self.tombstones.is_empty() && self.buries(lookup.key());
-        Ok(buried.then(Known::default))
+        Ok(self.buries(lookup).then(Known::default))
     }
 
     /// The head of a page, at the same cost however long its history.
@@ -82,8 +81,9 @@ impl LiveSegment {
         Ok(head)
     }
 
-    fn buries(&self, key: &[u8]) -> bool {
-        self.tombstones.iter().any(|t| t.prefix.contains(key))
+    /// Whether it hides what older segments have of a page.
+    fn buries(&self, lookup: &Lookup<'_>) -> bool {
+        !self.tombstones.is_empty() && self.tombstones.cover(lookup.key())
     }
 }
 
@@ -195,8 +195,12 @@ pub(crate) fn known_in(
     if let Some(page) = number.and_then(|number| inner.page(number)) {
         return (number, Some(Known { earlier: true, head: page.head_at(sequence) }));
     }
-    let buried = !inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence);
-    (None, buried.then(Known::default))
+    (None, buries(inner, lookup, sequence).then(Known::default))
+}
+
+/// Whether a memtable hides what older components have of a page, as of `sequence`.
+fn buries(inner: &Inner, lookup: &Lookup<'_>, sequence: u64) -> bool {
+    !inner.buried.is_empty() && inner.buried.hides(lookup.key(), sequence)
 }
 
 impl View {
@@ -255,10 +259,7 @@ impl View {
                 }
             }
             let mut answered = answered.into_iter();
-            let buries = |place: usize| {
-                !live.tombstones.is_empty()
-                    && lookups.get(place).is_some_and(|lookup| live.buries(lookup.key()))
-            };
+            let buries = |place: usize| lookups.get(place).is_some_and(|l| live.buries(l));
             order.retain(|&(_, place)| answered.next() == Some(false) && !buries(place));
         }
         Ok(())
@@ -284,7 +285,7 @@ impl View {
                     return Ok(());
                 }
             }
-            if !inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence) {
+            if buries(&inner, lookup, sequence) {
                 return Ok(());
             }
         }
@@ -296,7 +297,7 @@ impl View {
                     return Ok(());
                 }
             }
-            if !live.tombstones.is_empty() && live.buries(lookup.key()) {
+            if live.buries(lookup) {
                 return Ok(());
             }
         }
@@ -355,9 +356,7 @@ impl View {
         let newer = || self.segments.iter().skip(number + 1);
         newer().for_each(|live| live.segment.prefetch_filter(lookup.hash));
         for live in newer() {
-            if (!live.tombstones.is_empty() && live.buries(lookup.key()))
-                || live.segment.find(lookup.hash, lookup.url)?.is_some()
-            {
+            if live.buries(lookup) || live.segment.find(lookup.hash, lookup.url)?.is_some() {
                 return Ok(true);
             }
         }
@@ -374,7 +373,7 @@ impl View {
         self.memtables.iter().skip(from).any(|memtable| {
             let inner = memtable.read();
             inner.find(lookup.hash, lookup.url, sequence).is_some()
-                || (!inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence))
+                || buries(&inner, lookup, sequence)
         })
     }
 
@@ -386,7 +385,7 @@ impl View {
         number: usize,
     ) -> Result<bool> {
         for live in self.segments.iter().skip(number + 1) {
-            if !live.tombstones.is_empty() && live.buries(lookup.key()) {
+            if live.buries(lookup) {
                 return Ok(true);
             }
             if live.segment.numbers().resets > 0
@@ -409,8 +408,7 @@ impl View {
         self.memtables.iter().skip(from).any(|memtable| {
             let inner = memtable.read();
             let page = inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n));
-            page.is_some_and(|p| p.reset_by(sequence))
-                || (!inner.tombstones.is_empty() && inner.buries(lookup.key(), sequence))
+            page.is_some_and(|p| p.reset_by(sequence)) || buries(&inner, lookup, sequence)
         })
     }
 }

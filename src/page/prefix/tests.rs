@@ -316,6 +316,17 @@ proptest! {
     }
 
     #[test]
+    fn of_two_prefixes_one_is_within_the_other_or_they_have_no_page_in_common(
+        a in wholes(), b in wholes(), page in wholes(),
+    ) {
+        let [one, other] = [&a, &b].map(|whole| Prefix::parse(&whole.text()).unwrap());
+        let apart = one.range().1 <= other.range().0 || other.range().1 <= one.range().0;
+        prop_assert!(apart || one.covers(&other) || other.covers(&one));
+        prop_assert!(!(apart && a.covers(&page) && b.covers(&page)));
+        prop_assert!(!one.covers(&other) || !b.covers(&page) || a.covers(&page));
+    }
+
+    #[test]
     fn the_prefix_of_a_page_covers_the_page(page in wholes()) {
         let url = format!("http://{}", page.text());
         prop_assert!(Prefix::parse(&url).unwrap().contains(&key_of(&url)));

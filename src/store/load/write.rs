@@ -9,7 +9,8 @@ use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 use crate::page::{Content, Head, Seen, Visit, restated_digest};
 use crate::segment::{
-    Layout, Record, SealPage, Sealer, Span, count_visits, put_carried, unpack_head, url_hash,
+    Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, put_carried, unpack_head,
+    url_hash,
 };
 use crate::store::view::{Known, Lookup, Part, View};
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -337,7 +338,7 @@ impl Writing<'_> {
         let sequences = (written.sequence + 1, written.sequence + operations);
         let deltas = (new_pages.cast_signed(), visits.cast_signed());
         let span = Span { sequences, deltas, tier: (self.tier)(visits) };
-        written.bytes += sealer.finish(span, &[], &self.layout)?;
+        written.bytes += sealer.finish(span, &Tombstones::default(), &self.layout)?;
         written.segments.ids.push(id);
         written.sequence = sequences.1;
         written.pages += pages;

@@ -4,27 +4,33 @@
 //! what was acknowledged, since everything bears its sequence number. Nothing is taken away before
 //! the memtable is sealed: a page that is forgotten keeps its visits for snapshots from before.
 
+mod buried;
 mod effect;
 mod fingerprints;
 mod order;
 mod page;
 mod places;
+mod under;
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use buried::Buried;
 pub(crate) use effect::Effect;
 use fingerprints::Fingerprints;
 pub(crate) use page::PageOf;
 use page::{Arrival, CHECKPOINT_ARRIVALS, Checkpoint, MemPage};
 use places::Places;
+use under::ByKey;
 
 use crate::catalog::Journal;
 use crate::page::{Content, Prefix, Visit, surt};
 use crate::search::{Candidate, Plan, prefetch_value};
-use crate::segment::Tombstone;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// About what it takes to know that a prefix was forgotten, beside eight copies of its ends.
+const BURIED_BYTES: usize = 256;
 
 /// The observations since the last seal.
 #[derive(Debug)]
@@ -49,7 +55,9 @@ pub(crate) struct Inner {
     fingerprints: Fingerprints,
     /// Pages that were forgotten, and when.
     resets: BTreeSet<(u32, u64)>,
-    pub(crate) tombstones: Vec<Tombstone>,
+    /// Prefixes that were forgotten, and when.
+    pub(crate) buried: Buried,
+    by_key: ByKey,
     /// First and last sequence number, once there is one.
     pub(crate) sequences: Option<(u64, u64)>,
     /// What it adds to the store's pages and visits.
@@ -165,11 +173,6 @@ impl Inner {
         (0..).zip(&self.pages).map(|(number, page)| PageOf { inner: self, number, page })
     }
 
-    /// Whether an operation at or before `sequence` hides what older components have under `key`.
-    pub(crate) fn buries(&self, key: &[u8], sequence: u64) -> bool {
-        self.tombstones.iter().any(|t| t.sequence <= sequence && t.prefix.contains(key))
-    }
-
     /// The bytes that all this takes, room that is not used yet left out.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
@@ -180,6 +183,7 @@ impl Inner {
             + size_of_val(self.checkpoints.as_slice())
             + self.places.memory_bytes()
             + self.fingerprints.memory_bytes()
+            + self.by_key.memory_bytes()
     }
 
     /// Brings a page here; `head` is what older components know of it, packed.
@@ -205,6 +209,7 @@ impl Inner {
             earlier,
             current: false,
             reset: false,
+            taken_out: false,
         });
         self.urls.push_str(url);
         self.heads.extend_from_slice(head);
@@ -246,6 +251,9 @@ impl Inner {
                 Some((first, place))
             }
         };
+        if std::mem::take(&mut page.taken_out) {
+            self.by_key.put_back(number);
+        }
         let seen = visit.seen.content().copied();
         page.current = seen.is_some() && seen == effect.after;
         page.arrivals_since += 1;
@@ -285,11 +293,14 @@ impl Inner {
     /// Forgets everything under a prefix: so many pages and visits were known.
     pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, pages: u64, visits: u64) {
         self.operation(sequence);
-        let under = self.pages().filter(|page| prefix.contains(&surt::key_of(page.url())));
-        let under: Vec<u32> = under.map(|page| page.number).collect();
-        under.into_iter().for_each(|number| self.forget(number, sequence));
-        self.bytes += 2 * prefix.to_bytes().len() + size_of::<Tombstone>();
-        self.tombstones.push(Tombstone { sequence, prefix });
+        for number in self.by_key.take_out(&self.pages, &self.urls, &prefix) {
+            self.forget(number, sequence);
+            if let Some(page) = self.pages.get_mut(number as usize) {
+                page.taken_out = true;
+            }
+        }
+        self.bytes += BURIED_BYTES + 8 * prefix.to_bytes().len();
+        self.buried.add(sequence, prefix);
         self.take_away(sequence, pages, visits);
     }
 

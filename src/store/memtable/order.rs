@@ -28,8 +28,8 @@ impl Keyed for KeyedPage {
 }
 
 impl Inner {
-    /// The numbers of the pages under a prefix, or of all, in SURT order. Takes the memory of their
-    /// keys meanwhile.
+    /// The numbers of the pages under a prefix, or of all, in SURT order: looks at all of them. Takes
+    /// the memory of their keys meanwhile.
     pub(crate) fn order(&self, prefix: Option<&Prefix>) -> Vec<u32> {
         let (mut keys, mut order) = (Vec::new(), Vec::new());
         if prefix.is_none() {

@@ -26,6 +26,8 @@ pub(super) struct MemPage {
     pub(super) current: bool,
     /// Whether it was ever forgotten here.
     pub(super) reset: bool,
+    /// Whether it was forgotten with a prefix and did not come again.
+    pub(super) taken_out: bool,
 }
 
 /// A visit as it came.

@@ -7,14 +7,14 @@ use super::options::{Loss, Repaired};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
 use crate::page::{Epoch, Visit, surt};
-use crate::segment::{PageSalvage, PlainSegment, Tombstone, count_visits};
+use crate::segment::{PageSalvage, PlainSegment, Tombstones, count_visits};
 use crate::store::memtable::Memtable;
 use crate::store::verify::Pace;
 
 /// A component, and what is doubtful about it.
 pub(super) struct Input<'f> {
     pub(super) component: &'f Component,
-    pub(super) tombstones: Vec<Tombstone>,
+    pub(super) tombstones: Tombstones,
     /// Whether pages of it that are lost may have been forgotten by it.
     pub(super) resets_lost: bool,
 }
@@ -119,7 +119,7 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
                 // A record of it may be among those that are lost, and may have forgotten it.
                 (over, doubtful) = (true, true);
             }
-            over |= stream.input.tombstones.iter().any(|t| t.prefix.contains(&key));
+            over |= stream.input.tombstones.cover(&key);
         }
         self.repaired.withheld_pages += u64::from(withheld);
         self.pace.pass(read as u64)?;

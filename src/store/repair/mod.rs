@@ -24,7 +24,7 @@ use super::verify::Pace;
 use crate::disk::{Dir, Disk, Lock, Name, RealDisk};
 use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
-use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstone};
+use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones};
 
 /// Flaws that are named.
 const FLAWS_MAX: usize = 1000;
@@ -152,7 +152,7 @@ fn survey<'f>(
     let mut inputs = Vec::with_capacity(found.components.len());
     for component in &found.components {
         let (tombstones, resets_lost) = match &component.part {
-            Part::Memory(memtable) => (memtable.read().tombstones.clone(), false),
+            Part::Memory(memtable) => (memtable.read().buried.tombstones().clone(), false),
             Part::Segment(frame) => {
                 let (tombstones, resets_lost) = survey_segment(disk, frame, pace, repaired)?;
                 if tombstones.is_none() && component.operations.0 > oldest {
@@ -178,7 +178,7 @@ fn survey_segment(
     frame: &Frame,
     pace: &mut Pace<'_>,
     repaired: &mut Repaired,
-) -> Result<(Option<Vec<Tombstone>>, bool)> {
+) -> Result<(Option<Tombstones>, bool)> {
     let mut plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
     let mut flaws = 0;
     let mut flaw = |e: Error| {

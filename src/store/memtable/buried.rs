@@ -1,0 +1,111 @@
+//! What a memtable hides of older components: keys under forgotten prefixes, since which operation.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use crate::page::Prefix;
+use crate::segment::{Tombstone, Tombstones};
+
+/// The prefixes that were forgotten, asked as of any operation, at the cost of a binary search.
+///
+/// A key is hidden from the first operation on that forgot it. Later ones add nothing, so each claims
+/// only what lies between those before: ranges of keys that do not overlap, however prefixes are
+/// nested, and at most two for each prefix.
+#[derive(Debug, Default)]
+pub(crate) struct Buried {
+    tombstones: Tombstones,
+    /// By the first key of each.
+    ranges: BTreeMap<Vec<u8>, Range>,
+    /// The last operation that forgot a prefix.
+    last: Option<u64>,
+}
+
+/// Keys that the same operation was the first to forget.
+#[derive(Debug)]
+struct Range {
+    /// The first key past it.
+    end: Vec<u8>,
+    since: u64,
+}
+
+impl Buried {
+    /// A prefix is forgotten by an operation that is later than all before.
+    pub(super) fn add(&mut self, sequence: u64, prefix: Prefix) {
+        self.last = Some(sequence);
+        let (start, end) = prefix.range();
+        let (mut from, end) = (start.to_vec(), end.to_vec());
+        let Some(within) = self.tombstones.add(Tombstone { sequence, prefix }) else { return };
+        for tombstone in within {
+            let (start, end) = tombstone.prefix.range();
+            self.claim(from, start.to_vec(), sequence);
+            from = end.to_vec();
+        }
+        self.claim(from, end, sequence);
+    }
+
+    fn claim(&mut self, start: Vec<u8>, end: Vec<u8>, since: u64) {
+        if start < end {
+            self.ranges.insert(start, Range { end, since });
+        }
+    }
+
+    /// Whether an operation at or before `sequence` hides the page with this key.
+    pub(crate) fn hides(&self, key: &[u8], sequence: u64) -> bool {
+        let upto = (Bound::Unbounded, Bound::Included(key));
+        let last = self.ranges.range::<[u8], _>(upto).next_back();
+        last.is_some_and(|(_, range)| key < range.end.as_slice() && range.since <= sequence)
+    }
+
+    /// Whether all pages under a prefix are known to be hidden as of `sequence`.
+    pub(crate) fn hides_all(&self, prefix: &Prefix, sequence: u64) -> bool {
+        self.is_as_of(sequence) && self.tombstones.covers_all(prefix)
+    }
+
+    /// Whether what holds now holds as of `sequence`, too: no prefix was forgotten since.
+    pub(super) fn is_as_of(&self, sequence: u64) -> bool {
+        self.last.is_none_or(|last| last <= sequence)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tombstones.is_empty()
+    }
+
+    /// What a sealed segment keeps of it.
+    pub(crate) fn tombstones(&self) -> &Tombstones {
+        &self.tombstones
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::page::surt;
+
+    proptest! {
+        #[test]
+        fn a_key_is_hidden_from_the_first_operation_on_that_forgot_it(
+            prefixes in prop::collection::vec("(a|b|c)(/|/a|/a/b|/a/c|\\.a|\\.a/b)?", 0..12),
+        ) {
+            let mut buried = Buried::default();
+            let parse = |text: &String| Prefix::parse(text).unwrap();
+            let came: Vec<(u64, Prefix)> = (1..).zip(prefixes.iter().map(parse)).collect();
+            came.iter().for_each(|(sequence, prefix)| buried.add(*sequence, prefix.clone()));
+            prop_assert!(buried.ranges.len() <= 2 * came.len());
+            for host in ["a", "b", "c", "a.a", "b.a", "x.a"] {
+                for path in ["", "/", "/a", "/a/b", "/a/b/c", "/a/c", "/ab", "/x"] {
+                    let key = surt::key_of(&format!("http://{host}{path}"));
+                    for upto in 0..=came.len() as u64 + 1 {
+                        let mut before = came.iter().filter(|(sequence, _)| *sequence <= upto);
+                        let any = before.any(|(_, prefix)| prefix.contains(&key));
+                        prop_assert_eq!(buried.hides(&key, upto), any);
+                    }
+                }
+            }
+            for (_, prefix) in &came {
+                prop_assert!(buried.hides_all(prefix, u64::MAX));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The pages of a memtable under a prefix.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Inner, MemPage};
+use crate::page::{Prefix, surt};
+use crate::sync::Mutex;
+
+/// The pages by key, for those who ask for prefixes: made when that happens, and caught up with what
+/// came since when it happens again. Who only observes pays nothing for it.
+#[derive(Debug, Default)]
+pub(super) struct ByKey {
+    order: Mutex<Order>,
+    /// Bytes of memory taken.
+    bytes: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Order {
+    /// Keys and page numbers.
+    pages: BTreeSet<(Vec<u8>, u32)>,
+    /// How many pages were taken in.
+    upto: u32,
+    /// Pages that were taken out and came again.
+    again: Vec<u32>,
+}
+
+impl ByKey {
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// A page that was taken out is to be found again.
+    pub(super) fn put_back(&mut self, number: u32) {
+        self.order.get_mut().again.push(number);
+    }
+
+    /// Takes out the pages under a prefix. Costs a few binary searches for each of them, and for each
+    /// that came since the last time.
+    pub(super) fn take_out(&mut self, pages: &[MemPage], urls: &str, prefix: &Prefix) -> Vec<u32> {
+        let order = self.order.get_mut();
+        let grown = order.catch_up(pages, urls);
+        let range = range_of(prefix);
+        let out: Vec<_> = order.pages.range(range).cloned().collect();
+        out.iter().for_each(|page| _ = order.pages.remove(page));
+        let gone: usize = out.iter().map(bytes_of).sum();
+        let bytes = self.bytes.get_mut();
+        *bytes = (*bytes + grown).saturating_sub(gone);
+        out.into_iter().map(|(_, number)| number).collect()
+    }
+}
+
+impl Order {
+    /// Takes in what came since. Returns how many bytes that takes.
+    fn catch_up(&mut self, pages: &[MemPage], urls: &str) -> usize {
+        let new = pages.get(self.upto as usize..).unwrap_or(&[]);
+        let new: Vec<u32> = (self.upto..).zip(new).map(|(number, _)| number).collect();
+        let again = std::mem::take(&mut self.again);
+        self.upto = u32::try_from(pages.len()).unwrap_or(u32::MAX);
+        let keyed = new.into_iter().chain(again).filter_map(|number| {
+            let page = pages.get(number as usize)?;
+            Some((surt::key_of(page.url_in(urls)), number))
+        });
+        let mut keyed: Vec<_> = keyed.collect();
+        let bytes = keyed.iter().map(bytes_of).sum();
+        if keyed.len() > self.pages.len() / 8 {
+            // Sorted first, they are put in one behind the other.
+            self.pages.append(&mut keyed.into_iter().collect());
+        } else {
+            self.pages.extend(keyed.drain(..));
+        }
+        bytes
+    }
+}
+
+/// About what an entry takes, with its part of a tree that is not full.
+fn bytes_of((key, _): &(Vec<u8>, u32)) -> usize {
+    key.len() + 2 * size_of::<(Vec<u8>, u32)>()
+}
+
+fn range_of(prefix: &Prefix) -> std::ops::Range<(Vec<u8>, u32)> {
+    let (start, end) = prefix.range();
+    (start.to_vec(), 0)..(end.to_vec(), 0)
+}
+
+impl Inner {
+    /// The numbers of the pages under a prefix, in SURT order; those may be left out that were
+    /// forgotten with a prefix at or before `sequence` and did not come again.
+    ///
+    /// Costs a few binary searches for each page that came since this was asked for last; a look at
+    /// all pages where `sequence` is from before a prefix was forgotten.
+    pub(crate) fn under(&self, prefix: &Prefix, sequence: u64) -> Vec<u32> {
+        if !self.buried.is_as_of(sequence) {
+            return self.order(Some(prefix));
+        }
+        let mut order = self.by_key.order.lock();
+        let grown = order.catch_up(&self.pages, &self.urls);
+        self.by_key.bytes.fetch_add(grown, Ordering::Relaxed);
+        let mut found: Vec<_> = order.pages.range(range_of(prefix)).collect();
+        // Those whose keys are the same are told apart by their URLs.
+        let url = |number: u32| self.page(number).map(|page| page.url());
+        found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| url(a.1).cmp(&url(b.1))));
+        found.into_iter().map(|(_, number)| *number).collect()
+    }
+}
