@@ -60,14 +60,14 @@ pub enum Error {
         /// The place.
         location: String,
     },
-    /// The store was written by a newer version of simkeep, or a build with other settings.
+    /// A file was written by another version of simkeep.
     Version {
         /// The file.
         file: String,
         /// The version found.
         found: u32,
-        /// The newest that this build reads.
-        newest: u32,
+        /// The one that this build reads.
+        reads: u32,
     },
     /// Another process has the store open for writing.
     Locked {
@@ -218,11 +218,18 @@ impl fmt::Display for Error {
             Error::Exists { location } => {
                 write!(f, "{location} is a simkeep store already; open it instead")
             }
-            Error::Version { file, found, newest } => write!(
-                f,
-                "{file} has format version {found}, and this simkeep reads up to {newest}; \
-                 use a newer simkeep"
-            ),
+            Error::Version { file, found, reads } => {
+                write!(
+                    f,
+                    "{file} was made by another version of simkeep: it has format version {found}, \
+                     and this one reads {reads}; "
+                )?;
+                f.write_str(if found > reads {
+                    "use a newer simkeep"
+                } else {
+                    "use the simkeep that made it, or make it anew with this one"
+                })
+            }
             Error::Locked { location } => write!(
                 f,
                 "{location} is in use by another process that writes to it; wait until it closes"

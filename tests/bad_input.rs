@@ -13,7 +13,7 @@ use std::path::Path;
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
     Epoch, Error, Observation, Options, Prefix, Query, Reader, Scope, Store, TIME_MAX, TIME_MIN,
-    URL_BYTES_MAX, UrlError, VerifyOptions,
+    URL_BYTES_MAX, UrlError, VerifyOptions, verify_on,
 };
 
 use support::compare::{check_reader, check_store, dump};
@@ -142,40 +142,67 @@ fn a_second_writer_is_refused_until_the_first_is_done() {
     drop(Store::open(dir.path(), small()).unwrap());
 }
 
-// --- Formats from the future ---
+// --- Other versions ---
+
+/// The files of a closed store with another version of one, whose checksum holds.
+fn of_version(name: Name, version: u8) -> SimDisk {
+    let (files, _) = closed_sample();
+    let mut content = file(&files, name).to_vec();
+    content[8] = version;
+    let summed = if name == Name::Snapshot { content.len() - 4 } else { 60 };
+    let sum = crc32fast::hash(&content[..summed]).to_le_bytes();
+    content[summed..summed + 4].copy_from_slice(&sum);
+    with(&files, name, content)
+}
 
 #[test]
-fn a_segment_of_a_newer_format_is_not_called_damaged() {
+fn a_file_of_another_version_is_not_called_damaged() {
     let (files, _) = closed_sample();
-    let name = segments(&files)[1];
-    let mut segment = file(&files, name).to_vec();
-    segment[8] = 2;
-    let sum = crc32fast::hash(&segment[..60]).to_le_bytes();
-    segment[60..64].copy_from_slice(&sum);
-    let disk = with(&files, name, segment);
-    let writer = Store::open_on(on(&disk), small()).map(drop);
-    for opened in [writer, Reader::open_on(on(&disk)).map(drop)] {
-        match opened {
-            Err(Error::Version { file, found: 2, newest: 1 }) => assert_eq!(file, name.to_string()),
-            other => panic!("{other:?}"),
+    for name in [segments(&files)[1], Name::Snapshot] {
+        for (version, advice) in [(1, "the simkeep that made it"), (3, "use a newer simkeep")] {
+            let disk = of_version(name, version);
+            let writer = Store::open_on(on(&disk), small()).map(drop);
+            let verified = verify_on(on(&disk), VerifyOptions::default()).map(drop);
+            for opened in [writer, Reader::open_on(on(&disk)).map(drop), verified] {
+                match opened {
+                    Err(e @ Error::Version { reads: 2, .. }) => {
+                        let said = e.to_string();
+                        assert!(
+                            said.contains(&name.to_string()) && said.contains(advice),
+                            "{said}"
+                        );
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
         }
     }
 }
 
 #[test]
-fn a_catalog_of_a_newer_format_is_not_called_damaged() {
-    let dir = tempfile::tempdir().unwrap();
-    Store::create(dir.path(), small()).unwrap().close().unwrap();
-    let settings = redb::TableDefinition::<&str, u64>::new("settings");
-    let database = redb::Database::open(dir.path().join("catalog.redb")).unwrap();
-    let transaction = database.begin_write().unwrap();
-    transaction.open_table(settings).unwrap().insert("format", 99).unwrap();
-    transaction.commit().unwrap();
-    drop(database);
-    for opened in [Store::open(dir.path(), small()).map(drop), Reader::open(dir.path()).map(drop)] {
-        match opened {
-            Err(Error::Version { file, found: 99, newest: 1 }) => assert_eq!(file, "catalog.redb"),
-            other => panic!("{other:?}"),
+fn a_catalog_of_another_version_is_not_called_damaged() {
+    for version in [1, 99] {
+        let dir = tempfile::tempdir().unwrap();
+        Store::create(dir.path(), small()).unwrap().close().unwrap();
+        let settings = redb::TableDefinition::<&str, u64>::new("settings");
+        let database = redb::Database::open(dir.path().join("catalog.redb")).unwrap();
+        let transaction = database.begin_write().unwrap();
+        {
+            let mut settings = transaction.open_table(settings).unwrap();
+            settings.insert("format", version).unwrap();
+            // The first version had none.
+            settings.remove("store_id").unwrap();
+        }
+        transaction.commit().unwrap();
+        drop(database);
+        let writer = Store::open(dir.path(), small()).map(drop);
+        for opened in [writer, Reader::open(dir.path()).map(drop)] {
+            match opened {
+                Err(Error::Version { file, found, reads: 2 }) => {
+                    assert_eq!((file.as_str(), u64::from(found)), ("catalog.redb", version));
+                }
+                other => panic!("{other:?}"),
+            }
         }
     }
 }

@@ -42,11 +42,11 @@ use tables::{Shape, Tables};
 use visits::{Entry, Head, Seen, count, mask, visits};
 
 fn golden_store() -> PathBuf {
-    golden::directory().join("v1")
+    golden::directory().join("v2")
 }
 
 fn expected() -> Expected {
-    Expected::read(&golden::directory().join("v1.jsonl"))
+    Expected::read(&golden::directory().join("v2.jsonl"))
 }
 
 /// A visit, or what is restated of one, as the crate answers it.
@@ -171,17 +171,19 @@ fn a_stranger_reads_the_same_from_the_bytes() {
     let expected = expected();
     let store = store::Store::open(&golden_store());
     assert_eq!(store.epochs, expected.epochs);
-    assert_eq!((store.settings["format"], store.settings["url_hash_bits"]), (1, 64));
+    assert_eq!((store.settings["format"], store.settings["url_hash_bits"]), (2, 64));
     let (components, _) = store.components();
     assert_eq!(components.last().unwrap().last_sequence, expected.sequence);
     assert_eq!(store.mark(), (expected.sequence, store.settings["changes"]));
-    let (seed, rows, epochs) = store.snapshot();
-    assert_eq!(seed, store.settings["url_seed"]);
+    let store::Told { store: id, changes, seed, rows, epochs } = store.snapshot();
+    assert_eq!((id, seed), (store.settings["store_id"], store.settings["url_seed"]));
+    // The newest epoch came after the last change of the segments.
+    assert_eq!(changes + 1, store.settings["changes"]);
     // One that began since has fingerprints in no segment yet.
     assert_eq!(epochs, expected.epochs[..epochs.len()]);
     let sealed = store.segments().into_iter().flat_map(|segment| segment.epochs.into_keys());
     assert!(sealed.into_iter().all(|number| epochs.iter().any(|epoch| epoch.number == number)));
-    let listed: Vec<&[u8]> = store.segment_rows.values().map(|row| &row[..32]).collect();
+    let listed: Vec<&[u8]> = store.segment_rows.values().map(|row| &row[..36]).collect();
     assert_eq!(rows, listed);
 
     let mut urls: Vec<&String> = components.iter().flat_map(|c| c.pages.keys()).collect();
@@ -218,6 +220,8 @@ fn the_golden_store_shows_every_feature() {
     let segments = store.segments();
     assert_eq!(segments.iter().map(|s| s.id).collect::<Vec<_>>(), [3, 7, 8]);
     assert_eq!(segments.iter().map(|s| s.tier).collect::<Vec<_>>(), [1, 1, 0]);
+    let nonces: BTreeSet<u64> = segments.iter().map(|s| s.nonce).collect();
+    assert_eq!(nonces.len(), segments.len());
     let [oldest, middle, newest] = &segments[..] else { panic!("three segments") };
     let of_oldest = oldest.epochs.values().next().unwrap();
     assert!(matches!(of_oldest.shape, Shape::Rotations { bits: 6, lines: 1 }));

@@ -44,7 +44,7 @@ const HUGE: [u64; 5] = [u64::MAX, (1 << 62) - 1, 1 << 40, (1 << 32) - 1, (1 << 3
 const SEGMENTS: [u64; 3] = [3, 7, 8];
 
 fn golden(name: Name) -> Vec<u8> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden/v1");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden/v2");
     fs::read(root.join(name.to_string())).unwrap()
 }
 
@@ -95,7 +95,7 @@ fn agreeing(id: u64, file: &[u8]) -> Catalog {
     let mut catalog = Catalog::read(&golden(Name::Catalog));
     for row in catalog.segments.iter_mut().filter(|row| row[0] == id) {
         let [first, last, ..] = segment::numbers(file).unwrap_or_default();
-        *row = [id, first, last, file.len() as u64];
+        *row = [id, first, last, file.len() as u64, segment::checksum(file)];
     }
     catalog
 }
@@ -168,7 +168,7 @@ fn huge_catalogs() {
             check(format!("setting {setting} is {value}"), &|c| c.settings[setting].1 = value);
         }
         for row in 0..sound.segments.len() {
-            for word in 0..4 {
+            for word in 0..5 {
                 check(format!("word {word} of row {row} is {value}"), &|c| {
                     c.segments[row][word] = value;
                 });

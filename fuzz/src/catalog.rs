@@ -16,8 +16,8 @@ const PART_BYTES: usize = 65_280;
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     pub settings: Vec<(String, u64)>,
-    /// Number, first operation, last operation, bytes of the file.
-    pub segments: Vec<[u64; 4]>,
+    /// Number, first operation, last operation, bytes of the file, checksum of its trailer.
+    pub segments: Vec<[u64; 5]>,
     pub epochs: Vec<EpochRow>,
     pub journals: [Vec<Frame>; 2],
 }
@@ -128,8 +128,11 @@ impl Catalog {
         }
         for row in read.open_table(SEGMENTS).unwrap().iter().unwrap() {
             let (_, value) = row.unwrap();
-            let (words, _) = value.value()[..32].as_chunks();
-            catalog.segments.push(std::array::from_fn(|i| u64::from_le_bytes(words[i])));
+            let (words, _) = value.value().as_chunks::<8>();
+            let mut row = std::array::from_fn(|i| u64::from_le_bytes(words[i]));
+            // The checksum of the trailer, and behind it that of the row.
+            row[4] &= u64::from(u32::MAX);
+            catalog.segments.push(row);
         }
         for row in read.open_table(EPOCHS).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();
@@ -167,6 +170,7 @@ impl Catalog {
             let mut segments = write.open_table(SEGMENTS).unwrap();
             for row in &self.segments {
                 let mut bytes: Vec<u8> = row.iter().flat_map(|word| word.to_le_bytes()).collect();
+                bytes.truncate(36);
                 bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
                 segments.insert(row[0], bytes.as_slice()).unwrap();
             }

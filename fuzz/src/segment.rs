@@ -31,6 +31,8 @@ pub struct Section {
 #[derive(Clone, Debug)]
 pub struct Segment {
     pub id: u64,
+    pub store: u64,
+    pub nonce: u64,
     pub numbers: [u64; NUMBERS],
     /// All but the checksums.
     pub sections: Vec<Section>,
@@ -44,10 +46,10 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(word(bytes, at))
 }
 
-fn block_sums(id: u64, tag: [u8; 8], bytes: &[u8]) -> Vec<u8> {
+fn block_sums(nonce: u64, tag: [u8; 8], bytes: &[u8]) -> Vec<u8> {
     let sum = |(number, block): (u64, &[u8])| {
         let mut sum = crc32fast::Hasher::new();
-        sum.update(&id.to_le_bytes());
+        sum.update(&nonce.to_le_bytes());
         sum.update(&tag);
         sum.update(&number.to_le_bytes());
         sum.update(block);
@@ -74,6 +76,8 @@ impl Segment {
         let sections = (0..u64_at(trailer, 32) as usize).map(entry);
         Segment {
             id: u64_at(trailer, 8),
+            store: u64_at(file, 24),
+            nonce: u64_at(trailer, 48),
             numbers: std::array::from_fn(|i| u64_at(table, i * 8)),
             sections: sections.filter(|s| s.tag != Section::sums(Vec::new()).tag).collect(),
         }
@@ -137,12 +141,14 @@ impl Segment {
 
     /// The same; `table` may change the table before its checksums are made.
     pub fn write_with(&self, table: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-        let mut file = b"simkseg\0\x01\0\0\0\0\0\0\0".to_vec();
-        file.extend(self.id.to_le_bytes());
+        let mut file = b"simkseg\0\x02\0\0\0\0\0\0\0".to_vec();
+        for number in [self.id, self.store, self.nonce] {
+            file.extend(number.to_le_bytes());
+        }
         file.resize(HEAD_BYTES - 4, 0);
         let mut file = with_sum(file);
         let sums =
-            self.sections.iter().flat_map(|s| block_sums(self.id, s.tag, &s.bytes)).collect();
+            self.sections.iter().flat_map(|s| block_sums(self.nonce, s.tag, &s.bytes)).collect();
         let sums = Section::sums(sums);
         let mut entries: Vec<u8> = self.numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
         for section in self.sections.iter().chain([&sums]) {
@@ -153,12 +159,13 @@ impl Segment {
             file.extend(&section.bytes);
         }
         file.resize(file.len().next_multiple_of(64), 0);
-        let roots = block_sums(self.id, sums.tag, &sums.bytes);
+        let roots = block_sums(self.nonce, sums.tag, &sums.bytes);
         let counts = [self.sections.len() as u64 + 1, roots.len() as u64 / 4];
         entries.extend(roots);
         table(&mut entries);
         let mut trailer = b"simkend\0".to_vec();
-        for number in [self.id, file.len() as u64, entries.len() as u64, counts[0], counts[1], 0] {
+        let table = [file.len() as u64, entries.len() as u64];
+        for number in [self.id, table[0], table[1], counts[0], counts[1], self.nonce] {
             trailer.extend(number.to_le_bytes());
         }
         trailer.extend(crc32fast::hash(&entries).to_le_bytes());
@@ -209,4 +216,10 @@ pub fn numbers(file: &[u8]) -> Option<[u64; NUMBERS]> {
     let trailer = file.get(file.len().checked_sub(TRAILER_BYTES)?..)?;
     let table = file.get(usize::try_from(u64_at(trailer, 16)).ok()?..)?;
     (table.len() >= NUMBERS * 8).then(|| std::array::from_fn(|i| u64_at(table, i * 8)))
+}
+
+/// The last number of a file: the checksum of its trailer, which its row has.
+pub fn checksum(file: &[u8]) -> u64 {
+    let last = file.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
+    last.into()
 }

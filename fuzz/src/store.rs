@@ -10,7 +10,7 @@ use crate::allocator::BYTES_MAX;
 
 macro_rules! golden {
     ($name:literal) => {
-        include_bytes!(concat!("../../format/golden/v1/", $name)).as_slice()
+        include_bytes!(concat!("../../format/golden/v2/", $name)).as_slice()
     };
 }
 

@@ -15,9 +15,9 @@ use crate::layout::Cursor;
 use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";
-const VERSION: u32 = 1;
-/// Magic, version, length, time, seed, bits of the hash, two counts.
-const HEADER_BYTES: usize = 48;
+const VERSION: u32 = 2;
+/// Magic, version, length, time, store, changes, seed, bits of the hash, two counts.
+const HEADER_BYTES: usize = 64;
 /// Longer than this it is none of ours: some hundred thousand segments.
 const BYTES_MAX: u64 = 16 << 20;
 
@@ -26,6 +26,10 @@ const BYTES_MAX: u64 = 16 << 20;
 pub(crate) struct Manifest {
     /// When it was written, by the writer's clock.
     pub(crate) written: SystemTime,
+    /// Whose it is.
+    pub(crate) store: u64,
+    /// How many changes of its lists the catalog had by then.
+    pub(crate) changes: u64,
     /// Seed of the URL hash.
     pub(crate) url_seed: u64,
     /// In order of sequence.
@@ -65,13 +69,12 @@ impl Manifest {
         let written = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let mut body = Vec::new();
         body.extend_from_slice(&written.to_le_bytes());
-        body.extend_from_slice(&self.url_seed.to_le_bytes());
-        body.extend_from_slice(&url_hash_bits().to_le_bytes());
+        for word in [self.store, self.changes, self.url_seed, url_hash_bits()] {
+            body.extend_from_slice(&word.to_le_bytes());
+        }
         body.extend_from_slice(&count(self.segments.len()));
         body.extend_from_slice(&count(self.epochs.len()));
-        for row in &self.segments {
-            row.words().iter().for_each(|word| body.extend_from_slice(&word.to_le_bytes()));
-        }
+        self.segments.iter().for_each(|row| row.put(&mut body));
         for epoch in &self.epochs {
             let mut packed = Vec::new();
             put_epoch(&mut packed, epoch);
@@ -94,21 +97,21 @@ impl Manifest {
             return Err(flaw(0, "it does not begin as it must"));
         }
         let short = || flaw(bytes.len() as u64, "it is cut short");
-        // Said before the checksum: a later version may have another one.
-        let version = cursor.u32().ok_or_else(short)?;
-        if version > VERSION {
-            let file = Name::Snapshot.to_string();
-            return Err(Error::Version { file, found: version, newest: VERSION });
-        }
-        let len = cursor.u32().ok_or_else(short)?;
+        let (version, len) = (cursor.u32().ok_or_else(short)?, cursor.u32().ok_or_else(short)?);
+        // In every version the checksum stands at the end: only what is sound in itself says a version
+        // that can be believed.
         let (summed, sum) = bytes.split_last_chunk::<4>().ok_or_else(short)?;
-        if version != VERSION || len as usize + 20 != bytes.len() {
-            return Err(flaw(8, "version and length are not those of the file"));
-        }
         let (expected, found) = (u32::from_le_bytes(*sum), crc32fast::hash(summed));
         if expected != found {
             let what = format!("checksum: expected {expected:08x}, found {found:08x}");
             return Err(flaw(0, &what));
+        }
+        if version != VERSION {
+            let file = Name::Snapshot.to_string();
+            return Err(Error::Version { file, found: version, reads: VERSION });
+        }
+        if len as usize + 20 != bytes.len() {
+            return Err(flaw(12, "its length is not that of the file"));
         }
         let body = Cursor::new(summed.get(16..).unwrap_or_default());
         let manifest = Self::parse_body(body)
@@ -120,12 +123,14 @@ impl Manifest {
     /// `None` where the bytes do not add up.
     fn parse_body(mut cursor: Cursor<'_>) -> Option<Result<Manifest>> {
         let written = UNIX_EPOCH.checked_add(Duration::from_millis(cursor.u64()?))?;
-        let url_seed = cursor.u64()?;
+        let (store, changes, url_seed) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
         if let Err(e) = check_url_hash_bits(cursor.u64()?) {
             return Some(Err(e));
         }
         let (segments, epochs) = (cursor.u32()?, cursor.u32()?);
-        let mut manifest = Manifest { written, url_seed, segments: vec![], epochs: vec![] };
+        let (rows, names) = (Vec::new(), Vec::new());
+        let mut manifest =
+            Manifest { written, store, changes, url_seed, segments: rows, epochs: names };
         // Nothing is set aside for a count: what is there is read until it ends.
         for _ in 0..segments {
             manifest.segments.push(SegmentRow::take(&mut cursor)?);
@@ -151,6 +156,7 @@ mod tests {
             first_sequence,
             last_sequence,
             bytes: 4096,
+            checksum: 0x0102_0304,
         };
         let epoch = |count, name: &str, retired| EpochInfo {
             epoch: Epoch::new(count, 3).unwrap(),
@@ -160,6 +166,8 @@ mod tests {
         };
         Manifest {
             written: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
+            store: 5,
+            changes: 6,
             url_seed: 7,
             segments: vec![row(3, 1, 10), row(9, 11, 11)],
             epochs: vec![epoch(0, "one", true), epoch(1, "zwei", false), epoch(2, "три", false)],
@@ -194,7 +202,7 @@ mod tests {
     fn counts_that_are_not_true_are_found_behind_a_sound_checksum() {
         let bytes = manifest().to_bytes();
         // The counts, and the length of the first name.
-        for at in [40, 44, 48 + 2 * 32] {
+        for at in [56, 60, 64 + 2 * 36] {
             for wrong in [0, 1, u32::MAX] {
                 let mut bytes = bytes.clone();
                 bytes[at..at + 4].copy_from_slice(&wrong.to_le_bytes());

@@ -44,6 +44,10 @@ impl Mark {
         Ok(Mark { file, last: Mutex::new(last) })
     }
 
+    pub(super) fn noted(&self) -> Marked {
+        *self.last.lock()
+    }
+
     /// Notes what was committed: that, and what was noted before. One write, no sync.
     pub(super) fn note(&self, committed: Marked) -> Result<()> {
         let mut last = self.last.lock();

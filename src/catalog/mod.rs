@@ -7,6 +7,7 @@
 //! redb does not check its checksums when it reads, so at open the whole database is read and checked
 //! before redb has it, and it is only appended to afterwards.
 
+mod after;
 mod backend;
 mod manifest;
 pub(crate) mod mark;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use redb::{Database, ReadableTable, TableDefinition, WriteTransaction};
 
+pub(crate) use self::after::After;
 use self::backend::FileBackend;
 pub(crate) use self::manifest::Manifest;
 use self::mark::Mark;
@@ -88,21 +90,6 @@ impl Contents {
             changes: self.settings.changes,
         }
     }
-
-    /// What was acknowledged, by the mark, and is not there, if anything.
-    pub(crate) fn is_behind(&self, mark: Marked) -> Option<String> {
-        let there = self.marked();
-        let (sequence, changes) = (mark.sequence, mark.changes);
-        if sequence > there.sequence {
-            let last = there.sequence;
-            Some(format!("operation {sequence} was acknowledged, and it ends at {last}"))
-        } else if changes > there.changes {
-            let last = there.changes;
-            Some(format!("change {changes} of its lists was made, and it has {last}"))
-        } else {
-            None
-        }
-    }
 }
 
 /// The open catalog.
@@ -118,10 +105,15 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     /// Makes the catalog of a new store: whole under its name, or not at all.
-    pub(crate) fn create(disk: &Arc<dyn Disk>, url_seed: u64, epoch: EpochInfo) -> Result<()> {
+    pub(crate) fn create(disk: &Arc<dyn Disk>, epoch: EpochInfo) -> Result<()> {
         mark::clear(&**disk)?;
         let contents = Contents {
-            settings: Settings { url_seed, next_segment: 1, changes: 0 },
+            settings: Settings {
+                store: disk.random(),
+                url_seed: disk.random(),
+                next_segment: 1,
+                changes: 0,
+            },
             segments: Vec::new(),
             epochs: vec![epoch],
             journals: [(Journal::A, Vec::new()), (Journal::B, Vec::new())],
@@ -142,15 +134,14 @@ impl Catalog {
         Ok((catalog, contents))
     }
 
-    /// Reads the catalog of a store, which must have all that its mark tells of.
+    /// Reads the catalog of a store, which must have all that was written after its commits tells
+    /// of.
     pub(crate) fn read_on(disk: &dyn Disk) -> Result<Contents> {
         let name = Name::Catalog;
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let contents = Self::read(&*file)?;
-        match contents.is_behind(mark::read(disk)) {
-            Some(what) => Err(Error::corrupt(name, 0, what)),
-            None => Ok(contents),
-        }
+        After::read(disk)?.check(&contents)?;
+        Ok(contents)
     }
 
     /// Reads what the last commit left in a catalog's file, and leaves that as it is. Every page of it
@@ -252,6 +243,11 @@ impl Catalog {
             *database = Some(open_database(&self.disk)?);
             Ok(())
         })
+    }
+
+    /// How many changes of its lists are durable.
+    pub(crate) fn changes(&self) -> u64 {
+        self.mark.noted().changes
     }
 
     /// Closes the database, so that the next open need not recover.

@@ -9,10 +9,11 @@ use super::{
 use crate::layout::Cursor;
 use crate::page::{Epoch, EpochInfo};
 
-/// The format version of a catalog that this build writes, and the newest that it reads.
-const VERSION: u64 = 1;
+/// The format version of a catalog that this build writes and reads.
+const VERSION: u64 = 2;
 
 const FORMAT: &str = "format";
+pub(super) const STORE_ID: &str = "store_id";
 const URL_SEED: &str = "url_seed";
 const URL_HASH_BITS: &str = "url_hash_bits";
 pub(super) const NEXT_SEGMENT: &str = "next_segment";
@@ -21,6 +22,8 @@ pub(super) const CHANGES: &str = "changes";
 /// What a store is made with and keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
+    /// A random number that tells this store from all others. Copies of it have the same.
+    pub(crate) store: u64,
     /// Seed of the URL hash.
     pub(crate) url_seed: u64,
     /// The number of the next segment.
@@ -53,17 +56,23 @@ pub(crate) struct SegmentRow {
     pub(crate) last_sequence: u64,
     /// Bytes of the file.
     pub(crate) bytes: u64,
+    /// The checksum of its trailer: no other file has this row.
+    pub(crate) checksum: u32,
 }
 
 impl SegmentRow {
     pub(super) fn to_bytes(self) -> Vec<u8> {
-        let mut out: Vec<u8> = self.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+        let mut out = Vec::new();
+        self.put(&mut out);
         out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
         out
     }
 
-    pub(super) fn words(self) -> [u64; 4] {
-        [self.id, self.first_sequence, self.last_sequence, self.bytes]
+    pub(super) fn put(self, out: &mut Vec<u8>) {
+        for word in [self.id, self.first_sequence, self.last_sequence, self.bytes] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        out.extend_from_slice(&self.checksum.to_le_bytes());
     }
 
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<SegmentRow> {
@@ -72,6 +81,7 @@ impl SegmentRow {
             first_sequence: cursor.u64()?,
             last_sequence: cursor.u64()?,
             bytes: cursor.u64()?,
+            checksum: cursor.u32()?,
         })
     }
 
@@ -279,15 +289,14 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
         row.map(|(_, v)| *v).ok_or_else(|| damaged(format!("the setting {name} is not there")))
     };
     let version = get(FORMAT)?;
-    if version > VERSION {
-        let (found, newest) = (u32::try_from(version).unwrap_or(u32::MAX), 1);
-        return Err(Error::Version { file: Name::Catalog.to_string(), found, newest });
-    }
-    if version == 0 {
-        return Err(damaged("there is no format version 0"));
+    if version != VERSION {
+        let number = |version: u64| u32::try_from(version).unwrap_or(u32::MAX);
+        let (file, found, reads) = (Name::Catalog.to_string(), number(version), number(VERSION));
+        return Err(Error::Version { file, found, reads });
     }
     check_url_hash_bits(get(URL_HASH_BITS)?)?;
     Ok(Settings {
+        store: get(STORE_ID)?,
         url_seed: get(URL_SEED)?,
         next_segment: get(NEXT_SEGMENT)?,
         changes: get(CHANGES)?,
@@ -328,6 +337,7 @@ pub(super) fn write(
 ) -> Result<(), redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
     settings.insert(FORMAT, VERSION)?;
+    settings.insert(STORE_ID, contents.settings.store)?;
     settings.insert(URL_SEED, contents.settings.url_seed)?;
     settings.insert(URL_HASH_BITS, url_hash_bits())?;
     settings.insert(NEXT_SEGMENT, contents.settings.next_segment)?;

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use redb::TableHandle;
 
-use super::rows::{Blob, parse_epoch};
+use super::rows::{Blob, STORE_ID, parse_epoch};
 use super::tree::Tree;
-use super::{EPOCHS, JOURNALS};
+use super::{EPOCHS, JOURNALS, SETTINGS};
 use crate::disk::DiskFile;
 use crate::error::Result;
 use crate::page::EpochInfo;
@@ -17,6 +17,8 @@ use crate::page::EpochInfo;
 /// What was found in a damaged catalog.
 #[derive(Default)]
 pub(crate) struct Salvage {
+    /// The store that it is of, where that is sound.
+    pub(crate) store: Option<u64>,
     /// Epochs: those from 0 on that are known without a gap.
     pub(crate) epochs: Vec<EpochInfo>,
     /// Of each journal, the parts of its frames.
@@ -44,6 +46,14 @@ impl Salvage {
             if table.name == EPOCHS.name() {
                 tree.rows(&table, &mut |row| {
                     salvage.epochs.extend(parse_epoch(salvage.epochs.len(), row.value));
+                    Ok(())
+                })?;
+            }
+            if table.name == SETTINGS.name() {
+                tree.rows(&table, &mut |row| {
+                    let is_id = row.sound && row.key == STORE_ID.as_bytes();
+                    let id = <[u8; 8]>::try_from(row.value).ok().filter(|_| is_id);
+                    salvage.store = salvage.store.or(id.map(u64::from_le_bytes));
                     Ok(())
                 })?;
             }

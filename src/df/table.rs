@@ -242,7 +242,7 @@ impl Frequencies for Table {
 /// what a medium cannot give is an error of a read, and the end of a process that maps it.
 fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     let flawed = |flaw| match flaw {
-        Flaw::Version(found) => Error::Version { file: name.to_string(), found, newest: VERSION },
+        Flaw::Version(found) => Error::Version { file: name.to_string(), found, reads: VERSION },
         Flaw::Damage(at, what) => Error::corrupt(name, at, what),
         Flaw::Foreign(why) => Error::NotATable { file: name.to_string(), why: why.to_owned() },
     };

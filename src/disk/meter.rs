@@ -127,6 +127,10 @@ impl Disk for Meter {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()
     }
+
+    fn random(&self) -> u64 {
+        self.disk.random()
+    }
 }
 
 #[derive(Debug)]

@@ -86,6 +86,10 @@ pub trait Disk: Debug + Send + Sync + 'static {
 
     /// Bytes free for this directory, if known.
     fn free_bytes(&self) -> io::Result<Option<u64>>;
+
+    /// A number that is another one at each call, on this disk and on all others. It comes from
+    /// here so that a simulated disk can give the same numbers on each run.
+    fn random(&self) -> u64;
 }
 
 /// An open file. Reads and writes are positioned; all of the buffer or an error.

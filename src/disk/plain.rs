@@ -66,4 +66,8 @@ impl Disk for PlainDisk {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()
     }
+
+    fn random(&self) -> u64 {
+        self.disk.random()
+    }
 }

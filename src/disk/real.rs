@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
 
@@ -169,6 +171,13 @@ impl Disk for RealDisk {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         let space = rustix::fs::statvfs(&self.root)?;
         Ok(Some(space.f_bavail.saturating_mul(space.f_frsize)))
+    }
+
+    fn random(&self) -> u64 {
+        // Its keys are the system's random numbers, and other ones each time. They are drawn once for a
+        // thread, which a fork copies: so who asks, and when, goes in as well.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        RandomState::new().hash_one((std::process::id(), since.as_nanos()))
     }
 }
 

@@ -13,25 +13,25 @@ pub(crate) const fn block_count(len: u64) -> u64 {
     len.div_ceil(BLOCK_BYTES)
 }
 
-fn hasher(segment: u64, tag: Tag, block: u64) -> Hasher {
+fn hasher(nonce: u64, tag: Tag, block: u64) -> Hasher {
     let mut hasher = Hasher::new();
-    hasher.update(&segment.to_le_bytes());
+    hasher.update(&nonce.to_le_bytes());
     hasher.update(&tag.to_bytes());
     hasher.update(&block.to_le_bytes());
     hasher
 }
 
-/// The checksum of one block: CRC-32 over segment number, section, block number and content, so a
-/// block from elsewhere is caught as well as a damaged one.
-pub(crate) fn block_sum(segment: u64, tag: Tag, block: u64, content: &[u8]) -> u32 {
-    let mut hasher = hasher(segment, tag, block);
+/// The checksum of one block: CRC-32 over the segment's nonce, section, block number and content, so
+/// a block from elsewhere is caught as well as a damaged one.
+pub(crate) fn block_sum(nonce: u64, tag: Tag, block: u64, content: &[u8]) -> u32 {
+    let mut hasher = hasher(nonce, tag, block);
     hasher.update(content);
     hasher.finalize()
 }
 
 /// Checksums of a section that is written piece by piece.
 pub(crate) struct BlockSums {
-    segment: u64,
+    nonce: u64,
     tag: Tag,
     open: Hasher,
     filled: u64,
@@ -39,8 +39,8 @@ pub(crate) struct BlockSums {
 }
 
 impl BlockSums {
-    pub(crate) fn new(segment: u64, tag: Tag) -> Self {
-        BlockSums { segment, tag, open: hasher(segment, tag, 0), filled: 0, sums: Vec::new() }
+    pub(crate) fn new(nonce: u64, tag: Tag) -> Self {
+        BlockSums { nonce, tag, open: hasher(nonce, tag, 0), filled: 0, sums: Vec::new() }
     }
 
     pub(crate) fn update(&mut self, mut bytes: &[u8]) {
@@ -57,7 +57,7 @@ impl BlockSums {
     }
 
     fn close(&mut self) {
-        let next = hasher(self.segment, self.tag, self.sums.len() as u64 + 1);
+        let next = hasher(self.nonce, self.tag, self.sums.len() as u64 + 1);
         self.sums.push(std::mem::replace(&mut self.open, next).finalize());
         self.filled = 0;
     }

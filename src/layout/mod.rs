@@ -3,11 +3,13 @@
 
 mod block;
 mod cursor;
+mod head;
 mod trailer;
 
 pub(crate) use block::{BLOCK_BYTES, BlockSums, block_count, block_sum};
 pub(crate) use cursor::{Cursor, put_signed, put_varint};
+pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, encode_head, parse_head};
 pub(crate) use trailer::{
-    ALIGN, Flaw, HEAD_BYTES, Kind, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Tag,
-    VERSION, encode_head, encode_table, parse_head, parse_table, parse_trailer,
+    ALIGN, Kind, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Tag, Trailer,
+    encode_table, parse_table, parse_trailer,
 };

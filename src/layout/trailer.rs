@@ -1,18 +1,12 @@
-//! The frame of a segment: the head at its start, the section table and trailer at its end.
+//! The end of a segment's file: the section table, and the trailer that tells where that is.
 
 use std::collections::HashSet;
 
-use super::{BLOCK_BYTES, Cursor};
+use super::head::damage;
+use super::{BLOCK_BYTES, Cursor, Flaw, HEAD_BYTES, Stamp};
 
-/// The format version that this build writes, and the newest that it reads.
-pub(crate) const VERSION: u32 = 1;
-
-const HEAD_MAGIC: [u8; 8] = *b"simkseg\0";
 const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 
-/// Bytes of the head; the first section begins there.
-pub(crate) const HEAD_BYTES: u64 = HEAD_LEN as u64;
-const HEAD_LEN: usize = 64;
 /// Bytes of the trailer, the last ones of the file.
 pub(crate) const TRAILER_BYTES: u64 = TRAILER_LEN as u64;
 const TRAILER_LEN: usize = 64;
@@ -225,63 +219,8 @@ pub(crate) struct Table {
     pub(crate) roots: Vec<u32>,
 }
 
-/// The head of segment `id`.
-pub(crate) fn encode_head(id: u64) -> [u8; HEAD_LEN] {
-    let mut bytes = Vec::with_capacity(HEAD_LEN);
-    bytes.extend_from_slice(&HEAD_MAGIC);
-    bytes.extend_from_slice(&VERSION.to_le_bytes());
-    bytes.extend_from_slice(&[0; 4]);
-    bytes.extend_from_slice(&id.to_le_bytes());
-    bytes.resize(HEAD_LEN - 4, 0);
-    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
-    let mut head = [0; HEAD_LEN];
-    head.copy_from_slice(&bytes);
-    head
-}
-
-/// What is wrong with a file's frame, and where.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Flaw {
-    /// A version that this build does not know.
-    Version(u32),
-    /// Damage at an offset.
-    Damage(u64, String),
-}
-
-fn damage<T>(offset: u64, what: impl Into<String>) -> Result<T, Flaw> {
-    Err(Flaw::Damage(offset, what.into()))
-}
-
-/// Checks the head of segment `id`.
-pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<(), Flaw> {
-    let Some(head) = file.get(..HEAD_LEN) else {
-        return damage(
-            0,
-            format!("a segment has at least {HEAD_BYTES} bytes, this has {}", file.len()),
-        );
-    };
-    let expected = encode_head(id);
-    if head == expected {
-        return Ok(());
-    }
-    if !head.starts_with(&HEAD_MAGIC) {
-        return damage(0, "the first eight bytes are not those of a segment");
-    }
-    let mut cursor = Cursor::new(head);
-    let (Some(_), Some(version)) = (cursor.u64(), cursor.u32()) else {
-        return damage(0, "too short");
-    };
-    // Only a head that is sound in itself says a version that can be believed.
-    let (body, sum) = head.split_at(HEAD_LEN - 4);
-    if crc32fast::hash(body).to_le_bytes() == sum && version > VERSION {
-        return Err(Flaw::Version(version));
-    }
-    let at = head.iter().zip(&expected).position(|(a, b)| a != b).unwrap_or(0);
-    damage(at as u64, format!("the head is not that of segment {id}"))
-}
-
-/// The section table and trailer of segment `id`, to be written at `offset`.
-pub(crate) fn encode_table(id: u64, offset: u64, table: &Table) -> Vec<u8> {
+/// The section table and trailer of a segment, to be written at `offset`.
+pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8> {
     let mut out = Vec::new();
     for word in table.numbers.to_words() {
         out.extend_from_slice(&word.to_le_bytes());
@@ -298,12 +237,12 @@ pub(crate) fn encode_table(id: u64, offset: u64, table: &Table) -> Vec<u8> {
     let sum = crc32fast::hash(&out);
     let mut trailer = Vec::with_capacity(TRAILER_LEN);
     trailer.extend_from_slice(&TRAILER_MAGIC);
-    trailer.extend_from_slice(&id.to_le_bytes());
+    trailer.extend_from_slice(&stamp.id.to_le_bytes());
     trailer.extend_from_slice(&offset.to_le_bytes());
     trailer.extend_from_slice(&len.to_le_bytes());
     trailer.extend_from_slice(&(table.sections.len() as u64).to_le_bytes());
     trailer.extend_from_slice(&(table.roots.len() as u64).to_le_bytes());
-    trailer.extend_from_slice(&[0; 8]);
+    trailer.extend_from_slice(&stamp.nonce.to_le_bytes());
     trailer.extend_from_slice(&sum.to_le_bytes());
     trailer.extend_from_slice(&crc32fast::hash(&trailer).to_le_bytes());
     out.extend_from_slice(&trailer);
@@ -317,34 +256,46 @@ pub(crate) struct Trailer {
     pub(crate) offset: u64,
     /// Its length.
     pub(crate) len: u64,
+    /// The trailer's own checksum. It covers that of the table, which covers those of the blocks: so
+    /// this number stands for all of the segment.
+    pub(crate) checksum: u32,
     at: u64,
     sections: u64,
     roots: u64,
-    sum: u32,
+    table_sum: u32,
 }
 
-/// Reads the trailer of segment `id`, the last bytes of a file of `file_len`.
-pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, id: u64) -> Result<Trailer, Flaw> {
+/// Reads the trailer, the last bytes of a file of `file_len` whose head has this stamp.
+pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Result<Trailer, Flaw> {
     let at = file_len.saturating_sub(TRAILER_BYTES);
     let Ok(trailer) = <&[u8; TRAILER_LEN]>::try_from(trailer) else {
         return damage(0, "too short for a trailer");
     };
-    let (body, sum) = trailer.split_at(TRAILER_LEN - 4);
-    if crc32fast::hash(body).to_le_bytes() != sum || !trailer.starts_with(&TRAILER_MAGIC) {
-        return damage(at, "the trailer is damaged, or the file was cut short");
-    }
-    let mut cursor = Cursor::new(body);
+    let mut cursor = Cursor::new(trailer);
     let fields = (|| {
-        cursor.u64()?;
-        let fields = [cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?];
-        let reserved = cursor.u64()?;
-        Some((fields, cursor.u32().filter(|_| reserved == 0)?))
+        let magic = cursor.array()?;
+        let mut words = [0; 6];
+        for word in &mut words {
+            *word = cursor.u64()?;
+        }
+        Some((magic, words, cursor.u32()?, cursor.u32()?))
     })();
-    let Some(([found, offset, len, sections, roots], sum)) = fields else {
-        return damage(at, "the trailer has fields that this version does not know");
+    let checksum = crc32fast::hash(trailer.split_at(TRAILER_LEN - 4).0);
+    let Some((TRAILER_MAGIC, [id, offset, len, sections, roots, nonce], table_sum, _)) =
+        fields.filter(|(_, _, _, sum)| *sum == checksum)
+    else {
+        return damage(at, "the trailer is damaged, or the file was cut short");
     };
-    if found != id {
-        return damage(at, format!("expected the trailer of segment {id}, found that of {found}"));
+    if id != stamp.id {
+        return damage(
+            at + 8,
+            format!("expected the trailer of segment {}, found that of {id}", stamp.id),
+        );
+    }
+    if nonce != stamp.nonce {
+        let what =
+            format!("head and trailer are not of one file: {:016x} and {nonce:016x}", stamp.nonce);
+        return damage(at + 48, what);
     }
     if offset.checked_add(len) != Some(at) || offset < HEAD_BYTES {
         return damage(at, "the section table does not end where the trailer begins");
@@ -360,16 +311,16 @@ pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, id: u64) -> Result<Tr
     if expected != Some(len) {
         return damage(at, "the section table has another length than its counts say");
     }
-    Ok(Trailer { offset, len, at, sections, roots, sum })
+    Ok(Trailer { offset, len, checksum, at, sections, roots, table_sum })
 }
 
 /// Reads the section table that a trailer tells of; checks every number needed to trust the rest.
 pub(crate) fn parse_table(bytes: &[u8], trailer: &Trailer) -> Result<Table, Flaw> {
-    let &Trailer { offset, len, at, sections, roots, sum } = trailer;
+    let &Trailer { offset, len, at, sections, roots, table_sum, .. } = trailer;
     if bytes.len() as u64 != len {
         return damage(at, "the section table lies outside the file");
     }
-    if crc32fast::hash(bytes) != sum {
+    if crc32fast::hash(bytes) != table_sum {
         return damage(offset, "the section table is damaged");
     }
     parse_sections(bytes, offset, sections, roots)
@@ -413,7 +364,10 @@ fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use super::super::{encode_head, parse_head};
     use super::*;
+
+    const STAMP: Stamp = Stamp { id: 4, store: 11, nonce: 12 };
 
     fn sample() -> (Table, Vec<u8>) {
         let table = Table {
@@ -429,23 +383,23 @@ mod tests {
             ],
             roots: vec![5],
         };
-        let mut file = encode_head(4).to_vec();
+        let mut file = encode_head(&STAMP).to_vec();
         file.resize(192, 1);
-        file.extend(encode_table(4, 192, &table));
+        file.extend(encode_table(&STAMP, 192, &table));
         (table, file)
     }
 
-    fn table_of(file: &[u8], id: u64) -> Result<Table, Flaw> {
+    fn table_of(file: &[u8], stamp: &Stamp) -> Result<Table, Flaw> {
         let at = file.len().saturating_sub(TRAILER_LEN);
-        let trailer = parse_trailer(&file[at..], file.len() as u64, id)?;
+        let trailer = parse_trailer(&file[at..], file.len() as u64, stamp)?;
         parse_table(&file[usize::try_from(trailer.offset).unwrap()..at], &trailer)
     }
 
     #[test]
     fn a_table_reads_back() {
         let (table, file) = sample();
-        assert_eq!(parse_head(&file, 4), Ok(()));
-        assert_eq!(table_of(&file, 4), Ok(table));
+        assert_eq!(parse_head(&file, 4), Ok(STAMP));
+        assert_eq!(table_of(&file, &STAMP), Ok(table));
     }
 
     #[test]
@@ -456,7 +410,7 @@ mod tests {
                 let mut bad = file.clone();
                 bad[at] ^= 1 << bit;
                 assert!(
-                    parse_head(&bad, 4).is_err() || table_of(&bad, 4).is_err(),
+                    parse_head(&bad, 4).is_err() || table_of(&bad, &STAMP).is_err(),
                     "byte {at} bit {bit}"
                 );
             }
@@ -467,23 +421,14 @@ mod tests {
     fn every_truncation_is_noticed() {
         let (_, file) = sample();
         for len in 0..file.len() {
-            assert!(table_of(&file[..len], 4).is_err(), "{len}");
+            assert!(table_of(&file[..len], &STAMP).is_err(), "{len}");
         }
     }
 
     #[test]
-    fn another_segments_frame_is_refused() {
+    fn the_end_of_another_segment_is_refused() {
         let (_, file) = sample();
-        assert!(matches!(parse_head(&file, 5), Err(Flaw::Damage(..))));
-        assert!(matches!(table_of(&file, 5), Err(Flaw::Damage(..))));
-    }
-
-    #[test]
-    fn a_newer_version_is_told_from_damage() {
-        let mut head = encode_head(4);
-        head[8] = 2;
-        let sum = crc32fast::hash(&head[..60]).to_le_bytes();
-        head[60..].copy_from_slice(&sum);
-        assert_eq!(parse_head(&head, 4), Err(Flaw::Version(2)));
+        assert!(matches!(table_of(&file, &Stamp { id: 5, ..STAMP }), Err(Flaw::Damage(..))));
+        assert!(matches!(table_of(&file, &Stamp { nonce: 13, ..STAMP }), Err(Flaw::Damage(..))));
     }
 }

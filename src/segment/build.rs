@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::disk::{Disk, Name, NewFile, Scratch, ScratchMap};
 use crate::error::Result;
 use crate::layout::{
-    ALIGN, BlockSums, HEAD_BYTES, Kind, Numbers, SectionEntry, Table, Tag, encode_head,
+    ALIGN, BlockSums, HEAD_BYTES, Kind, Numbers, SectionEntry, Stamp, Table, Tag, encode_head,
     encode_table,
 };
 
@@ -15,7 +15,7 @@ const GATHERED_BYTES: usize = 32 << 10;
 /// A segment that is being written. Dropping it leaves nothing behind.
 pub(super) struct Builder {
     disk: Arc<dyn Disk>,
-    id: u64,
+    stamp: Stamp,
     file: NewFile,
     entries: Vec<SectionEntry>,
     sums: Vec<u32>,
@@ -47,11 +47,11 @@ impl SectionWriter {
 }
 
 impl Builder {
-    pub(super) fn new(disk: &Arc<dyn Disk>, id: u64) -> Result<Builder> {
-        let mut file = NewFile::create(Arc::clone(disk), Name::SegmentNew(id))?;
-        file.append(&encode_head(id))?;
+    pub(super) fn new(disk: &Arc<dyn Disk>, stamp: Stamp) -> Result<Builder> {
+        let mut file = NewFile::create(Arc::clone(disk), Name::SegmentNew(stamp.id))?;
+        file.append(&encode_head(&stamp))?;
         let disk = Arc::clone(disk);
-        Ok(Builder { disk, id, file, entries: Vec::new(), sums: Vec::new(), scratches: 0 })
+        Ok(Builder { disk, stamp, file, entries: Vec::new(), sums: Vec::new(), scratches: 0 })
     }
 
     fn align(&mut self) -> Result<u64> {
@@ -67,7 +67,7 @@ impl Builder {
         let entry = SectionEntry { tag, offset, len: 0 };
         Ok(SectionWriter {
             entry,
-            sums: BlockSums::new(self.id, tag),
+            sums: BlockSums::new(self.stamp.nonce, tag),
             placed: false,
             passed_on: 0,
             gathered: Vec::new(),
@@ -79,7 +79,7 @@ impl Builder {
         self.align()?;
         let offset = self.file.reserve(len)?;
         let entry = SectionEntry { tag, offset, len };
-        let sums = BlockSums::new(self.id, tag);
+        let sums = BlockSums::new(self.stamp.nonce, tag);
         Ok(SectionWriter { entry, sums, placed: true, passed_on: 0, gathered: Vec::new() })
     }
 
@@ -131,7 +131,7 @@ impl Builder {
 
     /// A name for a scratch file.
     pub(super) fn scratch_name(&mut self) -> Name {
-        let name = Name::Scratch(self.id, self.scratches);
+        let name = Name::Scratch(self.stamp.id, self.scratches);
         self.scratches = self.scratches.saturating_add(1);
         name
     }
@@ -154,8 +154,8 @@ impl Builder {
         let roots = self.sums.split_off(covered);
         let offset = self.align()?.max(HEAD_BYTES);
         let table = Table { numbers, sections: std::mem::take(&mut self.entries), roots };
-        self.file.append(&encode_table(self.id, offset, &table))?;
-        self.file.finish(Name::Segment(self.id))
+        self.file.append(&encode_table(&self.stamp, offset, &table))?;
+        self.file.finish(Name::Segment(self.stamp.id))
     }
 }
 

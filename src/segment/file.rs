@@ -201,7 +201,8 @@ impl Segment {
         let start = block * BLOCK_BYTES;
         let end = section.len.min(start + BLOCK_BYTES);
         let expected = self.expected_sum(section, block)?;
-        let found = block_sum(self.id, section.tag, block, self.raw(section, start..end));
+        let found =
+            block_sum(self.frame.stamp().nonce, section.tag, block, self.raw(section, start..end));
         if found != expected {
             let what = format!("checksum: expected {expected:08x}, found {found:08x}");
             return Err(self.damaged(section.tag, start, &what));

@@ -1,10 +1,12 @@
 //! What a segment's file says of itself: its numbers, its sections and their checksums' roots.
 
+use std::ops::Range;
+
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{
-    Flaw, HEAD_BYTES, Kind, Numbers, TRAILER_BYTES, Table, Tag, VERSION, block_count, parse_head,
-    parse_table, parse_trailer,
+    Flaw, HEAD_BYTES, Kind, Numbers, Stamp, TRAILER_BYTES, Table, Tag, Trailer, VERSION,
+    block_count, parse_head, parse_table, parse_trailer,
 };
 
 /// How many kinds of sections there are once: those numbered below this.
@@ -30,8 +32,10 @@ impl Section {
 /// The head, the section table and the trailer of a segment: what must be sound to trust the rest.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    id: u64,
+    stamp: Stamp,
     bytes: u64,
+    /// That of the trailer.
+    checksum: u32,
     table: Table,
     /// Where the table starts.
     table_at: u64,
@@ -45,27 +49,17 @@ impl Frame {
     /// Reads the frame of segment `id` with plain reads. Takes the memory of its table, which is part
     /// of the file.
     pub(crate) fn read(file: &dyn DiskFile, id: u64) -> Result<Frame> {
-        let name = Name::Segment(id);
-        let len = file.size().map_err(|e| Error::io("measure", name, e))?;
-        let read = |start: u64, end: u64| {
-            let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(usize::MAX)];
-            let done = file.read_at(start, &mut bytes);
-            done.map(|()| bytes).map_err(|e| Error::io("read", name, e))
-        };
-        let flaw = |flaw| match flaw {
-            Flaw::Version(found) => {
-                Error::Version { file: name.to_string(), found, newest: VERSION }
-            }
-            Flaw::Damage(offset, what) => Error::corrupt(name, offset, what),
-        };
-        parse_head(&read(0, len.min(HEAD_BYTES))?, id).map_err(flaw)?;
+        let stamp = read_stamp(file, id)?;
+        let flaw = |flaw| error_of(id, flaw);
+        let len = measure(file, id)?;
         let at = len.saturating_sub(TRAILER_BYTES);
-        let trailer = parse_trailer(&read(at, len)?, len, id).map_err(flaw)?;
-        let table = read(trailer.offset, trailer.offset + trailer.len)?;
-        Self::new(id, len, trailer.offset, parse_table(&table, &trailer).map_err(flaw)?)
+        let trailer = parse_trailer(&read(file, id, at..len)?, len, &stamp).map_err(flaw)?;
+        let table = read(file, id, trailer.offset..trailer.offset + trailer.len)?;
+        let table = parse_table(&table, &trailer).map_err(flaw)?;
+        Self::new(stamp, len, &trailer, table)
     }
 
-    fn new(id: u64, bytes: u64, table_at: u64, table: Table) -> Result<Frame> {
+    fn new(stamp: Stamp, bytes: u64, trailer: &Trailer, table: Table) -> Result<Frame> {
         let mut sections: Vec<Section> = Vec::with_capacity(table.sections.len());
         let mut blocks = 0u64;
         for entry in &table.sections {
@@ -87,7 +81,7 @@ impl Frame {
         });
         if !sound {
             let what = "the section table has no place for all checksums";
-            return Err(Error::corrupt(Name::Segment(id), 0, what));
+            return Err(Error::corrupt(Name::Segment(stamp.id), 0, what));
         }
         let mut plain = [Section::absent(Tag::of(Kind::Pages)); PLAIN];
         for section in &sections {
@@ -95,7 +89,8 @@ impl Frame {
                 *place = *section;
             }
         }
-        let frame = Frame { id, bytes, table, table_at, sections, plain, blocks };
+        let (checksum, table_at) = (trailer.checksum, trailer.offset);
+        let frame = Frame { stamp, bytes, checksum, table, table_at, sections, plain, blocks };
         frame.check_shape()?;
         Ok(frame)
     }
@@ -122,7 +117,17 @@ impl Frame {
     }
 
     pub(crate) fn id(&self) -> u64 {
-        self.id
+        self.stamp.id
+    }
+
+    /// Which segment it is, and whose.
+    pub(crate) fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+
+    /// The checksum of the trailer, which stands for all of the file.
+    pub(crate) fn checksum(&self) -> u32 {
+        self.checksum
     }
 
     /// Bytes of the file.
@@ -174,6 +179,34 @@ impl Frame {
     /// An error at an offset within a section.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
         let at = self.place(tag).offset.saturating_add(offset);
-        Error::corrupt(Name::Segment(self.id), at, format!("{what} (in section {:?})", tag.kind))
+        Error::corrupt(
+            Name::Segment(self.stamp.id),
+            at,
+            format!("{what} (in section {:?})", tag.kind),
+        )
+    }
+}
+
+/// Reads which segment a file is, and whose: its head.
+pub(crate) fn read_stamp(file: &dyn DiskFile, id: u64) -> Result<Stamp> {
+    let head = read(file, id, 0..measure(file, id)?.min(HEAD_BYTES))?;
+    parse_head(&head, id).map_err(|flaw| error_of(id, flaw))
+}
+
+fn measure(file: &dyn DiskFile, id: u64) -> Result<u64> {
+    file.size().map_err(|e| Error::io("measure", Name::Segment(id), e))
+}
+
+fn read(file: &dyn DiskFile, id: u64, range: Range<u64>) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or(usize::MAX)];
+    let done = file.read_at(range.start, &mut bytes);
+    done.map(|()| bytes).map_err(|e| Error::io("read", Name::Segment(id), e))
+}
+
+fn error_of(id: u64, flaw: Flaw) -> Error {
+    let name = Name::Segment(id);
+    match flaw {
+        Flaw::Version(found) => Error::Version { file: name.to_string(), found, reads: VERSION },
+        Flaw::Damage(offset, what) => Error::corrupt(name, offset, what),
     }
 }

@@ -19,7 +19,7 @@ use super::tables::{EpochTables, Layout};
 use super::tombstones::{self, Tombstones};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, Tag};
+use crate::layout::{Kind, Numbers, Stamp, Tag};
 use crate::page::Visit;
 use crate::search::canonical_key;
 
@@ -76,14 +76,14 @@ impl Moves {
     }
 }
 
-/// Writes segment `id` from the inputs. `None` if it was cancelled. Reads each input three times
+/// Writes a segment from the inputs. `None` if it was cancelled. Reads each input three times
 /// from front to end, writes the output once and some twelve bytes a page beside it; two syncs and one for every 64 MiB.
 pub(crate) fn merge(
     disk: &Arc<dyn Disk>,
-    id: u64,
+    stamp: Stamp,
     mergeable: &Mergeable<'_>,
 ) -> Result<Option<u64>> {
-    let mut builder = Builder::new(disk, id)?;
+    let mut builder = Builder::new(disk, stamp)?;
     let inputs = mergeable.inputs;
     let sum = |of: fn(&Numbers) -> i64| inputs.iter().map(|s| of(s.numbers())).sum();
     let mut numbers = Numbers {

@@ -26,7 +26,7 @@ mod visits;
 
 pub(crate) use carried::{put_carried, take_head, unpack_head};
 pub(crate) use file::Segment;
-pub(crate) use frame::Frame;
+pub(crate) use frame::{Frame, read_stamp};
 pub(crate) use hashes::url_hash;
 pub(crate) use merge::{Mergeable, merge};
 pub(crate) use pages::{PageCursor, PageRef, alike};

@@ -42,9 +42,9 @@ impl<'f> PlainSegment<'f> {
             return Err(self.frame.damaged(section.tag, 0, "no such block"));
         };
         let expected = self.expected_sum(section, block)?;
-        let (id, frame) = (self.frame.id(), self.frame);
+        let (nonce, frame) = (self.frame.stamp().nonce, self.frame);
         let bytes = self.read(section.offset + start, len.min(BLOCK_BYTES))?;
-        let found = block_sum(id, section.tag, block, bytes);
+        let found = block_sum(nonce, section.tag, block, bytes);
         if found == expected {
             return Ok(bytes);
         }

@@ -14,7 +14,7 @@ use super::tables::Layout;
 use super::tombstones::Tombstones;
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Tag};
+use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Stamp, Tag};
 use crate::page::Content;
 use crate::search::canonical_key;
 use crate::sort::{Packed, Sorted, Sorter};
@@ -52,10 +52,10 @@ pub(crate) struct Sealer {
 }
 
 impl Sealer {
-    /// Begins segment `id`. `memory_bytes` is what hashes and fingerprints may take before they go
+    /// Begins a segment. `memory_bytes` is what hashes and fingerprints may take before they go
     /// to scratch files.
-    pub(crate) fn new(disk: &Arc<dyn Disk>, id: u64, memory_bytes: usize) -> Result<Sealer> {
-        let mut builder = Builder::new(disk, id)?;
+    pub(crate) fn new(disk: &Arc<dyn Disk>, stamp: Stamp, memory_bytes: usize) -> Result<Sealer> {
+        let mut builder = Builder::new(disk, stamp)?;
         // As they are in size.
         let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 5 * 2);
         let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 5 * 3);

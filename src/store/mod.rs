@@ -13,6 +13,7 @@ mod epochs;
 mod forget;
 mod journal;
 mod judged;
+mod listed;
 mod load;
 mod memtable;
 mod observations;
@@ -29,6 +30,7 @@ mod search;
 mod shared;
 mod snapshot;
 mod stale;
+mod stamps;
 mod verify;
 mod view;
 

@@ -4,7 +4,6 @@
 //! journals into memtables; write `SNAPSHOT`; remove what no live list names. Nothing is rebuilt, so
 //! it takes the time of reading the journal, whatever the size of the store.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -13,11 +12,13 @@ use std::time::{Duration, Instant};
 use super::commit::{Commits, Pending};
 use super::epochs;
 use super::journal;
+use super::listed::check_unlisted;
 use super::memtable::Memtable;
 use super::options::Options;
 use super::shared::{Shared, Writer};
+use super::stamps::Stamps;
 use super::view::{LiveSegment, View};
-use crate::catalog::{Blob, Catalog, Contents, Journal};
+use crate::catalog::{Blob, Catalog, Contents, Journal, Settings};
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
@@ -40,8 +41,7 @@ pub(super) fn create_with(disk: &Arc<dyn Disk>, epoch: EpochInfo) -> Result<()> 
     disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
     let _guard = lock(disk, Lock::Exclusive)?;
     require_empty(disk)?;
-    let url_seed = RandomState::new().build_hasher().finish();
-    Catalog::create(disk, url_seed, epoch)
+    Catalog::create(disk, epoch)
 }
 
 /// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
@@ -111,7 +111,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
         merging: Mutex::new(()),
         merge_error: Mutex::new(None),
         cancel: AtomicBool::new(false),
-        next_segment: AtomicU64::new(contents.settings.next_segment),
+        stamps: Stamps::new(contents.settings.store, contents.settings.next_segment),
         outside: Mutex::default(),
     };
     shared.tell_readers_at_open(&orphans)?;
@@ -138,6 +138,13 @@ pub(super) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     });
     let mut ids: Vec<u64> = ids.collect();
     ids.sort_unstable();
+    Ok(ids)
+}
+
+/// The numbers of those of them that the catalog does not list.
+pub(super) fn unlisted_ids(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<u64>> {
+    let mut ids = segment_ids(disk)?;
+    ids.retain(|id| contents.segments.iter().all(|row| row.id != *id));
     Ok(ids)
 }
 
@@ -213,10 +220,10 @@ pub(super) fn view_of(
     contents: &Contents,
     open: &[Arc<LiveSegment>],
 ) -> Result<(View, u64)> {
-    let seed = contents.settings.url_seed;
+    let Settings { store, url_seed: seed, .. } = contents.settings;
     let mut segments = Vec::with_capacity(contents.segments.len());
     for row in &contents.segments {
-        segments.push(LiveSegment::open_row(disk, row, open)?);
+        segments.push(LiveSegment::open_row(disk, store, row, open)?);
     }
     let (memtables, last) = replay(contents)?;
     let epochs = contents.epochs.as_slice().into();
@@ -269,6 +276,10 @@ pub(super) fn replay(contents: &Contents) -> Result<(Vec<Arc<Memtable>>, u64)> {
 }
 
 /// Files that were being written or about to go when the store was last left.
+///
+/// # Errors
+///
+/// If there is a segment of another store.
 fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
     let live = |name| match name {
         Name::Lock | Name::Catalog | Name::Snapshot => true,
@@ -288,6 +299,11 @@ fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
     for dir in [Dir::Root, Dir::Segments] {
         let entries = list(disk, dir)?;
         orphans.extend(entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n)));
+    }
+    for name in &orphans {
+        if let Name::Segment(id) = name {
+            check_unlisted(disk, contents.settings.store, *id)?;
+        }
     }
     Ok(orphans)
 }

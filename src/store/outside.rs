@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::listed::row;
 use super::shared::Shared;
 use crate::catalog::Manifest;
 use crate::disk::{Dir, Name};
@@ -93,10 +94,15 @@ impl Shared {
 
     fn write_manifest(&self) -> Result<()> {
         let view = self.view();
+        // Asked after what it is of, and of what is durable: `SNAPSHOT` is never newer than it says, and
+        // never ahead of the catalog.
+        let changes = self.catalog.changes();
         let manifest = Manifest {
             written: SystemTime::now(),
+            store: self.stamps.store(),
+            changes,
             url_seed: view.seed,
-            segments: view.segments.iter().map(|live| super::seal::row(&live.segment)).collect(),
+            segments: view.segments.iter().map(|live| row(live.segment.frame())).collect(),
             epochs: view.epochs.to_vec(),
         };
         manifest.write(&self.disk)

@@ -142,11 +142,12 @@ impl Reader {
 /// The newest state, and when it was written if a writer is at work.
 fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option<SystemTime>)> {
     require_store(disk)?;
-    let show = |manifest: &Manifest| show(disk, manifest, still_open(before, manifest.url_seed));
+    // Those of another store, which may have come into the place of this one, are not listed.
+    let open = before.map_or(&[][..], |view| &view.segments);
+    let show = |manifest: &Manifest| show(disk, manifest, open);
     match sight(disk, show)? {
         Sight::Alone(_guard) => {
             let contents = Catalog::read_on(&**disk)?;
-            let open = still_open(before, contents.settings.url_seed);
             let (view, sequence) = view_of(disk, &contents, open)?;
             Ok((Snapshot { view: Arc::new(view), sequence }, None))
         }
@@ -195,16 +196,10 @@ pub(super) fn sight<T>(
     }
 }
 
-/// The segments of a view that may serve again: none of another store, which may have come into the
-/// place of this one, and whose seed is another.
-fn still_open(view: Option<&View>, seed: u64) -> &[Arc<LiveSegment>] {
-    view.filter(|view| view.seed == seed).map_or(&[], |view| &view.segments)
-}
-
 /// What `SNAPSHOT` names.
 fn show(disk: &Arc<dyn Disk>, manifest: &Manifest, open: &[Arc<LiveSegment>]) -> Result<Snapshot> {
     let rows = manifest.segments.iter();
-    let segments = rows.map(|row| LiveSegment::open_row(disk, row, open));
+    let segments = rows.map(|row| LiveSegment::open_row(disk, manifest.store, row, open));
     let view = View {
         seed: manifest.url_seed,
         segments: segments.collect::<Result<_>>()?,

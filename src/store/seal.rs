@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer::Merged;
+use super::listed::row;
 use super::memtable::{Inner, Memtable};
 use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::view::{LiveSegment, View};
-use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Numbers, PAGES_MAX};
@@ -167,9 +167,9 @@ impl Shared {
             return Err(Error::Option("an empty memtable is not sealed".to_owned()));
         };
         self.commit(sequences.1, None)?;
-        let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
+        let stamp = self.stamps.stamp(&*self.disk);
         // As many as a memtable holds are sorted in memory.
-        let mut sealer = Sealer::new(&self.disk, id, usize::MAX)?;
+        let mut sealer = Sealer::new(&self.disk, stamp, usize::MAX)?;
         let mut visits = Vec::new();
         for page in inner.in_order() {
             let record = page.record(&mut visits);
@@ -181,9 +181,9 @@ impl Shared {
         let deltas = (inner.page_delta, inner.visit_delta);
         let span = Span { sequences, deltas, tier: 0 };
         sealer.finish(span, inner.buried.tombstones(), &self.background_layout())?;
-        let live = self.open_segment(id)?;
-        let next = self.next_segment.load(Ordering::Acquire);
-        self.catalog.seal(&row(&live.segment), memtable.journal, next)?;
+        let live = self.open_segment(stamp.id)?;
+        let listed = row(live.segment.frame());
+        self.catalog.seal(&listed, memtable.journal, self.stamps.next())?;
         self.change_view(|view| View {
             segments: view.segments.iter().cloned().chain([live]).collect(),
             memtables: view.memtables.iter().skip(1).cloned().collect(),
@@ -348,7 +348,7 @@ impl Shared {
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let first = |live: Option<&Arc<LiveSegment>>| live.map(|l| l.segment.id());
         let oldest = first(self.view().segments.first()) == first(inputs.first());
-        let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
+        let stamp = self.stamps.stamp(&*self.disk);
         let closing = || self.cancel.load(Ordering::Relaxed);
         let view = self.view();
         let retired = view.epochs.iter().filter(|info| info.retired).map(|info| info.epoch.0);
@@ -361,13 +361,13 @@ impl Shared {
             stop: &|| closing() || stop(),
             layout: self.background_layout(),
         };
-        let Some(bytes) = merge(&self.disk, id, &mergeable)? else {
+        let Some(bytes) = merge(&self.disk, stamp, &mergeable)? else {
             return Err(if closing() { Error::Closed } else { Error::Cancelled });
         };
-        let live = self.open_segment(id)?;
+        let live = self.open_segment(stamp.id)?;
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
-        let next = self.next_segment.load(Ordering::Acquire);
-        let replaced = self.catalog.replace(&old, &row(&live.segment), next);
+        let listed = row(live.segment.frame());
+        let replaced = self.catalog.replace(&old, &listed, self.stamps.next());
         replaced.map_err(|e| self.poison(e))?;
         self.change_view(|view| {
             let mut kept = Vec::with_capacity(view.segments.len());
@@ -473,14 +473,5 @@ impl Shared {
                 return;
             }
         }
-    }
-}
-
-pub(super) fn row(segment: &Segment) -> SegmentRow {
-    SegmentRow {
-        id: segment.id(),
-        first_sequence: segment.numbers().first_sequence,
-        last_sequence: segment.numbers().last_sequence,
-        bytes: segment.file_bytes(),
     }
 }

@@ -7,6 +7,7 @@ use super::memtable::Memtable;
 use super::options::Options;
 use super::outside::Outside;
 use super::snapshot::Snapshot;
+use super::stamps::Stamps;
 use super::view::View;
 use crate::catalog::Catalog;
 use crate::disk::{Disk, LockGuard};
@@ -47,7 +48,7 @@ pub(super) struct Shared {
     pub(super) merge_error: Mutex<Option<Error>>,
     /// Ends a merge early.
     pub(super) cancel: AtomicBool,
-    pub(super) next_segment: AtomicU64,
+    pub(super) stamps: Stamps,
     pub(super) outside: Mutex<Outside>,
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::listed::{is_listed, open_listed};
 use super::memtable::{Inner, Memtable};
 use crate::catalog::SegmentRow;
-use crate::disk::{Disk, Name};
-use crate::error::{Error, Result};
+use crate::disk::Disk;
+use crate::error::Result;
 use crate::page::{Epoch, EpochInfo, Head, Seen, Visit, surt};
 use crate::segment::{EpochTables, PageRef, Segment, Tombstones, url_hash};
 use crate::sync::RwLock;
@@ -41,13 +42,14 @@ impl LiveSegment {
     /// Opens what the catalog or `SNAPSHOT` names, unless it is among those that are open already.
     pub(crate) fn open_row(
         disk: &Arc<dyn Disk>,
+        store: u64,
         row: &SegmentRow,
         open: &[Arc<LiveSegment>],
     ) -> Result<Arc<LiveSegment>> {
-        if let Some(live) = open.iter().find(|live| is_of(&live.segment, row)) {
+        if let Some(live) = open.iter().find(|live| is_listed(live.segment.frame(), store, row)) {
             return Ok(Arc::clone(live));
         }
-        LiveSegment::open(open_listed(disk, row)?).map(Arc::new)
+        LiveSegment::open(open_listed(disk, store, row)?).map(Arc::new)
     }
 
     /// The tables of an epoch.
@@ -85,30 +87,6 @@ impl LiveSegment {
     fn buries(&self, lookup: &Lookup<'_>) -> bool {
         !self.tombstones.is_empty() && self.tombstones.cover(lookup.key())
     }
-}
-
-fn is_of(segment: &Segment, row: &SegmentRow) -> bool {
-    let numbers = segment.numbers();
-    let found = (numbers.first_sequence, numbers.last_sequence, segment.file_bytes());
-    segment.id() == row.id && found == (row.first_sequence, row.last_sequence, row.bytes)
-}
-
-/// Opens the segment that a row describes, and no other of its number.
-pub(crate) fn open_listed(disk: &Arc<dyn Disk>, row: &SegmentRow) -> Result<Segment> {
-    let segment = Segment::open(disk, row.id)?;
-    check_row(&segment, row)?;
-    Ok(segment)
-}
-
-/// # Errors
-///
-/// If a row does not describe this segment.
-pub(crate) fn check_row(segment: &Segment, row: &SegmentRow) -> Result<()> {
-    if is_of(segment, row) {
-        return Ok(());
-    }
-    let what = "the live list describes another file of this name";
-    Err(Error::corrupt(Name::Segment(row.id), 0, what))
 }
 
 /// The live components at one moment. Never changed: a new one takes its place.

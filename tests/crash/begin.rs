@@ -1,31 +1,16 @@
-//! What workloads begin with: the same bytes in every run, so that a number is enough to see a failure
-//! again. A store that is created has a seed of its own for its hashes, so none is created here.
-
-use std::sync::LazyLock;
+//! What workloads begin with: the same in every run, so that a number is enough to see a failure again.
 
 use simkeep::Scope;
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::SimDisk;
 
-use crate::catalog::{Catalog, EpochRow};
 use crate::support::model::Model;
 use crate::support::pages::URLS;
-use crate::support::{EPOCHS, choice, observation, open, small};
-
-/// The catalog of an empty store with both epochs, with the settings of the golden one.
-static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let golden = include_bytes!("../../format/golden/v1/catalog.redb");
-    let settings = Catalog::read(golden).settings;
-    let epochs = (0..).zip(EPOCHS).map(|(count, name)| EpochRow::new(count, name)).collect();
-    let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
-    *catalog.setting("url_hash_bits") = if cfg!(feature = "narrow-hash") { 8 } else { 64 };
-    *catalog.setting("next_segment") = 1;
-    catalog.write()
-});
+use crate::support::{choice, create, observation, open, small};
 
 /// A disk with an empty store, as a writer leaves it.
 pub(crate) fn empty() -> SimDisk {
-    let disk = SimDisk::of([(Name::Catalog, EMPTY.clone())]);
-    drop(open(&disk, small()));
+    let disk = SimDisk::new();
+    drop(create(&disk, small()));
     settled(&disk)
 }
 

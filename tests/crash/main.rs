@@ -8,13 +8,6 @@
 #![cfg(test)]
 
 mod begin;
-#[path = "../../fuzz/src/catalog.rs"]
-#[expect(
-    unreachable_pub,
-    clippy::cast_possible_truncation,
-    reason = "shared with the fuzz targets"
-)]
-mod catalog;
 mod failed;
 mod few_calls;
 mod many_calls;

@@ -84,7 +84,7 @@ impl Sound {
 
     /// The golden one: larger, with rotations, and with a journal.
     pub(crate) fn golden() -> Sound {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden/v1");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden/v2");
         let names =
             [Name::Catalog, Name::Lock, Name::Segment(3), Name::Segment(7), Name::Segment(8)];
         let read = |name: Name| (name, fs::read(root.join(name.to_string())).unwrap());

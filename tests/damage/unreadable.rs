@@ -60,6 +60,9 @@ impl Disk for BadDisk {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()
     }
+    fn random(&self) -> u64 {
+        self.disk.random()
+    }
 }
 
 impl DiskFile for BadFile {

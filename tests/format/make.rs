@@ -5,8 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use simkeep::df::Table;
+use simkeep::disk::SimDisk;
 use simkeep::{Digest, Epoch, Observation, Options, Origin, Prefix, Scope, Store, Verdict};
 
 use super::golden::{self, Expected};
@@ -119,18 +121,6 @@ fn observation<'a>((url, entry, also): &Told<'a>) -> Observation<'a> {
     }
 }
 
-/// The seed of the URL hash, put into the catalog before anything is hashed, so that making the
-/// store again gives the same segments.
-const URL_SEED: u64 = 0x0123_4567_89ab_cdef;
-
-fn set_seed(path: &Path) {
-    let database = redb::Database::open(path.join("catalog.redb")).unwrap();
-    let transaction = database.begin_write().unwrap();
-    let table = redb::TableDefinition::<&str, u64>::new("settings");
-    transaction.open_table(table).unwrap().insert("url_seed", URL_SEED).unwrap();
-    transaction.commit().unwrap();
-}
-
 /// Pages with URLs of every form.
 const ODD: &[&str] = &[
     "http://127.0.0.1:8080/status",
@@ -148,17 +138,15 @@ const ODD: &[&str] = &[
     "no scheme at all",
 ];
 
-/// Makes the golden store at `path`, where there is none, and says what it holds.
-fn make(path: &Path) -> Expected {
+/// Makes the golden store, and says what it holds.
+fn make(disk: &SimDisk) -> Expected {
     let options = Options {
         background: false,
         merge_fanout: 3,
         epoch: "golden-1".to_owned(),
         ..Options::default()
     };
-    Store::create(path, options.clone()).unwrap().close().unwrap();
-    set_seed(path);
-    let store = Store::open(path, options).unwrap();
+    let store = Store::create_on(Arc::new(disk.clone()), options).unwrap();
     let mut maker = Maker { store, pages: BTreeMap::new() };
     oldest_segment(&mut maker);
     middle_segment(&mut maker);
@@ -408,11 +396,14 @@ fn set_written(path: &Path) {
 
 /// Makes the golden files anew in `format/golden`.
 pub(crate) fn files() {
-    let (store, lines) = (golden::directory().join("v1"), golden::directory().join("v1.jsonl"));
+    let (store, lines) = (golden::directory().join("v2"), golden::directory().join("v2.jsonl"));
     if store.exists() {
         std::fs::remove_dir_all(&store).unwrap();
     }
-    let expected = make(&store);
+    let disk = SimDisk::new();
+    let expected = make(&disk);
+    std::fs::create_dir_all(store.join("segments")).unwrap();
+    disk.read_each(|name, bytes| std::fs::write(store.join(name.to_string()), bytes).unwrap());
     let mut database = redb::Database::open(store.join("catalog.redb")).unwrap();
     database.compact().unwrap();
     drop(database);

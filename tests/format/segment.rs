@@ -79,6 +79,8 @@ pub(crate) type Tag = (u16, u16, u32);
 /// A whole segment.
 pub(crate) struct Segment {
     pub(crate) id: u64,
+    pub(crate) store: u64,
+    pub(crate) nonce: u64,
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
     pub(crate) page_delta: i64,
@@ -110,18 +112,21 @@ fn long_words(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
-fn head_of_file(file: &[u8], id: u64) {
+/// The store that it is of, and the nonce.
+fn head_of_file(file: &[u8], id: u64) -> (u64, u64) {
     let mut head = Bytes(&file[..64]);
     assert_eq!(head.take(8), b"simkseg\0");
-    assert_eq!(head.u32(), 1, "format version");
+    assert_eq!(head.u32(), 2, "format version");
     assert_eq!(head.u32(), 0);
     assert_eq!(head.u64(), id);
-    assert!(head.take(36).iter().all(|b| *b == 0));
+    let stamp = (head.u64(), head.u64());
+    assert!(head.take(20).iter().all(|b| *b == 0));
     assert_eq!(head.u32(), crc32(&[&file[..60]]), "checksum of the head");
+    stamp
 }
 
 /// Where the table begins, how many sections and roots it has.
-fn trailer(file: &[u8], id: u64) -> (usize, usize, usize) {
+fn trailer(file: &[u8], id: u64, nonce: u64) -> (usize, usize, usize) {
     let at = file.len() - 64;
     let mut trailer = Bytes(&file[at..]);
     assert_eq!(trailer.take(8), b"simkend\0");
@@ -130,7 +135,7 @@ fn trailer(file: &[u8], id: u64) -> (usize, usize, usize) {
     let len = usize::try_from(trailer.u64()).unwrap();
     let sections = usize::try_from(trailer.u64()).unwrap();
     let roots = usize::try_from(trailer.u64()).unwrap();
-    assert_eq!(trailer.u64(), 0);
+    assert_eq!(trailer.u64(), nonce, "head and trailer of two files");
     let sum = trailer.u32();
     assert_eq!(trailer.u32(), crc32(&[&file[at..at + 60]]), "checksum of the trailer");
     assert_eq!(offset + len, at);
@@ -140,10 +145,10 @@ fn trailer(file: &[u8], id: u64) -> (usize, usize, usize) {
 }
 
 /// Checks the blocks of a section against checksums from `sums`.
-fn check_blocks(id: u64, tag: Tag, content: &[u8], sums: &mut impl Iterator<Item = u32>) {
+fn check_blocks(nonce: u64, tag: Tag, content: &[u8], sums: &mut impl Iterator<Item = u32>) {
     for (block, bytes) in content.chunks(4096).enumerate() {
         let sum = crc32(&[
-            &id.to_le_bytes(),
+            &nonce.to_le_bytes(),
             &tag.0.to_le_bytes(),
             &tag.1.to_le_bytes(),
             &tag.2.to_le_bytes(),
@@ -156,8 +161,8 @@ fn check_blocks(id: u64, tag: Tag, content: &[u8], sums: &mut impl Iterator<Item
 
 /// Reads and checks all of a segment. `hash` is the URL hash of the store.
 pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment {
-    head_of_file(file, id);
-    let (table_at, section_count, root_count) = trailer(file, id);
+    let (store, nonce) = head_of_file(file, id);
+    let (table_at, section_count, root_count) = trailer(file, id, nonce);
     let mut table = Bytes(&file[table_at..file.len() - 64]);
     let numbers: Vec<u64> = (0..10).map(|_| table.u64()).collect();
     let mut sections: Vec<(Tag, &[u8])> = Vec::new();
@@ -179,11 +184,11 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
     let ((last, sums), covered) = sections.split_last().unwrap();
     assert_eq!(*last, (18, 0, 0), "the last section is that of the checksums");
     let mut roots = roots.into_iter();
-    check_blocks(id, *last, sums, &mut roots);
+    check_blocks(nonce, *last, sums, &mut roots);
     assert_eq!(roots.next(), None);
     let mut sums = words(sums).into_iter();
     for (tag, content) in covered {
-        check_blocks(id, *tag, content, &mut sums);
+        check_blocks(nonce, *tag, content, &mut sums);
     }
     assert_eq!(sums.next(), None, "more checksums than blocks");
 
@@ -234,6 +239,8 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
     assert!(numbers[0] <= numbers[1]);
     Segment {
         id,
+        store,
+        nonce,
         first_sequence: numbers[0],
         last_sequence: numbers[1],
         page_delta: numbers[6].cast_signed(),

@@ -79,6 +79,15 @@ pub(crate) struct Component {
     pub(crate) last_sequence: u64,
 }
 
+/// What `SNAPSHOT` says.
+pub(crate) struct Told {
+    pub(crate) store: u64,
+    pub(crate) changes: u64,
+    pub(crate) seed: u64,
+    pub(crate) rows: Vec<Vec<u8>>,
+    pub(crate) epochs: Vec<Epoch>,
+}
+
 /// What operations there were in a journal, by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
@@ -152,10 +161,12 @@ impl Store {
             let file = std::fs::read(self.path.join(format!("segments/{id:010}.seg"))).unwrap();
             let segment = segment::read(&file, id, |url| self.hash(url));
             let mut row = Bytes(row);
-            let body = &row.0[..32];
+            let body = &row.0[..36];
             assert_eq!(row.u64(), id);
             assert_eq!((row.u64(), row.u64()), (segment.first_sequence, segment.last_sequence));
             assert_eq!(row.u64(), file.len() as u64);
+            assert_eq!(row.take(4), &file[file.len() - 4..], "the checksum of the trailer");
+            assert_eq!(segment.store, self.settings["store_id"]);
             assert_eq!(row.u32(), crc32(&[body]));
             row.end();
             for number in segment.epochs.keys() {
@@ -181,26 +192,26 @@ impl Store {
         noted
     }
 
-    /// The seed, the segments and the epochs that a reader in another process is told of.
-    pub(crate) fn snapshot(&self) -> (u64, Vec<Vec<u8>>, Vec<Epoch>) {
+    /// What a reader in another process is told of.
+    pub(crate) fn snapshot(&self) -> Told {
         let bytes = std::fs::read(self.path.join("SNAPSHOT")).unwrap();
         let (body, sum) = bytes.split_at(bytes.len() - 4);
         assert_eq!(sum, crc32(&[body]).to_le_bytes());
         let mut body = Bytes(body);
-        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 1));
+        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 2));
         assert_eq!(body.u32() as usize, body.0.len());
         let _written = body.u64();
-        let seed = body.u64();
+        let (store, changes, seed) = (body.u64(), body.u64(), body.u64());
         assert_eq!(body.u64(), self.settings["url_hash_bits"]);
         let (segments, epochs) = (body.u32(), body.u32());
-        let rows = (0..segments).map(|_| body.take(32).to_vec()).collect();
+        let rows = (0..segments).map(|_| body.take(36).to_vec()).collect();
         let epochs = (0..epochs as usize).map(|count| {
             let len = body.u32() as usize;
             Epoch::read(body.take(len), count)
         });
         let epochs = epochs.collect();
         body.end();
-        (seed, rows, epochs)
+        Told { store, changes, seed, rows, epochs }
     }
 
     /// The tables of document frequencies, by the counts of their epochs.

@@ -90,6 +90,9 @@ impl Disk for MarkedDisk {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()
     }
+    fn random(&self) -> u64 {
+        self.disk.random()
+    }
 }
 
 struct MarkedFile {

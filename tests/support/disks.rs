@@ -72,6 +72,9 @@ impl Disk for HookDisk {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()
     }
+    fn random(&self) -> u64 {
+        self.disk.random()
+    }
 }
 
 struct HookFile {

@@ -78,7 +78,7 @@ fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
             }
             1 => {
                 let row = input.below(SEGMENTS.len());
-                let word = input.below(4);
+                let word = input.below(5);
                 let value = input.u64();
                 if let Some(row) = catalog.segments.get_mut(row) {
                     row[word] = value;

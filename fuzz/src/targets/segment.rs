@@ -15,7 +15,7 @@ use simkeep::disk::Name;
 use crate::ask::{check_same, use_all};
 use crate::catalog::Catalog;
 use crate::input::{Input, patch};
-use crate::segment::{Section, Segment, numbers};
+use crate::segment::{Section, Segment, checksum, numbers};
 use crate::store::{CATALOG, SEGMENTS, disk, golden, open};
 
 /// Runs one input.
@@ -110,7 +110,7 @@ fn hostile(id: u64, file: Vec<u8>, alone: bool) {
     }
     for row in &mut catalog.segments {
         if row[0] == id {
-            *row = [id, first, last, file.len() as u64];
+            *row = [id, first, last, file.len() as u64, checksum(&file)];
         }
     }
     let rows = catalog.segments.iter().map(|row| row[0]);

@@ -56,6 +56,8 @@ struct State {
     readers: usize,
     /// Decides the order in which names are listed, and is another number for each list.
     order: u64,
+    /// Another number for each that was drawn.
+    drawn: u64,
     capacity_bytes: Option<u64>,
     monitor: Monitor,
 }
@@ -170,6 +172,7 @@ impl State {
             root: Directory::durable(root),
             segments: Directory::durable(segments),
             order: self.order_of_copy(),
+            drawn: self.drawn,
             capacity_bytes: self.capacity_bytes,
             ..State::default()
         })
@@ -189,6 +192,7 @@ impl SimDisk {
         for (name, content) in files {
             let inode = state.next_inode;
             state.next_inode += 1;
+            state.drawn = split_mix(state.drawn.wrapping_add(content.len() as u64));
             state.inodes.insert(inode, Inode::durable(Arc::new(content)));
             match name.dir() {
                 Dir::Root => root.insert(name, inode),
@@ -207,6 +211,13 @@ impl SimDisk {
     /// Names are listed in other orders from now on: in those of this seed.
     pub fn set_list_order(&self, seed: u64) {
         self.state.lock().order = seed;
+    }
+
+    /// The random numbers that it gives are those of this seed from now on. Without one, all new disks
+    /// give the same numbers, and all that begin with the same files, so that what happens on them can be
+    /// repeated: two stores that are to be told apart, or two copies of one, need two seeds.
+    pub fn set_seed(&self, seed: u64) {
+        self.state.lock().drawn = split_mix(seed);
     }
 
     /// The files as they are now, by name. Copies them all.
@@ -296,6 +307,7 @@ impl SimDisk {
             root: state.root.clone(),
             segments: state.segments.clone(),
             order: state.order_of_copy(),
+            drawn: state.drawn,
             capacity_bytes: state.capacity_bytes,
             ..State::default()
         };
@@ -352,6 +364,13 @@ impl SimDisk {
     pub fn take_log(&self) -> Vec<Op> {
         self.state.lock().monitor.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
+}
+
+/// The numbers of SplitMix64.
+fn split_mix(n: u64) -> u64 {
+    let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ n >> 31
 }
 
 impl Default for SimDisk {
@@ -460,5 +479,12 @@ impl Disk for SimDisk {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::FreeBytes, None, 0, 0)?;
         Ok(state.free_bytes())
+    }
+
+    /// No operation: it is not counted, and never fails.
+    fn random(&self) -> u64 {
+        let mut state = self.state.lock();
+        state.drawn = state.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        split_mix(state.drawn)
     }
 }

@@ -79,7 +79,7 @@ impl Shared {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let writing = Writing {
             disk: &self.disk,
-            next_segment: &self.next_segment,
+            stamps: &self.stamps,
             sequence,
             segment_pages,
             memory_bytes,
@@ -169,7 +169,7 @@ impl Shared {
     }
 
     fn scratch_name(&self, part: u32) -> Name {
-        Name::Scratch(self.next_segment.fetch_add(1, Ordering::AcqRel), part)
+        Name::Scratch(self.stamps.number(), part)
     }
 
     /// Lets the writers wait, and seals what they wrote.
@@ -196,11 +196,10 @@ impl Shared {
         let ids = &written.segments.ids;
         let live = ids.iter().map(|id| self.open_segment(*id)).collect::<Result<Vec<_>>>()?;
         let rows: Vec<SegmentRow> =
-            live.iter().map(|live| super::seal::row(&live.segment)).collect();
+            live.iter().map(|live| super::listed::row(live.segment.frame())).collect();
         let last = written.sequence;
         let mut writer = self.writer.lock();
         self.sound()?;
-        let next = self.next_segment.load(Ordering::Acquire);
         let loaded = Loaded {
             observations: watch.observations,
             pages: written.pages,
@@ -211,7 +210,7 @@ impl Shared {
         };
         // From here on a list may name them, whatever becomes of the commit.
         written.segments.listed();
-        self.catalog.add(&rows, next).map_err(|e| self.poison(e))?;
+        self.catalog.add(&rows, self.stamps.next()).map_err(|e| self.poison(e))?;
         self.change_view(|view| {
             // What was looked up in the view before says nothing of these segments: another memtable
             // tells whoever waits with it.

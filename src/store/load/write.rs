@@ -12,8 +12,8 @@ use crate::segment::{
     Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, put_carried, unpack_head,
     url_hash,
 };
+use crate::store::stamps::Stamps;
 use crate::store::view::{Known, Lookup, Part, View};
-use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Pages that are passed on together.
@@ -269,8 +269,7 @@ pub(super) struct Written {
 /// How segments are written.
 pub(super) struct Writing<'d> {
     pub(super) disk: &'d Arc<dyn Disk>,
-    /// The number of the next segment.
-    pub(super) next_segment: &'d AtomicU64,
+    pub(super) stamps: &'d Stamps,
     /// The last operation before the load.
     pub(super) sequence: u64,
     /// Pages of a segment, at most.
@@ -328,9 +327,9 @@ impl Writing<'_> {
     }
 
     fn begin(&self) -> Result<Open> {
-        let id = self.next_segment.fetch_add(1, Ordering::AcqRel);
-        let sealer = Sealer::new(self.disk, id, self.memory_bytes / 16 * 15)?;
-        Ok(Open { id, sealer, pages: 0, new_pages: 0, operations: 0, visits: 0 })
+        let stamp = self.stamps.stamp(&**self.disk);
+        let sealer = Sealer::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
+        Ok(Open { id: stamp.id, sealer, pages: 0, new_pages: 0, operations: 0, visits: 0 })
     }
 
     fn finish(&self, open: Open, written: &mut Written) -> Result<()> {

@@ -1,14 +1,16 @@
 //! What a damaged store is made of: its segments and journals, as far as they can be read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::options::Loss;
-use crate::catalog::{Blob, Catalog, Journal, Manifest, Salvage, SegmentRow, mark};
+use crate::catalog::{After, Blob, Catalog, Contents, Journal, Manifest, Salvage, SegmentRow};
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::page::{Epoch, EpochInfo};
 use crate::segment::Frame;
 use crate::store::epochs::EPOCHS_MAX;
+use crate::store::listed::{check_listed, check_store, check_unlisted};
 use crate::store::memtable::Memtable;
 use crate::store::{journal, open};
 
@@ -44,39 +46,16 @@ pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
         Err(e) if found.is_flaw(&e) => None,
         read => Some(read?),
     };
-    let marked = mark::read(&**disk);
+    let after = After::read(&**disk)?;
+    let ahead = contents.as_ref().and_then(|contents| after.ahead(contents));
     match contents {
-        Some(contents) if contents.is_behind(marked).is_none() => {
-            for row in &contents.segments {
-                found.listed(disk, row)?;
-            }
-            let last = contents.segments.last().map_or(0, |row| row.last_sequence);
-            let mut journals = Vec::from(contents.journals.map(|(_, blobs)| blobs));
-            journals.retain(|blobs| !blobs.is_empty());
-            journals.sort_by_key(|blobs| blobs.first().map_or(0, |blob| blob.first_sequence));
-            found.replay(journals, last);
-            found.epochs = contents.epochs;
-        }
+        Some(contents) if ahead.is_none() => found.by_catalog(disk, contents, &after)?,
         stale => {
-            if let Some(contents) = stale {
-                let what = contents.is_behind(marked).unwrap_or_default();
-                found.flaws.push(Corruption { file: Name::Catalog.to_string(), offset: 0, what });
-                found.epochs = contents.epochs;
-            } else if let Ok(Some(manifest)) = Manifest::read(&**disk) {
-                found.epochs = manifest.epochs;
-            }
-            found.unlisted(disk)?;
-            let salvage = open::open_catalog(disk).and_then(|file| Salvage::read(&*file));
-            let salvage = salvage.unwrap_or_default();
-            let last = found.components.last().map_or(0, |newest| newest.operations.1);
-            found.replay(salvage.journals(last.saturating_add(1)), last);
-            if salvage.epochs.len() > found.epochs.len() {
-                found.epochs = salvage.epochs;
-            }
-            found.name_epochs();
+            ahead.iter().for_each(|ahead| _ = found.is_flaw(ahead));
+            found.without_catalog(disk, stale, &after)?;
         }
     }
-    found.compare_with_mark(marked.sequence);
+    found.compare_with_mark(after.mark.sequence);
     Ok(found)
 }
 
@@ -97,17 +76,73 @@ impl Found {
         self.components.push(Component { operations, part });
     }
 
-    /// A segment that a sound catalog lists.
-    fn listed(&mut self, disk: &Arc<dyn Disk>, row: &SegmentRow) -> Result<()> {
-        let frame = read_frame(disk, row.id).and_then(|frame| {
-            let numbers = frame.numbers();
-            let says = (numbers.first_sequence, numbers.last_sequence, frame.bytes());
-            if says == (row.first_sequence, row.last_sequence, row.bytes) {
-                return Ok(frame);
+    /// What a catalog lists that is sound, and the last one.
+    fn by_catalog(
+        &mut self,
+        disk: &Arc<dyn Disk>,
+        contents: Contents,
+        after: &After,
+    ) -> Result<()> {
+        after.foreign(&contents).iter().for_each(|foreign| _ = self.is_flaw(foreign));
+        let store = contents.settings.store;
+        for row in &contents.segments {
+            self.listed(disk, store, row)?;
+        }
+        for id in open::unlisted_ids(disk, &contents)? {
+            match check_unlisted(disk, store, id) {
+                Err(e) if self.is_flaw(&e) => {}
+                checked => checked?,
             }
-            let what = "the catalog describes another file of this name";
-            Err(Error::corrupt(Name::Segment(row.id), 0, what))
-        });
+        }
+        let last = contents.segments.last().map_or(0, |row| row.last_sequence);
+        let mut journals = Vec::from(contents.journals.map(|(_, blobs)| blobs));
+        journals.retain(|blobs| !blobs.is_empty());
+        journals.sort_by_key(|blobs| blobs.first().map_or(0, |blob| blob.first_sequence));
+        self.replay(journals, last);
+        self.epochs = contents.epochs;
+        Ok(())
+    }
+
+    /// What can be put together where the catalog is not the last one, or cannot be read.
+    fn without_catalog(
+        &mut self,
+        disk: &Arc<dyn Disk>,
+        stale: Option<Contents>,
+        after: &After,
+    ) -> Result<()> {
+        let salvage = open::open_catalog(disk).and_then(|file| Salvage::read(&*file));
+        let salvage = salvage.unwrap_or_default();
+        let store = self.unlisted(disk, salvage.store, after)?;
+        let manifest = store.and_then(|store| after.manifest_of(store));
+        let changes = stale.as_ref().map(|contents| contents.settings.changes);
+        let is_newer = |manifest: &&Manifest| changes.is_none_or(|c| c < manifest.changes);
+        let last = self.components.last().map_or(0, |newest| newest.operations.1);
+        let next = last.saturating_add(1);
+        let is_of_another = salvage.store.is_some_and(|of| store.is_some_and(|store| store != of));
+        let is_old = manifest.filter(is_newer).is_some_and(|m| after.mark.changes < m.changes);
+        if is_of_another {
+            self.lose_from(next, None, "the catalog is of another store than the segments");
+        } else if is_old && changes.is_some() {
+            // It may be that of a copy that went another way.
+            self.lose_from(next, None, "the catalog is older than SNAPSHOT, and so is its journal");
+        } else {
+            self.replay(salvage.journals(next), last);
+        }
+        self.epochs = match (manifest.filter(is_newer), stale) {
+            (Some(manifest), _) => manifest.epochs.clone(),
+            (None, stale) => stale.map(|contents| contents.epochs).unwrap_or_default(),
+        };
+        if salvage.epochs.len() > self.epochs.len() && !is_of_another {
+            self.epochs = salvage.epochs;
+        }
+        self.name_epochs();
+        Ok(())
+    }
+
+    /// A segment that the last catalog lists.
+    fn listed(&mut self, disk: &Arc<dyn Disk>, store: u64, row: &SegmentRow) -> Result<()> {
+        let frame = read_frame(disk, row.id);
+        let frame = frame.and_then(|frame| check_listed(&frame, store, row).map(|()| frame));
         match frame {
             Ok(frame) => self.push((row.first_sequence, row.last_sequence), Part::Segment(frame)),
             Err(e) if self.is_flaw(&e) => self.lost.push(Loss {
@@ -117,36 +152,72 @@ impl Found {
                 pages: None,
                 after: None,
                 before: None,
-                why: "what the segment says of itself is damaged, or it is not there".to_owned(),
+                why: "what the segment says of itself is damaged, or it is not there, or another \
+                      one is"
+                    .to_owned(),
             }),
             Err(e) => return Err(e),
         }
         Ok(())
     }
 
-    /// The segments that are there, where no list says which of them count.
+    /// The segments that are there, where no list says which of them count. Returns the store that
+    /// they are of; `of` is that of the catalog, if it is known.
     ///
     /// Whatever took the place of a segment has a higher number and covers its operations. So, from
     /// the highest number down, those count that overlap none that counts.
-    fn unlisted(&mut self, disk: &Arc<dyn Disk>) -> Result<()> {
-        let mut unreadable = Vec::new();
+    fn unlisted(
+        &mut self,
+        disk: &Arc<dyn Disk>,
+        of: Option<u64>,
+        after: &After,
+    ) -> Result<Option<u64>> {
+        let (mut frames, mut unreadable) = (Vec::new(), Vec::new());
         for id in open::segment_ids(disk)?.into_iter().rev() {
             match read_frame(disk, id) {
-                Ok(frame) => {
-                    let numbers = frame.numbers();
-                    let (first, last) = (numbers.first_sequence, numbers.last_sequence);
-                    let apart =
-                        |other: &Component| other.operations.1 < first || last < other.operations.0;
-                    if self.components.iter().all(apart) {
-                        self.push((first, last), Part::Segment(frame));
-                    }
-                }
+                Ok(frame) => frames.push(frame),
                 Err(e) if self.is_flaw(&e) => unreadable.push(Name::Segment(id).to_string()),
                 Err(e) => return Err(e),
             }
         }
+        let named = after.manifest.as_ref().map(|manifest| manifest.store);
+        let store = whose(&frames, of, named);
+        let manifest = store.and_then(|store| after.manifest_of(store));
+        for frame in frames {
+            let row = manifest.and_then(|m| m.segments.iter().find(|row| row.id == frame.id()));
+            let checked = store.map_or(Ok(()), |store| match row {
+                Some(row) => check_listed(&frame, store, row),
+                None => check_store(frame.stamp(), store),
+            });
+            let numbers = frame.numbers();
+            let (first, last) = (numbers.first_sequence, numbers.last_sequence);
+            let apart = |other: &Component| other.operations.1 < first || last < other.operations.0;
+            match checked {
+                Ok(()) if self.components.iter().all(apart) => {
+                    self.push((first, last), Part::Segment(frame));
+                }
+                Ok(()) => {}
+                // Nothing but their number says that they are not the ones which are missing.
+                Err(e) if self.is_flaw(&e) => self.lost.push(Loss {
+                    file: Name::Segment(frame.id()).to_string(),
+                    bytes: Some(0..frame.bytes()),
+                    operations: None,
+                    pages: None,
+                    after: None,
+                    before: None,
+                    why: "it is of another store, or of another copy of it".to_owned(),
+                }),
+                Err(e) => return Err(e),
+            }
+        }
         self.components.sort_by_key(|component| component.operations);
-        let file = match unreadable.as_slice() {
+        self.lose_gaps(&unreadable);
+        Ok(store)
+    }
+
+    /// The operations between and after the segments that are there.
+    fn lose_gaps(&mut self, unreadable: &[String]) {
+        let file = match unreadable {
             [only] => only.clone(),
             _ => Name::Catalog.to_string(),
         };
@@ -178,7 +249,6 @@ impl Found {
                 why: "a segment that cannot be read may have been the newest".to_owned(),
             });
         }
-        Ok(())
     }
 
     /// Replays journals, the older first, as far as each operation follows the one before.
@@ -289,6 +359,23 @@ impl Found {
             self.epochs.push(EpochInfo { epoch, name, begun: 0, retired: false });
         }
     }
+}
+
+/// The store that segments are of: that of the catalog or else of `SNAPSHOT`, if any of them is of it;
+/// or else the one of which there are most visits.
+fn whose(frames: &[Frame], of_catalog: Option<u64>, of_manifest: Option<u64>) -> Option<u64> {
+    let mut visits: BTreeMap<u64, u64> = BTreeMap::new();
+    for frame in frames {
+        let sum = visits.entry(frame.stamp().store).or_default();
+        *sum = sum.saturating_add(frame.numbers().visits);
+    }
+    let known = [of_catalog, of_manifest].into_iter().flatten();
+    let most = || visits.iter().max_by_key(|(_, visits)| **visits).map(|(store, _)| *store);
+    known
+        .clone()
+        .find(|store| visits.contains_key(store))
+        .or_else(most)
+        .or_else(|| known.clone().next())
 }
 
 /// Opens a segment's file.

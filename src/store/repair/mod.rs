@@ -146,7 +146,8 @@ fn survey<'f>(
     for loss in &repaired.lost {
         if let Some((first, last)) = loss.operations.filter(|(first, _)| *first > oldest) {
             let upto = last.map_or("the last".to_owned(), |last| last.to_string());
-            doubts.push(format!("operations {first} to {upto} are lost with {}", loss.file));
+            let Loss { file, why, .. } = loss;
+            doubts.push(format!("operations {first} to {upto} are lost with {file}: {why}"));
         }
     }
     let mut inputs = Vec::with_capacity(found.components.len());

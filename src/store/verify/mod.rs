@@ -13,12 +13,13 @@ pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions, Verifying};
 
 use super::epochs::{has_table, open_table};
+use super::listed::{check_listed, check_unlisted, open_listed};
 use super::open;
 use super::reader::{Sight, sight};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
-use super::view::{LiveSegment, View, check_row, open_listed};
-use crate::catalog::{Catalog, Contents, Manifest, mark};
+use super::view::{LiveSegment, View};
+use crate::catalog::{After, Catalog, Contents, Manifest, mark};
 use crate::disk::{Access, Disk, DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
@@ -65,12 +66,12 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
     let (opened, memtables) = match check.keep(sight)? {
         Some(Sight::Alone(guard)) => {
             let contents = check.catalog(open::open_catalog(&disk))?;
-            // The journal and the mark that tells how far it went are of one moment only until the
-            // lock is let go. What is open stays, whoever writes to the store then.
-            let marked = mark::read(&*disk);
-            let behind = contents.as_ref().and_then(|contents| contents.is_behind(marked));
-            if let Some(what) = behind {
-                check.note(Error::corrupt(Name::Catalog, 0, what))?;
+            // The catalog and what was written after it are of one moment only until the lock is let
+            // go. What is open stays, whoever writes to the store then.
+            let after = check.after(&disk)?;
+            if let Some(contents) = &contents {
+                check.keep(after.check(contents))?;
+                check.unlisted(&disk, contents)?;
             }
             let opened = alone(&disk, contents.as_ref())?;
             drop(guard);
@@ -78,10 +79,12 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
             let replayed = contents.as_ref().map(open::replay).transpose();
             (opened, check.keep(replayed)?.flatten())
         }
-        Some(Sight::Beside { taken, .. }) => (taken, None),
+        Some(Sight::Beside { taken, .. }) => {
+            check.after(&disk)?;
+            (taken, None)
+        }
         None => return check.finish(),
     };
-    check.manifest(&disk)?;
     check.frequencies(&disk, opened.epochs.iter())?;
     let Opened { seed, epochs, segments } = opened;
     let opened: Vec<_> =
@@ -119,7 +122,8 @@ fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
         let segments = ids.into_iter().map(open).collect();
         return Ok(Opened { seed: None, epochs: Vec::new(), segments });
     };
-    let open = |row| with_file(disk, open_listed(disk, row));
+    let store = contents.settings.store;
+    let open = |row| with_file(disk, open_listed(disk, store, row));
     let segments = contents.segments.iter().map(open).collect();
     let (seed, epochs) = (Some(contents.settings.url_seed), contents.epochs.clone());
     Ok(Opened { seed, epochs, segments })
@@ -127,7 +131,7 @@ fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
 
 /// What a writer that is at work shows.
 fn beside(disk: &Arc<dyn Disk>, manifest: &Manifest) -> Result<Opened> {
-    let open = |row| match with_file(disk, open_listed(disk, row)) {
+    let open = |row| match with_file(disk, open_listed(disk, manifest.store, row)) {
         // It may be gone because another has taken its place.
         Err(e) if e.is_not_found() && Manifest::read(&**disk)?.as_ref() != Some(manifest) => Err(e),
         opened => Ok(opened),
@@ -220,6 +224,14 @@ impl<'w> Check<'w> {
         })
     }
 
+    /// Whether all segments that the catalog does not list are left over here.
+    fn unlisted(&mut self, disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
+        for id in open::unlisted_ids(disk, contents)? {
+            self.keep(check_unlisted(disk, contents.settings.store, id))?;
+        }
+        Ok(())
+    }
+
     /// A segment that is to be checked, if it could be opened.
     fn opened(&mut self, opened: Result<OpenSegment>) -> Result<Option<OpenSegment>> {
         let opened = self.keep(opened)?;
@@ -227,11 +239,12 @@ impl<'w> Check<'w> {
         Ok(opened)
     }
 
-    /// Checks what readers in other processes are told, if anything is.
-    fn manifest(&mut self, disk: &Arc<dyn Disk>) -> Result<()> {
+    /// Checks what a writer left beside the catalog: what readers in other processes are told, if
+    /// anything is, and the mark.
+    fn after(&mut self, disk: &Arc<dyn Disk>) -> Result<After> {
         let manifest = self.keep(Manifest::read(&**disk))?;
-        self.verified.files += usize::from(manifest.is_none_or(|manifest| manifest.is_some()));
-        Ok(())
+        self.verified.files += usize::from(manifest.as_ref().is_none_or(Option::is_some));
+        Ok(After { mark: mark::read(&**disk), manifest: manifest.flatten() })
     }
 
     /// Checks the tables of document frequencies that epochs have. One that is not there is no flaw:
@@ -322,19 +335,20 @@ impl<'w> Check<'w> {
 impl Shared {
     pub(super) fn verify(&self, options: VerifyOptions<'_>) -> Result<Verified> {
         let mut check = Check::new(options);
-        let marked = mark::read(&*self.disk);
+        // Before the catalog, which only gets newer.
+        let after = check.after(&self.disk)?;
         let contents = check.catalog(self.catalog.copy())?;
         check.pace.pass(check.verified.bytes)?;
         // As long as the snapshot lives the files have their names.
         let snapshot = self.snapshot();
         if let Some(contents) = contents {
-            let behind = contents.is_behind(marked).map(|w| Error::corrupt(Name::Catalog, 0, w));
-            behind.into_iter().try_for_each(|flaw| check.note(flaw))?;
+            check.keep(after.check(&contents))?;
+            let store = contents.settings.store;
             let rows = contents.segments.iter();
             let opened = rows.filter_map(|row| {
                 let id_of = |live: &&Arc<LiveSegment>| live.segment.id() == row.id;
                 let live = snapshot.view.segments.iter().find(id_of)?;
-                Some(check_row(&live.segment, row))
+                Some(check_listed(live.segment.frame(), store, row))
             });
             for checked in opened {
                 check.keep(checked)?;
@@ -354,7 +368,6 @@ impl Shared {
             }
         }
         check.whole(&snapshot)?;
-        check.manifest(&self.disk)?;
         check.frequencies(&self.disk, snapshot.epochs().iter())?;
         check.finish()
     }

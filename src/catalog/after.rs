@@ -1,0 +1,80 @@
+//! What a writer leaves beside the catalog after its commits: `LOCK` and `SNAPSHOT`.
+//!
+//! Neither is ever newer than the catalog. One that is newer shows that the catalog is not the one
+//! that it was written after: the commit before the last, or an older copy, or that of another store.
+
+use super::{Contents, Manifest, Marked, mark};
+use crate::disk::{Disk, Name};
+use crate::error::{Error, Result};
+
+/// What was written after commits of a catalog.
+#[derive(Debug)]
+pub(crate) struct After {
+    pub(crate) mark: Marked,
+    /// What `SNAPSHOT` says, if it is there and sound.
+    pub(crate) manifest: Option<Manifest>,
+}
+
+impl After {
+    /// Reads what is there. What is damaged says nothing: the writer writes it anew.
+    pub(crate) fn read(disk: &dyn Disk) -> Result<After> {
+        let manifest = match Manifest::read(disk) {
+            Ok(manifest) => manifest,
+            Err(e) => e.flaw().map(|_| None)?,
+        };
+        Ok(After { mark: mark::read(disk), manifest })
+    }
+
+    /// Whether all of it belongs to this catalog, and this catalog has all that it tells of.
+    pub(crate) fn check(&self, contents: &Contents) -> Result<()> {
+        self.ahead(contents).or_else(|| self.foreign(contents)).map_or(Ok(()), Err)
+    }
+
+    /// What was committed before something of this was written, and is not in the catalog.
+    pub(crate) fn ahead(&self, contents: &Contents) -> Option<Error> {
+        let there = contents.marked();
+        let Marked { sequence, changes } = self.mark;
+        let last = there.changes;
+        let what = if sequence > there.sequence {
+            let last = there.sequence;
+            format!("operation {sequence} was acknowledged, and it ends at {last}")
+        } else if changes > last {
+            format!("change {changes} of its lists was made, and it has {last}")
+        } else {
+            let changes = self.manifest_of(contents.settings.store)?.changes;
+            if changes <= last {
+                return None;
+            }
+            format!(
+                "SNAPSHOT was written after change {changes} of its lists, and it has {last}, so this \
+                 is an older copy; put back the newer one, or all files of the time of this one"
+            )
+        };
+        Some(Error::corrupt(Name::Catalog, 0, what))
+    }
+
+    /// `SNAPSHOT` is of another store, or of a copy of this one that went another way.
+    pub(crate) fn foreign(&self, contents: &Contents) -> Option<Error> {
+        let manifest = self.manifest.as_ref()?;
+        let (found, expected) = (manifest.store, contents.settings.store);
+        let what = if found == expected {
+            // A catalog that is no older has given this number to a segment of its own.
+            let next = contents.settings.next_segment;
+            let other = manifest.segments.iter().find(|row| row.id >= next)?.id;
+            format!(
+                "it names segment {other}, and the next one of catalog.redb is {next}, so they are of \
+                 two copies of the store that went apart; put back the files of one of them"
+            )
+        } else {
+            format!(
+                "it is of the store {found:016x}, and catalog.redb of the store {expected:016x}"
+            )
+        };
+        Some(Error::corrupt(Name::Snapshot, 24, what))
+    }
+
+    /// What `SNAPSHOT` says, if it is of this store.
+    pub(crate) fn manifest_of(&self, store: u64) -> Option<&Manifest> {
+        self.manifest.as_ref().filter(|manifest| manifest.store == store)
+    }
+}

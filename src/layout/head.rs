@@ -1,0 +1,130 @@
+//! The head of a segment's file: which segment it is, and whose.
+
+use super::Cursor;
+
+/// The format version that this build writes and reads.
+pub(crate) const VERSION: u32 = 2;
+
+const MAGIC: [u8; 8] = *b"simkseg\0";
+
+/// Bytes of the head; the first section begins there.
+pub(crate) const HEAD_BYTES: u64 = HEAD_LEN as u64;
+const HEAD_LEN: usize = 64;
+
+/// What tells a segment from every other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Its number in its store, that of its file.
+    pub(crate) id: u64,
+    /// The store that it was written for.
+    pub(crate) store: u64,
+    /// A random number of its own. Copies of one store may go apart, and have segments of one number.
+    pub(crate) nonce: u64,
+}
+
+/// What is wrong with a file's frame, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// A version that this build does not read.
+    Version(u32),
+    /// Damage at an offset.
+    Damage(u64, String),
+}
+
+pub(super) fn damage<T>(offset: u64, what: impl Into<String>) -> Result<T, Flaw> {
+    Err(Flaw::Damage(offset, what.into()))
+}
+
+/// The head of a segment.
+pub(crate) fn encode_head(stamp: &Stamp) -> [u8; HEAD_LEN] {
+    let mut bytes = Vec::with_capacity(HEAD_LEN);
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&[0; 4]);
+    bytes.extend_from_slice(&stamp.id.to_le_bytes());
+    bytes.extend_from_slice(&stamp.store.to_le_bytes());
+    bytes.extend_from_slice(&stamp.nonce.to_le_bytes());
+    bytes.resize(HEAD_LEN - 4, 0);
+    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    let mut head = [0; HEAD_LEN];
+    head.copy_from_slice(&bytes);
+    head
+}
+
+/// Reads the head of segment `id`. Whose it is, the caller compares.
+pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
+    let Some(head) = file.get(..HEAD_LEN) else {
+        let len = file.len();
+        return damage(0, format!("a segment has at least {HEAD_BYTES} bytes, this has {len}"));
+    };
+    let mut cursor = Cursor::new(head);
+    let fields = (|| {
+        let (magic, version, _) = (cursor.array()?, cursor.u32()?, cursor.u32()?);
+        Some((
+            magic,
+            version,
+            Stamp { id: cursor.u64()?, store: cursor.u64()?, nonce: cursor.u64()? },
+        ))
+    })();
+    let Some((MAGIC, version, stamp)) = fields else {
+        return damage(0, "the first eight bytes are not those of a segment");
+    };
+    // In every version the checksum stands here: only what is sound in itself says a version that can
+    // be believed.
+    let (body, sum) = head.split_at(HEAD_LEN - 4);
+    let (expected, found) = (sum, crc32fast::hash(body).to_le_bytes());
+    if expected != found {
+        return damage(0, "the checksum of the head does not hold");
+    }
+    if version != VERSION {
+        return Err(Flaw::Version(version));
+    }
+    if stamp.id != id {
+        return damage(
+            16,
+            format!("expected the head of segment {id}, found that of {}", stamp.id),
+        );
+    }
+    if *head != encode_head(&stamp) {
+        return damage(40, "the head has fields that this version does not know");
+    }
+    Ok(stamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAMP: Stamp = Stamp { id: 4, store: u64::MAX, nonce: 1 };
+
+    fn changed(at: usize, to: u8) -> [u8; HEAD_LEN] {
+        let mut head = encode_head(&STAMP);
+        head[at] = to;
+        let sum = crc32fast::hash(&head[..60]).to_le_bytes();
+        head[60..].copy_from_slice(&sum);
+        head
+    }
+
+    #[test]
+    fn a_head_says_which_segment_it_is_and_whose() {
+        assert_eq!(parse_head(&encode_head(&STAMP), 4), Ok(STAMP));
+        assert!(matches!(parse_head(&encode_head(&STAMP), 5), Err(Flaw::Damage(16, _))));
+    }
+
+    #[test]
+    fn another_version_is_told_from_damage() {
+        for version in [1, 3] {
+            assert_eq!(parse_head(&changed(8, version), 4), Err(Flaw::Version(version.into())));
+            let mut damaged = encode_head(&STAMP);
+            damaged[8] = version;
+            assert!(matches!(parse_head(&damaged, 4), Err(Flaw::Damage(0, _))));
+        }
+    }
+
+    #[test]
+    fn a_reserved_byte_is_refused() {
+        for at in (12..16).chain(40..60) {
+            assert!(matches!(parse_head(&changed(at, 1), 4), Err(Flaw::Damage(40, _))));
+        }
+    }
+}
