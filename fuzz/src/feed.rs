@@ -207,6 +207,7 @@ fn check_item(item: &Item) {
             }
         }
         Item::Passed(kind) => assert!(!kind.is_empty()),
+        Item::Binary(captured) => assert!(!captured.url.is_empty()),
         Item::Epoch(name) => {
             assert!(!name.is_empty() && name.len() <= 256 && !name.contains(char::is_control));
         }

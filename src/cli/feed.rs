@@ -11,7 +11,7 @@ use simkeep::fingerprint::Fingerprinter;
 use simkeep::{Digest, Origin};
 
 use super::exit::Failure;
-use super::input::{Broken, Input, Item, Payload, Record, Source};
+use super::input::{Broken, Captured, Claim, Input, Item, Payload, Record, Source};
 use super::reading::Reading;
 
 /// Entries that may wait. They hold no texts, so this bounds the memory.
@@ -24,7 +24,16 @@ pub(super) struct Entry {
     pub(super) time: i64,
     pub(super) status: Option<u16>,
     pub(super) digest: Option<Digest>,
+    /// What an archive declares it to be.
+    pub(super) claim: Option<Box<Claim>>,
     pub(super) found: Found,
+}
+
+impl Entry {
+    /// That what an archive declares is not so.
+    pub(super) fn wrong(&self) -> Option<&Broken> {
+        self.claim.as_ref()?.wrong.as_ref()
+    }
 }
 
 /// What a record found.
@@ -50,6 +59,8 @@ pub(super) enum Fed {
     Epoch(String),
     /// A record of this kind has nothing to say of a page.
     Passed(&'static str),
+    /// Content that is no text.
+    Binary(Captured),
 }
 
 /// The reading thread.
@@ -103,10 +114,11 @@ impl Feed {
 }
 
 fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
-    let Record { url, time, payload, digest, status, epoch } = match item {
+    let Record { url, time, payload, digest, claim, status, epoch } = match item {
         Item::Record(record) => record,
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
+        Item::Binary(captured) => return Fed::Binary(captured),
         Item::Epoch(name) => return Fed::Epoch(name),
     };
     let found = match payload {
@@ -116,14 +128,14 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
                 Err(error) => return Fed::Broken(Broken { at: url, why: error.to_string() }),
             }
         }
-        Payload::Ready { fingerprint } => Found::Ready(fingerprint, epoch),
+        Payload::Ready { fingerprint } => Found::Ready(fingerprint, epoch.map(String::from)),
         Payload::Restated { fingerprint } => {
-            Found::Restated(fingerprint, epoch.unwrap_or_default())
+            Found::Restated(fingerprint, epoch.map(String::from).unwrap_or_default())
         }
         Payload::NotModified => Found::NotModified,
         Payload::Gone => Found::Gone,
         Payload::Failed => Found::Failed,
         Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
     };
-    Fed::Entry(Entry { url, time, status, digest, found })
+    Fed::Entry(Entry { url, time, status, digest, claim, found })
 }

@@ -21,6 +21,7 @@ use super::feed::{Entry, Fed, Feed, Found};
 use super::incoming::{Epochs, Made};
 use super::ingest::{check, parse_epoch};
 use super::input::{Broken, Source};
+use super::named::Named;
 use super::output::Output;
 use super::reading::Reading;
 use super::words::{bytes, count};
@@ -86,9 +87,11 @@ impl Load {
         let mut taken = taken.into_inner();
         // Why the stream ended says more than that it did.
         let loaded = loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)))?;
-        taken.say_unnamed();
-        let Taken { broken, passed, restated, .. } = taken;
-        let summary = Summary { loaded, restated, broken, passed, elapsed };
+        let rest = [taken.broken.rest(), taken.wrong.rest()];
+        rest.into_iter().flatten().for_each(|message| say(&message));
+        let Taken { broken, wrong, passed, restated, .. } = taken;
+        let (broken, wrong_digests) = (broken.count(), wrong.count());
+        let summary = Summary { loaded, restated, broken, wrong_digests, passed, elapsed };
         store.close()?;
         if self.common.json {
             output.object(&summary.object())?;
@@ -179,9 +182,6 @@ impl Part<'_> {
     }
 }
 
-/// Broken records that are named.
-const NAMED: u64 = 20;
-
 /// What has come so far.
 struct Taken<'s> {
     store: &'s Store,
@@ -191,7 +191,8 @@ struct Taken<'s> {
     epochs: Epochs<'s>,
     /// Records that are no visits, but restated.
     restated: u64,
-    broken: u64,
+    broken: Named,
+    wrong: Named,
     passed: BTreeMap<&'static str, u64>,
     /// Why the stream ended early.
     failure: Option<Failure>,
@@ -210,7 +211,8 @@ impl<'s> Taken<'s> {
             ready_made,
             skip_broken,
             restated: 0,
-            broken: 0,
+            broken: Named::broken(),
+            wrong: Named::wrong(),
             passed: BTreeMap::new(),
             failure: None,
         }
@@ -226,6 +228,8 @@ impl<'s> Taken<'s> {
     fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Told>> {
         match fed {
             Fed::Entry(entry) => {
+                let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
+                wrong.into_iter().for_each(|message| say(&message));
                 let url = entry.url.clone();
                 match self.told(entry) {
                     Ok(Some(told)) => Some(Ok(told)),
@@ -241,31 +245,28 @@ impl<'s> Taken<'s> {
                 *self.passed.entry(kind).or_default() += 1;
                 None
             }
+            Fed::Binary(_) => {
+                *self.passed.entry("binary").or_default() += 1;
+                None
+            }
             Fed::Epoch(name) => self.epochs.named(&name).err().map(Err),
         }
     }
 
-    fn broken(&mut self, Broken { at, why }: Broken) -> Option<simkeep::Result<Told>> {
-        self.broken += 1;
+    fn broken(&mut self, broken: Broken) -> Option<simkeep::Result<Told>> {
+        let message = self.broken.add(&broken);
         if !self.skip_broken {
+            let Broken { at, why } = broken;
             let why = format!("{at}: {why}; nothing was stored, see --skip-broken");
             return Some(self.fail(Failure::Broken(why)));
         }
-        if self.broken <= NAMED {
-            say(&format!("{at}: {why}; skipped"));
-        }
+        message.into_iter().for_each(|message| say(&message));
         None
-    }
-
-    fn say_unnamed(&self) {
-        if let Some(more @ 1..) = self.broken.checked_sub(NAMED) {
-            say(&format!("{} more broken records were skipped", count(more)));
-        }
     }
 
     /// What an entry tells; none of a revisit.
     fn told(&mut self, entry: Entry) -> simkeep::Result<Option<Told>> {
-        let Entry { url, time, status, digest, found } = entry;
+        let Entry { url, time, status, digest, found, .. } = entry;
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let mut also = None;
         let seen = match found {
@@ -342,6 +343,7 @@ struct Summary {
     /// Records that are no visits, but restated.
     restated: u64,
     broken: u64,
+    wrong_digests: u64,
     passed: BTreeMap<&'static str, u64>,
     elapsed: Duration,
 }
@@ -369,6 +371,7 @@ impl Summary {
             "segment_bytes": self.loaded.bytes,
             "passed_over": self.passed,
             "broken": self.broken,
+            "wrong_digests": self.wrong_digests,
             "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
             "observations_per_second": self.per_second().round(),
         })
@@ -398,6 +401,9 @@ impl Summary {
         }
         if self.broken > 0 {
             line("broken", self.broken, "skipped");
+        }
+        if self.wrong_digests > 0 {
+            line("wrong digests", self.wrong_digests, "their own are used");
         }
         lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]

@@ -20,6 +20,7 @@ mod incoming;
 mod ingest;
 mod input;
 mod load;
+mod named;
 mod near;
 mod origin;
 mod output;

@@ -3,8 +3,10 @@
 #![cfg(test)]
 #![cfg(feature = "cli")]
 
+mod archive;
 mod ask;
 mod df;
+mod digest;
 mod epoch;
 mod export;
 mod fingerprint;

@@ -2,40 +2,10 @@
 
 use super::*;
 
-const A: &str = "sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-const B: &str = "sha1:BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
+use super::archive::{self, response, revisit, sha1};
 
-fn record(headers: &[(&str, &str)], block: &str) -> String {
-    let mut record = String::from("WARC/1.1\r\n");
-    for (name, value) in headers {
-        record += &format!("{name}: {value}\r\n");
-    }
-    record + &format!("Content-Length: {}\r\n\r\n{block}\r\n\r\n", block.len())
-}
-
-fn response(url: &str, day: u32, digest: &str, text: &str) -> String {
-    let headers = [
-        ("WARC-Type", "response"),
-        ("WARC-Target-URI", url),
-        ("WARC-Date", &format!("2024-01-{day:02}T00:00:00Z")),
-        ("WARC-Payload-Digest", digest),
-        ("Content-Type", "application/http;msgtype=response"),
-    ];
-    record(&headers, &format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{text}"))
-}
-
-fn revisit(url: &str, day: u32, more: &[(&str, &str)]) -> String {
-    let profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
-    let day = format!("2024-01-{day:02}T00:00:00Z");
-    let mut headers = vec![
-        ("WARC-Type", "revisit"),
-        ("WARC-Target-URI", url),
-        ("WARC-Date", day.as_str()),
-        ("WARC-Profile", profile),
-    ];
-    headers.extend(more);
-    record(&headers, "HTTP/1.1 200 OK\r\n\r\n")
-}
+const FIRST: &str = "the first text of this page";
+const OTHER: &str = "and quite another text that came later";
 
 fn ingest(place: &Place, archive: &str) -> Value {
     let path = place.write("crawl.warc", archive);
@@ -50,13 +20,14 @@ fn verdicts(place: &Place, url: &str) -> Vec<String> {
 #[test]
 fn a_revisit_counts_as_the_content_of_its_original() {
     let place = Place::new();
-    let digest = |digest| [("WARC-Payload-Digest", digest)];
+    let first = sha1(FIRST);
+    let digest = [("WARC-Payload-Digest", first.as_str())];
     let archive = [
-        response("http://a/", 1, A, "the first text of this page"),
-        revisit("http://a/", 2, &digest(A)),
-        response("http://a/", 3, B, "and quite another text that came later"),
-        revisit("http://a/", 4, &digest(A)),
-        revisit("http://a/", 5, &digest(A)),
+        response("http://a/", 1, &first, FIRST),
+        revisit("http://a/", 2, &digest),
+        response("http://a/", 3, &sha1(OTHER), OTHER),
+        revisit("http://a/", 4, &digest),
+        revisit("http://a/", 5, &digest),
     ]
     .concat();
     let summary = ingest(&place, &archive);
@@ -71,12 +42,13 @@ fn a_revisit_counts_as_the_content_of_its_original() {
 #[test]
 fn a_revisit_may_repeat_another_page() {
     let place = Place::new();
+    let digest = sha1(FIRST);
     let archive = [
-        response("http://a/", 1, A, "the text of both pages"),
+        response("http://a/", 1, &digest, FIRST),
         revisit(
             "http://b/",
             2,
-            &[("WARC-Payload-Digest", A), ("WARC-Refers-To-Target-URI", "http://a/")],
+            &[("WARC-Payload-Digest", &digest), ("WARC-Refers-To-Target-URI", "http://a/")],
         ),
         revisit(
             "http://c/",
@@ -97,15 +69,179 @@ fn a_revisit_may_repeat_another_page() {
 #[test]
 fn a_revisit_without_its_original_keeps_what_it_says() {
     let place = Place::new();
-    let alone = [("WARC-Payload-Digest", A)];
+    let digest = sha1(FIRST);
+    let alone = [("WARC-Payload-Digest", digest.as_str())];
     let summary = ingest(&place, &revisit("http://a/", 2, &alone));
     assert_eq!(summary["revisits_without_original"], 1);
     let export = place.export();
     assert!(export.contains(r#""seen":"not-modified""#) && export.contains("digest"), "{export}");
     // What came later does not make another visit of it.
-    let both = revisit("http://a/", 2, &alone) + &response("http://a/", 1, A, "the text");
+    let both = revisit("http://a/", 2, &alone) + &response("http://a/", 1, &digest, FIRST);
     assert_eq!(ingest(&place, &both)["known"], 1);
     let summary = ingest(&place, &both);
     assert_eq!((&summary["known"], &summary["revisits_without_original"]), (&2.into(), &0.into()));
     assert_eq!(place.export().lines().count(), 2);
+}
+
+/// Whether it is meant is not known: the same digest, on whichever page, is the same content.
+#[test]
+fn an_original_on_another_page_is_found_while_it_is_remembered() {
+    let place = Place::new();
+    let digest = sha1(FIRST);
+    let alone = [("WARC-Payload-Digest", digest.as_str())];
+    let both = response("http://a/", 1, &digest, FIRST) + &revisit("http://b/", 2, &alone);
+    let summary = ingest(&place, &both);
+    assert_eq!((&summary["first"], &summary["exact_copies"]), (&2.into(), &1.into()));
+    assert_eq!(summary["revisits_without_original"], 0);
+    assert_eq!(ingest(&place, &both)["known"], 2);
+    // It does not matter what else is ingested with it.
+    assert_eq!(ingest(&place, &revisit("http://b/", 2, &alone))["known"], 1);
+    let summary = ingest(&place, &revisit("http://c/", 2, &alone));
+    assert_eq!(summary["revisits_without_original"], 1);
+}
+
+#[test]
+fn a_digest_of_another_algorithm_names_an_original_as_well() {
+    let digest = "sha256:5cd0b9d6b2d0f0d0c57a0b7a2cbb27b2d61d6a2d6c3b8a5f3f5b1de3e4a0e3c1";
+    for declared in [archive::sha256(FIRST), archive::md5(FIRST)] {
+        let place = Place::new();
+        let alone = [("WARC-Payload-Digest", declared.as_str())];
+        let referring = |time| {
+            let to = ("WARC-Refers-To-Target-URI", "http://a/");
+            [alone[0], to, ("WARC-Refers-To-Date", time)]
+        };
+        let archive = [
+            response("http://a/", 1, &declared, FIRST),
+            response("http://a/", 3, &archive::sha256(OTHER), OTHER),
+            revisit("http://a/", 4, &alone),
+            revisit("http://b/", 5, &alone),
+        ]
+        .concat();
+        let summary = ingest(&place, &archive);
+        assert_eq!((&summary["wrong_digests"], &summary["reverted"]), (&0.into(), &1.into()));
+        assert_eq!((&summary["first"], &summary["exact_copies"]), (&2.into(), &1.into()));
+        // What is kept is of one algorithm.
+        let kept = sha1(FIRST)[5..37].to_owned();
+        assert_eq!(place.run(&["history", "http://b/", "--json"]).objects()[0]["digest"], kept);
+        assert_eq!(ingest(&place, &archive)["known"], 4);
+
+        // Later on by the page and the time that it names, where it names them.
+        let later = revisit("http://c/", 6, &referring("2024-01-01T00:00:00Z"));
+        assert_eq!(ingest(&place, &later)["first"], 1);
+        assert_eq!(place.run(&["history", "http://c/", "--json"]).objects()[0]["digest"], kept);
+        let wrong = revisit("http://d/", 6, &referring("2024-01-02T00:00:00Z"));
+        let unknown = revisit("http://d/", 7, &[("WARC-Payload-Digest", digest)]);
+        let summary = ingest(&place, &(wrong + &unknown));
+        assert_eq!(summary["revisits_without_original"], 2);
+        let export = place.export();
+        assert!(!export.contains(&declared[7..20]), "{export}");
+    }
+}
+
+#[test]
+fn what_repeats_something_that_was_passed_over_is_passed_over() {
+    let place = Place::new();
+    let image = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n";
+    let bytes = "HTTP/1.1 200 OK\r\n\r\na\0b";
+    let digests = ["one", "two", "three"].map(sha1);
+    let named = |digest: &'static str| [("WARC-Payload-Digest", digest)];
+    let [one, two, three] = digests.map(|digest| named(String::leak(digest)));
+    let to_it = [
+        ("WARC-Refers-To-Target-URI", "http://a/2"),
+        ("WARC-Refers-To-Date", "2024-01-01T00:00:00Z"),
+    ];
+    let archive = [
+        archive::of("response", "http://a/1", 1, &one, image),
+        archive::of("response", "http://a/2", 1, &two, bytes),
+        archive::of("revisit", "http://a/1", 2, &one, ""),
+        archive::of("revisit", "http://a/2", 2, &two, "HTTP/1.1 200 OK\r\n\r\n"),
+        archive::of("revisit", "http://a/3", 2, &three, image),
+        archive::of("revisit", "http://a/4", 2, &to_it, ""),
+        response("http://a/5", 1, &sha1(FIRST), FIRST),
+    ]
+    .concat();
+    let summary = ingest(&place, &archive);
+    assert_eq!((&summary["new"], &summary["records"]), (&1.into(), &1.into()));
+    assert_eq!(summary["passed_over"]["binary"], 6);
+    assert_eq!(place.run(&["stats", "--json"]).objects()[0]["pages"], 1);
+}
+
+/// Numbers drawn by lot, the same each time.
+fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
+    move |below| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    }
+}
+
+/// What a revisit repeats is found in what waits for its batch as it is in the store.
+#[test]
+fn the_size_of_a_batch_changes_nothing_of_what_revisits_repeat() {
+    let texts: Vec<String> = (0..4).map(|n| format!("text {n} of some words")).collect();
+    let urls = ["http://a/", "http://b/", "http://c/"];
+    for seed in 0..6 {
+        let mut below = numbers(seed);
+        let mut archive = String::new();
+        for _ in 0..60 {
+            let mut pick = |of: usize| usize::try_from(below(of as u64)).unwrap();
+            let (url, text) = (urls[pick(3)], &texts[pick(4)]);
+            let day = u32::try_from(1 + pick(28)).unwrap();
+            let digest = match pick(5) {
+                0 => archive::sha256(text),
+                1 => sha1("what nobody has seen"),
+                _ => sha1(text),
+            };
+            let to = format!("2024-01-{:02}T00:00:00Z", 1 + pick(28));
+            let all = [
+                ("WARC-Payload-Digest", digest.as_str()),
+                ("WARC-Refers-To-Target-URI", urls[pick(3)]),
+                ("WARC-Refers-To-Date", to.as_str()),
+            ];
+            archive += &match pick(4) {
+                0 => response(url, day, &digest, text),
+                1 => revisit(url, day, &all),
+                2 => revisit(url, day, &all[1..]),
+                _ => revisit(url, day, &all[..1]),
+            };
+        }
+        let exports = ["1", "7", "1000"].map(|batch| {
+            let place = Place::new();
+            let path = place.write("crawl.warc", &archive);
+            let args = ["ingest", &path, "--json", "--batch", batch];
+            place.run(&args);
+            let export = place.export();
+            assert_eq!(place.run(&args).objects()[0]["known"], 60, "{seed}");
+            assert_eq!(place.export(), export, "{seed}");
+            export
+        });
+        assert!(exports[0] == exports[1] && exports[0] == exports[2], "{seed}");
+    }
+}
+
+/// An archive may say of one page very often that it is what it was.
+#[test]
+fn revisits_of_one_page_take_the_time_of_as_many_responses() {
+    const COUNT: usize = 3000;
+    let times =
+        (0..COUNT).map(|n| format!("2024-01-01T{:02}:{:02}:{:02}Z", n / 3600, n / 60 % 60, n % 60));
+    let times: Vec<String> = times.collect();
+    let digests = [FIRST, OTHER].map(sha1);
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+    let whole = [FIRST, OTHER].map(|text| format!("{head}{text}"));
+    let archive = |kind: &str| {
+        let record = |(n, time): (usize, &String)| {
+            let kind = if n < 2 { "response" } else { kind };
+            let block = if kind == "revisit" { head } else { &whole[n % 2] };
+            archive::at(kind, "http://a/", time, &[("WARC-Payload-Digest", &digests[n % 2])], block)
+        };
+        times.iter().enumerate().map(record).collect::<String>()
+    };
+    let [responses, revisits] = ["response", "revisit"].map(|kind| {
+        let (place, since) = (Place::new(), std::time::Instant::now());
+        assert_eq!(ingest(&place, &archive(kind))["reverted"], COUNT - 2);
+        since.elapsed()
+    });
+    // What else runs beside the tests may have the processor meanwhile.
+    let allowed = 2 * responses + std::time::Duration::from_secs(2);
+    assert!(revisits < allowed, "{revisits:?}, as responses {responses:?}");
 }

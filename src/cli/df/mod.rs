@@ -83,7 +83,7 @@ impl Iterator for Texts {
                     exit::say(&format!("{}: {}", broken.at, broken.why));
                     self.broken += 1;
                 }
-                Some(input::Item::Passed(_) | input::Item::Epoch(_)) => {}
+                Some(input::Item::Passed(_) | input::Item::Binary(_) | input::Item::Epoch(_)) => {}
                 None => {
                     let broken = std::mem::take(&mut self.broken);
                     if broken > 0 {

@@ -4,8 +4,12 @@
 //! ([`observer`]), so that neither waits for the other as long as there is work. The order of the
 //! records is kept: a run that was interrupted and is begun again ends with the same store.
 
+mod histories;
 mod observer;
+mod originals;
+mod pending;
 mod progress;
+mod revisit;
 mod summary;
 
 use std::ffi::OsString;
@@ -50,6 +54,10 @@ What it reads, plain or packed with gzip or zstd:
               32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"not-modified\", \"gone\" or \"failed\";
               \"t\" in seconds since 1970 or RFC 3339; \"status\" if known; other keys are ignored
   archives    WARC, WET and ARC: responses, revisits, resources and conversions
+
+What an archive declares is checked: a wrong digest is named and counted, and the true one is kept (128
+bits of the SHA-1). A revisit counts as the content that it repeats, where that is found: in its
+page's history, in that of the page it refers to, or among the last contents of the same run.
 
 Texts get fingerprints of the newest epoch that is simkeep's own, and if the one before has not ended,
 of that too: see `simkeep epoch`.
@@ -134,7 +142,10 @@ impl Ingest {
     ) -> Result<Option<Broken>, Failure> {
         loop {
             match feed.entries.recv_timeout(IDLE) {
-                Ok(Fed::Entry(entry)) => observer.take(entry)?,
+                Ok(Fed::Entry(entry)) => {
+                    entry.wrong().into_iter().for_each(|wrong| progress.wrong(wrong));
+                    observer.take(entry)?;
+                }
                 Ok(Fed::Broken(broken)) => {
                     observer.summary.broken += 1;
                     if self.strict {
@@ -144,6 +155,7 @@ impl Ingest {
                     progress.broken(&broken);
                 }
                 Ok(Fed::Passed(kind)) => observer.summary.passed(kind),
+                Ok(Fed::Binary(captured)) => observer.binary(&captured),
                 Ok(Fed::Epoch(name)) => observer.epoch(&name)?,
                 Err(RecvTimeoutError::Timeout) => observer.flush()?,
                 Err(RecvTimeoutError::Disconnected) => {

@@ -2,12 +2,17 @@
 
 use std::num::NonZeroUsize;
 
-use simkeep::{Content, Digest, Epoch, Observation, Origin, Seen, Store, Visit};
+use simkeep::{Content, Digest, Origin, Seen, Store, Visit};
 
 use super::Failure;
+use super::histories::Histories;
+use super::originals::{Original, Originals};
+use super::pending::Pending;
+use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::cli::feed::{Entry, Found};
-use crate::cli::incoming::{Epochs, Made};
+use crate::cli::incoming::Epochs;
+use crate::cli::input::Captured;
 
 /// Observes entries in their order.
 pub(super) struct Observer<'a> {
@@ -19,20 +24,9 @@ pub(super) struct Observer<'a> {
     epochs: Epochs<'a>,
     batch: NonZeroUsize,
     pending: Vec<Pending>,
+    histories: Histories,
+    originals: Originals,
     pub(super) summary: Summary,
-}
-
-/// An observation that waits for its batch.
-struct Pending {
-    url: String,
-    visit: Visit,
-    also: Option<Made>,
-}
-
-impl Pending {
-    fn observation(&self) -> Observation<'_> {
-        Observation { url: &self.url, visit: self.visit, also: self.also }
-    }
 }
 
 impl<'a> Observer<'a> {
@@ -50,14 +44,17 @@ impl<'a> Observer<'a> {
             epochs: Epochs::new(store, origins),
             batch,
             pending: Vec::new(),
+            histories: Histories::default(),
+            originals: Originals::default(),
             summary: Summary::default(),
         }
     }
 
     /// Takes an entry; it is observed with its batch.
     pub(super) fn take(&mut self, entry: Entry) -> Result<(), Failure> {
-        let Entry { url, time, status, digest, found } = entry;
         self.summary.records += 1;
+        self.summary.wrong_digests += u64::from(entry.wrong().is_some());
+        let Entry { url, time, status, digest, claim, found } = entry;
         let mut also = None;
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let seen = match found {
@@ -66,6 +63,8 @@ impl<'a> Observer<'a> {
                 let Some(((fingerprint, epoch), other)) = made else { return Ok(()) };
                 also = other;
                 let seen = content(fingerprint, epoch);
+                let original = Original { content: seen, also };
+                self.originals.saw(&url, claim.as_deref(), original);
                 if also.is_some() && self.is_known(&url, time, status, digest)? {
                     // Told before, when there was another epoch: that it was seen is known.
                     also = None;
@@ -89,15 +88,11 @@ impl<'a> Observer<'a> {
                 let revisit = Revisit {
                     url: &url,
                     time,
-                    digest,
+                    declared: claim.as_ref().map(|claim| &claim.declared),
                     refers_to: refers_to.as_deref(),
                     refers_time,
                 };
-                // What it is found to repeat must not depend on what the batch still holds.
-                if self.pending.iter().any(|pending| revisit.concerns(&pending.url)) {
-                    self.flush()?;
-                }
-                match revisit.resolve(self.store)? {
+                match self.resolve(&revisit)? {
                     Resolved::Known => {
                         self.summary.known += 1;
                         return Ok(());
@@ -105,6 +100,13 @@ impl<'a> Observer<'a> {
                     Resolved::Content(content, other) => {
                         also = other;
                         Seen::Content(content)
+                    }
+                    Resolved::Binary => {
+                        // It has nothing to say of a page after all.
+                        self.summary.records -= 1;
+                        let declared = claim.map(|claim| claim.declared);
+                        self.binary(&Captured { url, time, declared });
+                        return Ok(());
                     }
                     Resolved::Nothing => {
                         self.summary.revisits_alone += 1;
@@ -124,8 +126,33 @@ impl<'a> Observer<'a> {
             }
             seen => seen,
         };
-        self.pending.push(Pending { url, visit: Visit { time, seen, status }, also });
+        let pending = Pending { url, visit: Visit { time, seen, status }, also };
+        self.histories.told(&pending);
+        self.pending.push(pending);
         if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
+    }
+
+    /// Takes content that is no text: what repeats it is none either.
+    pub(super) fn binary(&mut self, captured: &Captured) {
+        self.summary.passed("binary");
+        self.originals.passed(captured);
+    }
+
+    /// Finds what a record repeats: in the store and in what waits, as if that were stored.
+    fn resolve(&mut self, revisit: &Revisit<'_>) -> Result<Resolved, Failure> {
+        let concerned = |url: &str| url == revisit.url || revisit.refers_to == Some(url);
+        // Of which content it is, when it waits, the store alone knows.
+        let restated = |pending: &Pending| pending.visit.seen.is_restated();
+        if self.pending.iter().any(|pending| restated(pending) && concerned(&pending.url)) {
+            self.flush()?;
+        }
+        let mut known = Known {
+            store: self.store.snapshot(),
+            pending: &self.pending,
+            histories: &mut self.histories,
+            originals: &self.originals,
+        };
+        Ok(revisit.resolve(&mut known)?)
     }
 
     /// Whether a visit at this time is known, with the content of this digest in whatever epoch.
@@ -160,97 +187,6 @@ impl<'a> Observer<'a> {
         }
         self.pending.clear();
         Ok(())
-    }
-}
-
-/// A record that says: the same content as before.
-struct Revisit<'a> {
-    url: &'a str,
-    time: i64,
-    digest: Option<Digest>,
-    refers_to: Option<&'a str>,
-    refers_time: Option<i64>,
-}
-
-/// What a revisit repeats.
-enum Resolved {
-    /// It was observed before.
-    Known,
-    /// Content, by its newest fingerprint of an epoch that lives, and the one before.
-    Content(Content, Option<(u64, Epoch)>),
-    /// Its original is not in the store.
-    Nothing,
-}
-
-impl Revisit<'_> {
-    /// Whether what is known of a page matters to this.
-    fn concerns(&self, url: &str) -> bool {
-        self.url == url || self.refers_to == Some(url)
-    }
-
-    /// Finds the original: in the page's own history, else in that of the page it refers to; for a
-    /// record without a digest, only there. Whether it is known must not depend on what came after
-    /// it, so that an ingest that was interrupted can be begun again.
-    fn resolve(&self, store: &Store) -> Result<Resolved, Failure> {
-        let epochs = store.epochs();
-        let ended = |content: &Content| {
-            epochs.iter().any(|info| info.epoch == content.epoch && info.retired)
-        };
-        if let Some(digest) = self.digest
-            && let Some(page) = store.latest(self.url)?
-            && page.last.time < self.time
-            && let Some(content) = page.content
-            && content.digest == Some(digest)
-            && !ended(&content)
-        {
-            // The usual case: nothing has changed since, so no history needs to be read.
-            return Ok(Resolved::Content(content, None));
-        }
-        let own = visits(store, self.url)?;
-        let mut repeated = match self.digest {
-            Some(_) => self.repeated(&own),
-            None => Vec::new(),
-        };
-        if let (true, Some(url)) = (repeated.is_empty(), self.refers_to) {
-            repeated = self.repeated(&visits(store, url)?);
-        }
-        let is_this = |visit: &Visit| match &visit.seen {
-            Seen::Content(content) => repeated.iter().any(|v| v.seen.content() == Some(content)),
-            Seen::NotModified { digest } => *digest == self.digest,
-            Seen::Gone | Seen::Failed | Seen::Restated(_) => false,
-        };
-        if own.iter().any(|visit| visit.time == self.time && is_this(visit)) {
-            return Ok(Resolved::Known);
-        }
-        // The last until then, or else the first.
-        let until = repeated.iter().rev().find(|visit| visit.time <= self.time);
-        let Some(original) = until.or(repeated.first()) else { return Ok(Resolved::Nothing) };
-        let url =
-            if own.contains(original) { self.url } else { self.refers_to.unwrap_or(self.url) };
-        // Its fingerprints, of which those of epochs that have ended are no use.
-        let of = |visit: &Visit| (visit.time, visit.seen.digest());
-        let history = store.history(url)?;
-        let same = history.iter().map(|v| v.visit).filter(|visit| of(visit) == of(original));
-        let mut contents: Vec<Content> =
-            same.filter_map(|visit| visit.seen.content().copied()).filter(|c| !ended(c)).collect();
-        contents.sort_by_key(|content| content.epoch.count());
-        let newest = contents.pop();
-        let before =
-            newest.and_then(|newest| contents.into_iter().rfind(|c| c.epoch != newest.epoch));
-        Ok(newest.map_or(Resolved::Nothing, |newest| {
-            Resolved::Content(newest, before.map(|c| (c.fingerprint, c.epoch)))
-        }))
-    }
-
-    /// The visits that this may repeat: those with its digest; for a record without one, those at
-    /// the time that it names.
-    fn repeated(&self, visits: &[Visit]) -> Vec<Visit> {
-        let repeated = |visit: &&Visit| match (visit.seen.content(), self.digest) {
-            (Some(content), Some(digest)) => content.digest == Some(digest),
-            (Some(_), None) => Some(visit.time) == self.refers_time,
-            (None, _) => false,
-        };
-        visits.iter().filter(repeated).copied().collect()
     }
 }
 

@@ -8,24 +8,25 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::summary::Summary;
 use crate::cli::exit::say;
 use crate::cli::input::{Broken, Source};
+use crate::cli::named::Named;
 use crate::cli::words::count;
 
-/// Broken records that are named.
-const NAMED: u64 = 20;
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 
 pub(super) struct Progress {
     started: Instant,
     bar: ProgressBar,
     drawn: Instant,
-    broken: u64,
+    broken: Named,
+    wrong: Named,
 }
 
 impl Progress {
     pub(super) fn new(sources: &[Source]) -> Progress {
         let started = Instant::now();
         let bar = if io::stderr().is_terminal() { bar(sources) } else { ProgressBar::hidden() };
-        Progress { started, bar, drawn: started, broken: 0 }
+        let (broken, wrong) = (Named::broken(), Named::wrong());
+        Progress { started, bar, drawn: started, broken, wrong }
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -34,11 +35,18 @@ impl Progress {
 
     /// Names a broken record, unless very many have been named.
     pub(super) fn broken(&mut self, broken: &Broken) {
-        self.broken += 1;
-        if self.broken <= NAMED {
-            let Broken { at, why } = broken;
-            self.bar.suspend(|| say(&format!("{at}: {why}; skipped")));
-        }
+        let message = self.broken.add(broken);
+        self.say(message);
+    }
+
+    /// The same of a digest that is not that of what it stands beside.
+    pub(super) fn wrong(&mut self, wrong: &Broken) {
+        let message = self.wrong.add(wrong);
+        self.say(message);
+    }
+
+    fn say(&self, message: Option<String>) {
+        message.into_iter().for_each(|message| self.bar.suspend(|| say(&message)));
     }
 
     pub(super) fn show(&mut self, bytes: u64, summary: &Summary) {
@@ -52,12 +60,11 @@ impl Progress {
         self.bar.set_message(format!("{records} records, {rate:.0} a second"));
     }
 
-    /// Takes the bar away, and says how many broken records were not named.
+    /// Takes the bar away, and says how many complaints were not made.
     pub(super) fn finish(&mut self) {
         self.bar.finish_and_clear();
-        if let Some(more @ 1..) = self.broken.checked_sub(NAMED) {
-            say(&format!("{} more broken records were skipped", count(more)));
-        }
+        let rest = [self.broken.rest(), self.wrong.rest()];
+        rest.into_iter().flatten().for_each(|message| say(&message));
     }
 }
 

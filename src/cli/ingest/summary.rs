@@ -32,10 +32,12 @@ pub(super) struct Summary {
     near: u64,
     /// Observations with other pages of exactly their content.
     copies: u64,
-    /// Revisits whose original is not in the store.
+    /// Revisits whose original was not found.
     pub(super) revisits_alone: u64,
     passed: BTreeMap<&'static str, u64>,
     pub(super) broken: u64,
+    /// Records whose content does not have the digest that an archive declares.
+    pub(super) wrong_digests: u64,
     /// Bytes read, as they stand in the files.
     pub(super) bytes: u64,
     pub(super) elapsed: Duration,
@@ -102,6 +104,7 @@ impl Summary {
             "revisits_without_original": self.revisits_alone,
             "passed_over": self.passed,
             "broken": self.broken,
+            "wrong_digests": self.wrong_digests,
             "bytes": self.bytes,
             "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
             "observes_per_second": self.per_second().round(),
@@ -130,7 +133,7 @@ impl Summary {
             ("out of order", self.out_of_order, "not after the last visit of their page"),
             ("restated", self.restated, "of what was seen before, in another epoch"),
             ("not seen before", self.missing, "so not restated"),
-            ("revisits alone", self.revisits_alone, "their original is not in the store"),
+            ("revisits alone", self.revisits_alone, "their original was not found"),
         ] {
             if number > 0 {
                 line(name, number, remark);
@@ -145,6 +148,9 @@ impl Summary {
         }
         if self.broken > 0 {
             line("broken", self.broken, "skipped");
+        }
+        if self.wrong_digests > 0 {
+            line("wrong digests", self.wrong_digests, "their own are used");
         }
         lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]

@@ -1,9 +1,8 @@
 //! ARC archives, versions 1 and 2.
 
 use super::block::Block;
-use super::capture::Capture;
 use super::stream::{Line, Place, Stream};
-use super::{Broken, Fault, Item, escape, time, url};
+use super::{Broken, Captured, Fault, Item, escape, time, url};
 
 const LINE_BYTES_MAX: usize = 64 << 10;
 
@@ -121,11 +120,11 @@ impl Arc {
     }
 }
 
-fn capture(header: &Header<'_>) -> Result<Capture, String> {
+fn capture(header: &Header<'_>) -> Result<Captured, String> {
     url::check(header.url)?;
     let time = time::compact(header.date)
         .ok_or_else(|| format!("the date is \"{}\"", escape(header.date)))?;
-    Ok(Capture { url: header.url.to_string(), time, digest: None })
+    Ok(Captured { url: header.url.to_string(), time, declared: None })
 }
 
 impl Iterator for Arc {
@@ -201,7 +200,7 @@ mod tests {
         assert_eq!(items[0], Item::Passed("filedesc"));
         let Item::Record(record) = &items[1] else { panic!() };
         assert_eq!((record.time, record.status), (1_577_836_800_000, Some(200)));
-        assert_eq!(record.digest, Some(digest::of_payload(b"one")));
+        assert_eq!(record.digest, Some(digest::of(b"one")));
     }
 
     #[test]

@@ -1,45 +1,32 @@
 //! What an archive has captured: the same in WARC and ARC.
 
-use simkeep::Digest;
+use std::borrow::Cow;
 
 use super::block::Block;
 use super::content::{self, Kind};
 use super::http::{self, HEAD_BYTES_MAX, Head, Meaning};
-use super::{Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest};
+use super::{
+    Broken, Captured, Claim, Declared, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest,
+    escape,
+};
 
-/// What the archive's own header says of a record.
-pub(super) struct Capture {
-    /// The page.
-    pub(super) url: String,
-    /// Milliseconds since 1970.
-    pub(super) time: i64,
-    /// Which exact content, if the header tells.
-    pub(super) digest: Option<Digest>,
-}
-
-impl Capture {
+impl Captured {
+    /// A record that has nothing to say of content, or only that it is that of another.
     fn item(self, payload: Payload, status: Option<u16>) -> Item {
-        let digest = match payload {
-            Payload::Text(_)
-            | Payload::Ready { .. }
-            | Payload::Restated { .. }
-            | Payload::Revisit { .. } => self.digest,
+        let declared = match payload {
+            Payload::Revisit { .. } => self.declared,
             // The digest of an answer without content would name the empty content.
-            Payload::NotModified | Payload::Gone | Payload::Failed => None,
+            _ => None,
         };
-        Item::Record(Record {
-            url: self.url,
-            time: self.time,
-            payload,
-            digest,
-            status,
-            epoch: None,
-        })
+        let digest = declared.as_ref().and_then(Declared::kept);
+        let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
+        let Captured { url, time, .. } = self;
+        Item::Record(Record { url, time, payload, digest, claim, status, epoch: None })
     }
 
     /// What a status says without a look at the content; `Err` gives the capture back if the
     /// content counts.
-    fn by_status(self, status: u16) -> Result<Item, Capture> {
+    fn by_status(self, status: u16) -> Result<Item, Captured> {
         Ok(match http::meaning(status) {
             Meaning::Content => return Err(self),
             Meaning::NotModified => self.item(Payload::NotModified, Some(status)),
@@ -71,7 +58,7 @@ impl Capture {
         };
         let (kind, charset) = content::kind(&head.content_type);
         if kind == Kind::Binary {
-            return Ok(Item::Passed("binary"));
+            return Ok(Item::Binary(capture));
         }
         capture.text(block, buffer, &head, kind, charset, Some(head.status))
     }
@@ -85,7 +72,7 @@ impl Capture {
     ) -> Result<Item, Fault> {
         let (kind, charset) = content::kind(content_type);
         if kind == Kind::Binary {
-            return Ok(Item::Passed("binary"));
+            return Ok(Item::Binary(self));
         }
         buffer.clear();
         self.text(block, buffer, &Head::default(), kind, charset, None)
@@ -98,20 +85,20 @@ impl Capture {
         buffer: &mut Vec<u8>,
         payload: Payload,
     ) -> Result<Item, Fault> {
-        let status = read_head(block, buffer)?.ok().map(|head| head.status);
-        let capture = match status {
-            // A repeated error page or redirect is still no content.
-            Some(status) => match self.by_status(status) {
-                Ok(item) => return Ok(item),
-                Err(capture) => capture,
-            },
-            None => self,
+        let Ok(head) = read_head(block, buffer)? else { return Ok(self.item(payload, None)) };
+        // A repeated error page or redirect is still no content, and an image no text.
+        let capture = match self.by_status(head.status) {
+            Ok(item) => return Ok(item),
+            Err(capture) => capture,
         };
-        Ok(capture.item(payload, status))
+        if content::kind(&head.content_type).0 == Kind::Binary {
+            return Ok(Item::Binary(capture));
+        }
+        Ok(capture.item(payload, Some(head.status)))
     }
 
     fn text(
-        mut self,
+        self,
         block: &mut Block<'_>,
         buffer: &mut Vec<u8>,
         head: &Head,
@@ -133,12 +120,35 @@ impl Capture {
         if block.is_cut() {
             body = head.whole(body).ok_or_else(|| block.cut())?;
         }
-        let entity = head.entity(body).map_err(Fault::Record)?;
+        let joined = head.joined(body);
+        let mut fits = self.fits(body) || (matches!(joined, Cow::Owned(_)) && self.fits(&joined));
+        let entity = head.unpacked(joined).map_err(Fault::Record)?;
+        fits = fits || (head.is_packed() && self.fits(&entity));
+        // With more behind it than its own header says.
+        fits = fits || head.whole(body).is_some_and(|whole| whole != body && self.fits(whole));
         let Some(document) = content::document(&entity, kind, charset) else {
-            return Ok(Item::Passed("binary"));
+            return Ok(Item::Binary(self));
         };
-        self.digest = self.digest.or_else(|| Some(digest::of_payload(body)));
-        Ok(self.item(Payload::Text(Box::new(document)), status))
+        let kept = self.declared.as_ref().filter(|_| fits).and_then(Declared::kept);
+        let digest = Some(kept.unwrap_or_else(|| digest::of(&entity)));
+        let Captured { url, time, declared } = self;
+        let claim = declared.map(|declared| {
+            // The reader of the archive says where.
+            let wrong = (!fits).then(|| Broken {
+                at: String::new(),
+                why: format!("{}: {declared} is not the digest of what it holds", escape(&url)),
+            });
+            Box::new(Claim { declared, wrong })
+        });
+        let payload = Payload::Text(Box::new(document));
+        let epoch = None;
+        Ok(Item::Record(Record { url, time, payload, digest, claim, status, epoch }))
+    }
+
+    /// Whether the declared digest is that of some bytes. Tools digest what they get with chunks and
+    /// packed as it came, or with either or both undone, and each is right.
+    fn fits(&self, bytes: &[u8]) -> bool {
+        self.declared.as_ref().is_some_and(|declared| declared.is_of(bytes))
     }
 }
 

@@ -204,16 +204,25 @@ impl Head {
         body.get(..usize::try_from(self.length?).ok()?)
     }
 
-    /// The body with chunks and content encodings undone. Archives often keep a body already
-    /// undone under the header of the original: a body that is not what the header says is taken
-    /// as it is. One that ends early gives what there is.
-    pub(super) fn entity<'a>(&self, body: &'a [u8]) -> Result<Cow<'a, [u8]>, String> {
-        let mut entity = Cow::Borrowed(body);
-        if self.chunked
-            && let Some((joined, _)) = unchunked(body)
-        {
-            entity = Cow::Owned(joined);
+    /// The body with its chunks joined; as it is if it has none, whatever the header says. One that
+    /// ends early gives what there is.
+    pub(super) fn joined<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
+        match self.chunked.then(|| unchunked(body)).flatten() {
+            Some((joined, _)) => Cow::Owned(joined),
+            None => Cow::Borrowed(body),
         }
+    }
+
+    /// Whether the body is packed, by the header.
+    pub(super) fn is_packed(&self) -> bool {
+        !self.encodings.is_empty()
+    }
+
+    /// A body whose chunks were joined with its content encodings undone. Archives often keep a body
+    /// already undone under the header of the original: a body that is not what the header says is
+    /// taken as it is. One that ends early gives what there is.
+    pub(super) fn unpacked<'a>(&self, joined: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, String> {
+        let mut entity = joined;
         if self.encodings.len() > ENCODINGS_MAX {
             return Err(format!("packed more than {ENCODINGS_MAX} times"));
         }
@@ -304,7 +313,7 @@ mod tests {
         let bytes = [format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n").as_bytes(), body].concat();
         let head = head(&bytes, false).unwrap().unwrap();
         assert_eq!(&bytes[head.body..], body);
-        head.entity(&bytes[head.body..]).map(Cow::into_owned)
+        head.unpacked(head.joined(&bytes[head.body..])).map(Cow::into_owned)
     }
 
     #[test]
@@ -412,7 +421,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..200),
             encoding in "(gzip|deflate|br|zstd|chunked)(, (gzip|br|zstd))?",
         ) {
-            let _ = head(&bytes, true).map(|h| h.map(|h| h.entity(&bytes).map(|_| ())));
+            let _ = head(&bytes, true).map(|h| h.map(|h| h.unpacked(h.joined(&bytes)).map(|_| ())));
             let _ = entity(&format!("Content-Encoding: {encoding}\r\nTransfer-Encoding: chunked"), &bytes);
         }
 

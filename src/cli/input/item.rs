@@ -5,6 +5,7 @@ use std::io;
 use simkeep::Digest;
 use simkeep::fingerprint::Document;
 
+use super::digest::Declared;
 use super::escape;
 
 /// What a record says of its page.
@@ -46,12 +47,23 @@ pub(crate) struct Record {
     pub time: i64,
     /// What was found.
     pub payload: Payload,
-    /// Which exact content it was.
+    /// Which exact content it was: what was found, and not what an archive declares, where both are
+    /// at hand.
     pub digest: Option<Digest>,
+    /// What an archive declares it to be.
+    pub claim: Option<Box<Claim>>,
     /// The HTTP status, if known.
     pub status: Option<u16>,
     /// The name of the fingerprint's epoch, in lines of our own export.
-    pub epoch: Option<String>,
+    pub epoch: Option<Box<str>>,
+}
+
+/// What an archive declares the digest of a record's content to be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Claim {
+    pub declared: Declared,
+    /// Why it is not so, where that was looked at.
+    pub wrong: Option<Broken>,
 }
 
 /// A record that cannot be read.
@@ -72,8 +84,21 @@ pub(crate) enum Item {
     Broken(Broken),
     /// A record that says nothing of a page's content: its kind, for the count.
     Passed(&'static str),
+    /// Captured content that is no text; what repeats it is none either.
+    Binary(Captured),
     /// The name of an epoch, older than those whose names come after.
     Epoch(String),
+}
+
+/// What an archive's own header says of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Captured {
+    /// The page.
+    pub url: String,
+    /// Milliseconds since 1970.
+    pub time: i64,
+    /// Which exact content it is said to be.
+    pub declared: Option<Declared>,
 }
 
 /// Why the record in hand cannot be delivered.

@@ -112,7 +112,7 @@ fn record(object: Object<'_>) -> Result<Record, String> {
     let status =
         status.map(|s| s.ok_or_else(|| named("\"status\" is no status".into()))).transpose()?;
     let epoch = match object.epoch {
-        Some(Value::Text(name)) => Some(epoch_name(&name).map_err(named)?),
+        Some(Value::Text(name)) => Some(epoch_name(&name).map_err(named)?.into()),
         _ => None,
     };
     let known = || match &object.digest {
@@ -140,7 +140,7 @@ fn record(object: Object<'_>) -> Result<Record, String> {
             Some(Meaning::Gone) => (Payload::Gone, None),
             Some(Meaning::Failed) => (Payload::Failed, None),
             _ => {
-                let digest = digest::of_text(&text);
+                let digest = digest::of(text.as_bytes());
                 (Payload::Text(Box::new(Document::new(text))), Some(digest))
             }
         },
@@ -163,7 +163,7 @@ fn record(object: Object<'_>) -> Result<Record, String> {
             _ => return Err(named("neither \"text\" nor \"fingerprint\"".into())),
         },
     };
-    Ok(Record { url: page.into_owned(), time, payload, digest, status, epoch })
+    Ok(Record { url: page.into_owned(), time, payload, digest, claim: None, status, epoch })
 }
 
 /// The values of the keys that matter.
@@ -298,7 +298,8 @@ mod tests {
             url: "http://a/".into(),
             time: 1500,
             payload: Payload::Text(Box::new(Document::new("aé\n"))),
-            digest: Some(digest::of_text("aé\n")),
+            digest: Some(digest::of("aé\n".as_bytes())),
+            claim: None,
             status: None,
             epoch: None,
         };
@@ -316,6 +317,7 @@ mod tests {
             time: 1000,
             payload: Payload::Ready { fingerprint: 255 },
             digest: Some(Digest([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])),
+            claim: None,
             status: Some(404),
             epoch: Some("mine".into()),
         };

@@ -44,8 +44,9 @@ use std::sync::atomic::AtomicU64;
 use simkeep::fingerprint::Document;
 
 use super::escape::escape;
+pub(crate) use digest::Declared;
 use item::Fault;
-pub(crate) use item::{Broken, Item, Payload, Record};
+pub(crate) use item::{Broken, Captured, Claim, Item, Payload, Record};
 use sniff::Kind;
 use stream::Stream;
 use walk::{Walk, broken};

@@ -37,9 +37,9 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
     let Some(document) = content::document(&bytes, kind(path), None) else {
         return Ok(Item::Passed("binary"));
     };
-    let digest = Some(digest::of_text(document.text()));
+    let digest = Some(digest::of(&bytes));
     let payload = Payload::Text(Box::new(document));
-    Ok(Item::Record(Record { url, time, payload, digest, status: None, epoch: None }))
+    Ok(Item::Record(Record { url, time, payload, digest, claim: None, status: None, epoch: None }))
 }
 
 /// What the ending of a name says of a document.

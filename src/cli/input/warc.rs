@@ -1,9 +1,8 @@
 //! WARC archives (ISO 28500, versions 0.17 to 1.1), WET among them.
 
 use super::block::Block;
-use super::capture::Capture;
 use super::stream::{Line, Place, Stream};
-use super::{Broken, Fault, Item, Payload, digest, escape, time, url};
+use super::{Broken, Captured, Declared, Fault, Item, Payload, Record, escape, time, url};
 
 const LINE_BYTES_MAX: usize = 64 << 10;
 const HEADER_BYTES_MAX: usize = 256 << 10;
@@ -42,8 +41,12 @@ impl Header {
         Some(url.strip_prefix('<').and_then(|u| u.strip_suffix('>')).unwrap_or(url))
     }
 
-    fn digest(&self) -> Option<simkeep::Digest> {
-        digest::labelled(self.text("warc-payload-digest")?)
+    /// The digest that is declared of what the record holds, or repeats.
+    fn declared(&self, is_document: bool) -> Option<Declared> {
+        let payload = self.text("warc-payload-digest").and_then(Declared::parse);
+        // Where the document is all of the block, its digest does as well.
+        let block = || Declared::parse(self.text("warc-block-digest")?);
+        payload.or_else(|| if is_document { block() } else { None })
     }
 }
 
@@ -156,20 +159,23 @@ fn item(header: &Header, block: &mut Block<'_>, buffer: &mut Vec<u8>) -> Result<
         // Only the first part of its content.
         return Ok(Item::Passed("segment"));
     }
-    let capture = capture(header).map_err(Fault::Record)?;
     let content_type = header.text("content-type").unwrap_or_default();
+    // Some tools keep a whole response as a resource.
+    let is_document = matches!(kind.as_str(), "resource" | "conversion")
+        && !content_type.to_ascii_lowercase().starts_with("application/http");
+    let mut capture = capture(header, is_document).map_err(Fault::Record)?;
+    if kind != "revisit" && header.text("warc-truncated").is_some() {
+        // It may be that of the whole.
+        capture.declared = None;
+    }
     match kind.as_str() {
-        "response" => capture.response(block, buffer),
         "revisit" => capture.revisit(block, buffer, revisited(header).map_err(Fault::Record)?),
-        // Some tools keep a whole response as a resource.
-        _ if content_type.to_ascii_lowercase().starts_with("application/http") => {
-            capture.response(block, buffer)
-        }
-        _ => capture.document(block, buffer, content_type),
+        _ if is_document => capture.document(block, buffer, content_type),
+        _ => capture.response(block, buffer),
     }
 }
 
-fn capture(header: &Header) -> Result<Capture, String> {
+fn capture(header: &Header, is_document: bool) -> Result<Captured, String> {
     let Some(page) = header.url("warc-target-uri") else {
         return Err(match header.bytes("warc-target-uri") {
             Some(_) => "the URL is not UTF-8".into(),
@@ -179,7 +185,7 @@ fn capture(header: &Header) -> Result<Capture, String> {
     url::check(page)?;
     let date = header.text("warc-date").ok_or("the header has no WARC-Date")?;
     let time = time::parse(date).ok_or_else(|| format!("WARC-Date is \"{}\"", escape(date)))?;
-    Ok(Capture { url: page.to_string(), time, digest: header.digest() })
+    Ok(Captured { url: page.to_string(), time, declared: header.declared(is_document) })
 }
 
 /// What a revisit record says, by its profile.
@@ -190,7 +196,7 @@ fn revisited(header: &Header) -> Result<Payload, String> {
     }
     let refers_to = header.url("warc-refers-to-target-uri").filter(|u| url::check(u).is_ok());
     let refers_time = header.text("warc-refers-to-date").and_then(time::parse);
-    if header.digest().is_none() && refers_to.is_none() {
+    if header.declared(false).is_none() && refers_to.is_none() {
         return Err("the revisit record says neither what it repeats nor its digest".into());
     }
     Ok(Payload::Revisit { refers_to: refers_to.map(str::to_string), refers_time })
@@ -203,7 +209,14 @@ impl Iterator for Warc {
         let (place, fault) = match self.begin() {
             Ok(None) => return None,
             Ok(Some(place)) => match self.record() {
-                Ok(item) => return Some(item),
+                Ok(mut item) => {
+                    if let Item::Record(Record { claim: Some(claim), .. }) = &mut item
+                        && let Some(wrong) = &mut claim.wrong
+                    {
+                        wrong.at = self.stream.at(place);
+                    }
+                    return Some(item);
+                }
                 Err(fault) => (place, fault),
             },
             Err(fault) => fault,
@@ -221,9 +234,9 @@ impl Iterator for Warc {
 
 #[cfg(test)]
 mod tests {
+    use super::super::digest::of;
     use super::super::gzip::tests::gz;
     use super::super::stream::tests::stream;
-    use super::super::{Record, digest::of_payload};
     use super::*;
     use proptest::prelude::*;
 
@@ -258,6 +271,7 @@ mod tests {
                 Item::Record(_) => "(other)",
                 Item::Broken(_) => "(broken)",
                 Item::Passed(kind) => kind,
+                Item::Binary(_) => "binary",
                 Item::Epoch(name) => name.as_str(),
             })
             .collect()
@@ -279,7 +293,7 @@ mod tests {
             record.payload,
             Payload::Text(Box::new(simkeep::fingerprint::Document::new("some\ntext")))
         );
-        assert_eq!(record.digest, Some(of_payload(b"<p>some<p>text")));
+        assert_eq!(record.digest, Some(of(b"<p>some<p>text")));
         assert_eq!(record.status, Some(200));
     }
 
@@ -352,7 +366,7 @@ mod tests {
         let refers =
             Payload::Revisit { refers_to: Some("http://b/".into()), refers_time: Some(1000) };
         assert_eq!((record.payload, record.status), (refers, Some(200)));
-        assert_eq!(record.digest, Some(of_payload(b"")));
+        assert_eq!(record.digest, Some(of(b"")));
 
         let gone = page("revisit", "http://a/", &more, "HTTP/1.1 404 Not Found\r\n");
         assert!(matches!(only(gone), Item::Record(Record { payload: Payload::Gone, .. })));

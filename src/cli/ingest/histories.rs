@@ -1,0 +1,110 @@
+//! The histories of pages that revisits ask for, kept at hand.
+//!
+//! An archive may say of one page ten thousand times that it repeats one of two contents. To read its
+//! history each time would take time that grows with the square of that, and what waits for its batch
+//! would have to be stored before each. So the history of a page is read once, and what is told of it
+//! since is added.
+
+use std::collections::{BTreeSet, HashMap};
+
+use simkeep::{Content, Digest, Seen, Snapshot, Visit};
+
+use super::pending::Pending;
+
+/// Visits that are held, but for those of the page that was asked for last: some 30 MB.
+const HELD_MAX: usize = 1 << 18;
+/// What a page takes besides, in visits.
+const PAGE_COST: usize = 4;
+
+/// The histories of some pages, up to what was told last.
+#[derive(Default)]
+pub(super) struct Histories {
+    pages: HashMap<String, History>,
+    held: usize,
+}
+
+impl Histories {
+    /// Whether that of a page is at hand.
+    pub(super) fn have(&self, url: &str) -> bool {
+        self.pages.contains_key(url)
+    }
+
+    /// That of a page: what the store has, and what waits for its batch.
+    pub(super) fn of(
+        &mut self,
+        store: &Snapshot,
+        pending: &[Pending],
+        url: &str,
+    ) -> simkeep::Result<&History> {
+        let mut history = History::default();
+        if !self.have(url) {
+            store.history(url)?.iter().for_each(|version| history.add(version.visit));
+            let waiting = pending.iter().filter(|pending| pending.url == url);
+            waiting.flat_map(Pending::visits).for_each(|visit| history.add(visit));
+            if self.held > HELD_MAX {
+                *self = Histories::default();
+            }
+            self.held += PAGE_COST + history.visits.len();
+        }
+        Ok(self.pages.entry(url.to_owned()).or_insert(history))
+    }
+
+    /// Takes in what is told next.
+    pub(super) fn told(&mut self, pending: &Pending) {
+        if pending.visit.seen.is_restated() {
+            // Of which content it is the store alone knows.
+            self.forget(&pending.url);
+        } else if let Some(history) = self.pages.get_mut(&pending.url) {
+            let before = history.visits.len();
+            pending.visits().for_each(|visit| history.add(visit));
+            self.held += history.visits.len() - before;
+        }
+    }
+
+    /// Lets go of that of a page.
+    fn forget(&mut self, url: &str) {
+        if let Some(history) = self.pages.remove(url) {
+            self.held -= PAGE_COST + history.visits.len();
+        }
+    }
+}
+
+/// The visits of a page, found by time, and its contents by digest.
+#[derive(Default)]
+pub(super) struct History {
+    visits: BTreeSet<Visit>,
+    /// When contents with a digest were seen.
+    seen: BTreeSet<(Digest, i64)>,
+}
+
+impl History {
+    fn add(&mut self, visit: Visit) {
+        if let Seen::Content(Content { digest: Some(digest), .. }) = visit.seen {
+            self.seen.insert((digest, visit.time));
+        }
+        self.visits.insert(visit);
+    }
+
+    /// What is known of one time.
+    pub(super) fn at(&self, time: i64) -> impl Iterator<Item = &Visit> {
+        // Nothing of that time is before it.
+        let first = Visit { time, seen: Seen::Failed, status: None };
+        self.visits.range(first..).take_while(move |visit| visit.time == time)
+    }
+
+    /// The content with this digest that was seen last until a time, or else first after it: its
+    /// fingerprints in all epochs.
+    pub(super) fn with(&self, digest: Digest, time: i64) -> Vec<Content> {
+        let until = self.seen.range((digest, i64::MIN)..=(digest, time)).next_back();
+        let found = until.or_else(|| self.seen.range((digest, time)..=(digest, i64::MAX)).next());
+        let mut contents = found.map(|(_, time)| self.seen_at(*time)).unwrap_or_default();
+        contents.retain(|content| content.digest == Some(digest));
+        contents
+    }
+
+    /// The contents that were seen at a time, in order of their digests: their fingerprints in all
+    /// epochs.
+    pub(super) fn seen_at(&self, time: i64) -> Vec<Content> {
+        self.at(time).filter_map(|visit| visit.seen.content().copied()).collect()
+    }
+}

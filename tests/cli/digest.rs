@@ -1,0 +1,175 @@
+//! Which exact content a record holds, whatever is said of it.
+
+use super::archive::{md5, of, response, sha1, sha256};
+use super::*;
+
+const TEXT: &str = "some text of a page with some words in it";
+
+fn ingest(place: &Place, archive: impl AsRef<[u8]>) -> (Value, String) {
+    let path = place.write("crawl.warc", archive);
+    let ran = place.run(&["ingest", &path, "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    (ran.objects().remove(0), ran.err)
+}
+
+/// The digests of a page's visits.
+fn digests(place: &Place, url: &str) -> Vec<String> {
+    let objects = place.run(&["history", url, "--json"]).objects();
+    objects.iter().map(|object| object["digest"].as_str().unwrap().to_owned()).collect()
+}
+
+/// As it is kept.
+fn kept(content: impl AsRef<[u8]>) -> String {
+    sha1(content)["sha1:".len()..][..32].to_owned()
+}
+
+#[test]
+fn a_declared_digest_that_is_wrong_is_named_and_the_true_one_used() {
+    let other = "completely different words are standing here, one after the other";
+    for declared in [sha1(TEXT), sha256(TEXT), md5(TEXT)] {
+        let place = Place::new();
+        let archive =
+            response("http://p/", 1, &declared, TEXT) + &response("http://p/", 2, &declared, other);
+        let (summary, err) = ingest(&place, &archive);
+        assert_eq!((&summary["wrong_digests"], &summary["changed"]), (&1.into(), &1.into()));
+        assert!(err.contains("http://p/: ") && err.contains("byte 2"), "{err}");
+        assert!(err.contains(&format!("{declared} is not the digest")), "{err}");
+        assert_eq!(digests(&place, "http://p/"), [kept(TEXT), kept(other)]);
+        let shown = Place::new();
+        let path = shown.write("crawl.warc", &archive);
+        let Ran { out, err, .. } = shown.run(&["ingest", &path]);
+        assert!(
+            out.contains("wrong digests                        1  their own are used"),
+            "{out}"
+        );
+        let ran = Place::new().run(&["load", &path, "--json"]);
+        assert_eq!((&ran.objects()[0]["wrong_digests"], ran.err), (&1.into(), err));
+    }
+}
+
+#[test]
+fn very_many_wrong_digests_are_not_all_named() {
+    let place = Place::new();
+    let wrong = sha1("another text");
+    let archive: String =
+        (0..25).map(|n| response(&format!("http://p/{n}"), 1, &wrong, TEXT)).collect();
+    let (summary, err) = ingest(&place, &archive);
+    assert_eq!((&summary["wrong_digests"], err.lines().count()), (&25.into(), 21));
+    assert!(err.ends_with("simkeep: 5 more digests were wrong\n"), "{err}");
+}
+
+/// Tools digest a payload as it came, or without its chunks, or unpacked as well.
+#[test]
+fn a_digest_of_any_reading_of_a_payload_is_right() {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(TEXT.as_bytes()).unwrap();
+    let packed = packer.finish().unwrap();
+    let chunked =
+        [format!("{:x}\r\n", packed.len()).as_bytes(), &packed, b"\r\n0\r\n\r\n"].concat();
+    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n\
+                 Transfer-Encoding: chunked\r\n\r\n";
+    let block = [head.as_slice(), &chunked].concat();
+    let record = |declared: &str| {
+        let header = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://p/\r\nWARC-Date: 2020\r\n\
+             WARC-Payload-Digest: {declared}\r\nContent-Length: {}\r\n\r\n",
+            block.len()
+        );
+        [header.as_bytes(), &block, b"\r\n\r\n"].concat()
+    };
+    for content in [&chunked[..], &packed, TEXT.as_bytes()] {
+        for (declared, shown) in [
+            (sha1(content), kept(content)),
+            (sha256(content), kept(TEXT)),
+            (md5(content), kept(TEXT)),
+        ] {
+            let place = Place::new();
+            let (summary, err) = ingest(&place, record(&declared));
+            assert_eq!((&summary["wrong_digests"], err.as_str()), (&0.into(), ""));
+            assert_eq!(digests(&place, "http://p/"), [shown]);
+        }
+    }
+    let place = Place::new();
+    assert_eq!(ingest(&place, record(&sha1(&block))).0["wrong_digests"], 1);
+    assert_eq!(digests(&place, "http://p/"), [kept(TEXT)]);
+}
+
+#[test]
+fn a_record_that_was_cut_short_is_not_held_to_the_digest_of_the_whole() {
+    let place = Place::new();
+    let more = [("WARC-Payload-Digest", sha1("the whole")), ("WARC-Truncated", "length".into())];
+    let more = more.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{TEXT}");
+    let (summary, err) = ingest(&place, of("response", "http://p/", 1, &more, &block));
+    assert_eq!((&summary["wrong_digests"], err.as_str()), (&0.into(), ""));
+    assert_eq!(digests(&place, "http://p/"), [kept(TEXT)]);
+}
+
+#[test]
+fn where_the_block_is_the_document_its_digest_counts() {
+    let place = Place::new();
+    let text = ("Content-Type", "text/plain");
+    let (right, wrong) = (sha1(TEXT), sha1("another text"));
+    let archive = [
+        of("resource", "http://p/1", 1, &[text, ("WARC-Block-Digest", &right)], TEXT),
+        of("conversion", "http://p/2", 1, &[text, ("WARC-Block-Digest", &wrong)], TEXT),
+        of("resource", "http://p/3", 1, &[text, ("WARC-Payload-Digest", &wrong)], TEXT),
+    ];
+    let (summary, err) = ingest(&place, archive.concat());
+    assert_eq!((&summary["wrong_digests"], err.lines().count()), (&2.into(), 2));
+    for url in ["http://p/1", "http://p/2", "http://p/3"] {
+        assert_eq!(digests(&place, url), [kept(TEXT)]);
+    }
+}
+
+#[test]
+fn equal_bytes_have_equal_digests_whatever_they_came_from() {
+    let place = Place::new();
+    let file = place.write("pages/page.txt", TEXT);
+    let html = "<!doctype html><p>The same text, in other marks";
+    place.write("pages/page.html", html);
+    let lines = format!("{{\"url\":\"http://line/\",\"t\":1,\"text\":\"{TEXT}\"}}\n");
+    let lines = place.write("lines.jsonl", lines);
+    let archive = response("http://warc/", 1, "none", TEXT)
+        + &of("response", "http://html/", 1, &[], &format!("HTTP/1.1 200 OK\r\n\r\n{html}"));
+    let archive = place.write("crawl.warc", archive);
+    let block = format!("HTTP/1.1 200 OK\r\n\r\n{TEXT}");
+    let old = format!(
+        "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 8\n1 0 Me\nX\n\n\
+         http://arc/ 192.0.2.1 20200101000000 text/plain {}\n{block}\n",
+        block.len()
+    );
+    let old = place.write("old.arc", old);
+    place.done(&["ingest", "pages", &lines, &archive, &old]);
+    for url in [&format!("file://{file}"), "http://line/", "http://warc/", "http://arc/"] {
+        assert_eq!(digests(&place, url), [kept(TEXT)], "{url}");
+    }
+    let page = format!("file://{}", place.file("pages/page.html"));
+    for url in [page.as_str(), "http://html/"] {
+        assert_eq!(digests(&place, url), [kept(html)], "{url}");
+    }
+}
+
+/// A header of any length is no reason to lose a page.
+#[test]
+fn pages_with_long_headers_and_odd_status_lines_are_read() {
+    let place = Place::new();
+    let lines = "X-More: y\r\n".repeat(600);
+    let long = format!("X-More: {}\r\n", "y".repeat(100_000));
+    let heads = [
+        format!("HTTP/1.1 200 OK\r\n{lines}"),
+        format!("HTTP/1.1 200 OK\r\n{long}"),
+        "HTTP/1.1 200\r\n".into(),
+        "\r\nHTTP/2 200\n".into(),
+        "ICY 200 OK\r\n".into(),
+        "HTTP/1.1 200OK\r\n".into(),
+    ];
+    let record = |(n, head): (usize, &String)| {
+        let block = format!("{head}Content-Type: text/plain\r\n\r\n{TEXT}");
+        of("response", &format!("http://p/{n}"), 1, &[("WARC-Payload-Digest", &sha1(TEXT))], &block)
+    };
+    let archive: String = heads.iter().enumerate().map(record).collect();
+    let (summary, err) = ingest(&place, archive);
+    assert_eq!((&summary["first"], err.as_str()), (&heads.len().into(), ""));
+    assert_eq!(summary["exact_copies"], heads.len() - 1);
+}
