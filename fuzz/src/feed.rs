@@ -12,7 +12,7 @@ use zstd::bulk::Compressor;
 
 use crate::allocator::within;
 use crate::cli::escape::is_unfit;
-use crate::cli::input::{Item, RECORD_BYTES_MAX, ZstdWindow, items};
+use crate::cli::input::{Chunk, Item, RECORD_BYTES_MAX, ZstdWindow, part};
 
 /// Most bytes of one allocation: the largest record has three times its size when it was mapped to
 /// UTF-8, and a vector that grows has up to twice what it holds.
@@ -121,13 +121,19 @@ impl Feed {
     fn read(&self, file: &[u8], read_bytes: usize) -> impl Iterator<Item = Item> {
         let pieces = Pieces { file: Cursor::new(file.to_vec()), read_bytes };
         let (progress, window) = (Arc::default(), ZstdWindow::default());
-        let (items, refused) =
-            match items("file", self.expected, Box::new(pieces), progress, window) {
-                Ok(items) => (Some(items), None),
-                Err(refused) => (None, Some(refused)),
-            };
-        items.into_iter().flatten().chain(refused).take(ITEMS_MAX)
+        let part = part("file", self.expected, Box::new(pieces), progress, window, false);
+        let (part, refused) = match part {
+            Ok(part) => (Some(part), None),
+            Err(refused) => (None, Some(refused)),
+        };
+        part.into_iter().flatten().flat_map(items).chain(refused).take(ITEMS_MAX)
     }
+}
+
+fn items(chunk: Chunk) -> Vec<Item> {
+    let mut items = Vec::new();
+    chunk.items(|item| items.push(item));
+    items
 }
 
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];

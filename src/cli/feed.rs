@@ -1,21 +1,18 @@
-//! The thread that reads the input and makes fingerprints of texts.
+//! From the input to entries: what `ingest` observes and `load` loads.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::JoinHandle;
+use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{Digest, Origin};
 
 use super::exit::Failure;
-use super::input::{Broken, Captured, Claim, Input, Item, Payload, Record, Source};
+use super::input::{Broken, Captured, Chunk, Claim, Input, Item, Payload, Record, Source};
+use super::pipeline::{self, Crew, Next, Pipeline, Results};
 use super::reading::Reading;
-
-/// Entries that may wait. They hold no texts, so this bounds the memory.
-const WAITING: usize = 2048;
 
 /// A record that is ready to be observed.
 pub(super) struct Entry {
@@ -63,54 +60,72 @@ pub(super) enum Fed {
     Binary(Captured),
 }
 
-/// The reading thread.
-pub(super) struct Feed {
-    /// What was read, in order; ends with the input.
-    pub(super) entries: Receiver<Fed>,
-    thread: JoinHandle<()>,
+/// Records on their way into a store: read, and fingerprints made of their texts, on all threads.
+pub(super) struct Feed<'o> {
+    pipeline: Pipeline<Chunk, Fed>,
+    fingerprinters: Vec<Fingerprinter<'o>>,
     bytes: Arc<AtomicU64>,
 }
 
-impl Feed {
-    /// Begins to read, and to make fingerprints of texts by each of these origins. The thread ends when
-    /// all is read, or when nobody takes what it reads.
+impl<'o> Feed<'o> {
+    /// Begins to read, and to make fingerprints of texts by each of these origins.
     ///
     /// The store may stand in a folder that is read; its own files are no pages.
     pub(super) fn start(
         sources: Vec<Source>,
         reading: Reading,
         store: &Path,
-        origins: Vec<Origin>,
-    ) -> Result<Feed, Failure> {
+        origins: &'o [Origin],
+    ) -> Result<Feed<'o>, Failure> {
         let input = Input::new(sources).except(store).zstd_window(reading.zstd_window());
         let bytes = input.progress();
-        let (sender, entries) = sync_channel(WAITING);
-        let read = move || {
-            let fingerprinters = origins.iter().map(Origin::fingerprinter);
-            // Each has all that it needs.
-            let mut fingerprinters: Vec<_> = fingerprinters.filter_map(Result::ok).collect();
-            for item in input {
-                if sender.send(prepare(item, &mut fingerprinters)).is_err() {
-                    return;
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("simkeep-read".into()).spawn(read);
-        let thread = thread.map_err(|e| Failure::Other(format!("cannot start a thread: {e}")))?;
-        Ok(Feed { entries, thread, bytes })
+        let fingerprinters = fingerprinters(origins)?;
+        let crew = Crew { threads: reading.threads(), live: input.is_live() };
+        let origins = origins.to_vec();
+        let pipeline = Pipeline::start(Box::new(input), crew, move |shared| {
+            // What it needs was there a moment ago; if not, the others do without this thread.
+            let Ok(mut fingerprinters) = self::fingerprinters(&origins) else { return };
+            shared.serve(&mut |chunk, fed| read(chunk, &mut fingerprinters, fed));
+        });
+        Ok(Feed { pipeline, fingerprinters, bytes })
+    }
+
+    /// What comes next, in the order of the input.
+    pub(super) fn next(&mut self, patience: Duration) -> Result<Next<Fed>, Failure> {
+        let Feed { pipeline, fingerprinters, .. } = self;
+        pipeline.next(patience, &mut |chunk, fed| read(chunk, fingerprinters, fed))
     }
 
     /// Bytes that were read so far, as they stand in the files.
     pub(super) fn bytes_read(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
+}
 
-    /// Makes sure that the input came to its end.
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        self.thread.join().map_err(|_| {
-            Failure::Other("the reader failed before the end of the input; this is a bug".into())
-        })
+impl pipeline::Chunk for Chunk {
+    fn bytes(&self) -> usize {
+        Chunk::bytes(self)
     }
+}
+
+fn fingerprinters(origins: &[Origin]) -> simkeep::Result<Vec<Fingerprinter<'_>>> {
+    origins.iter().map(Origin::fingerprinter).collect()
+}
+
+/// What is done with each record, in whatever thread: it is read, and fingerprints are made of its
+/// text.
+fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Results<Fed>) {
+    chunk.items(|item| {
+        let fed = prepare(item, fingerprinters);
+        let bytes = match &fed {
+            Fed::Entry(entry) => entry.url.len(),
+            Fed::Broken(broken) => broken.at.len() + broken.why.len(),
+            Fed::Epoch(name) => name.len(),
+            Fed::Binary(captured) => captured.url.len(),
+            Fed::Passed(_) => 0,
+        };
+        into.push(fed, bytes);
+    });
 }
 
 fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {

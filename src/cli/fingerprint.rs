@@ -1,6 +1,7 @@
 //! `fingerprint`: documents to fingerprints.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -8,8 +9,11 @@ use simkeep::df::Table;
 use simkeep::fingerprint::{Explained, Fingerprinter, Recipe};
 
 use super::exit::{Exit, Failure, say};
+use super::input::RECORD_BYTES_MAX;
 use super::output::Output;
+use super::pipeline::{self, Chunk, Results};
 use super::recipe::Called;
+use super::threads::Threads;
 use super::{escape, near, visit, words};
 
 /// Make fingerprints of files
@@ -50,6 +54,8 @@ pub(super) struct Fingerprint {
     /// List the recipes that have short names
     #[arg(long, conflicts_with_all = ["files", "explain"])]
     recipes: bool,
+    #[command(flatten)]
+    threads: Threads,
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
@@ -60,7 +66,7 @@ impl Fingerprint {
         if self.recipes {
             return self.list(output);
         }
-        let table = self.df.as_ref().map(Table::open).transpose()?;
+        let table = self.df.as_ref().map(Table::open).transpose()?.map(Arc::new);
         let recipe = &self.recipe.recipe;
         if table.is_some() && !recipe.needs_frequencies() {
             let what =
@@ -70,11 +76,7 @@ impl Fingerprint {
         if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
             return Err(Failure::Usage("standard input can be read once".to_owned()));
         }
-        let fingerprinter = match &table {
-            Some(table) => Fingerprinter::with_frequencies(recipe, table),
-            None => Fingerprinter::new(recipe),
-        };
-        let mut fingerprinter = fingerprinter.map_err(|e| {
+        fingerprinter(recipe, table.as_deref()).map_err(|e| {
             Failure::Usage(match table {
                 None => format!("{e}; name one with --df"),
                 Some(_) => e.to_string(),
@@ -83,39 +85,44 @@ impl Fingerprint {
         let stdin = [PathBuf::from("-")];
         let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
         let mut failed = 0;
-        for file in files {
-            let document = match near::read_document(file) {
-                Ok(document) => document,
+        let (recipe, features) = (*recipe, self.explain.then_some(self.features));
+        let work = move || {
+            let table = table.clone();
+            move |File(file): File, into: &mut Results<Outcome>| {
+                let made = Made::of(&file, &recipe, table.as_deref(), features);
+                into.push((file, made), 0);
+            }
+        };
+        let cut: Vec<File> = files.iter().cloned().map(File).collect();
+        pipeline::run(
+            Box::new(cut.into_iter()),
+            self.threads.count(),
+            work,
+            |(file, made): Outcome| match made? {
+                Ok(made) => self.print(&file.to_string_lossy(), &made, output),
                 Err(failure) if files.len() > 1 => {
                     say(&failure.message());
                     failed += 1;
-                    continue;
+                    Ok(())
                 }
-                Err(failure) => return Err(failure),
-            };
-            let explained = match self.explain {
-                true => Some(fingerprinter.explain(&document, self.features)?),
-                false => None,
-            };
-            let fingerprint = match &explained {
-                Some(explained) => explained.fingerprint,
-                None => fingerprinter.of(&document)?,
-            };
-            let (fingerprint, name) = (visit::fingerprint(fingerprint), file.to_string_lossy());
-            if self.json {
-                output.object(&self.object(&name, &fingerprint, explained.as_ref()))?;
-                continue;
-            }
-            output.line(&format!("{fingerprint}  {}", escape::whole(&name)))?;
-            if let Some(explained) = &explained {
-                print(explained, output)?;
-            }
-        }
+                Err(failure) => Err(failure),
+            },
+        )?;
         if failed > 0 {
             let of = words::many(files.len() as u64, "file has", "files have");
             return Err(Failure::Other(format!("{} of {of} no fingerprint", words::count(failed))));
         }
         Ok(Exit::Done)
+    }
+
+    fn print(&self, name: &str, made: &Made, output: &mut Output) -> Result<(), Failure> {
+        let (fingerprint, explained) = (visit::fingerprint(made.fingerprint), &made.explained);
+        if self.json {
+            output.object(&self.object(name, &fingerprint, explained.as_ref()))?;
+            return Ok(());
+        }
+        output.line(&format!("{fingerprint}  {}", escape::whole(name)))?;
+        explained.as_ref().map_or(Ok(()), |explained| print(explained, output))
     }
 
     fn list(&self, output: &mut Output) -> Result<Exit, Failure> {
@@ -153,6 +160,59 @@ impl Fingerprint {
             object.insert("balance".into(), explained.balance.iter().copied().collect());
         }
         object
+    }
+}
+
+/// What came of a file: why it cannot be read is told of the file, and any other failure ends it all.
+type Outcome = (PathBuf, Result<Result<Made, Failure>, Failure>);
+
+/// A fingerprint, and why it is what it is.
+struct Made {
+    fingerprint: u64,
+    explained: Option<Explained>,
+}
+
+impl Made {
+    /// That of a file, explained by so many features if they are to be named.
+    fn of(
+        file: &Path,
+        recipe: &Recipe,
+        table: Option<&Table>,
+        features: Option<usize>,
+    ) -> Result<Result<Made, Failure>, Failure> {
+        let document = match near::read_document(file) {
+            Ok(document) => document,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let mut fingerprinter = fingerprinter(recipe, table)?;
+        let explained = features.map(|features| fingerprinter.explain(&document, features));
+        let explained = explained.transpose()?;
+        let fingerprint = match &explained {
+            Some(explained) => explained.fingerprint,
+            None => fingerprinter.of(&document)?,
+        };
+        Ok(Ok(Made { fingerprint, explained }))
+    }
+}
+
+fn fingerprinter<'t>(
+    recipe: &Recipe,
+    table: Option<&'t Table>,
+) -> simkeep::Result<Fingerprinter<'t>> {
+    match table {
+        Some(table) => Fingerprinter::with_frequencies(recipe, table),
+        None => Fingerprinter::new(recipe),
+    }
+}
+
+/// A file that is to have a fingerprint.
+struct File(PathBuf);
+
+impl Chunk for File {
+    fn bytes(&self) -> usize {
+        // One that cannot be looked at cannot be read.
+        let size = self.0.metadata().map_or(0, |metadata| metadata.len());
+        usize::try_from(size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX)
     }
 }
 

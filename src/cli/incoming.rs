@@ -21,11 +21,6 @@ impl<'s> Epochs<'s> {
         Epochs { store, origins, of_texts: Vec::new(), by_name: HashMap::new() }
     }
 
-    /// What makes the fingerprints of texts.
-    pub(super) fn origins(&self) -> &[Origin] {
-        &self.origins
-    }
-
     /// Those of fingerprints that were made of a text, each with its own: the first, and another.
     pub(super) fn of_texts(
         &mut self,

@@ -23,6 +23,7 @@ use super::ingest::{check, parse_epoch};
 use super::input::{Broken, Source};
 use super::named::Named;
 use super::output::Output;
+use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
 use super::words::{bytes, count};
 use super::{Common, origin};
@@ -65,13 +66,14 @@ impl Load {
         self.paths.iter().try_for_each(check)?;
         let store = Store::open_or_create(&self.common.store, origin::options()?)?;
         let origins = origin::live(&store.snapshot())?;
-        let taken = RefCell::new(Taken::new(&store, origins, &self.epoch, self.skip_broken));
-        let observations = self.parts().into_iter().flat_map(|part| {
-            match part.open(self.reading, &self.common.store, &taken) {
+        let taken =
+            RefCell::new(Taken::new(&store, origins.clone(), &self.epoch, self.skip_broken));
+        let into = Into { store: &self.common.store, origins: &origins, reading: self.reading };
+        let observations =
+            self.parts().into_iter().flat_map(|part| match part.open(&into, &taken) {
                 Ok(observations) => observations,
                 Err(failure) => Box::new(std::iter::once(taken.borrow_mut().fail(failure))),
-            }
-        });
+            });
         let mut progress = Progress::new();
         let mut watch = |loading: &Loading| {
             progress.show(loading);
@@ -126,6 +128,13 @@ enum Part<'p> {
     Sources(Vec<Source>),
 }
 
+/// Where to load to, and what makes the fingerprints of texts for it.
+struct Into<'t> {
+    store: &'t Path,
+    origins: &'t [Origin],
+    reading: Reading,
+}
+
 type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Told>> + 't>;
 
 /// An observation that owns its URL.
@@ -145,13 +154,12 @@ impl Part<'_> {
     /// Its observations.
     fn open<'t>(
         self,
-        reading: Reading,
-        into: &Path,
+        into: &Into<'t>,
         taken: &'t RefCell<Taken<'_>>,
     ) -> Result<Taking<'t>, Failure> {
         match self {
             Part::Store(path) => {
-                if path.canonicalize().ok() == into.canonicalize().ok() {
+                if path.canonicalize().ok() == into.store.canonicalize().ok() {
                     return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
                 }
                 let reader = super::read(path)?;
@@ -164,13 +172,14 @@ impl Part<'_> {
                 })))
             }
             Part::Sources(sources) => {
-                let origins = taken.borrow().epochs.origins().to_vec();
-                let mut feed = Some(Feed::start(sources, reading, into, origins)?);
+                let mut feed = Feed::start(sources, into.reading, into.store, into.origins)?;
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
-                        let Ok(fed) = feed.as_ref()?.entries.recv() else {
-                            let ended = feed.take()?.finish();
-                            return ended.err().map(|failure| taken.borrow_mut().fail(failure));
+                        let fed = match feed.next(PATIENCE) {
+                            Ok(Next::Result(fed)) => fed,
+                            Ok(Next::Idle) => continue,
+                            Ok(Next::End) => return None,
+                            Err(failure) => return Some(taken.borrow_mut().fail(failure)),
                         };
                         if let Some(observation) = taken.borrow_mut().take(fed) {
                             return Some(observation);

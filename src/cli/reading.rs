@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::input::ZstdWindow;
+use super::threads::Threads;
 
 /// How files are read.
 #[derive(Args, Clone, Copy)]
@@ -12,9 +13,16 @@ pub(super) struct Reading {
     #[arg(long, value_name = "MIB", default_value_t = ZstdWindow::MIB)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(ZstdWindow::MIB_MAX)))]
     zstd_window: u32,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 impl Reading {
+    /// On how many threads.
+    pub(super) fn threads(self) -> usize {
+        self.threads.count()
+    }
+
     /// The largest window of a zstd file.
     pub(super) fn zstd_window(self) -> ZstdWindow {
         ZstdWindow::of_mib(self.zstd_window)

@@ -32,19 +32,25 @@ pub struct Counter {
     file: NewFile,
     name: String,
     features: FeatureSet,
+    counts: Counts,
+    /// Why counting failed: what was lost then cannot be counted again.
+    failed: Option<Error>,
+}
+
+/// What was counted so far.
+struct Counts {
     documents: u64,
+    /// Of each feature since memory was last full.
     counts: HashMap<u64, u32>,
     counts_max: usize,
     sorter: Sorter<Term>,
     /// Features that went to the sorter.
     spilled: u64,
-    /// Why counting failed: what was lost then cannot be counted again.
-    failed: Option<Error>,
 }
 
 impl fmt::Debug for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Counter({} documents of {})", self.documents, self.name)
+        write!(f, "Counter({} documents of {})", self.documents(), self.name)
     }
 }
 
@@ -96,18 +102,20 @@ impl Counter {
             place,
             name: recipe.features(),
             features: FeatureSet::new(recipe),
-            documents: 0,
-            counts: HashMap::new(),
-            counts_max: (memory_bytes / 2 / BYTES_PER_FEATURE).max(FEATURES_MIN),
-            sorter,
-            spilled: 0,
+            counts: Counts {
+                documents: 0,
+                counts: HashMap::new(),
+                counts_max: (memory_bytes / 2 / BYTES_PER_FEATURE).max(FEATURES_MIN),
+                sorter,
+                spilled: 0,
+            },
             failed: None,
         })
     }
 
     /// How many documents there were so far.
     pub fn documents(&self) -> u64 {
-        self.documents
+        self.counts.documents
     }
 
     /// Counts a document: each of its features once. Linear in the text; now and then some hundred
@@ -117,28 +125,18 @@ impl Counter {
     /// [`Error::Io`] if the scratch file cannot be written: then, and whenever it is asked again.
     /// [`Error::Option`] for more documents than a table counts, 2³² - 1.
     pub fn add(&mut self, text: &str) -> Result<()> {
-        if let Some(failed) = &self.failed {
-            return Err(failed.clone());
-        }
-        let added = self.count(text).map_err(|e| self.place.error(e));
-        added.inspect_err(|e| self.failed = Some(e.clone()))
+        let Counter { place, features, counts, failed, .. } = self;
+        add(place, counts, failed, features.of_text(text))
     }
 
-    fn count(&mut self, text: &str) -> Result<()> {
-        // So that no feature can have more than a number holds.
-        if self.documents >= u64::from(u32::MAX) {
-            let what = "a table counts four billion documents at most; merge several";
-            return Err(Error::Option(what.to_owned()));
-        }
-        self.documents += 1;
-        let Counter { features, counts, sorter, spilled, .. } = self;
-        for hash in features.of_text(text) {
-            if counts.len() >= self.counts_max {
-                spill(counts, sorter, spilled)?;
-            }
-            *counts.entry(*hash).or_default() += 1;
-        }
-        Ok(())
+    /// Counts a document by its distinct features, in any order: what [`FeatureSet::of_text`] gives for
+    /// the recipe of this counter. So the features of many documents can be found in many threads.
+    ///
+    /// # Errors
+    /// Those of [`add`](Counter::add).
+    pub fn add_features(&mut self, features: &[u64]) -> Result<()> {
+        let Counter { place, counts, failed, .. } = self;
+        add(place, counts, failed, features)
     }
 
     /// Makes the table, and opens it; features of fewer than `least` documents are left out, since
@@ -151,14 +149,14 @@ impl Counter {
     /// # Errors
     /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
     pub fn freeze(self, least: u32) -> Result<Table> {
-        let Counter { place, file, name, documents, mut counts, mut sorter, mut spilled, .. } =
-            self;
+        let Counter { place, file, name, mut counts, .. } = self;
         if let Some(failed) = self.failed {
             return Err(failed);
         }
         let frozen = || {
-            spill(&mut counts, &mut sorter, &mut spilled)?;
-            counts = HashMap::new();
+            counts.spill()?;
+            let Counts { documents, counts, sorter, spilled, .. } = counts;
+            drop(counts);
             let frame =
                 Frame { documents, least: least.max(1), features: name, ..Frame::default() };
             write(sorter, Writer::new(file, frame, spilled)?, place.number)?;
@@ -168,14 +166,43 @@ impl Counter {
     }
 }
 
-/// Passes on what was counted so far.
-fn spill(
-    counts: &mut HashMap<u64, u32>,
-    sorter: &mut Sorter<Term>,
-    spilled: &mut u64,
+/// Counts a document, unless that failed before.
+fn add(
+    place: &Place,
+    counts: &mut Counts,
+    failed: &mut Option<Error>,
+    features: &[u64],
 ) -> Result<()> {
-    *spilled += counts.len() as u64;
-    counts.drain().try_for_each(|(hash, frequency)| sorter.push(Term { hash, frequency }))
+    if let Some(failed) = failed {
+        return Err(failed.clone());
+    }
+    let added = counts.add(features).map_err(|e| place.error(e));
+    added.inspect_err(|e| *failed = Some(e.clone()))
+}
+
+impl Counts {
+    fn add(&mut self, features: &[u64]) -> Result<()> {
+        // So that no feature can have more than a number holds.
+        if self.documents >= u64::from(u32::MAX) {
+            let what = "a table counts four billion documents at most; merge several";
+            return Err(Error::Option(what.to_owned()));
+        }
+        self.documents += 1;
+        for hash in features {
+            if self.counts.len() >= self.counts_max {
+                self.spill()?;
+            }
+            *self.counts.entry(*hash).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    /// Passes on what was counted so far.
+    fn spill(&mut self) -> Result<()> {
+        self.spilled += self.counts.len() as u64;
+        let mut terms = self.counts.drain();
+        terms.try_for_each(|(hash, frequency)| self.sorter.push(Term { hash, frequency }))
+    }
 }
 
 /// Writes what was sorted.

@@ -39,10 +39,19 @@ impl Counted {
 
     /// Counts a document.
     pub fn add(&mut self, text: &str) {
-        self.documents += 1;
-        for hash in self.features.of_text(text) {
-            *self.frequencies.entry(*hash).or_default() += 1;
-        }
+        count(&mut self.documents, &mut self.frequencies, self.features.of_text(text));
+    }
+
+    /// Counts a document by its distinct features: what [`FeatureSet::of_text`] gives for the recipe.
+    pub fn add_features(&mut self, features: &[u64]) {
+        count(&mut self.documents, &mut self.frequencies, features);
+    }
+}
+
+fn count(documents: &mut u64, frequencies: &mut HashMap<u64, u64>, features: &[u64]) {
+    *documents += 1;
+    for hash in features {
+        *frequencies.entry(*hash).or_default() += 1;
     }
 }
 

@@ -6,13 +6,15 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use simkeep::df::Counter;
+use simkeep::fingerprint::FeatureSet;
 
 use super::gauge::Gauge;
 use super::input::{Input, Source};
 use super::reading::Reading;
 use super::recipe::Called;
+use super::texts::Texts;
 use super::words::many;
-use super::{Exit, Failure, Output, Texts, ingest, line, nothing, object};
+use super::{Exit, Failure, Output, ingest, line, nothing, object};
 
 /// Count the document frequencies of files, folders, JSON lines and web archives
 ///
@@ -50,12 +52,21 @@ impl Build {
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let bytes: u64 = sources.iter().filter_map(Source::bytes).sum();
         let memory = usize::try_from(self.memory).unwrap_or(1) << 20;
-        let mut counter = Counter::new(&self.recipe.recipe, &self.out, memory)?;
+        let recipe = self.recipe.recipe;
+        let mut counter = Counter::new(&recipe, &self.out, memory)?;
         let input = Input::new(sources).zstd_window(self.reading.zstd_window());
         let mut gauge = Gauge::new();
         let read = input.progress();
-        for text in Texts::new(input) {
-            counter.add(&text)?;
+        let mut texts = Texts::new(input, self.reading.threads(), move || {
+            let mut features = FeatureSet::new(&recipe);
+            move |text: String| {
+                let hashes = features.of_text(&text).to_vec();
+                let bytes = size_of_val(&*hashes);
+                (hashes, bytes)
+            }
+        });
+        while let Some(features) = texts.next()? {
+            counter.add_features(&features)?;
             let documents = many(counter.documents(), "document", "documents");
             gauge.show(read.load(Ordering::Relaxed), bytes, documents);
         }

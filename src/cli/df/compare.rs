@@ -11,8 +11,9 @@ use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
 use super::input::{Input, Source};
 use super::reading::Reading;
 use super::recipe::Called;
+use super::texts::Texts;
 use super::words::{bar, count, many};
-use super::{Exit, Failure, Output, Texts, ingest, nothing, recipe_of, refused};
+use super::{Exit, Failure, Output, ingest, nothing, recipe_of, refused};
 
 /// Compare two tables, and what fingerprints they make of documents
 ///
@@ -112,7 +113,13 @@ impl Compare {
         let mut moves = Moves { documents: 0, by_bits: [0; 65] };
         let sources = self.documents.iter().map(|path| Source::from_argument(path));
         let input = Input::new(sources).zstd_window(self.reading.zstd_window());
-        for text in Texts::new(input) {
+        let mut texts = Texts::new(input, self.reading.threads(), || {
+            |text: String| {
+                let bytes = text.len();
+                (text, bytes)
+            }
+        });
+        while let Some(text) = texts.next()? {
             let bits = recipe.distance(first.of_text(&text)?, second.of_text(&text)?);
             moves.documents += 1;
             moves.by_bits.get_mut(bits as usize).into_iter().for_each(|count| *count += 1);

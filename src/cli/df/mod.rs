@@ -5,6 +5,7 @@ mod compare;
 mod freeze;
 mod list;
 mod show;
+mod texts;
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ use simkeep::fingerprint::{Frequencies as _, Recipe};
 use super::exit::{Exit, Failure};
 use super::output::Output;
 use super::words::{bytes, count, many};
-use super::{escape, exit, gauge, ingest, input, reading, recipe, visit, words};
+use super::{escape, exit, gauge, ingest, input, pipeline, reading, recipe, visit, words};
 
 /// Count in how many documents words are, for recipes that weigh by it
 ///
@@ -52,47 +53,6 @@ impl Df {
             Verb::List(verb) => verb.run(output),
             Verb::Show(verb) => verb.run(output),
             Verb::Compare(verb) => verb.run(output),
-        }
-    }
-}
-
-/// The texts of an input; what is broken is named and left out.
-struct Texts {
-    input: input::Input,
-    broken: u64,
-}
-
-impl Texts {
-    fn new(input: input::Input) -> Texts {
-        Texts { input, broken: 0 }
-    }
-}
-
-impl Iterator for Texts {
-    type Item = String;
-
-    fn next(&mut self) -> Option<String> {
-        loop {
-            match self.input.next() {
-                Some(input::Item::Record(record)) => {
-                    if let input::Payload::Text(document) = record.payload {
-                        return Some(document.into_text());
-                    }
-                }
-                Some(input::Item::Broken(broken)) => {
-                    exit::say(&format!("{}: {}", broken.at, broken.why));
-                    self.broken += 1;
-                }
-                Some(input::Item::Passed(_) | input::Item::Binary(_) | input::Item::Epoch(_)) => {}
-                None => {
-                    let broken = std::mem::take(&mut self.broken);
-                    if broken > 0 {
-                        let were = many(broken, "broken record was", "broken records were");
-                        exit::say(&format!("{were} left out"));
-                    }
-                    return None;
-                }
-            }
         }
     }
 }

@@ -1,16 +1,18 @@
 //! `evaluate`: how well recipes tell near-duplicates.
 
+mod read;
 mod score;
 mod truth;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::fingerprint::{Counted, Document, Fingerprinter, Recipe, extract};
+use simkeep::fingerprint::Recipe;
 
 use super::exit::{Exit, Failure};
-use super::input::documents::{self, Lines, Named};
+use super::input::documents;
 use super::output::Output;
 use super::reading::Reading;
 use super::recipe::Called;
@@ -90,11 +92,10 @@ impl Evaluate {
             return Err(Failure::Usage("--strict must be at least --lenient".into()));
         }
         let window = self.reading.zstd_window();
-        let open = |path: &Path| Lines::open(path, window).map_err(Failure::Other);
+        let open = |path: &Path| documents::open(path, window).map_err(Failure::Other);
         let (lines, pairs) = (open(&self.documents)?, open(&self.pairs)?);
-        let document = |text: String| if self.html { extract(&text) } else { Document::new(text) };
-        let documents = documents::read(lines, document).map_err(Failure::Broken)?;
-        let documents = truth::distinct(documents);
+        let threads = self.reading.threads();
+        let documents = Arc::new(read::documents(lines, self.html, threads)?);
         let truth = Truth::read(pairs, &documents, self.lenient, self.strict);
         let truth = truth.map_err(Failure::Broken)?;
         if !self.json {
@@ -109,7 +110,12 @@ impl Evaluate {
             output.line(&self.heading())?;
         }
         for Called { name, recipe } in self.recipes() {
-            let scores = Scores::of(&fingerprints(&recipe, &documents)?, &recipe, &truth);
+            let scores = Scores::of(
+                &read::fingerprints(&recipe, &documents, threads)?,
+                &recipe,
+                &truth,
+                threads,
+            );
             if self.json {
                 output.object(&object(&name, &recipe, &scores))?;
             } else {
@@ -147,21 +153,6 @@ impl Evaluate {
             None => line + "  none",
         }
     }
-}
-
-/// The fingerprints of some documents.
-fn fingerprints(recipe: &Recipe, documents: &[Named]) -> Result<Vec<u64>, Failure> {
-    if documents.is_empty() {
-        return Ok(Vec::new());
-    }
-    let documents = documents.iter().map(|named| &named.document);
-    let mut counted = Counted::new(recipe);
-    if recipe.needs_frequencies() {
-        documents.clone().for_each(|document| counted.add(document.text()));
-    }
-    let mut fingerprinter = Fingerprinter::with_frequencies(recipe, &counted)?;
-    let all: Result<Vec<u64>, _> = documents.map(|document| fingerprinter.of(document)).collect();
-    Ok(all?)
 }
 
 /// Two digits; nothing of nothing is no share.

@@ -37,11 +37,17 @@ struct Counts {
 
 impl Scores {
     /// Compares all fingerprints with each other.
-    pub(super) fn of(fingerprints: &[u64], recipe: &Recipe, truth: &Truth) -> Scores {
+    pub(super) fn of(
+        fingerprints: &[u64],
+        recipe: &Recipe,
+        truth: &Truth,
+        threads: usize,
+    ) -> Scores {
         let k_max = u32::try_from(K_MAX).unwrap_or(0);
         let found = Mutex::new(vec![Counts::default(); k_max as usize + 1]);
         let compared: Vec<u64> = fingerprints.iter().map(|bits| bits & recipe.mask()).collect();
-        let joined = Join::within(k_max).run(&compared[..], &Progress::default(), |pairs| {
+        let joined = Join::within(k_max).threads(threads);
+        let joined = joined.run(&compared[..], &Progress::default(), |pairs| {
             let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             for pair in pairs {
                 if let Some(counts) = found.get_mut(pair.distance as usize) {

@@ -2,21 +2,32 @@
 
 use std::collections::HashMap;
 
-use super::super::input::documents::{Lines, Named};
+use super::super::input::documents::{LineCutter, Named};
 
 /// Documents of fewer words are left out.
 const WORDS_MIN: usize = 8;
 
-/// The documents that count: of those with equal words the first.
-pub(super) fn distinct(documents: Vec<Named>) -> Vec<Named> {
-    let mut seen = std::collections::HashSet::new();
-    documents
-        .into_iter()
-        .filter(|document| {
-            let words: Vec<String> = words(document.document.text()).collect();
-            words.len() >= WORDS_MIN && seen.insert(words.join(" "))
-        })
-        .collect()
+/// Two ids and how near their documents are.
+fn pair(line: &[u8]) -> Result<(&str, &str, f64), &'static str> {
+    let fields = std::str::from_utf8(line).ok().map(|line| line.split('\t'));
+    let mut fields = fields.into_iter().flatten();
+    let (Some(left), Some(right), near) = (fields.next(), fields.next(), fields.next()) else {
+        return Err("no two ids with a tab between them");
+    };
+    if left == right {
+        return Err("a document is no pair with itself");
+    }
+    let near: Option<f64> = near.map_or(Some(1.0), |near| near.trim().parse().ok());
+    match near.filter(|near| (0.0..=1.0).contains(near)) {
+        Some(near) => Ok((left, right, near)),
+        None => Err("the third field must be a number from 0 to 1"),
+    }
+}
+
+/// What documents with equal words have in common; none of one that has too few.
+pub(super) fn equal(text: &str) -> Option<String> {
+    let words: Vec<String> = words(text).collect();
+    (words.len() >= WORDS_MIN).then(|| words.join(" "))
 }
 
 /// Lower-cased runs of letters and digits, whatever any recipe takes for words.
@@ -42,33 +53,28 @@ pub(super) struct Nearness {
 impl Truth {
     /// Reads pairs of some documents; those of others are passed over.
     pub(super) fn read(
-        mut lines: Lines,
+        pairs: LineCutter,
         documents: &[Named],
         lenient: f64,
         strict: f64,
     ) -> Result<Truth, String> {
         let numbers: HashMap<&str, u32> = documents.iter().map(|d| &*d.id).zip(0..).collect();
-        let mut pairs = HashMap::new();
-        while let Some(line) = lines.next()? {
-            let fields = std::str::from_utf8(line).ok().map(|line| line.split('\t'));
-            let mut fields = fields.into_iter().flatten();
-            let (Some(left), Some(right), near) = (fields.next(), fields.next(), fields.next())
-            else {
-                return Err(lines.fault("no two ids with a tab between them"));
-            };
-            if left == right {
-                return Err(lines.fault("a document is no pair with itself"));
-            }
-            let near: Option<f64> = near.map_or(Some(1.0), |near| near.trim().parse().ok());
-            let Some(near) = near.filter(|near| (0.0..=1.0).contains(near)) else {
-                return Err(lines.fault("the third field must be a number from 0 to 1"));
-            };
-            if let (Some(&a), Some(&b)) = (numbers.get(left), numbers.get(right)) {
-                let nearness = Nearness { lenient: near >= lenient, strict: near >= strict };
-                pairs.insert((a.min(b), a.max(b)), nearness);
+        let mut known = HashMap::new();
+        for lines in pairs {
+            for (number, line) in lines.each() {
+                let fault = |why: &str| format!("{}: {why}", lines.at(number));
+                let line = line.map_err(fault)?;
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                let (left, right, near) = pair(line).map_err(fault)?;
+                if let (Some(&a), Some(&b)) = (numbers.get(left), numbers.get(right)) {
+                    let nearness = Nearness { lenient: near >= lenient, strict: near >= strict };
+                    known.insert((a.min(b), a.max(b)), nearness);
+                }
             }
         }
-        Ok(Truth { pairs })
+        Ok(Truth { pairs: known })
     }
 
     /// How near two documents are.

@@ -1,8 +1,8 @@
 //! `ingest`: everything that was crawled, into the store.
 //!
-//! One thread reads and makes fingerprints ([`feed`](super::feed)), the other observes in batches
-//! ([`observer`]), so that neither waits for the other as long as there is work. The order of the
-//! records is kept: a run that was interrupted and is begun again ends with the same store.
+//! All threads read and make fingerprints ([`feed`](super::feed)); one of them observes in batches
+//! ([`observer`]) what is ready. The order of the records is kept: a run that was interrupted and is
+//! begun again ends with the same store.
 
 mod histories;
 mod observer;
@@ -15,7 +15,6 @@ mod summary;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use clap::Args;
@@ -25,6 +24,7 @@ use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
 use super::input::{Broken, Source};
 use super::output::Output;
+use super::pipeline::Next;
 use super::reading::Reading;
 use super::words::many;
 use super::{Common, origin};
@@ -102,10 +102,11 @@ impl Ingest {
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
-        let feed = Feed::start(sources, self.reading, &self.common.store, origins.clone())?;
+        let mut feed = Feed::start(sources, self.reading, &self.common.store, &origins)?;
         let ready_made = self.epoch.clone();
-        let mut observer = Observer::new(&store, origins, ready_made, self.restate, self.batch);
-        let stopped = self.take_all(&feed, &mut observer, &mut progress);
+        let mut observer =
+            Observer::new(&store, origins.clone(), ready_made, self.restate, self.batch);
+        let stopped = self.take_all(&mut feed, &mut observer, &mut progress);
         progress.finish();
         let stopped = stopped.inspect_err(|_| {
             let stored = many(observer.summary.observed(), "record was", "records were");
@@ -113,9 +114,6 @@ impl Ingest {
         })?;
         let mut summary = observer.summary;
         summary.bytes = feed.bytes_read();
-        if stopped.is_none() {
-            feed.finish()?;
-        }
         // Nothing forgets a page meanwhile.
         summary.new_pages = store.stats()?.pages - pages;
         store.close()?;
@@ -136,17 +134,17 @@ impl Ingest {
     /// Takes all that is read; gives the broken record that it stopped at.
     fn take_all(
         &self,
-        feed: &Feed,
+        feed: &mut Feed<'_>,
         observer: &mut Observer<'_>,
         progress: &mut Progress,
     ) -> Result<Option<Broken>, Failure> {
         loop {
-            match feed.entries.recv_timeout(IDLE) {
-                Ok(Fed::Entry(entry)) => {
+            match feed.next(IDLE)? {
+                Next::Result(Fed::Entry(entry)) => {
                     entry.wrong().into_iter().for_each(|wrong| progress.wrong(wrong));
                     observer.take(entry)?;
                 }
-                Ok(Fed::Broken(broken)) => {
+                Next::Result(Fed::Broken(broken)) => {
                     observer.summary.broken += 1;
                     if self.strict {
                         observer.flush()?;
@@ -154,11 +152,11 @@ impl Ingest {
                     }
                     progress.broken(&broken);
                 }
-                Ok(Fed::Passed(kind)) => observer.summary.passed(kind),
-                Ok(Fed::Binary(captured)) => observer.binary(&captured),
-                Ok(Fed::Epoch(name)) => observer.epoch(&name)?,
-                Err(RecvTimeoutError::Timeout) => observer.flush()?,
-                Err(RecvTimeoutError::Disconnected) => {
+                Next::Result(Fed::Passed(kind)) => observer.summary.passed(kind),
+                Next::Result(Fed::Binary(captured)) => observer.binary(&captured),
+                Next::Result(Fed::Epoch(name)) => observer.epoch(&name)?,
+                Next::Idle => observer.flush()?,
+                Next::End => {
                     observer.flush()?;
                     return Ok(None);
                 }

@@ -1,12 +1,13 @@
 //! ARC archives, versions 1 and 2.
 
-use super::block::Block;
-use super::stream::{Line, Place, Stream};
+use super::block::{Block, Content};
+use super::chunk::{Chunk, Cut};
+use super::stream::{At, Line, Place, Stream};
 use super::{Broken, Captured, Fault, Item, escape, time, url};
 
 const LINE_BYTES_MAX: usize = 64 << 10;
 
-/// Reads the records of an ARC file.
+/// Cuts an ARC file into its records.
 ///
 /// A record is a line and as many bytes as it says. Since nothing else marks one, a broken line
 /// costs all up to the next that is whole.
@@ -15,7 +16,6 @@ pub(super) struct Arc {
     /// Where the next record begins is unknown: what comes before it has been reported.
     lost: bool,
     line: Vec<u8>,
-    buffer: Vec<u8>,
 }
 
 /// A record's line: `URL IP date type … length`.
@@ -50,7 +50,7 @@ fn is_address(field: &str) -> bool {
 
 impl Arc {
     pub(super) fn new(stream: Stream) -> Arc {
-        Arc { stream, lost: false, line: Vec::new(), buffer: Vec::new() }
+        Arc { stream, lost: false, line: Vec::new() }
     }
 
     /// Reads the next line that is not empty, and says where it is; `None` at the end.
@@ -77,64 +77,90 @@ impl Arc {
         }
     }
 
-    fn record(&mut self) -> Result<Item, Fault> {
+    /// Cuts the record whose line has been read, at this place.
+    fn record(&mut self, place: Place) -> Result<Cut, Fault> {
         let line = String::from_utf8_lossy(&self.line).into_owned();
         let Some(header) = Header::parse(&line) else {
             return Err(Fault::Lost("not the line of a record".into()));
         };
         let is_description = header.url.starts_with("filedesc:");
-        let named = |why: &str| format!("{}: {why}", escape(header.url));
         let Ok(length) = header.length.parse() else {
             if is_description {
                 // What it describes is of no use here; the next record is found without it.
                 self.lost = true;
-                return Ok(Item::Passed("filedesc"));
+                return Ok(Cut::Clear(Item::Passed("filedesc")));
             }
-            return Err(Fault::Lost(named(&format!(
-                "the length is \"{}\"",
-                escape(header.length)
-            ))));
+            let why = format!("the length is \"{}\"", escape(header.length));
+            return Err(Fault::Lost(named(header.url, &why)));
         };
         self.lost = false;
-        let mut block = Block::new(&mut self.stream, length);
-        let item = if is_description {
-            Ok(Item::Passed("filedesc"))
-        } else {
-            capture(&header)
-                .map_err(Fault::Record)
-                .and_then(|capture| capture.response(&mut block, &mut self.buffer))
+        let content = self.content(length, !is_description).map_err(|fault| match fault {
+            Fault::Record(why) => Fault::Record(named(header.url, &why)),
+            Fault::Lost(why) => Fault::Lost(named(header.url, &why)),
+        })?;
+        let Some(content) = content else {
+            return Ok(Cut::Clear(Item::Passed("filedesc")));
         };
-        let named = |fault| match fault {
-            Fault::Record(why) => Fault::Record(named(&why)),
-            Fault::Lost(why) => Fault::Lost(named(&why)),
+        let at = self.stream.at(place);
+        let (url, date) = (header.url.to_owned(), header.date.to_owned());
+        Ok(Cut::Arc(ArcRecord { at, url, date, content }))
+    }
+
+    /// The content of a record, if it `counts`.
+    fn content(&mut self, length: u64, counts: bool) -> Result<Option<Content>, Fault> {
+        let block = Block::new(&mut self.stream, length);
+        let content = match counts {
+            true => Some(block.hold()?),
+            false => block.skip().map(|()| None)?,
         };
-        if matches!(item, Err(Fault::Lost(_))) {
-            return item.map_err(named);
-        }
-        block.finish().map_err(named)?;
-        if item.is_ok() {
-            // Damage to a packed record often shows only in the checksum behind it.
-            self.stream.settle().map_err(|e| named(e.into()))?;
-        }
-        item.map_err(named)
+        // Damage to a packed record often shows only in the checksum behind it.
+        self.stream.settle()?;
+        Ok(content)
     }
 }
 
-fn capture(header: &Header<'_>) -> Result<Captured, String> {
-    url::check(header.url)?;
-    let time = time::compact(header.date)
-        .ok_or_else(|| format!("the date is \"{}\"", escape(header.date)))?;
-    Ok(Captured { url: header.url.to_string(), time, declared: None })
+/// A record of an ARC archive, cut and not read yet.
+pub(super) struct ArcRecord {
+    at: At,
+    url: String,
+    date: String,
+    content: Content,
 }
 
-impl Iterator for Arc {
-    type Item = Item;
+impl ArcRecord {
+    /// The bytes that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.url.len() + self.content.bytes.len()
+    }
 
-    fn next(&mut self) -> Option<Item> {
+    /// Reads it.
+    pub(super) fn read(self) -> Item {
+        let item = self.capture().and_then(|capture| capture.response(&self.content));
+        item.unwrap_or_else(|why| {
+            Item::Broken(Broken { at: self.at.to_string(), why: named(&self.url, &why) })
+        })
+    }
+
+    fn capture(&self) -> Result<Captured, String> {
+        url::check(&self.url)?;
+        let time = time::compact(&self.date)
+            .ok_or_else(|| format!("the date is \"{}\"", escape(&self.date)))?;
+        Ok(Captured { url: self.url.clone(), time, declared: None })
+    }
+}
+
+/// What is to be said of a record, with its URL.
+fn named(url: &str, why: &str) -> String {
+    format!("{}: {why}", escape(url))
+}
+
+impl Arc {
+    /// The next record, or what is wrong where it should be.
+    fn cut(&mut self) -> Option<Cut> {
         let (place, fault) = match self.begin() {
             Ok(None) => return None,
-            Ok(Some(place)) => match self.record() {
-                Ok(item) => return Some(item),
+            Ok(Some(place)) => match self.record(place) {
+                Ok(cut) => return Some(cut),
                 Err(fault) => (place, fault),
             },
             Err(fault) => fault,
@@ -146,7 +172,15 @@ impl Iterator for Arc {
                 why
             }
         };
-        Some(Item::Broken(Broken { at: self.stream.at(place), why }))
+        Some(Cut::Clear(Item::Broken(Broken { at: self.stream.at(place).to_string(), why })))
+    }
+}
+
+impl Iterator for Arc {
+    type Item = Chunk;
+
+    fn next(&mut self) -> Option<Chunk> {
+        Chunk::gather(self.stream.is_live(), || self.cut())
     }
 }
 
@@ -154,7 +188,7 @@ impl Iterator for Arc {
 mod tests {
     use super::super::gzip::tests::gz;
     use super::super::stream::tests::stream;
-    use super::super::{Payload, Record, digest};
+    use super::super::{Payload, Record, chunk::tests::items, digest};
     use super::*;
     use proptest::prelude::*;
 
@@ -166,7 +200,7 @@ mod tests {
     }
 
     fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
-        Arc::new(stream(bytes)).collect()
+        items(Arc::new(stream(bytes)))
     }
 
     fn texts(items: &[Item]) -> Vec<(String, String)> {

@@ -2,8 +2,9 @@
 
 use std::io::{self, BufRead};
 
-use super::Fault;
+use super::http::HEAD_BYTES_MAX;
 use super::stream::Stream;
+use super::{Fault, Item, RECORD_BYTES_MAX};
 
 /// So many bytes of a stream, which may end before.
 pub(super) struct Block<'a> {
@@ -18,33 +19,25 @@ impl<'a> Block<'a> {
         Block { stream, left: length, ended: false }
     }
 
-    /// The bytes of the block not read yet.
-    pub(super) fn left(&self) -> u64 {
-        self.left
-    }
-
-    /// Whether the stream was found to end within the block.
-    pub(super) fn is_cut(&self) -> bool {
-        self.ended && self.left > 0
-    }
-
-    /// Appends what is left of the block to `out`, until that has `max` bytes.
-    pub(super) fn read(&mut self, out: &mut Vec<u8>, max: usize) -> io::Result<()> {
-        self.each(max.saturating_sub(out.len()) as u64, |bytes| out.extend_from_slice(bytes))
-    }
-
-    /// Goes to the end of the block. It is a fault if the stream ends before and that is news.
-    pub(super) fn finish(mut self) -> Result<(), Fault> {
-        let known = self.is_cut();
+    /// Reads the block, and holds it; of one beyond the limit only its start.
+    pub(super) fn hold(mut self) -> Result<Content, Fault> {
+        let length = self.left;
+        let held_max =
+            if length > RECORD_BYTES_MAX { HEAD_BYTES_MAX as u64 } else { RECORD_BYTES_MAX };
+        let held = usize::try_from(length.min(held_max)).unwrap_or(usize::MAX);
+        let mut bytes = Vec::with_capacity(held);
+        self.each(held_max, |some| bytes.extend_from_slice(some))?;
         self.each(u64::MAX, |_| {})?;
-        if self.is_cut() && !known { Err(self.cut()) } else { Ok(()) }
+        Ok(Content { bytes, length, missing: self.left })
     }
 
-    /// The fault that the stream ends within the block.
-    pub(super) fn cut(&self) -> Fault {
-        Fault::Record(format!("the file ends {} bytes before the end of the record", self.left))
+    /// Goes to the end of the block; it is a fault if the stream ends before.
+    pub(super) fn skip(mut self) -> Result<(), Fault> {
+        self.each(u64::MAX, |_| {})?;
+        if self.left > 0 { Err(Fault::Record(cut(self.left))) } else { Ok(()) }
     }
 
+    /// Takes what is left of the block, `max` bytes at most.
     fn each(&mut self, max: u64, mut take: impl FnMut(&[u8])) -> io::Result<()> {
         let mut wanted = max.min(self.left);
         while wanted > 0 && !self.ended {
@@ -58,4 +51,37 @@ impl<'a> Block<'a> {
         }
         Ok(())
     }
+}
+
+/// The content of a record, as far as it is at hand.
+#[derive(Debug)]
+pub(super) struct Content {
+    /// All of it, up to where the file ends; of one beyond [`RECORD_BYTES_MAX`] the start.
+    pub(super) bytes: Vec<u8>,
+    /// The bytes that it has, or should have.
+    pub(super) length: u64,
+    /// How many bytes of it the file lacks.
+    pub(super) missing: u64,
+}
+
+impl Content {
+    /// What of it may be a header, and whether that is all of it.
+    pub(super) fn start(&self) -> (&[u8], bool) {
+        let start = self.bytes.get(..HEAD_BYTES_MAX).unwrap_or(&self.bytes);
+        (start, start.len() as u64 == self.length)
+    }
+
+    /// A record that is passed over, if the file does not end within it.
+    pub(super) fn passed(&self, item: Item) -> Result<Item, String> {
+        if self.missing > 0 { Err(self.cut()) } else { Ok(item) }
+    }
+
+    /// What is wrong if the file ends within it.
+    pub(super) fn cut(&self) -> String {
+        cut(self.missing)
+    }
+}
+
+fn cut(missing: u64) -> String {
+    format!("the file ends {missing} bytes before the end of the record")
 }

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::block::Block;
+use super::block::Content;
 use super::content::{self, Kind};
 use super::http::{self, HEAD_BYTES_MAX, Head, Meaning};
 use super::{
-    Broken, Captured, Claim, Declared, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest,
-    escape,
+    Broken, Captured, Claim, Declared, Item, Payload, RECORD_BYTES_MAX, Record, digest, escape,
 };
 
 impl Captured {
@@ -37,97 +36,77 @@ impl Captured {
         })
     }
 
-    /// Reads an HTTP response. `buffer` is only for reuse.
-    pub(super) fn response(
-        self,
-        block: &mut Block<'_>,
-        buffer: &mut Vec<u8>,
-    ) -> Result<Item, Fault> {
-        let head = read_head(block, buffer)?;
-        if !http::is_response(buffer) {
+    /// Reads an HTTP response.
+    pub(super) fn response(self, content: &Content) -> Result<Item, String> {
+        if !http::is_response(&content.bytes) {
             return match scheme(&self.url).as_str() {
-                "dns" => Ok(Item::Passed("dns")),
-                "http" | "https" => Err(Fault::Record("not an HTTP response".into())),
-                _ => Ok(Item::Passed("response of another protocol")),
+                "dns" => content.passed(Item::Passed("dns")),
+                "http" | "https" => Err("not an HTTP response".into()),
+                _ => content.passed(Item::Passed("response of another protocol")),
             };
         }
-        let head = head.map_err(Fault::Record)?;
+        let head = head(content)?;
         let capture = match self.by_status(head.status) {
             Ok(item) => return Ok(item),
             Err(capture) => capture,
         };
         let (kind, charset) = content::kind(&head.content_type);
         if kind == Kind::Binary {
-            return Ok(Item::Binary(capture));
+            return content.passed(Item::Binary(capture));
         }
-        capture.text(block, buffer, &head, kind, charset, Some(head.status))
+        capture.text(content, &head, kind, charset, Some(head.status))
     }
 
     /// Reads a record that is the document itself.
-    pub(super) fn document(
-        self,
-        block: &mut Block<'_>,
-        buffer: &mut Vec<u8>,
-        content_type: &str,
-    ) -> Result<Item, Fault> {
+    pub(super) fn document(self, content: &Content, content_type: &str) -> Result<Item, String> {
         let (kind, charset) = content::kind(content_type);
         if kind == Kind::Binary {
-            return Ok(Item::Binary(self));
+            return content.passed(Item::Binary(self));
         }
-        buffer.clear();
-        self.text(block, buffer, &Head::default(), kind, charset, None)
+        self.text(content, &Head::default(), kind, charset, None)
     }
 
     /// A record that says: the same content as before. It may hold the header of the response.
-    pub(super) fn revisit(
-        self,
-        block: &mut Block<'_>,
-        buffer: &mut Vec<u8>,
-        payload: Payload,
-    ) -> Result<Item, Fault> {
-        let Ok(head) = read_head(block, buffer)? else { return Ok(self.item(payload, None)) };
+    pub(super) fn revisit(self, content: &Content, payload: Payload) -> Item {
+        let Ok(head) = head(content) else { return self.item(payload, None) };
         // A repeated error page or redirect is still no content, and an image no text.
         let capture = match self.by_status(head.status) {
-            Ok(item) => return Ok(item),
+            Ok(item) => return item,
             Err(capture) => capture,
         };
         if content::kind(&head.content_type).0 == Kind::Binary {
-            return Ok(Item::Binary(capture));
+            return Item::Binary(capture);
         }
-        Ok(capture.item(payload, Some(head.status)))
+        capture.item(payload, Some(head.status))
     }
 
     fn text(
         self,
-        block: &mut Block<'_>,
-        buffer: &mut Vec<u8>,
+        content: &Content,
         head: &Head,
         kind: Kind,
         charset: Option<&str>,
         status: Option<u16>,
-    ) -> Result<Item, Fault> {
-        let size = buffer.len() as u64 + block.left();
+    ) -> Result<Item, String> {
+        let size = content.length;
         if size > RECORD_BYTES_MAX {
             let limit = RECORD_BYTES_MAX >> 20;
-            return Err(Fault::Record(format!(
-                "the record has {size} bytes, more than {limit} MiB"
-            )));
+            return Err(format!("the record has {size} bytes, more than {limit} MiB"));
         }
-        block.read(buffer, usize::MAX)?;
-        let mut body = buffer.get(head.body..).unwrap_or_default();
+        let mut body = content.bytes.get(head.body..).unwrap_or_default();
         // What a crawler was about to write when it was stopped would look like a change. But
         // archives with a wrong length exist, and HTTP has its own.
-        if block.is_cut() {
-            body = head.whole(body).ok_or_else(|| block.cut())?;
+        if content.missing > 0 {
+            body = head.whole(body).ok_or_else(|| content.cut())?;
         }
         let joined = head.joined(body);
         let mut fits = self.fits(body) || (matches!(joined, Cow::Owned(_)) && self.fits(&joined));
-        let entity = head.unpacked(joined).map_err(Fault::Record)?;
+        let entity = head.unpacked(joined)?;
         fits = fits || (head.is_packed() && self.fits(&entity));
         // With more behind it than its own header says.
         fits = fits || head.whole(body).is_some_and(|whole| whole != body && self.fits(whole));
         let Some(document) = content::document(&entity, kind, charset) else {
-            return Ok(Item::Binary(self));
+            return content.passed(Item::Binary(self));
         };
         let kept = self.declared.as_ref().filter(|_| fits).and_then(Declared::kept);
         let digest = Some(kept.unwrap_or_else(|| digest::of(&entity)));
@@ -152,23 +131,13 @@ impl Captured {
     }
 }
 
-/// Reads the header of a response into `buffer`, and perhaps more; or says why there is none.
-fn read_head(block: &mut Block<'_>, buffer: &mut Vec<u8>) -> Result<Result<Head, String>, Fault> {
-    buffer.clear();
-    // Nearly all are short, and what is no page need not be read further.
-    for max in [HEAD_BYTES_MAX / 16, HEAD_BYTES_MAX] {
-        block.read(buffer, max)?;
-        match http::head(buffer, block.left() == 0) {
-            Ok(None) => {}
-            Ok(Some(head)) => return Ok(Ok(head)),
-            Err(why) => return Ok(Err(why)),
-        }
-    }
-    let why = match block.left() {
-        _ if block.is_cut() => "the HTTP header has no end".to_owned(),
-        _ => format!("the HTTP header is longer than {} MiB", HEAD_BYTES_MAX >> 20),
-    };
-    Ok(Err(why))
+/// The header of a response at the start of a record.
+fn head(content: &Content) -> Result<Head, String> {
+    let (start, whole) = content.start();
+    http::head(start, whole)?.ok_or_else(|| match content.missing {
+        0 => format!("the HTTP header is longer than {} MiB", HEAD_BYTES_MAX >> 20),
+        _ => "the HTTP header has no end".to_owned(),
+    })
 }
 
 fn scheme(url: &str) -> String {

@@ -41,6 +41,15 @@ impl Unpacked {
         }
     }
 
+    /// Whether nothing that was read from the file waits to be unpacked.
+    pub(super) fn is_drained(&self) -> bool {
+        match self {
+            Unpacked::Plain(file) => file.is_drained(),
+            Unpacked::Gzip(gzip) => gzip.is_drained(),
+            Unpacked::Zstandard(zstd) => zstd.is_drained(),
+        }
+    }
+
     pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
         match self {
             Unpacked::Plain(file) => file.fill_buf(),

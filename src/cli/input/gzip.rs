@@ -55,6 +55,16 @@ impl Gzip {
         self.member
     }
 
+    /// Whether nothing that was read from the file waits to be unpacked.
+    pub(super) fn is_drained(&self) -> bool {
+        self.position >= self.out.len()
+            && match &self.state {
+                State::Between(file) => file.is_drained(),
+                State::Within(decoder) => decoder.get_ref().is_drained(),
+                State::Ended => true,
+            }
+    }
+
     pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.position >= self.out.len() {
             self.position = 0;

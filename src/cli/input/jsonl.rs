@@ -8,11 +8,9 @@ use simkeep::Digest;
 use simkeep::fingerprint::Document;
 
 use super::http::{self, Meaning};
-use super::stream::{Line, Stream};
-use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, escape, time, url};
+use super::lines::Lines;
+use super::{Broken, Item, Payload, Record, digest, escape, time, url};
 
-/// A line buffer beyond this is given back after a long line.
-const KEPT_BYTES: usize = 4 << 20;
 /// As in a store.
 const EPOCH_BYTES_MAX: usize = 256;
 
@@ -23,52 +21,19 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// `seen` (`"not-modified"`, `"gone"`, `"failed"`), or only with a `status` that says as much.
 /// `epoch` names that of a fingerprint, which with `seen` (`"restated"`) is one more of content that
 /// was seen before; alone in a line it names an epoch of what comes. The first of equal keys counts; other keys do not.
-pub(super) struct JsonLines {
-    stream: Stream,
-    line: Vec<u8>,
-    number: u64,
-}
-
-impl JsonLines {
-    pub(super) fn new(stream: Stream) -> JsonLines {
-        JsonLines { stream, line: Vec::new(), number: 0 }
-    }
-}
-
-impl Iterator for JsonLines {
-    type Item = Item;
-
-    fn next(&mut self) -> Option<Item> {
-        let limit = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
-        loop {
-            self.number += 1;
-            if self.line.capacity() > KEPT_BYTES {
-                self.line = Vec::new();
+pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
+    for (number, line) in lines.each() {
+        let item = match line {
+            Ok(line) => {
+                let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                item(line)
             }
-            let result = match self.stream.line(&mut self.line, limit) {
-                Ok(Line::End) => return None,
-                Ok(Line::TooLong) => {
-                    Err(format!("the line is longer than {} MiB", RECORD_BYTES_MAX >> 20))
-                }
-                Ok(Line::Whole) => {
-                    let line = self.line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.line);
-                    if line.trim_ascii().is_empty() {
-                        continue;
-                    }
-                    item(line)
-                }
-                Err(error) => match Fault::from(error) {
-                    Fault::Record(why) | Fault::Lost(why) => Err(why),
-                },
-            };
-            return Some(match result {
-                Ok(item) => item,
-                Err(why) => {
-                    let at = format!("{}, line {}", self.stream.name(), self.number);
-                    Item::Broken(Broken { at, why })
-                }
-            });
-        }
+            Err(why) => Err(why.to_owned()),
+        };
+        each(item.unwrap_or_else(|why| Item::Broken(Broken { at: lines.at(number), why })));
     }
 }
 
@@ -275,6 +240,7 @@ impl<'de> Deserialize<'de> for Value<'de> {
 #[cfg(test)]
 mod tests {
     use super::super::gzip::tests::gz;
+    use super::super::lines::LineCutter;
     use super::super::stream::tests::stream;
     use super::*;
     use proptest::prelude::*;
@@ -374,7 +340,9 @@ mod tests {
         let good = r#"{"url":"x:","t":1,"text":""}"#;
         let file = format!("\u{feff}{good}\n\n{{\r\n{good}\r\nnonsense\n{good}");
         for bytes in [file.clone().into_bytes(), gz(file.as_bytes())] {
-            let items: Vec<Item> = JsonLines::new(stream(bytes)).collect();
+            let mut items = Vec::new();
+            LineCutter::new(stream(bytes))
+                .for_each(|lines| super::read(&lines, &mut |i| items.push(i)));
             let at: Vec<&str> = items
                 .iter()
                 .filter_map(|i| if let Item::Broken(b) = i { Some(b.at.as_str()) } else { None })

@@ -1,17 +1,24 @@
 //! What `ingest` reads: files, folders, JSON lines and web archives become one stream of items.
 //!
-//! [`Input`] goes through its sources in order. A source is unpacked ([`compression`]), its kind
-//! found by its content ([`sniff`]), and it is read by the reader of that kind: [`warc`], [`arc`],
-//! [`jsonl`] or [`page`]. Folders are walked ([`walk`]): what stands in them is a page each, whatever
-//! it holds, unless its name promises an archive or JSON lines and its content does not deny it.
-//! JSON lines in a folder must moreover begin with a record.
+//! It is done in two steps, so that many threads can share it. The first is to *cut*: [`Input`] goes
+//! through its sources in order and gives a [`Part`] for each archive, and for pages that follow one
+//! another. A source is unpacked ([`compression`]), its kind found by its content ([`sniff`]), and it
+//! is cut into records by [`warc`], [`arc`] or [`lines`], some at a time: a [`Chunk`]. Folders are
+//! walked ([`walk`]): what stands in them is a page each, whatever it holds, unless its name promises
+//! an archive or JSON lines and its content does not deny it. JSON lines in a folder must moreover
+//! begin with a record.
 //!
-//! Nothing is held but the record in hand, which may have [`RECORD_BYTES_MAX`] at most. A broken
-//! record is an item like any other: it costs itself and never the rest of its file.
+//! The second step is to *read* the records of a chunk ([`Chunk::items`]): all that can be done
+//! without knowing what came before. [`capture`] reads what archives hold, [`jsonl`] lines, [`page`]
+//! files.
+//!
+//! A part holds nothing but the chunk in hand, a record of which may have [`RECORD_BYTES_MAX`] at
+//! most. A broken record is an item like any other: it costs itself and never the rest of its file.
 
 mod arc;
 mod block;
 mod capture;
+mod chunk;
 mod compression;
 mod content;
 mod digest;
@@ -20,6 +27,7 @@ mod gzip;
 mod http;
 mod item;
 mod jsonl;
+mod lines;
 mod page;
 mod sniff;
 mod stream;
@@ -44,9 +52,13 @@ use std::sync::atomic::AtomicU64;
 use simkeep::fingerprint::Document;
 
 use super::escape::escape;
+pub(crate) use chunk::Chunk;
+use chunk::Cut;
 pub(crate) use digest::Declared;
 use item::Fault;
 pub(crate) use item::{Broken, Captured, Claim, Item, Payload, Record};
+use lines::LineCutter;
+use page::Page;
 use sniff::Kind;
 use stream::Stream;
 use walk::{Walk, broken};
@@ -88,6 +100,14 @@ impl Source {
         if argument == "-" { Source::Stdin } else { Source::Path(argument.into()) }
     }
 
+    /// Whether it is no file or folder, so that one may have to wait for what comes.
+    fn is_live(&self) -> bool {
+        match self {
+            Source::Stdin => !stdin_is_file(),
+            Source::Path(path) => path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()),
+        }
+    }
+
     /// The bytes to be read, as [`Input::progress`] counts them; `None` if nobody can know. Looks at
     /// every file of a folder, so it takes its time.
     pub(crate) fn bytes(&self) -> Option<u64> {
@@ -102,40 +122,56 @@ impl Source {
     }
 }
 
-/// What an archive or lines hold, in order.
-pub(crate) type Items = Box<dyn Iterator<Item = Item> + Send>;
+#[cfg(unix)]
+fn stdin_is_file() -> bool {
+    use std::os::fd::AsFd;
+    let stdin = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    stdin.and_then(|stdin| stdin.metadata()).is_ok_and(|metadata| metadata.is_file())
+}
 
-/// The items of a stream that is no file. It is an archive or JSON lines, and if its start is broken,
-/// then `expected` says which: the ending of a name.
-pub(crate) fn items(
+#[cfg(not(unix))]
+fn stdin_is_file() -> bool {
+    false
+}
+
+/// What is read one after another: the chunks of one archive, or some pages.
+pub(crate) type Part = Box<dyn Iterator<Item = Chunk> + Send>;
+
+/// The records of a stream that is no file, and for which one may have to wait if it is `live`. It is
+/// an archive or JSON lines, and if its start is broken, then `expected` says which: the ending of a
+/// name.
+pub(crate) fn part(
     name: &str,
     expected: &str,
     bytes: Box<dyn Read + Send>,
     progress: Arc<AtomicU64>,
     zstd_window: ZstdWindow,
-) -> Result<Items, Item> {
-    let mut stream = Stream::unpacked(name, bytes, progress, zstd_window)
-        .map_err(|e| broken(Path::new(name), &e))?;
+    live: bool,
+) -> Result<Part, Item> {
+    let stream = Stream::unpacked(name, bytes, progress, zstd_window);
+    let mut stream = stream.map_err(|e| broken(Path::new(name), &e))?.live(live);
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
     let start = stream.look_ahead(content::SNIFFED_BYTES);
     // A page has no URL here.
     if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(start)) {
         let why = "neither JSON lines nor a web archive; name a file to read it as a page";
-        return Err(Item::Broken(Broken { at: stream.name().into(), why: why.into() }));
+        return Err(Item::Broken(Broken { at: stream.name().to_string(), why: why.into() }));
     }
     Ok(archive(kind, stream))
 }
 
-fn archive(kind: Kind, stream: Stream) -> Items {
+fn archive(kind: Kind, stream: Stream) -> Part {
     match kind {
         Kind::Warc => Box::new(warc::Warc::new(stream)),
         Kind::Arc => Box::new(arc::Arc::new(stream)),
-        // A page is read at once, and never comes here.
-        Kind::JsonLines | Kind::Page => Box::new(jsonl::JsonLines::new(stream)),
+        // A page is no archive, and never comes here.
+        Kind::JsonLines | Kind::Page => {
+            Box::new(LineCutter::new(stream).map(|lines| Chunk::of(Cut::Lines(lines))))
+        }
     }
 }
 
-/// All items of some sources, in order: the same for the same files.
+/// All parts of some sources, in order: the same for the same files.
 pub(crate) struct Input {
     sources: VecDeque<Source>,
     /// A folder within others that is not read.
@@ -143,9 +179,18 @@ pub(crate) struct Input {
     zstd_window: ZstdWindow,
     /// The folder that is being walked.
     walk: Option<Walk>,
-    /// The archive or lines that are being read.
-    reader: Option<Items>,
+    /// Pages that come before `next`.
+    pages: Chunk,
+    /// The archive that comes next.
+    next: Option<Part>,
     progress: Arc<AtomicU64>,
+}
+
+/// What a file turned out to be.
+enum Opened {
+    Archive(Part),
+    /// A page, or why it is none.
+    Cut(Cut),
 }
 
 impl Input {
@@ -156,7 +201,8 @@ impl Input {
             except: None,
             zstd_window: ZstdWindow::default(),
             walk: None,
-            reader: None,
+            pages: Chunk::default(),
+            next: None,
             progress: Arc::default(),
         }
     }
@@ -178,14 +224,20 @@ impl Input {
         Arc::clone(&self.progress)
     }
 
-    /// Begins a source; gives an item if that is all of it.
-    fn open(&mut self, source: Source) -> Result<Option<Item>, Item> {
+    /// Whether one may have to wait for what comes: it is no file.
+    pub(crate) fn is_live(&self) -> bool {
+        self.sources.iter().any(Source::is_live)
+    }
+
+    /// Begins a source; a folder is walked.
+    fn open(&mut self, source: Source) -> Result<Option<Opened>, Item> {
+        let live = source.is_live();
         match source {
             Source::Stdin => {
                 let stdin = Box::new(io::stdin());
                 let (progress, window) = (self.progress(), self.zstd_window);
-                self.reader = Some(items("standard input", ".jsonl", stdin, progress, window)?);
-                Ok(None)
+                let part = part("standard input", ".jsonl", stdin, progress, window, live)?;
+                Ok(Some(Opened::Archive(part)))
             }
             Source::Path(path) if path.is_dir() => {
                 self.walk = Some(Walk::new(&path)?.except(self.except.clone()));
@@ -195,14 +247,12 @@ impl Input {
                 let file = File::open(&path).map_err(|e| broken(&path, &e))?;
                 let metadata = file.metadata().map_err(|e| broken(&path, &e))?;
                 let name = path.to_string_lossy();
-                let mut stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
-                match sniff::kind(&mut stream, path.file_name()) {
-                    Kind::Page => Ok(Some(page::read(&path, &metadata, stream))),
-                    kind => {
-                        self.reader = Some(archive(kind, stream));
-                        Ok(None)
-                    }
-                }
+                let stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
+                let mut stream = stream.live(live);
+                Ok(Some(match sniff::kind(&mut stream, path.file_name()) {
+                    Kind::Page => Opened::Cut(Cut::Page(Page::opened(path, metadata, stream))),
+                    kind => Opened::Archive(archive(kind, stream)),
+                }))
             }
         }
     }
@@ -212,47 +262,57 @@ impl Input {
     }
 
     /// Begins a file that stands in a folder.
-    fn open_within(&mut self, path: &Path) -> Result<Option<Item>, Item> {
+    fn open_within(&self, path: PathBuf) -> Result<Opened, Item> {
         if let Some(promised) = path.file_name().and_then(sniff::by_name) {
-            let file = File::open(path).map_err(|e| broken(path, &e))?;
+            let file = File::open(&path).map_err(|e| broken(&path, &e))?;
             let name = path.to_string_lossy();
-            let mut stream = self.unpacked(&name, file).map_err(|e| broken(path, &e))?;
+            let mut stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
             if sniff::kind(&mut stream, path.file_name()) == promised
                 && (promised != Kind::JsonLines || sniff::holds_records(&mut stream))
             {
-                self.reader = Some(archive(promised, stream));
-                return Ok(None);
+                return Ok(Opened::Archive(archive(promised, stream)));
             }
         }
-        let file = File::open(path).map_err(|e| broken(path, &e))?;
-        let metadata = file.metadata().map_err(|e| broken(path, &e))?;
-        let stream = Stream::plain(&path.to_string_lossy(), Box::new(file), self.progress());
-        Ok(Some(page::read(path, &metadata, stream)))
+        Ok(Opened::Cut(Cut::Page(Page::plain(path, self.progress()))))
+    }
+
+    /// The pages that have come so far.
+    fn take_pages(&mut self) -> Part {
+        Box::new(std::iter::once(std::mem::take(&mut self.pages)))
     }
 }
 
 impl Iterator for Input {
-    type Item = Item;
+    type Item = Part;
 
-    fn next(&mut self) -> Option<Item> {
-        loop {
-            if let Some(item) = self.reader.as_mut().and_then(Iterator::next) {
-                return Some(item);
-            }
-            self.reader = None;
-            let begun = match self.walk.as_mut().and_then(Iterator::next) {
-                Some(Ok(path)) => self.open_within(&path),
-                Some(Err(item)) => return Some(item),
+    fn next(&mut self) -> Option<Part> {
+        if let Some(part) = self.next.take() {
+            return Some(part);
+        }
+        while !self.pages.is_full() {
+            let opened = match self.walk.as_mut().and_then(Iterator::next) {
+                Some(Ok(path)) => self.open_within(path).map(Some),
+                Some(Err(item)) => Err(item),
                 None => {
                     self.walk = None;
-                    let source = self.sources.pop_front()?;
-                    self.open(source)
+                    match self.sources.pop_front() {
+                        Some(source) => self.open(source),
+                        None if self.pages.is_empty() => return None,
+                        None => break,
+                    }
                 }
             };
-            match begun {
+            match opened {
                 Ok(None) => {}
-                Ok(Some(item)) | Err(item) => return Some(item),
+                Ok(Some(Opened::Cut(cut))) => self.pages.push(cut),
+                Err(item) => self.pages.push(Cut::Clear(item)),
+                Ok(Some(Opened::Archive(part))) if self.pages.is_empty() => return Some(part),
+                Ok(Some(Opened::Archive(part))) => {
+                    self.next = Some(part);
+                    break;
+                }
             }
         }
+        Some(self.take_pages())
     }
 }

@@ -1,21 +1,73 @@
 //! A file that is a page by itself.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::UNIX_EPOCH;
 
 use super::content::{self, Kind, SNIFFED_BYTES};
 use super::stream::Stream;
+use super::walk::broken;
 use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, time, url};
+
+/// A file that is a page, and that is not read yet.
+pub(super) struct Page {
+    path: PathBuf,
+    /// How large it is, packed or not.
+    size: u64,
+    content: PageContent,
+}
+
+/// Where the content of a page is.
+enum PageContent {
+    /// It stands in the file as it is; what is read of it is counted here.
+    File(Arc<AtomicU64>),
+    /// It was looked into already, and may be packed.
+    Opened(Metadata, Box<Stream>),
+}
+
+impl Page {
+    /// A file as it is, which is opened when it is read.
+    pub(super) fn plain(path: PathBuf, progress: Arc<AtomicU64>) -> Page {
+        // One that cannot be looked at cannot be read.
+        let size = path.metadata().map_or(0, |metadata| metadata.len());
+        Page { path, size, content: PageContent::File(progress) }
+    }
+
+    /// A file that has been opened.
+    pub(super) fn opened(path: PathBuf, metadata: Metadata, stream: Stream) -> Page {
+        let size = metadata.len();
+        Page { path, size, content: PageContent::Opened(metadata, Box::new(stream)) }
+    }
+
+    /// The bytes that are held while it is read.
+    pub(super) fn bytes(&self) -> usize {
+        usize::try_from(self.size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX)
+    }
+}
 
 /// Reads a file as a page: its URL is `file://` and the absolute path, its visit the time of its
 /// last modification. HTML, by ending or content, is reduced to the visible text.
-pub(super) fn read(path: &Path, metadata: &Metadata, mut stream: Stream) -> Item {
-    match page(path, metadata, &mut stream) {
+pub(super) fn read(Page { path, content, .. }: Page) -> Item {
+    let (metadata, mut stream) = match content {
+        PageContent::Opened(metadata, stream) => (metadata, *stream),
+        PageContent::File(progress) => {
+            let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
+            match opened {
+                Ok((metadata, file)) => {
+                    let name = path.to_string_lossy();
+                    (metadata, Stream::plain(&name, Box::new(file), progress))
+                }
+                Err(error) => return broken(&path, &error),
+            }
+        }
+    };
+    match page(&path, &metadata, &mut stream) {
         Ok(item) => item,
         Err(Fault::Record(why) | Fault::Lost(why)) => {
-            Item::Broken(Broken { at: stream.name().into(), why })
+            Item::Broken(Broken { at: stream.name().to_string(), why })
         }
     }
 }

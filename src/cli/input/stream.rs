@@ -1,5 +1,6 @@
 //! The unpacked bytes of one source, by line and by count.
 
+use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -14,7 +15,9 @@ use super::zstandard::ZstdWindow;
 /// After an error it may go on, but not where it stopped: see [`Unpacked`].
 pub(super) struct Stream {
     /// What the source is called, fit to be shown.
-    name: String,
+    name: Arc<str>,
+    /// Whether one may have to wait for what comes.
+    live: bool,
     unpacked: Unpacked,
     /// Bytes that have been looked at and not yet consumed; they come first.
     ahead: Vec<u8>,
@@ -61,9 +64,9 @@ impl Stream {
     }
 
     fn new(name: &str, unpacked: Unpacked) -> Stream {
-        let name = escape(name);
         Stream {
-            name,
+            name: escape(name).into(),
+            live: false,
             unpacked,
             ahead: Vec::new(),
             ahead_consumed: 0,
@@ -72,6 +75,21 @@ impl Stream {
             shown_part: None,
             offset: 0,
         }
+    }
+
+    /// With whether one may have to wait for what comes.
+    pub(super) fn live(self, live: bool) -> Stream {
+        Stream { live, ..self }
+    }
+
+    /// Whether one may have to wait for what comes.
+    pub(super) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Whether one may have to wait for the very next byte.
+    pub(super) fn may_wait(&self) -> bool {
+        self.live && self.ahead_consumed >= self.ahead.len() && self.unpacked.is_drained()
     }
 
     /// The first bytes, `count` of them unless the stream, or its first packed part, ends or fails
@@ -147,20 +165,14 @@ impl Stream {
         Place { offset: self.offset, part }
     }
 
-    /// A place of this stream in words.
-    pub(super) fn at(&self, place: Place) -> String {
-        let Place { offset, part } = place;
-        match part {
-            None => format!("{}, byte {offset}", self.name),
-            Some(part) => {
-                format!("{}, byte {offset} unpacked (byte {part} of the file)", self.name)
-            }
-        }
+    /// A place of this stream, to be told in words.
+    pub(super) fn at(&self, place: Place) -> At {
+        At { name: self.name(), place }
     }
 
     /// The stream's name, fit to be shown.
-    pub(super) fn name(&self) -> &str {
-        &self.name
+    pub(super) fn name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
     }
 
     /// Puts the next line, without its end (LF or CR LF), into `line`; its first `max` bytes, and
@@ -203,6 +215,24 @@ pub(super) struct Place {
     offset: u64,
     /// Where the packed part begins in the file.
     part: Option<u64>,
+}
+
+/// A place in a stream that is known by name.
+#[derive(Clone, Debug)]
+pub(super) struct At {
+    name: Arc<str>,
+    place: Place,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { offset, part } = self.place;
+        write!(f, "{}, byte {offset}", self.name)?;
+        match part {
+            None => Ok(()),
+            Some(part) => write!(f, " unpacked (byte {part} of the file)"),
+        }
+    }
 }
 
 impl Read for Stream {
@@ -267,6 +297,6 @@ pub(super) mod tests {
         let mut all = String::new();
         stream.read_to_string(&mut all).unwrap();
         assert_eq!(all, "abcdef");
-        assert_eq!(stream.at(stream.place()), "test, byte 6");
+        assert_eq!(stream.at(stream.place()).to_string(), "test, byte 6");
     }
 }

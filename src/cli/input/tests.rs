@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
+use super::chunk::tests::items;
 use super::gzip::tests::gz;
 use super::*;
 
 fn read(path: &Path) -> Vec<Item> {
-    Input::new([Source::Path(path.into())]).collect()
+    items(Input::new([Source::Path(path.into())]).flatten())
 }
 
 #[test]
@@ -63,10 +64,9 @@ fn files_named_directly_are_what_they_hold() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
     fs::write(&path, gz(b"{\"url\":\"x:\",\"t\":1,\"text\":\"line\"}\n")).unwrap();
-    let mut input = Input::new([Source::Path(path.clone())]);
+    let input = Input::new([Source::Path(path.clone())]);
     let progress = input.progress();
-    assert!(matches!(input.next(), Some(Item::Record(record)) if record.url == "x:"));
-    assert_eq!(input.next(), None);
+    assert!(matches!(&items(input.flatten())[..], [Item::Record(record)] if record.url == "x:"));
     assert_eq!(Some(progress.load(Ordering::Relaxed)), Source::Path(path.clone()).bytes());
     fs::write(&path, "plain").unwrap();
     assert!(matches!(&read(&path)[..], [Item::Record(r)] if r.url.starts_with("file:///")));
@@ -211,7 +211,7 @@ fn archives_of_others_are_read_as_far_as_they_are_sound() {
 fn json_lines_of_others_are_read_whole() {
     let Some(path) = shared("peps.jsonl.zst") else { return };
     let mut kinds = BTreeMap::new();
-    for item in Input::new([Source::Path(path)]) {
+    for item in read(&path) {
         let kind = match item {
             Item::Record(Record { payload: Payload::Text(_), status: None, .. }) => "text",
             Item::Record(Record { payload: Payload::Gone, status: Some(410), .. }) => "gone",

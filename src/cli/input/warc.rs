@@ -1,13 +1,14 @@
 //! WARC archives (ISO 28500, versions 0.17 to 1.1), WET among them.
 
-use super::block::Block;
-use super::stream::{Line, Place, Stream};
+use super::block::{Block, Content};
+use super::chunk::{Chunk, Cut};
+use super::stream::{At, Line, Place, Stream};
 use super::{Broken, Captured, Declared, Fault, Item, Payload, Record, escape, time, url};
 
 const LINE_BYTES_MAX: usize = 64 << 10;
 const HEADER_BYTES_MAX: usize = 256 << 10;
 
-/// Reads the records of a WARC file.
+/// Cuts a WARC file into its records.
 ///
 /// Packed members and records need not coincide. After a broken record it goes on at the next line
 /// that begins one.
@@ -18,7 +19,6 @@ pub(super) struct Warc {
     /// A line that begins a record has been read already, at this place.
     begun: Option<Place>,
     line: Vec<u8>,
-    buffer: Vec<u8>,
 }
 
 /// The named fields of a record's header, the first of each name.
@@ -48,11 +48,42 @@ impl Header {
         let block = || Declared::parse(self.text("warc-block-digest")?);
         payload.or_else(|| if is_document { block() } else { None })
     }
+
+    fn kind(&self) -> String {
+        self.text("warc-type").unwrap_or_default().to_ascii_lowercase()
+    }
+
+    /// What is passed over whatever its content is; none if that counts.
+    fn passed(&self) -> Option<&'static str> {
+        Some(match self.kind().as_str() {
+            // Only the first part of its content.
+            "response" | "resource" | "conversion" | "revisit"
+                if self.text("warc-segment-number").is_some() =>
+            {
+                "segment"
+            }
+            "response" | "resource" | "conversion" | "revisit" => return None,
+            "" => return None,
+            "warcinfo" => "warcinfo",
+            "request" => "request",
+            "metadata" => "metadata",
+            "continuation" => "continuation",
+            _ => "record of another type",
+        })
+    }
+
+    /// What is to be said of the record, with its URL.
+    fn named(&self, why: String) -> String {
+        match self.url("warc-target-uri") {
+            Some(url) => format!("{}: {why}", escape(url)),
+            None => why,
+        }
+    }
 }
 
 impl Warc {
     pub(super) fn new(stream: Stream) -> Warc {
-        Warc { stream, lost: false, begun: None, line: Vec::new(), buffer: Vec::new() }
+        Warc { stream, lost: false, begun: None, line: Vec::new() }
     }
 
     /// Reads to the line that begins the next record, and says where that is; `None` at the end.
@@ -112,7 +143,8 @@ impl Warc {
         }
     }
 
-    fn record(&mut self) -> Result<Item, Fault> {
+    /// Cuts the record that begins at this place.
+    fn record(&mut self, place: Place) -> Result<Cut, Fault> {
         let header = self.header()?;
         let length = header.text("content-length").and_then(|text| text.parse().ok());
         let length = length.ok_or_else(|| match header.bytes("content-length") {
@@ -122,56 +154,81 @@ impl Warc {
             }
             None => Fault::Lost("the header has no Content-Length".into()),
         })?;
-        let mut block = Block::new(&mut self.stream, length);
-        let item = item(&header, &mut block, &mut self.buffer);
-        let named = |why: String| match header.url("warc-target-uri") {
-            Some(url) => format!("{}: {why}", escape(url)),
-            None => why,
-        };
-        let named = |fault| match fault {
-            Fault::Record(why) => Fault::Record(named(why)),
-            Fault::Lost(why) => Fault::Lost(named(why)),
-        };
-        if matches!(item, Err(Fault::Lost(_))) {
-            return item.map_err(named);
-        }
-        block.finish().map_err(named)?;
-        if item.is_ok() {
-            // Damage to a packed record often shows only in the checksum behind it.
-            self.stream.settle().map_err(|e| named(e.into()))?;
-        }
-        item.map_err(named)
+        let cut = self.content(&header, length).map_err(|fault| match fault {
+            Fault::Record(why) => Fault::Record(header.named(why)),
+            Fault::Lost(why) => Fault::Lost(header.named(why)),
+        })?;
+        let at = self.stream.at(place);
+        Ok(match cut {
+            Ok(content) => Cut::Warc(WarcRecord { at, header, content }),
+            Err(passed) => Cut::Clear(Item::Passed(passed)),
+        })
+    }
+
+    /// The content of a record, or what is passed over.
+    fn content(
+        &mut self,
+        header: &Header,
+        length: u64,
+    ) -> Result<Result<Content, &'static str>, Fault> {
+        let block = Block::new(&mut self.stream, length);
+        let content = match header.passed() {
+            Some(passed) => block.skip().map(|()| Err(passed)),
+            None => block.hold().map(Ok),
+        }?;
+        // Damage to a packed record often shows only in the checksum behind it.
+        self.stream.settle()?;
+        Ok(content)
     }
 }
 
-fn item(header: &Header, block: &mut Block<'_>, buffer: &mut Vec<u8>) -> Result<Item, Fault> {
-    let kind = header.text("warc-type").unwrap_or_default().to_ascii_lowercase();
-    match kind.as_str() {
-        "response" | "resource" | "conversion" | "revisit" => {}
-        "warcinfo" => return Ok(Item::Passed("warcinfo")),
-        "request" => return Ok(Item::Passed("request")),
-        "metadata" => return Ok(Item::Passed("metadata")),
-        "continuation" => return Ok(Item::Passed("continuation")),
-        "" => return Err(Fault::Record("the header has no WARC-Type".into())),
-        _ => return Ok(Item::Passed("record of another type")),
+/// A record of a WARC archive, cut and not read yet.
+pub(super) struct WarcRecord {
+    at: At,
+    header: Header,
+    content: Content,
+}
+
+impl WarcRecord {
+    /// The bytes that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        let header = self.header.0.iter().map(|(name, value)| name.len() + value.len());
+        header.sum::<usize>() + self.content.bytes.len()
     }
-    if header.text("warc-segment-number").is_some() {
-        // Only the first part of its content.
-        return Ok(Item::Passed("segment"));
+
+    /// Reads it.
+    pub(super) fn read(self) -> Item {
+        let mut item = self.item().unwrap_or_else(|why| {
+            Item::Broken(Broken { at: self.at.to_string(), why: self.header.named(why) })
+        });
+        if let Item::Record(Record { claim: Some(claim), .. }) = &mut item
+            && let Some(wrong) = &mut claim.wrong
+        {
+            wrong.at = self.at.to_string();
+        }
+        item
     }
-    let content_type = header.text("content-type").unwrap_or_default();
-    // Some tools keep a whole response as a resource.
-    let is_document = matches!(kind.as_str(), "resource" | "conversion")
-        && !content_type.to_ascii_lowercase().starts_with("application/http");
-    let mut capture = capture(header, is_document).map_err(Fault::Record)?;
-    if kind != "revisit" && header.text("warc-truncated").is_some() {
-        // It may be that of the whole.
-        capture.declared = None;
-    }
-    match kind.as_str() {
-        "revisit" => capture.revisit(block, buffer, revisited(header).map_err(Fault::Record)?),
-        _ if is_document => capture.document(block, buffer, content_type),
-        _ => capture.response(block, buffer),
+
+    fn item(&self) -> Result<Item, String> {
+        let WarcRecord { header, content, .. } = self;
+        let kind = header.kind();
+        if kind.is_empty() {
+            return Err("the header has no WARC-Type".into());
+        }
+        let content_type = header.text("content-type").unwrap_or_default();
+        // Some tools keep a whole response as a resource.
+        let is_document = matches!(kind.as_str(), "resource" | "conversion")
+            && !content_type.to_ascii_lowercase().starts_with("application/http");
+        let mut capture = capture(header, is_document)?;
+        if kind != "revisit" && header.text("warc-truncated").is_some() {
+            // It may be that of the whole.
+            capture.declared = None;
+        }
+        match kind.as_str() {
+            "revisit" => Ok(capture.revisit(content, revisited(header)?)),
+            _ if is_document => capture.document(content, content_type),
+            _ => capture.response(content),
+        }
     }
 }
 
@@ -202,21 +259,13 @@ fn revisited(header: &Header) -> Result<Payload, String> {
     Ok(Payload::Revisit { refers_to: refers_to.map(str::to_string), refers_time })
 }
 
-impl Iterator for Warc {
-    type Item = Item;
-
-    fn next(&mut self) -> Option<Item> {
+impl Warc {
+    /// The next record, or what is wrong where it should be.
+    fn cut(&mut self) -> Option<Cut> {
         let (place, fault) = match self.begin() {
             Ok(None) => return None,
-            Ok(Some(place)) => match self.record() {
-                Ok(mut item) => {
-                    if let Item::Record(Record { claim: Some(claim), .. }) = &mut item
-                        && let Some(wrong) = &mut claim.wrong
-                    {
-                        wrong.at = self.stream.at(place);
-                    }
-                    return Some(item);
-                }
+            Ok(Some(place)) => match self.record(place) {
+                Ok(cut) => return Some(cut),
                 Err(fault) => (place, fault),
             },
             Err(fault) => fault,
@@ -228,12 +277,21 @@ impl Iterator for Warc {
                 why
             }
         };
-        Some(Item::Broken(Broken { at: self.stream.at(place), why }))
+        Some(Cut::Clear(Item::Broken(Broken { at: self.stream.at(place).to_string(), why })))
+    }
+}
+
+impl Iterator for Warc {
+    type Item = Chunk;
+
+    fn next(&mut self) -> Option<Chunk> {
+        Chunk::gather(self.stream.is_live(), || self.cut())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::chunk::tests::items;
     use super::super::digest::of;
     use super::super::gzip::tests::gz;
     use super::super::stream::tests::stream;
@@ -260,7 +318,7 @@ mod tests {
     }
 
     fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
-        Warc::new(stream(bytes)).collect()
+        items(Warc::new(stream(bytes)))
     }
 
     fn texts(items: &[Item]) -> Vec<&str> {
@@ -476,10 +534,9 @@ mod tests {
         file.resize(file.len() + usize::try_from(size).unwrap() - start.len(), b'x');
         file.extend(b"\r\n\r\n");
         file.extend(response("http://b/", &ok("next")).as_bytes());
-        let mut warc = Warc::new(stream(gz(&file)));
-        let items: Vec<Item> = warc.by_ref().collect();
-        assert_eq!(texts(&items), ["(broken)", "next"]);
-        assert!(warc.buffer.capacity() < 1 << 20);
+        let chunks: Vec<Chunk> = Warc::new(stream(gz(&file))).collect();
+        assert!(chunks.iter().map(Chunk::bytes).sum::<usize>() < 2 << 20);
+        assert_eq!(texts(&items(chunks.into_iter())), ["(broken)", "next"]);
     }
 
     proptest! {

@@ -35,6 +35,11 @@ impl Window {
         self.start + self.position as u64
     }
 
+    /// Whether what comes next has to be read first.
+    pub(super) fn is_drained(&self) -> bool {
+        self.rest().is_empty()
+    }
+
     fn rest(&self) -> &[u8] {
         self.buffer.get(self.position..self.held).unwrap_or_default()
     }

@@ -105,6 +105,11 @@ impl Zstandard {
         self.frame
     }
 
+    /// Whether nothing that was read from the file waits to be unpacked.
+    pub(super) fn is_drained(&self) -> bool {
+        self.position >= self.out.len() && self.file.is_drained()
+    }
+
     pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.position >= self.out.len() {
             self.position = 0;

@@ -1,0 +1,20 @@
+//! On how many threads the work is shared out.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use clap::Args;
+
+#[derive(Args, Clone, Copy)]
+pub(super) struct Threads {
+    /// How many threads read, unpack and make fingerprints [default: one for each core]
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl Threads {
+    pub(super) fn count(self) -> usize {
+        let cores = || thread::available_parallelism().ok();
+        self.threads.or_else(cores).map_or(1, usize::from)
+    }
+}
