@@ -97,11 +97,11 @@ impl Reader {
     /// Those of [`open`](Reader::open).
     pub fn refresh(&mut self) -> Result<bool> {
         let (now, written) = look(&self.disk, Some(&self.now.view))?;
-        let ids = |snapshot: &Snapshot| -> Vec<u64> {
-            snapshot.view.segments.iter().map(|live| live.segment.id()).collect()
-        };
+        // Those that are the same are not opened again.
+        let (new, old) = (&now.view.segments, &self.now.view.segments);
         let changed = now.sequence != self.now.sequence
-            || ids(&now) != ids(&self.now)
+            || new.len() != old.len()
+            || new.iter().zip(&**old).any(|(new, old)| !Arc::ptr_eq(new, old))
             || now.epochs() != self.now.epochs();
         (self.now, self.written) = (now, written);
         Ok(changed)
