@@ -254,6 +254,16 @@ mod tests {
     }
 
     #[test]
+    fn no_two_random_numbers_are_the_same() {
+        let draw = || (0..1000).map(|_| RealDisk::new("anywhere").random());
+        let beside = std::thread::spawn(move || draw().collect::<Vec<_>>());
+        let mut numbers: Vec<u64> = draw().chain(beside.join().unwrap()).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 2000);
+    }
+
+    #[test]
     fn a_table_has_the_name_that_it_is_given() {
         let dir = tempfile::tempdir().unwrap();
         let disk = RealDisk::of_table(&dir.path().join("crawl.df")).unwrap();

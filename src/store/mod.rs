@@ -118,7 +118,8 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Locked`] if another process writes to it,
-    /// [`Error::Corrupt`], [`Error::Version`], [`Error::Io`].
+    /// [`Error::Corrupt`], also where a file is of another store or the catalog is older than
+    /// `SNAPSHOT`, [`Error::Version`], [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Store> {
         Self::open_on(Arc::new(RealDisk::new(path.as_ref())), options)
     }

@@ -11,6 +11,7 @@ mod beside;
 mod check;
 mod cuts;
 mod flips;
+mod foreign;
 mod header;
 mod saved;
 mod sectors;

@@ -374,3 +374,20 @@ fn names_are_listed_in_another_order_each_time_and_in_the_same_for_the_same_oper
     let sorted = listed.into_iter().map(|names| names.into_iter().collect::<BTreeSet<_>>());
     assert_eq!(sorted.collect::<BTreeSet<_>>().len(), 1);
 }
+
+#[test]
+fn random_numbers_are_repeated_for_the_same_seed_and_go_on_after_a_crash() {
+    let numbers = |disk: &SimDisk| [0; 4].map(|_| disk.random());
+    let seeded = |seed| {
+        let disk = SimDisk::new();
+        disk.set_seed(seed);
+        disk
+    };
+    let disk = seeded(1);
+    let first = numbers(&disk);
+    let then = numbers(&disk.crash_all_kept());
+    assert_eq!(then, numbers(&disk.crash_synced_only()));
+    assert_eq!((first, then), (numbers(&seeded(1)), numbers(&disk)));
+    let others = [first, then, numbers(&seeded(2)), numbers(&SimDisk::new())].concat();
+    assert_eq!(others.iter().collect::<BTreeSet<_>>().len(), others.len());
+}

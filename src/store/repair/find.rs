@@ -43,15 +43,15 @@ pub(super) struct Found {
 pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
     let mut found = Found::default();
     let contents = match open::open_catalog(disk).and_then(|file| Catalog::read(&*file)) {
-        Err(e) if found.is_flaw(&e) => None,
-        read => Some(read?),
+        Ok(contents) => Some(contents),
+        Err(e) => found.noted(e).map(|_| None)?,
     };
     let after = After::read(&**disk)?;
     let ahead = contents.as_ref().and_then(|contents| after.ahead(contents));
     match contents {
         Some(contents) if ahead.is_none() => found.by_catalog(disk, contents, &after)?,
         stale => {
-            ahead.iter().for_each(|ahead| _ = found.is_flaw(ahead));
+            ahead.map_or(Ok(()), |ahead| found.noted(ahead).map(drop))?;
             found.without_catalog(disk, stale, &after)?;
         }
     }
@@ -65,11 +65,12 @@ pub(super) fn flaw_of(error: &Error) -> Option<Corruption> {
 }
 
 impl Found {
-    /// Whether an error says that something is damaged; it is noted then.
-    fn is_flaw(&mut self, error: &Error) -> bool {
-        let flaw = flaw_of(error);
-        self.flaws.extend(flaw.clone());
-        flaw.is_some()
+    /// Notes the flaw that an error tells of, and returns what is wrong; any other error goes on.
+    fn noted(&mut self, error: Error) -> Result<String> {
+        let flaw = error.flaw()?;
+        let what = flaw.what.clone();
+        self.flaws.push(flaw);
+        Ok(what)
     }
 
     fn push(&mut self, operations: (u64, u64), part: Part) {
@@ -83,16 +84,13 @@ impl Found {
         contents: Contents,
         after: &After,
     ) -> Result<()> {
-        after.foreign(&contents).iter().for_each(|foreign| _ = self.is_flaw(foreign));
+        after.foreign(&contents).map_or(Ok(()), |foreign| self.noted(foreign).map(drop))?;
         let store = contents.settings.store;
         for row in &contents.segments {
             self.listed(disk, store, row)?;
         }
         for id in open::unlisted_ids(disk, &contents)? {
-            match check_unlisted(disk, store, id) {
-                Err(e) if self.is_flaw(&e) => {}
-                checked => checked?,
-            }
+            check_unlisted(disk, store, id).or_else(|e| self.noted(e).map(drop))?;
         }
         let last = contents.segments.last().map_or(0, |row| row.last_sequence);
         let mut journals = Vec::from(contents.journals.map(|(_, blobs)| blobs));
@@ -145,18 +143,18 @@ impl Found {
         let frame = frame.and_then(|frame| check_listed(&frame, store, row).map(|()| frame));
         match frame {
             Ok(frame) => self.push((row.first_sequence, row.last_sequence), Part::Segment(frame)),
-            Err(e) if self.is_flaw(&e) => self.lost.push(Loss {
-                file: Name::Segment(row.id).to_string(),
-                bytes: Some(0..row.bytes),
-                operations: Some((row.first_sequence, Some(row.last_sequence))),
-                pages: None,
-                after: None,
-                before: None,
-                why: "what the segment says of itself is damaged, or it is not there, or another \
-                      one is"
-                    .to_owned(),
-            }),
-            Err(e) => return Err(e),
+            Err(e) => {
+                let why = self.noted(e)?;
+                self.lost.push(Loss {
+                    file: Name::Segment(row.id).to_string(),
+                    bytes: Some(0..row.bytes),
+                    operations: Some((row.first_sequence, Some(row.last_sequence))),
+                    pages: None,
+                    after: None,
+                    before: None,
+                    why,
+                });
+            }
         }
         Ok(())
     }
@@ -176,8 +174,10 @@ impl Found {
         for id in open::segment_ids(disk)?.into_iter().rev() {
             match read_frame(disk, id) {
                 Ok(frame) => frames.push(frame),
-                Err(e) if self.is_flaw(&e) => unreadable.push(Name::Segment(id).to_string()),
-                Err(e) => return Err(e),
+                Err(e) => {
+                    self.noted(e)?;
+                    unreadable.push(Name::Segment(id).to_string());
+                }
             }
         }
         let named = after.manifest.as_ref().map(|manifest| manifest.store);
@@ -197,17 +197,19 @@ impl Found {
                     self.push((first, last), Part::Segment(frame));
                 }
                 Ok(()) => {}
-                // Nothing but their number says that they are not the ones which are missing.
-                Err(e) if self.is_flaw(&e) => self.lost.push(Loss {
-                    file: Name::Segment(frame.id()).to_string(),
-                    bytes: Some(0..frame.bytes()),
-                    operations: None,
-                    pages: None,
-                    after: None,
-                    before: None,
-                    why: "it is of another store, or of another copy of it".to_owned(),
-                }),
-                Err(e) => return Err(e),
+                // Without a catalog nobody knows whether it is missed.
+                Err(e) => {
+                    let why = self.noted(e)?;
+                    self.lost.push(Loss {
+                        file: Name::Segment(frame.id()).to_string(),
+                        bytes: Some(0..frame.bytes()),
+                        operations: None,
+                        pages: None,
+                        after: None,
+                        before: None,
+                        why,
+                    });
+                }
             }
         }
         self.components.sort_by_key(|component| component.operations);

@@ -35,7 +35,9 @@ const FLAWS_MAX: usize = 1000;
 /// Damage of what finds pages (hashes, filters, fingerprint tables) loses nothing: all of it is made
 /// anew from the pages. Of damaged pages those are lost whose own bytes are; what the journal has
 /// after its first damage is lost; a segment is lost whole if its frame is. Without a catalog the
-/// segments tell themselves what belongs together, and epochs get names like `unknown-0`.
+/// segments tell themselves what belongs together, and epochs get names like `unknown-0`. Segments of
+/// another store, or of a copy of this one that went another way, are named and left out. Where the
+/// catalog is an older one than `SNAPSHOT`, the newer segments count, and the older journal does not.
 ///
 /// What was forgotten stays forgotten. An operation that is lost may have forgotten something: where
 /// it was one of a page, the older visits of pages that it may have been are left out, and counted;
