@@ -55,6 +55,12 @@ pub enum Error {
         /// Why it is none.
         why: String,
     },
+    /// What was to be a store was never finished: the repair, or the load, that makes it was broken off, or
+    /// is still at it.
+    Unfinished {
+        /// The place.
+        location: String,
+    },
     /// A store stands where one was to be made.
     Exists {
         /// The place.
@@ -214,6 +220,11 @@ impl fmt::Display for Error {
             Error::NotATable { file, why } => write!(
                 f,
                 "{file} is no table of document frequencies: {why}; make one: simkeep df build"
+            ),
+            Error::Unfinished { location } => write!(
+                f,
+                "{location} is unfinished: the repair or the load that makes it was broken off, so it is \
+                 no store yet; run that again, which begins anew"
             ),
             Error::Exists { location } => {
                 write!(f, "{location} is a simkeep store already; open it instead")

@@ -6,13 +6,14 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 
 use simkeep::df::{Counter, Table};
 use simkeep::disk::{Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 use simkeep::{
-    Digest, Epoch, Error, LoadOptions, Observation, Options, Origin, Query, Reader, SameBy, Store,
-    Verdict, Versions,
+    Digest, Epoch, Error, LoadEpochs, LoadOptions, Loading, Observation, Options, Origin, Query,
+    Reader, SameBy, Stage, Store, Verdict, Versions,
 };
 
 use support::{choice, digest, names, on, open, small};
@@ -100,12 +101,138 @@ fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
     store.epoch("after").unwrap();
     store.retire_epoch(ended, 0).unwrap();
     other.begin_epoch(&origin).unwrap();
-    assert_eq!(store.take_epochs(&other.snapshot()).unwrap(), [Epoch(0), ended]);
+    let before = store.epochs();
+    let loaded = store.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
+    assert_eq!((store.epochs(), loaded.begun), (before, vec![]));
     assert_eq!(tables(&disk), []);
     // One that lives does.
-    let (disk, other) = (SimDisk::new(), other.snapshot());
-    assert_eq!(create(&disk).take_epochs(&other).unwrap(), [Epoch(0), Epoch(1)]);
+    let disk = SimDisk::new();
+    let copy = create(&disk);
+    let loaded = copy.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
+    assert_eq!(loaded.begun, other.epochs()[1..]);
     assert_eq!(tables(&disk), [Name::Df(1)]);
+}
+
+#[test]
+fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
+    let disk = SimDisk::new();
+    let store = create(&disk);
+    let other = create(&SimDisk::new());
+    other.begin_epoch(&some()).unwrap();
+    other.observe(Observation::content(URL, 1, 7, Epoch(1))).unwrap();
+    let before = (store.epochs(), disk.contents());
+    let failing = |fails_at: i64| {
+        let epochs = LoadEpochs::default();
+        let renumbered = epochs.of(&other.snapshot()).unwrap()[1];
+        let made = epochs.origin(&weighed(&["a boat", "the boat"])).unwrap();
+        let observations = (0..=fails_at).map(|time| match time {
+            _ if time == fails_at => Err(Error::input("the cable was pulled")),
+            time if time % 2 == 0 => Ok(Observation::content(URL, time, 7, renumbered)),
+            time => Ok(Observation::content(URL, time, 7, epochs.named("x")?).also(9, made)),
+        });
+        let load = LoadOptions::default().memory_bytes(1 << 16).epochs(&epochs);
+        store.load(observations, load).unwrap_err();
+    };
+    for fails_at in [0, 1, 2, 5000] {
+        failing(fails_at);
+        assert_eq!((store.epochs(), disk.contents() == before.1), (before.0.clone(), true));
+    }
+    // Broken off when all is written, or for want of room.
+    let mut stages = 0;
+    let mut watch = |loading: &Loading| match loading.stage {
+        Stage::Writing if stages > 0 => ControlFlow::Break(()),
+        Stage::Writing => {
+            stages += 1;
+            ControlFlow::Continue(())
+        }
+        _ => ControlFlow::Continue(()),
+    };
+    let done = store.copy_from(&other.snapshot(), LoadOptions::default().watch(&mut watch));
+    assert!(matches!(done, Err(Error::Cancelled)), "{done:?}");
+    assert_eq!((store.epochs(), tables(&disk)), (before.0.clone(), vec![]));
+    let used: usize = disk.contents().iter().map(|(_, bytes)| bytes.len()).sum();
+    for more in [100, 200, 400, 600, 800] {
+        disk.set_capacity_bytes(Some(used as u64 + more));
+        let done = store.copy_from(&other.snapshot(), LoadOptions::default());
+        assert!(done.is_err(), "{more} bytes are enough");
+        assert_eq!((store.epochs(), tables(&disk)), (before.0.clone(), vec![]));
+    }
+    disk.set_capacity_bytes(None);
+    let loaded = store.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
+    assert_eq!((loaded.begun, store.epochs()), (vec![other.epochs()[1].clone()], other.epochs()));
+    assert_eq!(tables(&disk), [Name::Df(1)]);
+    store.verify().unwrap();
+}
+
+#[test]
+fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
+    let disk = SimDisk::new();
+    let store = create(&disk);
+    let epochs = LoadEpochs::default();
+    let all = ["b", "a", "c", "one"];
+    let observations = (0..400usize).map(|n| {
+        if n == 200 {
+            // Meanwhile, and by a name that the load has as well.
+            let (beside, a) = (store.epoch("beside")?, store.epoch("a")?);
+            assert_eq!((beside, a), (Epoch(1), Epoch(2)));
+            store.observe(Observation::content(URL, 1000, 8, beside))?;
+            assert_eq!(names(&store.epochs()), ["one", "beside", "a"]);
+            let reader = Reader::open_on(on(&disk))?;
+            assert_eq!(reader.epochs().len(), 1);
+            let early = store.observe(Observation::content(URL, 1, 1, epochs.named("b")?));
+            assert!(matches!(early, Err(Error::UnknownEpoch(_))));
+        }
+        // One time has contents of all of them, told in any order.
+        let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
+        let visit = Observation::content(URL, time, 7, epochs.named(name)?);
+        Ok(if n % 3 == 0 && name != "c" { visit.also(9, epochs.named("c")?) } else { visit })
+    });
+    let load = LoadOptions::default().memory_bytes(1 << 16).epochs(&epochs);
+    let loaded = store.load(observations, load).unwrap();
+    assert_eq!(names(&loaded.begun), ["b", "c"]);
+    assert_eq!(names(&store.epochs()), ["one", "beside", "a", "b", "c"]);
+    assert_eq!(store.newest_epoch(), Epoch(4));
+    // As if each had been observed.
+    let expected = create(&SimDisk::new());
+    let number = |name| {
+        let first = ["beside", "a", "b", "c"].map(|name| expected.epoch(name).unwrap());
+        assert_eq!(first.map(Epoch::count), [1, 2, 3, 4]);
+        expected.epoch(name).unwrap()
+    };
+    expected.observe(Observation::content(URL, 1000, 8, number("beside"))).unwrap();
+    for n in 0..400usize {
+        let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
+        let visit = Observation::content(URL, time, 7, number(name));
+        let also = n % 3 == 0 && name != "c";
+        let visit = if also { visit.also(9, number("c")) } else { visit };
+        expected.observe(visit).unwrap();
+    }
+    assert_eq!(store.history(URL).unwrap(), expected.history(URL).unwrap());
+    store.verify().unwrap();
+    // A load of its own is told what it named, and no other.
+    let strange = [Ok(Observation::content(URL, 1, 1, epochs.named("d").unwrap()))];
+    let strange = store.load(strange, LoadOptions::default()).unwrap_err();
+    assert!(strange.to_string().contains("is not registered"), "{strange}");
+}
+
+#[test]
+fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
+    let store = create(&SimDisk::new());
+    let epochs = LoadEpochs::default();
+    epochs.named("two").unwrap();
+    let nothing = || std::iter::empty::<simkeep::Result<Observation<'_>>>();
+    let loaded = store.load(nothing(), LoadOptions::default().epochs(&epochs)).unwrap();
+    assert_eq!((names(&loaded.begun), loaded.observations), (vec!["two"], 0));
+    let again = store.load(nothing(), LoadOptions::default().epochs(&epochs)).unwrap();
+    assert_eq!(again.begun, []);
+    store.retire_epoch(Epoch(0), 0).unwrap();
+    epochs.named("one").unwrap();
+    let refused = store.load(nothing(), LoadOptions::default().epochs(&epochs));
+    assert!(matches!(refused, Err(Error::RetiredEpoch(name)) if name == "one"));
+    assert!(epochs.named("").is_err() && epochs.named("\n").is_err());
+    // There is one already.
+    assert!((2..1 << 15).all(|n| epochs.named(&format!("e{n}")).is_ok()));
+    assert!(epochs.named("one more").is_err());
 }
 
 #[test]

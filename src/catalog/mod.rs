@@ -104,8 +104,13 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Makes the catalog of a new store: whole under its name, or not at all.
-    pub(crate) fn create(disk: &Arc<dyn Disk>, epoch: EpochInfo) -> Result<()> {
+    /// Makes the catalog of a new store: whole under its name, or not at all. One that is `unfinished` is
+    /// that until segments are [added](Self::add).
+    pub(crate) fn create(
+        disk: &Arc<dyn Disk>,
+        epochs: Vec<EpochInfo>,
+        unfinished: bool,
+    ) -> Result<()> {
         mark::clear(&**disk)?;
         let contents = Contents {
             settings: Settings {
@@ -113,9 +118,10 @@ impl Catalog {
                 url_seed: disk.random(),
                 next_segment: 1,
                 changes: 0,
+                unfinished,
             },
             segments: Vec::new(),
-            epochs: vec![epoch],
+            epochs,
             journals: [(Journal::A, Vec::new()), (Journal::B, Vec::new())],
         };
         write_whole(disk, &contents)
@@ -194,14 +200,22 @@ impl Catalog {
         })
     }
 
-    /// Adds segments, in one transaction.
-    pub(crate) fn add(&self, segments: &[SegmentRow], next: u64) -> Result<()> {
+    /// Adds segments, and registers epochs, or puts them in the place of what was known of them, in one
+    /// transaction. A store that was unfinished is finished by it.
+    pub(crate) fn add(
+        &self,
+        segments: &[SegmentRow],
+        epochs: &[&EpochInfo],
+        next: u64,
+    ) -> Result<()> {
         self.write(|transaction| {
             let mut table = transaction.open_table(SEGMENTS)?;
             for segment in segments {
                 table.insert(segment.id, segment.to_bytes().as_slice())?;
             }
             drop(table);
+            put_epochs(transaction, epochs)?;
+            transaction.open_table(SETTINGS)?.remove(rows::UNFINISHED)?;
             let last = segments.iter().map(|segment| segment.last_sequence).max();
             count(transaction, next, last.unwrap_or(0))
         })
@@ -222,8 +236,7 @@ impl Catalog {
     /// Registers an epoch, or puts it in the place of what was known of it.
     pub(crate) fn put_epoch(&self, epoch: &EpochInfo) -> Result<()> {
         self.write(|transaction| {
-            let row = rows::of_epoch(epoch);
-            transaction.open_table(EPOCHS)?.insert(epoch.epoch.count(), row.as_slice())?;
+            put_epochs(transaction, &[epoch])?;
             count(transaction, 0, 0)
         })
     }
@@ -280,6 +293,14 @@ impl Catalog {
             None => change().inspect_err(|e| *failed = Some(e.clone())),
         }
     }
+}
+
+fn put_epochs(transaction: &WriteTransaction, epochs: &[&EpochInfo]) -> Result<(), redb::Error> {
+    let mut table = transaction.open_table(EPOCHS)?;
+    for epoch in epochs {
+        table.insert(epoch.epoch.count(), rows::of_epoch(epoch).as_slice())?;
+    }
+    Ok(())
 }
 
 /// Counts a change of something else than the journal, and keeps the number of the next segment:

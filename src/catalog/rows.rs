@@ -18,6 +18,8 @@ const URL_SEED: &str = "url_seed";
 const URL_HASH_BITS: &str = "url_hash_bits";
 pub(super) const NEXT_SEGMENT: &str = "next_segment";
 pub(super) const CHANGES: &str = "changes";
+/// There as long as the store is none.
+pub(super) const UNFINISHED: &str = "unfinished";
 
 /// What a store is made with and keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) next_segment: u64,
     /// How many commits changed something else than the journal.
     pub(crate) changes: u64,
+    /// Whether what was to be loaded when the store was made is not there yet.
+    pub(crate) unfinished: bool,
 }
 
 /// Bits of the URL hash in this build.
@@ -300,6 +304,7 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
         url_seed: get(URL_SEED)?,
         next_segment: get(NEXT_SEGMENT)?,
         changes: get(CHANGES)?,
+        unfinished: found.iter().any(|(name, _)| name == UNFINISHED),
     })
 }
 
@@ -342,6 +347,9 @@ pub(super) fn write(
     settings.insert(URL_HASH_BITS, url_hash_bits())?;
     settings.insert(NEXT_SEGMENT, contents.settings.next_segment)?;
     settings.insert(CHANGES, contents.settings.changes)?;
+    if contents.settings.unfinished {
+        settings.insert(UNFINISHED, 1)?;
+    }
     let mut segments = transaction.open_table(SEGMENTS)?;
     for row in &contents.segments {
         segments.insert(row.id, row.to_bytes().as_slice())?;

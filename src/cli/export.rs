@@ -27,8 +27,9 @@ Keys, in this order, absent where there is nothing to say:
   seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content
                of this time and digest has this fingerprint in another epoch
 
-If there are fingerprints of several epochs, the first lines have but the key \"epoch\": their names,
-the oldest first.")]
+The first lines have but the key \"epoch\": the names of the epochs that there are fingerprints of, the
+oldest first. By these lines `ingest` and `load` know a whole export, and take its epochs into a new
+store.")]
 pub(super) struct Export {
     #[command(flatten)]
     common: Common,
@@ -40,10 +41,9 @@ impl Export {
         let names = ByName::new(snapshot.epochs());
         let used = snapshot.epochs().iter();
         let used = used.filter(|e| e.retired || snapshot.fingerprints(e.epoch) > 0);
-        let used: Vec<_> = used.map(|info| json!({ "epoch": info.name })).collect();
-        // Of several the order matters: what is of the newest is in force.
-        if used.len() > 1 {
-            used.iter().try_for_each(|epoch| output.object(epoch))?;
+        // Their order matters: what is of the newest is in force.
+        for info in used {
+            output.object(&json!({ "epoch": info.name }))?;
         }
         for page in snapshot.scan(None) {
             let url = page?.url;

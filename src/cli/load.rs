@@ -12,27 +12,27 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use simkeep::{
-    Content, Error, LoadOptions, Loaded, Loading, Observation, Observed, Origin, Seen, Stage,
-    Store, Visit,
+    Content, Error, LoadEpochs, LoadOptions, Loaded, Loading, Observation, Observed, Origin, Seen,
+    Stage, Store, Visit,
 };
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{Entry, Fed, Feed, Found};
-use super::incoming::{Epochs, Made};
+use super::incoming::{Admission, Epochs, FromInput, Made, Register, existing};
 use super::ingest::{check, parse_epoch};
 use super::input::{Broken, Source};
 use super::named::Named;
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
-use super::words::{bytes, count};
+use super::words::{bytes, count, some_names};
 use super::{Common, origin};
 
 /// Load other stores, JSON lines, files and web archives into a store, all of it or nothing
 ///
 /// Many times as fast as `ingest`, and reads the same, and stores. It does not say what each record
 /// means. Makes the store if there is none. Whatever ends it early, the store holds what it did
-/// before; other programs may read it meanwhile.
+/// before, its epochs too, and there is none if there was none; other programs may read it meanwhile.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep load old.simkeep --store new.simkeep
@@ -58,17 +58,37 @@ pub(super) struct Load {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
+    from_input: FromInput,
+    #[command(flatten)]
     common: Common,
 }
 
 impl Load {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
-        let store = Store::open_or_create(&self.common.store, origin::options()?)?;
-        let origins = origin::live(&store.snapshot())?;
-        let taken =
-            RefCell::new(Taken::new(&store, origins.clone(), &self.epoch, self.skip_broken));
-        let into = Into { store: &self.common.store, origins: &origins, reading: self.reading };
+        let place = &self.common.store;
+        let store = existing(place)?;
+        let known = store.as_ref().map(Store::epochs);
+        let origins = match &store {
+            Some(store) => origin::live(&store.snapshot())?,
+            None => vec![origin::default()?],
+        };
+        let admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch)?;
+        let epochs = LoadEpochs::default();
+        let register = Register::Load(&epochs, known.unwrap_or_default());
+        let taken = RefCell::new(Taken {
+            coming: &epochs,
+            admission,
+            ready_made: &self.epoch,
+            skip_broken: self.skip_broken,
+            epochs: Epochs::new(register, origins.clone()),
+            restated: 0,
+            broken: Named::broken(),
+            wrong: Named::wrong(),
+            passed: BTreeMap::new(),
+            failure: None,
+        });
+        let into = Into { store: place, origins: &origins, reading: self.reading };
         let observations =
             self.parts().into_iter().flat_map(|part| match part.open(&into, &taken) {
                 Ok(observations) => observations,
@@ -82,13 +102,18 @@ impl Load {
         let started = Instant::now();
         let options = LoadOptions::default()
             .memory_bytes(usize::try_from(self.memory).unwrap_or(1) << 20)
+            .epochs(&epochs)
             .watch(&mut watch);
-        let loaded = store.load(observations, options);
+        let loaded = match store {
+            Some(store) => store.load(observations, options).map(|loaded| (store, loaded)),
+            None => Store::create_from(place, origin::options()?, observations, options),
+        };
         let elapsed = started.elapsed();
         progress.bar.finish_and_clear();
         let mut taken = taken.into_inner();
         // Why the stream ended says more than that it did.
-        let loaded = loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)))?;
+        let loaded = loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)));
+        let (store, loaded) = loaded?;
         let rest = [taken.broken.rest(), taken.wrong.rest()];
         rest.into_iter().flatten().for_each(|message| say(&message));
         let Taken { broken, wrong, passed, restated, .. } = taken;
@@ -163,7 +188,8 @@ impl Part<'_> {
                     return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
                 }
                 let reader = super::read(path)?;
-                let numbers = taken.borrow().store.take_epochs(&reader)?;
+                taken.borrow_mut().admission.admit_store(&reader)?;
+                let numbers = taken.borrow().coming.of(&reader)?;
                 let observations = reader.observations().renumbered(numbers);
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, visit) = observation?;
@@ -193,7 +219,8 @@ impl Part<'_> {
 
 /// What has come so far.
 struct Taken<'s> {
-    store: &'s Store,
+    coming: &'s LoadEpochs,
+    admission: Admission,
     /// The epoch of ready-made fingerprints that name none.
     ready_made: &'s str,
     skip_broken: bool,
@@ -207,26 +234,7 @@ struct Taken<'s> {
     failure: Option<Failure>,
 }
 
-impl<'s> Taken<'s> {
-    fn new(
-        store: &'s Store,
-        origins: Vec<Origin>,
-        ready_made: &'s str,
-        skip_broken: bool,
-    ) -> Taken<'s> {
-        Taken {
-            store,
-            epochs: Epochs::new(store, origins),
-            ready_made,
-            skip_broken,
-            restated: 0,
-            broken: Named::broken(),
-            wrong: Named::wrong(),
-            passed: BTreeMap::new(),
-            failure: None,
-        }
-    }
-
+impl Taken<'_> {
     /// Ends the stream.
     fn fail(&mut self, failure: Failure) -> simkeep::Result<Told> {
         self.failure = Some(failure);
@@ -235,7 +243,7 @@ impl<'s> Taken<'s> {
 
     /// The observation that an entry is; none if there is nothing to observe.
     fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Told>> {
-        match fed {
+        match self.admission.admit(fed) {
             Fed::Entry(entry) => {
                 let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
                 wrong.into_iter().for_each(|message| say(&message));
@@ -362,6 +370,11 @@ impl Summary {
         self.loaded.observations.saturating_sub(self.restated + self.loaded.visits)
     }
 
+    /// The names of the epochs that began.
+    fn begun(&self) -> impl Iterator<Item = &str> {
+        self.loaded.begun.iter().map(|info| info.name.as_str())
+    }
+
     fn per_second(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
         if seconds > 0.0 { self.loaded.observations as f64 / seconds } else { 0.0 }
@@ -378,6 +391,7 @@ impl Summary {
             "new": self.loaded.new_pages,
             "segments": self.loaded.segments,
             "segment_bytes": self.loaded.bytes,
+            "epochs_begun": self.begun().collect::<Vec<_>>(),
             "passed_over": self.passed,
             "broken": self.broken,
             "wrong_digests": self.wrong_digests,
@@ -402,6 +416,9 @@ impl Summary {
         line("  new pages", self.loaded.new_pages, "");
         if self.known() > 0 {
             line("known already", self.known(), "or told twice");
+        }
+        if let number @ 1.. = self.loaded.begun.len() {
+            line("epochs begun", number as u64, &some_names(self.begun()));
         }
         if !self.passed.is_empty() {
             let kinds: Vec<String> =

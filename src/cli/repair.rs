@@ -24,7 +24,8 @@ use super::words::{count, many};
 #[command(after_long_help = "Examples:
   simkeep repair --store crawl.simkeep --to saved.simkeep
 
-Exits with 0 if everything was saved, and with 4 if something is lost.
+Exits with 0 if everything was saved, and with 4 if something is lost. One that is killed leaves no store:
+run it again, and it begins anew.
 
 What was forgotten stays forgotten. If the damage took operations that may have forgotten pages, and
 nothing says which, then nothing is saved unless --keep-forgotten is given.")]

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use simkeep::{SameBy, Verdict};
 
-use super::time;
+use super::{escape, time};
 
 /// A number with its thousands set apart.
 pub(super) fn count(number: u64) -> String {
@@ -22,6 +22,17 @@ pub(super) fn count(number: u64) -> String {
 /// How many of something.
 pub(super) fn many(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
+}
+
+/// Some of these names, for people; how many more there are.
+pub(super) fn some_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const NAMED: usize = 5;
+    let names: Vec<&str> = names.collect();
+    let named: Vec<String> = names.iter().take(NAMED).map(|name| escape::whole(name)).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{}, and {} more", named.join(", "), count(more as u64)),
+    }
 }
 
 /// A number of bytes, to three digits.

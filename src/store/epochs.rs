@@ -1,7 +1,5 @@
 //! The epochs of a store: begun, looked up, ended.
 
-use std::sync::Arc;
-
 use super::Store;
 use super::origin::{Named, Origin};
 use super::shared::Shared;
@@ -32,7 +30,7 @@ pub(super) fn first(name: &str) -> Result<EpochInfo> {
 }
 
 /// How many leading bits of its fingerprints are reserved for metadata, as the name says.
-fn reserved(name: &str) -> u32 {
+pub(super) fn reserved(name: &str) -> u32 {
     Named::parse(name).map_or(0, |named| named.recipe.mask().leading_zeros())
 }
 
@@ -79,42 +77,46 @@ pub(super) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
     info.filter(|info| info.epoch == epoch)
 }
 
+/// The epoch of a name.
+pub(super) fn of_name<'e>(epochs: &'e [EpochInfo], name: &str) -> Option<&'e EpochInfo> {
+    epochs.iter().find(|info| info.name == name)
+}
+
 /// The number of an epoch that has not ended.
-fn live(info: EpochInfo) -> Result<Epoch> {
-    if info.retired { Err(Error::RetiredEpoch(info.name)) } else { Ok(info.epoch) }
+pub(super) fn live(info: &EpochInfo) -> Result<Epoch> {
+    if info.retired { Err(Error::RetiredEpoch(info.name.clone())) } else { Ok(info.epoch) }
+}
+
+/// The number of an epoch that is registered after so many others.
+pub(super) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
+    let next = Epoch::new(registered, reserved).filter(|_| registered < EPOCHS_MAX);
+    next.ok_or_else(|| Error::Option("the store has too many epochs".to_owned()))
 }
 
 impl Shared {
     /// The epoch of this name, ended or not, or a new one with so many reserved bits, for which
-    /// `prepare` is called before it is registered. If it is `like` one of another store, it has ended
-    /// if that has, and of an empty store it begins where that did.
+    /// `prepare` is called before it is registered.
     fn register(
         &self,
         name: &str,
         reserved: u32,
-        like: Option<&EpochInfo>,
         prepare: impl FnOnce(Epoch) -> Result<()>,
     ) -> Result<EpochInfo> {
-        let of_name = |epochs: &[EpochInfo]| epochs.iter().find(|e| e.name == name).cloned();
-        if let Some(info) = of_name(&self.view().epochs) {
-            return Ok(info);
+        if let Some(info) = of_name(&self.view().epochs, name) {
+            return Ok(info.clone());
         }
         // One at a time; readers of the list wait for none of it.
         let _one = self.registering.lock();
         let view = self.view();
-        if let Some(info) = of_name(&view.epochs) {
-            return Ok(info);
+        if let Some(info) = of_name(&view.epochs, name) {
+            return Ok(info.clone());
         }
         self.sound()?;
         check_name(name)?;
-        let new =
-            Epoch::new(view.epochs.len(), reserved).filter(|_| view.epochs.len() < EPOCHS_MAX);
-        let epoch = new.ok_or_else(|| Error::Option("the store has too many epochs".to_owned()))?;
+        let epoch = next_epoch(view.epochs.len(), reserved)?;
         prepare(epoch)?;
-        let visits = self.snapshot().count().1;
-        let begun = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
-        let retired = like.is_some_and(|like| like.retired);
-        let info = EpochInfo { epoch, name: name.to_owned(), begun, retired };
+        let begun = self.snapshot().count().1;
+        let info = EpochInfo { epoch, name: name.to_owned(), begun, retired: false };
         self.put_epoch(info.clone())?;
         Ok(info)
     }
@@ -134,51 +136,19 @@ impl Shared {
     }
 
     pub(super) fn epoch(&self, name: &str) -> Result<Epoch> {
-        live(self.register(name, reserved(name), None, |_| Ok(()))?)
-    }
-
-    /// The numbers that the epochs of another store have here. They come with their tables, and those
-    /// that have nothing here have ended if they have there.
-    pub(super) fn epochs_of(
-        &self,
-        others: &[EpochInfo],
-        disk: &Arc<dyn Disk>,
-    ) -> Result<Vec<Epoch>> {
-        let of = |other: &EpochInfo| {
-            let reserved = other.epoch.mask().leading_zeros();
-            let info = self.register(&other.name, reserved, Some(other), |_| Ok(()))?;
-            // Where a table is lost, the fingerprints are not.
-            if has_table(other)
-                && has_table(&info)
-                && let Err(e) = Table::open_on(&*self.disk, info.epoch.count().into())
-                && e.is_not_found()
-                && let Ok(table) = Table::open_on(&**disk, other.epoch.count().into())
-            {
-                table.copy_to(&self.disk, info.epoch.count().into())?;
-            }
-            Ok(info.epoch)
-        };
-        let here = others.iter().map(of).collect::<Result<Vec<_>>>()?;
-        for (_, epoch) in others.iter().zip(&here).filter(|(other, _)| other.retired) {
-            // One that was here and has nothing ends, too.
-            let now = self.snapshot();
-            if now.fingerprints(*epoch) == 0 && *epoch != now.newest_epoch() {
-                self.retire_epoch(*epoch, u64::MAX)?;
-            }
-        }
-        Ok(here)
+        live(&self.register(name, reserved(name), |_| Ok(()))?)
     }
 
     pub(super) fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
         origin.fingerprinter()?;
         let reserved = origin.recipe().mask().leading_zeros();
         let mut copied = false;
-        let info = self.register(&origin.name(), reserved, None, |epoch| {
+        let info = self.register(&origin.name(), reserved, |epoch| {
             copied = true;
             let table = origin.frequencies();
             table.map_or(Ok(()), |table| table.copy_to(&self.disk, epoch.count().into()))
         })?;
-        let epoch = live(info)?;
+        let epoch = live(&info)?;
         // What was registered by name alone, or lost its table, has none.
         if let Some(table) = origin.frequencies().filter(|_| !copied)
             && self.snapshot().origin(epoch).is_err()
@@ -205,11 +175,16 @@ impl Shared {
         }
         self.put_epoch(EpochInfo { retired: true, ..info.clone() })?;
         self.tell_readers(Vec::new())?;
+        self.remove_table(info);
+        Ok(())
+    }
+
+    /// Removes the table of an epoch that has ended, of which this was known before.
+    pub(super) fn remove_table(&self, info: &EpochInfo) {
         if has_table(info) {
             // If this fails, the next open finds the file and removes it.
-            let _ = self.disk.remove(table_name(epoch));
+            let _ = self.disk.remove(table_name(info.epoch));
         }
-        Ok(())
     }
 
     /// Whether at most so many pages have a version in force that is of this epoch.
@@ -333,17 +308,6 @@ impl Store {
     /// The epoch that was registered last.
     pub fn newest_epoch(&self) -> Epoch {
         self.shared().view().newest_epoch()
-    }
-
-    /// Registers the epochs of another store here, unless there are epochs of these names, with their
-    /// tables of document frequencies: in their order, and newer than those that are here. Returns the
-    /// numbers that they have here.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`epoch`](Store::epoch).
-    pub fn take_epochs(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
-        self.shared().epochs_of(other.epochs(), &other.view.disk)
     }
 }
 

@@ -41,7 +41,7 @@ use std::sync::Arc;
 pub use answer::{
     ExactCopy, Forgotten, History, Merged, Outcome, Page, SegmentStats, Stats, Version,
 };
-pub use load::{LoadOptions, Loaded, Loading, Observed, Stage};
+pub use load::{LoadEpochs, LoadOptions, Loaded, Loading, Observed, Stage};
 pub use observations::Observations;
 pub use options::{Durability, Options};
 pub use origin::Origin;
@@ -55,7 +55,7 @@ pub use verify::{Verified, VerifyOptions, Verifying, verify, verify_on};
 use self::shared::Shared;
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
-use crate::page::{Observation, Prefix};
+use crate::page::{EpochInfo, Observation, Prefix};
 use crate::sync::atomic::Ordering;
 use crate::sync::{Mutex, thread};
 
@@ -117,14 +117,15 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAStore`], [`Error::Locked`] if another process writes to it,
+    /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Locked`] if another process writes to it,
     /// [`Error::Corrupt`], also where a file is of another store or the catalog is older than
     /// `SNAPSHOT`, [`Error::Version`], [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Store> {
         Self::open_on(Arc::new(RealDisk::new(path.as_ref())), options)
     }
 
-    /// Makes a store in a new or empty directory, and opens it. It is there whole or not at all.
+    /// Makes a store in a new or empty directory, or in the place of one that was never
+    /// [finished](Error::Unfinished), and opens it. It is there whole or not at all.
     ///
     /// # Errors
     ///
@@ -140,9 +141,82 @@ impl Store {
     ///
     /// Those of [`open`](Store::open) and [`create`](Store::create).
     pub fn open_or_create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
+        match Self::open(&path, options.clone()) {
+            Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => {}
+            opened => return opened,
+        }
         match Self::create(&path, options.clone()) {
+            // Somebody else was quicker.
             Err(Error::Exists { .. }) => Self::open(path, options),
             made => made,
+        }
+    }
+
+    /// Makes a store of what is [loaded](Store::load), and opens it. It is there when all of that is, or
+    /// not at all: where this fails nothing is left but perhaps an empty directory, and what a crash
+    /// leaves is [unfinished](Error::Unfinished) and no store. Before the first observation has come
+    /// nothing is made.
+    ///
+    /// ```
+    /// use simkeep::{LoadOptions, Observation, Options, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let seen = [Ok(Observation::gone("https://example.com/", 1_700_000_000_000))];
+    /// let (store, loaded) =
+    ///     Store::create_from(&path, Options::default(), seen, LoadOptions::default())?;
+    /// assert_eq!((loaded.pages, store.stats()?.pages), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Store::create) and [`load`](Store::load).
+    pub fn create_from<O: Observed>(
+        path: impl AsRef<Path>,
+        options: Options,
+        observations: impl IntoIterator<Item = Result<O>>,
+        load: LoadOptions<'_>,
+    ) -> Result<(Store, Loaded)> {
+        let disk = Arc::new(RealDisk::new(path.as_ref()));
+        Self::create_from_on(disk, options, observations, load)
+    }
+
+    /// [`create_from`](Store::create_from) on any disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create_from`](Store::create_from).
+    pub fn create_from_on<O: Observed>(
+        disk: Arc<dyn Disk>,
+        options: Options,
+        observations: impl IntoIterator<Item = Result<O>>,
+        load: LoadOptions<'_>,
+    ) -> Result<(Store, Loaded)> {
+        open::require_empty(&disk)?;
+        let mut observations = observations.into_iter().peekable();
+        if let Some(Err(e)) = observations.next_if(Result::is_err) {
+            return Err(Error::Load { nth: 1, cause: Arc::new(e) });
+        }
+        let first = epochs::first(&options.epoch)?;
+        let store = Self::begin(&disk, options, vec![first])?;
+        let loaded = store.load(observations, load).inspect_err(|_| store.abandon())?;
+        Ok((store, loaded))
+    }
+
+    /// Makes a store that is none before something is loaded into it.
+    fn begin(disk: &Arc<dyn Disk>, options: Options, epochs: Vec<EpochInfo>) -> Result<Store> {
+        open::begin(disk, options, epochs).and_then(Self::start)
+    }
+
+    /// Takes away a store that was begun, and nothing was loaded into. If the commit failed it may be
+    /// finished all the same: that shows when it is opened.
+    fn abandon(&self) {
+        let shared = self.shared();
+        if shared.poison.get().is_none() {
+            open::unmake(&shared.disk);
         }
     }
 
@@ -281,9 +355,8 @@ impl Store {
         self.shared().load(observations.into_iter(), options)
     }
 
-    /// Loads everything that is seen of another store. Epochs are those of the same name; they are
-    /// registered first, with their tables of document frequencies, and stay even if the load comes to
-    /// nothing.
+    /// Loads everything that is seen of another store. Epochs are those of the same name; new ones come
+    /// with their tables of document frequencies, and begin when the load is done ([`LoadEpochs::of`]).
     ///
     /// ```
     /// use simkeep::{LoadOptions, Options, Reader, Store};
@@ -304,8 +377,13 @@ impl Store {
     ///
     /// Those of [`load`](Store::load) and [`epoch`](Store::epoch).
     pub fn copy_from(&self, other: &Snapshot, options: LoadOptions<'_>) -> Result<Loaded> {
-        let numbers = self.take_epochs(other)?;
-        self.load(other.observations().renumbered(numbers), options)
+        let LoadOptions { memory_bytes, segment_pages, epochs, watch } = options;
+        let own = LoadEpochs::default();
+        let epochs = epochs.unwrap_or(&own);
+        let observations = other.observations().renumbered(epochs.of(other)?);
+        let watch = watch.map(|watch| watch as _);
+        let options = LoadOptions { memory_bytes, segment_pages, epochs: Some(epochs), watch };
+        self.load(observations, options)
     }
 
     /// Hides everything observed so far of a page, or of all pages under a prefix, at once: in

@@ -49,12 +49,12 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// The same with the numbers that the epochs have in another store, as
-    /// [`Store::take_epochs`](super::Store::take_epochs) of that store tells them; not those of an
-    /// earlier call. One beyond them gets a number that every store refuses.
+    /// The same with the numbers that the epochs have in a load, as
+    /// [`LoadEpochs::of`](super::LoadEpochs::of) tells them. One beyond them gets a number that every
+    /// store refuses.
     ///
     /// ```
-    /// use simkeep::{LoadOptions, Observation, Options, Store};
+    /// use simkeep::{LoadEpochs, LoadOptions, Observation, Options, Store};
     /// # let dir = tempfile::tempdir()?;
     /// let old = Store::create(dir.path().join("old"), Options::default())?;
     /// let epoch = old.newest_epoch();
@@ -62,8 +62,9 @@ impl Observations {
     ///
     /// let new = Store::create(dir.path().join("new"), Options::default())?;
     /// let snapshot = old.snapshot();
-    /// let numbers = new.take_epochs(&snapshot)?;
-    /// new.load(snapshot.observations().renumbered(numbers), LoadOptions::default())?;
+    /// let epochs = LoadEpochs::default();
+    /// let observations = snapshot.observations().renumbered(epochs.of(&snapshot)?);
+    /// new.load(observations, LoadOptions::default().epochs(&epochs))?;
     /// assert_eq!(new.stats()?.pages, 1);
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```

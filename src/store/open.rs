@@ -18,7 +18,7 @@ use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::stamps::Stamps;
 use super::view::{LiveSegment, View};
-use crate::catalog::{Blob, Catalog, Contents, Journal, Settings};
+use crate::catalog::{Blob, Catalog, Contents, Journal, Manifest, Settings};
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
@@ -31,21 +31,42 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 /// Makes a store: whole, or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     check_options(options)?;
-    create_with(disk, epochs::first(&options.epoch)?)
+    make(disk, vec![epochs::first(&options.epoch)?], false).map(drop)
 }
 
-/// The same, with this epoch to begin with.
-pub(super) fn create_with(disk: &Arc<dyn Disk>, epoch: EpochInfo) -> Result<()> {
+/// Makes and opens a store with these epochs that is none until something was loaded into it.
+pub(super) fn begin(
+    disk: &Arc<dyn Disk>,
+    options: Options,
+    epochs: Vec<EpochInfo>,
+) -> Result<Shared> {
+    check_options(&options)?;
+    let guard = make(disk, epochs, true)?;
+    open_locked(Arc::clone(disk), options, guard, true).inspect_err(|_| unmake(disk))
+}
+
+/// Makes a store. The lock is held since it is there.
+fn make(
+    disk: &Arc<dyn Disk>,
+    epochs: Vec<EpochInfo>,
+    unfinished: bool,
+) -> Result<Box<dyn LockGuard>> {
     // Looked at before anything is made: a directory of somebody else's stays as it is.
     require_empty(disk)?;
     disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
-    let _guard = lock(disk, Lock::Exclusive)?;
+    let guard = lock(disk, Lock::Exclusive)?;
     require_empty(disk)?;
-    Catalog::create(disk, epoch)
+    never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
+    // The lock is ours, and nothing else was there: whatever is there now may be taken away.
+    Catalog::create(disk, epochs, unfinished).inspect_err(|_| unmake(disk))?;
+    Ok(guard)
 }
 
 /// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
 pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
+    if never_finished(disk).is_some() {
+        return Ok(());
+    }
     let mut entries = Vec::new();
     for dir in [Dir::Root, Dir::Segments] {
         match disk.list(dir) {
@@ -78,13 +99,71 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     Ok(())
 }
 
+/// Whether the store of a catalog is one.
+pub(super) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
+    if contents.settings.unfinished {
+        return Err(Error::Unfinished { location: disk.location() });
+    }
+    Ok(())
+}
+
+/// What a store that was never finished has beside its catalog, which says so; `None` if there is none.
+fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
+    let contents = open_catalog(disk).and_then(|file| Catalog::read(&*file)).ok()?;
+    // Nobody was told of it. What is of another store is nobody's to remove.
+    let untold = matches!(Manifest::read(&**disk), Ok(None));
+    let left = orphans(disk, &contents).ok()?;
+    (contents.settings.unfinished && untold).then_some(left)
+}
+
+/// Makes room for another store in the place of one that was never finished.
+fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
+    for name in left {
+        disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
+    }
+    // Before there is a catalog that knows nothing of them.
+    for dir in [Dir::Segments, Dir::Root] {
+        disk.sync_dir(dir).map_err(|e| Error::io("sync", disk.location(), e))?;
+    }
+    Ok(())
+}
+
+/// Takes away a store that was begun. What stays is unfinished, or nothing: the catalog goes last.
+pub(super) fn unmake(disk: &Arc<dyn Disk>) {
+    let remove_from = |dir: Dir, last: bool| {
+        let entries = disk.list(dir)?;
+        let names = entries.iter().filter_map(|entry| Name::parse(dir, entry));
+        for name in names.filter(|name| matches!(name, Name::Catalog | Name::Lock) == last) {
+            disk.remove(name)?;
+        }
+        disk.sync_dir(dir)
+    };
+    // What stays is made anew by whoever comes next.
+    let _ = remove_from(Dir::Segments, false)
+        .and_then(|()| remove_from(Dir::Root, false))
+        .and_then(|()| remove_from(Dir::Root, true));
+}
+
 /// Opens a store for writing.
 pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     check_options(&options)?;
     require_store(&disk)?;
     let guard = lock(&disk, Lock::Exclusive)?;
+    open_locked(disk, options, guard, false)
+}
+
+/// Opens a store that is locked; `unfinished` says whether it is one only when it is finished.
+fn open_locked(
+    disk: Arc<dyn Disk>,
+    options: Options,
+    guard: Box<dyn LockGuard>,
+    unfinished: bool,
+) -> Result<Shared> {
     let disk = if options.plain_reads { Arc::new(PlainDisk::new(disk)) } else { disk };
     let (catalog, contents) = Catalog::open(&disk)?;
+    if !unfinished {
+        require_finished(&disk, &contents)?;
+    }
     let (view, last) = view_of(&disk, &contents, &[])?;
     let orphans = orphans(&disk, &contents)?;
     let shared = Shared {
@@ -112,6 +191,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
         merge_error: Mutex::new(None),
         cancel: AtomicBool::new(false),
         stamps: Stamps::new(contents.settings.store, contents.settings.next_segment),
+        unfinished: AtomicBool::new(unfinished),
         outside: Mutex::default(),
     };
     shared.tell_readers_at_open(&orphans)?;

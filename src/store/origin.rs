@@ -121,6 +121,16 @@ impl Origin {
         Named { extractor: self.extractor.as_deref(), recipe: self.recipe, table }.spelled()
     }
 
+    /// Whether an epoch of this name would have fingerprints of one of simkeep's own recipes.
+    ///
+    /// ```
+    /// assert!(simkeep::Origin::is_name("my-extractor/3 words2-sqrt/1"));
+    /// assert!(!simkeep::Origin::is_name("my-fingerprints/3"));
+    /// ```
+    pub fn is_name(name: &str) -> bool {
+        Named::parse(name).is_some()
+    }
+
     /// The recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe

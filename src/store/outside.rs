@@ -15,6 +15,7 @@ use crate::catalog::Manifest;
 use crate::disk::{Dir, Name};
 use crate::error::{Error, Result};
 use crate::segment::Segment;
+use crate::sync::atomic::Ordering;
 
 /// How long the next try waits when there was no room on the disk.
 const RETRY: Duration = Duration::from_secs(2);
@@ -93,6 +94,9 @@ impl Shared {
     }
 
     fn write_manifest(&self) -> Result<()> {
+        if self.unfinished.load(Ordering::Acquire) {
+            return Ok(());
+        }
         let view = self.view();
         // Asked after what it is of, and of what is durable: `SNAPSHOT` is never newer than it says, and
         // never ahead of the catalog.

@@ -71,8 +71,8 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAStore`], [`Error::Corrupt`], [`Error::Version`], [`Error::Io`];
-    /// [`Error::Locked`] if a writer is there and for 10 s has had nothing to show.
+    /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Corrupt`], [`Error::Version`],
+    /// [`Error::Io`]; [`Error::Locked`] if a writer is there and for 10 s has had nothing to show.
     pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
         Self::open_on(Arc::new(RealDisk::new(path.as_ref())))
     }
@@ -148,6 +148,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
     match sight(disk, show)? {
         Sight::Alone(_guard) => {
             let contents = Catalog::read_on(&**disk)?;
+            open::require_finished(disk, &contents)?;
             let (view, sequence) = view_of(disk, &contents, open)?;
             Ok((Snapshot { view: Arc::new(view), sequence }, None))
         }

@@ -49,6 +49,8 @@ pub(super) struct Shared {
     /// Ends a merge early.
     pub(super) cancel: AtomicBool,
     pub(super) stamps: Stamps,
+    /// Whether it is no store until something was loaded into it: nobody is told of it.
+    pub(super) unfinished: AtomicBool,
     pub(super) outside: Mutex<Outside>,
 }
 

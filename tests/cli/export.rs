@@ -41,15 +41,16 @@ fn an_export_says_what_was_observed_in_a_fixed_form() {
     let place = Place::with(CRAWL);
     let export = place.export();
     let lines: Vec<&str> = export.lines().collect();
-    assert_eq!(lines.len(), 10);
+    assert_eq!(lines.len(), 11);
     let expected = [
+        r#"{"epoch":"e"}"#,
         r#"{"url":"https://example.com/old","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000fe","epoch":"e","status":200}"#,
         r#"{"url":"https://example.com/old","t":"2024-01-02T00:00:00Z","status":404,"seen":"gone"}"#,
         r#"{"url":"https://example.com/terms","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e","status":200}"#,
     ];
-    assert_eq!(lines[..3], expected);
+    assert_eq!(lines[..4], expected);
     assert_eq!(
-        lines[5],
+        lines[6],
         r#"{"url":"https://example.com/terms","t":"2024-01-04T00:00:00.250Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e","status":200}"#
     );
     assert_eq!(place.done(&["export", "--json"]), export);

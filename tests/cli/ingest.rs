@@ -199,5 +199,6 @@ fn what_comes_slowly_is_stored_before_the_batch_is_full() {
     std::thread::sleep(std::time::Duration::from_millis(2500));
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(place.export().lines().count(), 10);
+    // The epoch, and all records.
+    assert_eq!(place.export().lines().count(), 11);
 }

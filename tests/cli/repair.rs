@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use simkeep::{LoadOptions, Observation, Options, Store};
+
 use super::{CRAWL, Place, files};
 
 /// The only segment of a store.
@@ -94,4 +96,49 @@ fn what_may_have_been_forgotten_is_not_repaired_unless_that_is_asked_for() {
     assert!(ran.out.contains("saved: 4 pages, 10 visits"), "{}", ran.out);
     assert!(ran.out.contains("unknown-0"), "{}", ran.out);
     place.done(&["verify", "--store", "saved"]);
+}
+
+/// What a repair, or a load into a new store, leaves under a name when it is killed.
+fn unfinished(place: &Place, name: &str) {
+    let (made, copy) = (place.path("made"), place.path(name));
+    let observations = (0..3).map(|n| {
+        if n == 2 {
+            std::fs::create_dir_all(copy.join("segments")).unwrap();
+            for file in ["LOCK", "catalog.redb"] {
+                std::fs::copy(made.join(file), copy.join(file)).unwrap();
+            }
+        }
+        Ok(Observation::gone("https://example.com/", n))
+    });
+    let options = Options { background: false, ..Options::default() };
+    let made = Store::create_from(&made, options, observations, LoadOptions::default());
+    drop(made.unwrap());
+    std::fs::remove_dir_all(place.path("made")).unwrap();
+}
+
+#[test]
+fn an_unfinished_store_is_none_until_it_is_made_anew() {
+    let place = sealed();
+    let store = place.store();
+    for (make, code) in [
+        (&["repair", "--to", "new"][..], 0),
+        (&["load", store.to_str().unwrap(), "--store", "new"], 0),
+        (&["ingest", "-", "--store", "new"], 0),
+        (&["epoch", "begin", "--recipe", "strict", "--store", "new"], 0),
+    ] {
+        unfinished(&place, "new");
+        for verb in ["verify", "stats", "export", "epoch list", "forget x", "repair --to other"] {
+            let args: Vec<&str> = verb.split(' ').chain(["--store", "new"]).collect();
+            let ran = place.run(&args);
+            assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{verb}");
+            assert!(ran.err.contains("new is unfinished"), "{verb}: {}", ran.err);
+        }
+        let ran = place.run_with_input(make, CRAWL);
+        assert_eq!((ran.code, ran.err.as_str()), (code, ""), "{make:?}");
+        place.done(&["verify", "--store", "new"]);
+        if make[0] != "epoch" {
+            assert_eq!(place.done(&["export", "--store", "new"]), place.export());
+        }
+        std::fs::remove_dir_all(place.path("new")).unwrap();
+    }
 }

@@ -10,6 +10,7 @@
 mod begin;
 mod failed;
 mod few_calls;
+mod made;
 mod many_calls;
 mod moments;
 mod script;

@@ -22,14 +22,16 @@ use simkeep::Store;
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
+use super::incoming::{Admission, FromInput, existing};
 use super::input::{Broken, Source};
 use super::output::Output;
-use super::pipeline::Next;
+use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
 use super::words::many;
 use super::{Common, origin};
 use observer::Observer;
 use progress::Progress;
+use summary::Summary;
 
 /// When no record has come for so long, those that wait are observed.
 const IDLE: Duration = Duration::from_secs(1);
@@ -83,6 +85,8 @@ pub(super) struct Ingest {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
+    from_input: FromInput,
+    #[command(flatten)]
     common: Common,
 }
 
@@ -96,17 +100,35 @@ pub(super) fn parse_epoch(name: &str) -> Result<String, &'static str> {
 impl Ingest {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
-        let store = Store::open_or_create(&self.common.store, origin::options()?)?;
-        let origins = origin::live(&store.snapshot())?;
-        let pages = store.stats()?.pages;
+        let store = existing(&self.common.store)?;
+        let known = store.as_ref().map(Store::epochs);
+        let origins = match &store {
+            Some(store) => origin::live(&store.snapshot())?,
+            None => vec![origin::default()?],
+        };
+        let mut admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch)?;
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
         let mut feed = Feed::start(sources, self.reading, &self.common.store, &origins)?;
+        let before = self.before_records(&mut feed, &mut admission, &mut progress)?;
+        if let (None, Some(Broken { at, why })) = (&store, &before.stopped) {
+            progress.finish();
+            return Err(Failure::Broken(format!(
+                "{at}: {why}; stopped, as --strict says: nothing was stored"
+            )));
+        }
+        let store = match store {
+            Some(store) => store,
+            None => Store::open_or_create(&self.common.store, origin::options()?)?,
+        };
+        let known = store.epochs().len();
+        let pages = store.stats()?.pages;
         let ready_made = self.epoch.clone();
         let mut observer =
             Observer::new(&store, origins.clone(), ready_made, self.restate, self.batch);
-        let stopped = self.take_all(&mut feed, &mut observer, &mut progress);
+        let stopped =
+            self.take_all(before, &mut feed, &mut admission, &mut observer, &mut progress);
         progress.finish();
         let stopped = stopped.inspect_err(|_| {
             let stored = many(observer.summary.observed(), "record was", "records were");
@@ -114,6 +136,7 @@ impl Ingest {
         })?;
         let mut summary = observer.summary;
         summary.bytes = feed.bytes_read();
+        summary.begun = store.epochs().drain(known..).map(|info| info.name).collect();
         // Nothing forgets a page meanwhile.
         summary.new_pages = store.stats()?.pages - pages;
         store.close()?;
@@ -131,15 +154,65 @@ impl Ingest {
         )))
     }
 
+    /// Takes what comes before the first record: until there is one, no store is made.
+    fn before_records(
+        &self,
+        feed: &mut Feed<'_>,
+        admission: &mut Admission,
+        progress: &mut Progress,
+    ) -> Result<Before, Failure> {
+        let mut before = Before::default();
+        loop {
+            let fed = match feed.next(PATIENCE)? {
+                Next::Result(fed) => admission.admit(fed),
+                Next::Idle => continue,
+                Next::End => return Ok(before),
+            };
+            match fed {
+                first @ (Fed::Entry(_) | Fed::Binary(_)) => {
+                    before.first = Some(first);
+                    return Ok(before);
+                }
+                // As many as may begin at most.
+                Fed::Epoch(name) if before.epochs.contains(&name) => {}
+                Fed::Epoch(name) => before.epochs.push(name),
+                Fed::Passed(kind) => before.summary.passed(kind),
+                Fed::Broken(broken) => {
+                    before.summary.broken += 1;
+                    if self.strict {
+                        before.stopped = Some(broken);
+                        return Ok(before);
+                    }
+                    progress.broken(&broken);
+                }
+            }
+        }
+    }
+
     /// Takes all that is read; gives the broken record that it stopped at.
     fn take_all(
         &self,
+        before: Before,
         feed: &mut Feed<'_>,
+        admission: &mut Admission,
         observer: &mut Observer<'_>,
         progress: &mut Progress,
     ) -> Result<Option<Broken>, Failure> {
+        observer.summary = before.summary;
+        before.epochs.iter().try_for_each(|name| observer.epoch(name))?;
+        if before.stopped.is_some() {
+            return Ok(before.stopped);
+        }
+        let mut first = before.first;
         loop {
-            match feed.next(IDLE)? {
+            let next = match first.take() {
+                Some(first) => Next::Result(first),
+                None => match feed.next(IDLE)? {
+                    Next::Result(fed) => Next::Result(admission.admit(fed)),
+                    other => other,
+                },
+            };
+            match next {
                 Next::Result(Fed::Entry(entry)) => {
                     entry.wrong().into_iter().for_each(|wrong| progress.wrong(wrong));
                     observer.take(entry)?;
@@ -164,6 +237,17 @@ impl Ingest {
             progress.show(feed.bytes_read(), &observer.summary);
         }
     }
+}
+
+/// What comes before the first record.
+#[derive(Default)]
+struct Before {
+    /// The names of epochs.
+    epochs: Vec<String>,
+    summary: Summary,
+    first: Option<Fed>,
+    /// The broken record that it stopped at.
+    stopped: Option<Broken>,
 }
 
 /// A file that was named and is not there is a mistake, not a broken record.

@@ -11,7 +11,7 @@ use super::pending::Pending;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::cli::feed::{Entry, Found};
-use crate::cli::incoming::Epochs;
+use crate::cli::incoming::{Epochs, Register};
 use crate::cli::input::Captured;
 
 /// Observes entries in their order.
@@ -41,7 +41,7 @@ impl<'a> Observer<'a> {
             store,
             ready_made,
             restate,
-            epochs: Epochs::new(store, origins),
+            epochs: Epochs::new(Register::Store(store), origins),
             batch,
             pending: Vec::new(),
             histories: Histories::default(),

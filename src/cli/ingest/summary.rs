@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simkeep::{Outcome, Verdict};
 
-use crate::cli::words::{bytes, count};
+use crate::cli::words::{bytes, count, some_names};
 
 /// Counts of records and of what they meant.
 #[derive(Default)]
@@ -38,6 +38,8 @@ pub(super) struct Summary {
     pub(super) broken: u64,
     /// Records whose content does not have the digest that an archive declares.
     pub(super) wrong_digests: u64,
+    /// The names of the epochs that began.
+    pub(super) begun: Vec<String>,
     /// Bytes read, as they stand in the files.
     pub(super) bytes: u64,
     pub(super) elapsed: Duration,
@@ -105,6 +107,7 @@ impl Summary {
             "passed_over": self.passed,
             "broken": self.broken,
             "wrong_digests": self.wrong_digests,
+            "epochs_begun": self.begun,
             "bytes": self.bytes,
             "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
             "observes_per_second": self.per_second().round(),
@@ -141,6 +144,10 @@ impl Summary {
         }
         line("near-duplicates", self.near, "of other pages");
         line("exact copies", self.copies, "of other pages");
+        if let number @ 1.. = self.begun.len() {
+            let names = some_names(self.begun.iter().map(String::as_str));
+            line("epochs begun", number as u64, &names);
+        }
         if !self.passed.is_empty() {
             let kinds: Vec<String> =
                 self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();

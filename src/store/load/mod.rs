@@ -4,25 +4,30 @@
 //! by one thread while another gathers ([`gather`]). Then the store's writers wait, what they left
 //! unsealed is sealed, and the runs are merged into new segments: one thread joins the visits of
 //! each page and asks the segments what they know of it, another writes ([`write`]). No list names
-//! these files until one transaction of the catalog names them all. So a crash at any moment leaves
-//! the store as it was, or with everything.
+//! these files until one transaction of the catalog names them all, and registers the epochs that
+//! come with them ([`epochs`]). So a crash at any moment leaves the store as it was, or with
+//! everything.
 //!
 //! Runs of very many pages are first merged into fewer and longer ones. Memory is what the options
 //! allow, whatever comes; of files there are two scratch files at most, and the segment and its own
 //! few.
 
+mod epochs;
 mod gather;
 mod observed;
 mod options;
 mod runs;
+mod unlisted;
 mod write;
 
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use epochs::LoadEpochs;
 pub use observed::Observed;
 pub use options::{LoadOptions, Loaded, Loading, Stage};
 
+use self::epochs::Settled;
 use self::runs::Runs;
 use self::write::{Writing, Written};
 use super::epochs::known;
@@ -33,6 +38,7 @@ use super::view::View;
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
+use crate::page::EpochInfo;
 use crate::search::Resources;
 use crate::sync::atomic::Ordering;
 use crate::sync::thread;
@@ -64,18 +70,20 @@ impl Shared {
         observations: impl Iterator<Item = Result<O>>,
         options: LoadOptions<'_>,
     ) -> Result<Loaded> {
-        let LoadOptions { memory_bytes, segment_pages, watch } = options;
+        let LoadOptions { memory_bytes, segment_pages, epochs, watch } = options;
         options::check(memory_bytes, segment_pages)?;
         let _one = self.loading.lock();
         let mut watch = Watch::new(self, watch);
         watch.ask()?;
-        let runs = self.gather(observations, memory_bytes, &mut watch)?;
-        let Some(runs) = runs else { return Ok(Loaded::default()) };
-        let runs = self.lengthen(runs, memory_bytes, &mut watch)?;
+        let runs = self.gather(observations, memory_bytes, epochs, &mut watch)?;
+        let runs = runs.map(|runs| self.lengthen(runs, memory_bytes, &mut watch)).transpose()?;
 
         watch.begin(Stage::Writing)?;
+        // Epochs neither begin nor end until the load is live.
+        let _registering = self.registering.lock();
         let _held = self.hold_writers()?;
-        let (view, sequence) = (self.view(), self.writer.lock().next_sequence - 1);
+        let (now, sequence) = (self.snapshot(), self.writer.lock().next_sequence - 1);
+        let settled = Settled::new(&self.disk, &now, epochs)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let writing = Writing {
             disk: &self.disk,
@@ -86,21 +94,27 @@ impl Shared {
             layout: self.layout(Resources { memory_bytes: memory_bytes / 4, threads }),
             tier: &|visits| self.tier(visits),
         };
-        let (merger, batches) = write::pair();
-        let written = thread::scope(|scope| {
-            let writer = named("simkeep-write", scope, || writing.run(batches))?;
-            let merged = merger.run(&runs, &view, |visits| watch.tell(visits));
-            let written = joined(writer.join())?;
-            merged.map(|()| written)
-        })?;
-        drop(runs);
+        let written = match runs {
+            None => Written::nothing(&self.disk, sequence),
+            Some(runs) => {
+                let (merger, batches) = write::pair();
+                let written = thread::scope(|scope| {
+                    let writer = named("simkeep-write", scope, || writing.run(batches))?;
+                    let told = |visits| watch.tell(visits);
+                    let merged = merger.run(&runs, &now.view, &settled, told);
+                    let written = joined(writer.join())?;
+                    merged.map(|()| written)
+                })?;
+                written.ok_or(Error::Closed)?
+            }
+        };
         watch.ask()?;
-        match written {
-            Some(written) if written.sequence > sequence => self.list(written, &watch),
+        let unfinished = self.unfinished.load(Ordering::Acquire);
+        if written.segments.is_empty() && settled.is_empty() && !unfinished {
             // All of it was known already.
-            Some(_) => Ok(Loaded { observations: watch.observations, ..Loaded::default() }),
-            None => Err(Error::Closed),
+            return Ok(Loaded { observations: watch.observations, ..Loaded::default() });
         }
+        self.list(written, settled, &watch)
     }
 
     /// Gathers, sorts and writes runs. None if nothing came.
@@ -108,6 +122,7 @@ impl Shared {
         &self,
         observations: impl Iterator<Item = Result<O>>,
         memory_bytes: usize,
+        coming: Option<&LoadEpochs>,
         watch: &mut Watch<'_, '_>,
     ) -> Result<Option<Runs>> {
         let name = self.scratch_name(0);
@@ -122,7 +137,8 @@ impl Shared {
                         let observation = observed.observation();
                         check(&observation)?;
                         for epoch in of_epochs(&observation) {
-                            if known(&epochs, epoch).is_none() {
+                            let comes = coming.is_some_and(|coming| coming.has(epoch));
+                            if !comes && known(&epochs, epoch).is_none() {
                                 // It may have come meanwhile.
                                 epochs = Arc::clone(&self.view().epochs);
                                 let unknown = Error::UnknownEpoch(epoch.0);
@@ -191,12 +207,13 @@ impl Shared {
         memtables.checked_ilog(self.options.merge_fanout as u64).unwrap_or(0).into()
     }
 
-    /// The change: makes what was written live, in one transaction.
-    fn list(&self, written: Written, watch: &Watch<'_, '_>) -> Result<Loaded> {
-        let ids = &written.segments.ids;
-        let live = ids.iter().map(|id| self.open_segment(*id)).collect::<Result<Vec<_>>>()?;
+    /// The change: makes what was written live, and its epochs, in one transaction.
+    fn list(&self, written: Written, settled: Settled, watch: &Watch<'_, '_>) -> Result<Loaded> {
+        let ids = &written.segments;
+        let opened = ids.iter().map(|id| self.open_segment(*id)).collect::<Result<Vec<_>>>()?;
         let rows: Vec<SegmentRow> =
-            live.iter().map(|live| super::listed::row(live.segment.frame())).collect();
+            opened.iter().map(|live| super::listed::row(live.segment.frame())).collect();
+        let Settled { all, begun, ended, tables, .. } = settled;
         let last = written.sequence;
         let mut writer = self.writer.lock();
         self.sound()?;
@@ -207,10 +224,13 @@ impl Shared {
             visits: written.visits,
             segments: ids.len(),
             bytes: written.bytes,
+            begun,
         };
         // From here on a list may name them, whatever becomes of the commit.
-        written.segments.listed();
-        self.catalog.add(&rows, self.stamps.next()).map_err(|e| self.poison(e))?;
+        written.files.listed();
+        tables.listed();
+        let changed: Vec<&EpochInfo> = loaded.begun.iter().chain(&ended).collect();
+        self.catalog.add(&rows, &changed, self.stamps.next()).map_err(|e| self.poison(e))?;
         self.change_view(|view| {
             // What was looked up in the view before says nothing of these segments: another memtable
             // tells whoever waits with it.
@@ -219,14 +239,19 @@ impl Shared {
             // No snapshot is between the two: what it shows, its sequence number says.
             self.publish(last);
             View {
-                segments: view.segments.iter().cloned().chain(live).collect(),
+                segments: view.segments.iter().cloned().chain(opened).collect(),
                 memtables: fresh.into_iter().collect(),
+                epochs: all.into(),
                 ..view.clone()
             }
         });
         writer.next_sequence = last + 1;
         drop(writer);
+        self.unfinished.store(false, Ordering::Release);
         self.tell_readers(Vec::new())?;
+        for info in ended {
+            self.remove_table(&EpochInfo { retired: false, ..info });
+        }
         Ok(loaded)
     }
 }

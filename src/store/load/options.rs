@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use super::epochs::LoadEpochs;
 use crate::error::{Error, Result};
+use crate::page::EpochInfo;
 
 /// What is asked now and then whether to go on.
 pub(super) type Callback<'w> = &'w mut dyn FnMut(&Loading) -> ControlFlow<()>;
@@ -28,6 +30,8 @@ pub struct LoadOptions<'w> {
     pub memory_bytes: usize,
     /// Pages of a new segment, at most. Default: 2^29, so that nearly always one is made.
     pub segment_pages: u64,
+    /// The epochs that the observations name beside those of the store.
+    pub epochs: Option<&'w LoadEpochs>,
     /// Asked every few thousand observations, in the calling thread, and once before all is made
     /// live: what it breaks off comes to nothing. It must not call the store itself, whose
     /// writers wait for the load.
@@ -36,7 +40,7 @@ pub struct LoadOptions<'w> {
 
 impl Default for LoadOptions<'_> {
     fn default() -> Self {
-        LoadOptions { memory_bytes: 512 << 20, segment_pages: 1 << 29, watch: None }
+        LoadOptions { memory_bytes: 512 << 20, segment_pages: 1 << 29, epochs: None, watch: None }
     }
 }
 
@@ -54,6 +58,13 @@ impl<'w> LoadOptions<'w> {
     #[must_use]
     pub fn memory_bytes(mut self, memory_bytes: usize) -> Self {
         self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// Takes epochs along: they are registered in the commit that makes the load live.
+    #[must_use]
+    pub fn epochs(mut self, epochs: &'w LoadEpochs) -> Self {
+        self.epochs = Some(epochs);
         self
     }
 
@@ -101,7 +112,7 @@ pub struct Loading {
 }
 
 /// What a [`Store::load`](crate::Store::load) came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// Observations that were taken.
     pub observations: u64,
@@ -115,4 +126,6 @@ pub struct Loaded {
     pub segments: usize,
     /// Bytes of these segments.
     pub bytes: u64,
+    /// Epochs that began with it.
+    pub begun: Vec<EpochInfo>,
 }

@@ -4,7 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::runs::{Joined, Runs};
+use super::epochs::Settled;
+use super::runs::{Joined, Runs, sort_tail};
+use super::unlisted::Unlisted;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 use crate::page::{Content, Head, Seen, Visit, restated_digest};
@@ -184,12 +186,14 @@ pub(super) fn pair() -> (Merger, Batches) {
 }
 
 impl Merger {
-    /// Passes all pages on, with what the segments of `view` know of them. `watch` is told of visits
-    /// as they are merged. An error of the writing half is told there: here nothing more is done.
+    /// Passes all pages on, with what the segments of `view` know of them, and their epochs numbered as
+    /// in the store. `watch` is told of visits as they are merged. An error of the writing half is told
+    /// there: here nothing more is done.
     pub(super) fn run(
         self,
         runs: &Runs,
         view: &View,
+        epochs: &Settled,
         mut watch: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
         let mut merge = runs.merge()?;
@@ -202,6 +206,13 @@ impl Merger {
                 let (url, visits) = (batch.joined.urls.len(), batch.joined.visits.len());
                 more = merge.next(&mut batch.joined)?;
                 if more {
+                    let mut renumbered = false;
+                    for visit in batch.joined.visits.iter_mut().skip(visits) {
+                        renumbered |= epochs.renumber(visit);
+                    }
+                    if renumbered {
+                        sort_tail(&mut batch.joined.visits, visits);
+                    }
                     let url = url..batch.joined.urls.len();
                     let visits = visits..batch.joined.visits.len();
                     let (head, earlier, new) = (0..0, false, true);
@@ -228,33 +239,11 @@ impl Merger {
     }
 }
 
-/// Segments that are whole files and in no list yet. Dropped, they are removed.
-#[derive(Debug)]
-pub(super) struct Unlisted {
-    disk: Arc<dyn Disk>,
-    pub(super) ids: Vec<u64>,
-}
-
-impl Unlisted {
-    /// They are in the list now.
-    pub(super) fn listed(mut self) {
-        self.ids.clear();
-    }
-}
-
-impl Drop for Unlisted {
-    fn drop(&mut self) {
-        for id in self.ids.drain(..) {
-            // If this fails, the next open finds the file and removes it.
-            let _ = self.disk.remove(Name::Segment(id));
-        }
-    }
-}
-
 /// What was written.
 #[derive(Debug)]
 pub(super) struct Written {
-    pub(super) segments: Unlisted,
+    pub(super) segments: Vec<u64>,
+    pub(super) files: Unlisted,
     /// The last operation of the last of them.
     pub(super) sequence: u64,
     /// Pages with visits that the store did not have, and those visits.
@@ -292,18 +281,26 @@ struct Open {
     visits: u64,
 }
 
-impl Writing<'_> {
-    /// Writes all that comes. `None` if the end of it did not come.
-    pub(super) fn run(&self, batches: Batches) -> Result<Option<Written>> {
-        let mut open: Option<Open> = None;
-        let mut written = Written {
-            segments: Unlisted { disk: Arc::clone(self.disk), ids: Vec::new() },
-            sequence: self.sequence,
+impl Written {
+    /// Nothing, after the last operation before the load.
+    pub(super) fn nothing(disk: &Arc<dyn Disk>, sequence: u64) -> Written {
+        Written {
+            segments: Vec::new(),
+            files: Unlisted::new(disk),
+            sequence,
             pages: 0,
             visits: 0,
             new_pages: 0,
             bytes: 0,
-        };
+        }
+    }
+}
+
+impl Writing<'_> {
+    /// Writes all that comes. `None` if the end of it did not come.
+    pub(super) fn run(&self, batches: Batches) -> Result<Option<Written>> {
+        let mut open: Option<Open> = None;
+        let mut written = Written::nothing(self.disk, self.sequence);
         for message in batches.batches {
             let Message::Batch(batch) = message else {
                 if let Some(open) = open {
@@ -338,7 +335,8 @@ impl Writing<'_> {
         let deltas = (new_pages.cast_signed(), visits.cast_signed());
         let span = Span { sequences, deltas, tier: (self.tier)(visits) };
         written.bytes += sealer.finish(span, &Tombstones::default(), &self.layout)?;
-        written.segments.ids.push(id);
+        written.segments.push(id);
+        written.files.push(Name::Segment(id));
         written.sequence = sequences.1;
         written.pages += pages;
         written.visits += visits;

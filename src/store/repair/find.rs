@@ -46,6 +46,7 @@ pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
         Ok(contents) => Some(contents),
         Err(e) => found.noted(e).map(|_| None)?,
     };
+    contents.iter().try_for_each(|contents| open::require_finished(disk, contents))?;
     let after = After::read(&**disk)?;
     let ahead = contents.as_ref().and_then(|contents| after.ahead(contents));
     match contents {

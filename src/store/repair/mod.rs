@@ -17,11 +17,12 @@ pub use options::{Loss, RepairOptions, Repaired};
 use self::find::{Component, Found, Part, flaw_of, open_file};
 use self::merge::{Input, Merge};
 use super::Store;
+use super::epochs::{first, has_table, open_table};
 use super::load::LoadOptions;
 use super::open;
 use super::options::Options;
 use super::verify::Pace;
-use crate::disk::{Dir, Disk, Lock, Name, RealDisk};
+use crate::disk::{Disk, Lock, Name, RealDisk};
 use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
 use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones};
@@ -66,7 +67,8 @@ const FLAWS_MAX: usize = 1000;
 /// [`Error::Doubtful`] if it cannot be told what was forgotten; [`Error::Exists`] and
 /// [`Error::NotAStore`] if the new place is not empty, or there is nothing to repair;
 /// [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of them there
-/// is no new store.
+/// is no new store. What a repair leaves that was killed is [`Error::Unfinished`] to whoever opens it,
+/// and the next repair begins anew in its place.
 pub fn repair(
     from: impl AsRef<Path>,
     to: impl AsRef<Path>,
@@ -98,19 +100,14 @@ pub fn repair_on(
     let inputs = survey(&from, &found, &mut pace, &mut repaired, keep_forgotten)?;
     let known = found.epochs.iter().map(|info| info.epoch).collect();
     let mut merge = Merge::new(&from, inputs, keep_forgotten, known, &mut pace)?;
-    let store = create(&to, &found.epochs).inspect_err(|e| {
-        // Somebody else was quicker.
-        if !matches!(e, Error::Exists { .. } | Error::Locked { .. } | Error::NotAStore { .. }) {
-            remove(&to);
-        }
-    })?;
-    // Nobody else writes there from here on, so whatever is there is ours to take away.
-    let loaded = store.shared().epochs_of(&found.epochs, &from).and_then(|_| {
+    let options = Options { background: false, ..Options::default() };
+    let store = Store::begin(&to, options, epochs(&found)?)?;
+    let loaded = copy_tables(&from, &to, &found.epochs).and_then(|()| {
         let options = LoadOptions::default().memory_bytes(memory_bytes);
         store.load(&mut merge, options).map_err(cause)
     });
-    let loaded = loaded.and_then(|loaded| store.clone().close().map(|()| loaded));
-    let loaded = loaded.inspect_err(|_| remove(&to))?;
+    let loaded = loaded.inspect_err(|_| store.abandon())?;
+    store.close()?;
     let saved = merge.repaired;
     repaired.lost.extend(saved.lost);
     (repaired.pages, repaired.visits) = (loaded.pages, loaded.visits);
@@ -211,14 +208,22 @@ fn survey_segment(
     Ok((tombstones, holes == 0 || there < resets))
 }
 
-/// Makes the new store, where there is none.
-fn create(disk: &Arc<dyn Disk>, epochs: &[EpochInfo]) -> Result<Store> {
-    let options = Options { background: false, ..Options::default() };
-    match epochs.first() {
-        Some(first) => open::create_with(disk, EpochInfo { begun: 0, ..first.clone() })?,
-        None => open::create(disk, &options)?,
+/// The epochs that the new store begins with: those that were found, under their numbers.
+fn epochs(found: &Found) -> Result<Vec<EpochInfo>> {
+    if found.epochs.is_empty() {
+        return Ok(vec![first(&Options::default().epoch)?]);
     }
-    Store::open_on(Arc::clone(disk), options)
+    Ok(found.epochs.clone())
+}
+
+/// Copies the tables that epochs have, if they are sound: where one is lost, the fingerprints are not.
+fn copy_tables(from: &Arc<dyn Disk>, to: &Arc<dyn Disk>, epochs: &[EpochInfo]) -> Result<()> {
+    for info in epochs.iter().filter(|info| has_table(info)) {
+        if let Ok(table) = open_table(&**from, info) {
+            table.copy_to(to, info.epoch.count().into())?;
+        }
+    }
+    Ok(())
 }
 
 /// What a load failed of.
@@ -226,16 +231,5 @@ fn cause(error: Error) -> Error {
     match error {
         Error::Load { cause, .. } => (*cause).clone(),
         other => other,
-    }
-}
-
-/// Takes away what was begun.
-fn remove(disk: &Arc<dyn Disk>) {
-    for dir in [Dir::Root, Dir::Segments] {
-        let entries = disk.list(dir).unwrap_or_default();
-        for name in entries.iter().filter_map(|entry| Name::parse(dir, entry)) {
-            // What stays is said to be in the way next time.
-            let _ = disk.remove(name);
-        }
     }
 }

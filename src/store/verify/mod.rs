@@ -47,7 +47,7 @@ use crate::segment::{PlainSegment, Segment};
 ///
 /// # Errors
 ///
-/// [`Error::NotAStore`], [`Error::Version`],
+/// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`],
 /// [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file cannot be opened. What is
 /// damaged is no error but stands in the answer.
 pub fn verify(path: impl AsRef<std::path::Path>, options: VerifyOptions<'_>) -> Result<Verified> {
@@ -66,6 +66,7 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
     let (opened, memtables) = match check.keep(sight)? {
         Some(Sight::Alone(guard)) => {
             let contents = check.catalog(open::open_catalog(&disk))?;
+            contents.iter().try_for_each(|contents| open::require_finished(&disk, contents))?;
             // The catalog and what was written after it are of one moment only until the lock is let
             // go. What is open stays, whoever writes to the store then.
             let after = check.after(&disk)?;

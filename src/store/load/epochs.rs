@@ -1,0 +1,277 @@
+//! The epochs that come with a load.
+//!
+//! While observations are taken, each has a number of the load's own. When the segments are written,
+//! and nobody else can register an epoch, it gets the number that it has in the store; and the
+//! transaction that makes the segments live registers it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::unlisted::Unlisted;
+use crate::disk::Disk;
+use crate::error::{Error, Result};
+use crate::page::{Epoch, EpochInfo, Visit};
+use crate::store::epochs::{
+    EPOCHS_MAX, check_name, has_table, live, next_epoch, of_name, open_table, reserved, table_name,
+};
+use crate::store::origin::Origin;
+use crate::store::snapshot::Snapshot;
+use crate::sync::Mutex;
+
+/// Counts of epochs from here on are a load's own: a store hands out none of them.
+const FIRST: usize = 1 << 23;
+const _: () = assert!(FIRST >= EPOCHS_MAX);
+
+/// The epochs that a load brings. They begin when it is done, in the same commit, and not at all if it
+/// comes to nothing.
+///
+/// The numbers that this hands out are for the observations of one load, which is told of it by
+/// [`LoadOptions::epochs`](super::LoadOptions::epochs). It may be asked while that load takes its
+/// observations; a name that the store knows already is the epoch that it has there.
+///
+/// ```
+/// use simkeep::{LoadEpochs, LoadOptions, Observation, Options, Store};
+///
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+/// let epochs = LoadEpochs::default();
+/// let lines = [("https://example.com/", 17, "mine/1"), ("https://example.org/", 4, "mine/2")];
+/// let observations = lines.iter().map(|(url, print, name)| {
+///     Ok(Observation::content(url, 1_700_000_000_000, *print, epochs.named(name)?))
+/// });
+/// let loaded = store.load(observations, LoadOptions::default().epochs(&epochs))?;
+/// let begun: Vec<_> = loaded.begun.iter().map(|info| info.name.as_str()).collect();
+/// assert_eq!(begun, ["mine/1", "mine/2"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct LoadEpochs {
+    coming: Mutex<Coming>,
+}
+
+#[derive(Debug, Default)]
+struct Coming {
+    /// In the order in which they were named first.
+    epochs: Vec<Named>,
+    places: HashMap<String, usize>,
+}
+
+/// An epoch that was named.
+#[derive(Debug)]
+struct Named {
+    name: String,
+    /// In the load.
+    number: Epoch,
+    /// Whether something is observed in it, so that it must not have ended.
+    must_live: bool,
+    /// What it is in another store that it comes from.
+    like: Option<EpochInfo>,
+    table: Option<Source>,
+}
+
+impl Named {
+    fn new(name: &str, number: Epoch) -> Named {
+        Named { name: name.to_owned(), number, must_live: false, like: None, table: None }
+    }
+}
+
+/// Where the table of an epoch comes from.
+#[derive(Debug)]
+enum Source {
+    Origin(Origin),
+    Store(Arc<dyn Disk>, EpochInfo),
+}
+
+impl LoadEpochs {
+    /// The number that the epoch of this name has in the load.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a name that is empty or has control characters, or if there are more
+    /// names than a store takes. If the epoch has ended in the store, the load says so.
+    pub fn named(&self, name: &str) -> Result<Epoch> {
+        self.name(name, reserved(name), |named| named.must_live = true)
+    }
+
+    /// The number that an epoch has in the load whose fingerprints simkeep makes. Its table of
+    /// document frequencies, if it has one, is copied into the store.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`named`](Self::named), and [`Error::Option`] if the recipe needs a table and there is
+    /// none.
+    pub fn origin(&self, origin: &Origin) -> Result<Epoch> {
+        origin.fingerprinter()?;
+        self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
+            named.must_live = true;
+            named.table = Some(Source::Origin(origin.clone()));
+        })
+    }
+
+    /// The numbers that the epochs of another store have in the load, for
+    /// [`Observations::renumbered`](crate::Observations::renumbered). They come in their order and with
+    /// their tables of document frequencies. Those that have ended there end here, unless something
+    /// here is of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`named`](Self::named).
+    pub fn of(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
+        let of = |info: &EpochInfo| {
+            self.name(&info.name, info.epoch.mask().leading_zeros(), |named| {
+                named.like.get_or_insert_with(|| info.clone());
+                if has_table(info) && named.table.is_none() {
+                    named.table = Some(Source::Store(Arc::clone(&other.view.disk), info.clone()));
+                }
+            })
+        };
+        other.epochs().iter().map(of).collect()
+    }
+
+    fn name(&self, name: &str, reserved: u32, note: impl FnOnce(&mut Named)) -> Result<Epoch> {
+        let Coming { epochs, places } = &mut *self.coming.lock();
+        let named = match places.get(name).and_then(|place| epochs.get_mut(*place)) {
+            Some(named) => named,
+            None => {
+                check_name(name)?;
+                next_epoch(epochs.len(), reserved)?;
+                let number = Epoch::new(FIRST + epochs.len(), reserved);
+                let number = number.ok_or(Error::UnknownEpoch(u32::MAX))?;
+                places.insert(name.to_owned(), epochs.len());
+                epochs.push_mut(Named::new(name, number))
+            }
+        };
+        note(named);
+        Ok(named.number)
+    }
+
+    /// Whether this handed out a number.
+    pub(super) fn has(&self, epoch: Epoch) -> bool {
+        let coming = self.coming.lock();
+        let named = place(epoch).and_then(|place| coming.epochs.get(place));
+        named.is_some_and(|named| named.number == epoch)
+    }
+}
+
+/// The place of an epoch by its number, if that is a load's own.
+fn place(epoch: Epoch) -> Option<usize> {
+    usize::try_from(epoch.count()).ok()?.checked_sub(FIRST)
+}
+
+/// What the epochs of a load are in the store. As long as this is there, nobody else may register or
+/// end any.
+#[derive(Debug)]
+pub(super) struct Settled {
+    /// The number in the store of each that was named.
+    numbers: Vec<Epoch>,
+    /// All epochs of the store, as they are when the load is live.
+    pub(super) all: Vec<EpochInfo>,
+    /// Those that begin.
+    pub(super) begun: Vec<EpochInfo>,
+    /// Those that were there, and end.
+    pub(super) ended: Vec<EpochInfo>,
+    /// The tables that were put in place.
+    pub(super) tables: Unlisted,
+}
+
+impl Settled {
+    /// Finds out, and puts their tables in place: durable when this returns. `now` is all that the
+    /// store has.
+    pub(super) fn new(
+        disk: &Arc<dyn Disk>,
+        now: &Snapshot,
+        epochs: Option<&LoadEpochs>,
+    ) -> Result<Settled> {
+        let mut settled = Settled {
+            numbers: Vec::new(),
+            all: now.epochs().to_vec(),
+            begun: Vec::new(),
+            ended: Vec::new(),
+            tables: Unlisted::new(disk),
+        };
+        let coming = epochs.map(|epochs| epochs.coming.lock());
+        let named = coming.as_ref().map_or(&[][..], |coming| &coming.epochs);
+        for named in named {
+            settled.settle(now, named)?;
+        }
+        let newest = settled.all.iter().rfind(|info| !info.retired).map(|info| info.epoch);
+        for (named, epoch) in named.iter().zip(&settled.numbers) {
+            // One that was here and has nothing ends as well.
+            let ends = named.like.as_ref().is_some_and(|like| like.retired)
+                && !named.must_live
+                && now.fingerprints(*epoch) == 0
+                && newest != Some(*epoch);
+            let mut all = settled.all.iter_mut();
+            if ends && let Some(info) = all.find(|info| info.epoch == *epoch && !info.retired) {
+                info.retired = true;
+                settled.ended.push(info.clone());
+            }
+        }
+        for (named, epoch) in named.iter().zip(&settled.numbers) {
+            let info = settled.all.iter().find(|info| info.epoch == *epoch && has_table(info));
+            if let (Some(source), Some(info)) = (&named.table, info) {
+                put_table(disk, source, info, &mut settled.tables)?;
+            }
+        }
+        Ok(settled)
+    }
+
+    fn settle(&mut self, now: &Snapshot, named: &Named) -> Result<()> {
+        if let Some(info) = of_name(&self.all, &named.name) {
+            self.numbers.push(if named.must_live { live(info)? } else { info.epoch });
+            return Ok(());
+        }
+        let reserved = named.number.mask().leading_zeros();
+        let epoch = next_epoch(self.all.len(), reserved)?;
+        let visits = now.count().1;
+        let like = named.like.as_ref();
+        let begun = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
+        let retired = !named.must_live && like.is_some_and(|like| like.retired);
+        let info = EpochInfo { epoch, name: named.name.clone(), begun, retired };
+        self.begun.push(info.clone());
+        self.all.push(info);
+        self.numbers.push(epoch);
+        Ok(())
+    }
+
+    /// Whether the load changes nothing of the epochs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.begun.is_empty() && self.ended.is_empty()
+    }
+
+    /// Gives a visit the number that its epoch has in the store. Whether that is another one.
+    pub(super) fn renumber(&self, visit: &mut Visit) -> bool {
+        let Some(content) = visit.seen.content_mut() else { return false };
+        let number = place(content.epoch).and_then(|place| self.numbers.get(place));
+        number.is_some_and(|number| {
+            content.epoch = *number;
+            true
+        })
+    }
+}
+
+/// Puts a table in place, unless the epoch has one.
+fn put_table(
+    disk: &Arc<dyn Disk>,
+    source: &Source,
+    info: &EpochInfo,
+    tables: &mut Unlisted,
+) -> Result<()> {
+    let number = info.epoch.count().into();
+    match (open_table(&**disk, info), source) {
+        (Err(Error::NoTable { .. }), Source::Origin(origin)) => {
+            let Some(table) = origin.frequencies() else { return Ok(()) };
+            table.copy_to(disk, number)?;
+        }
+        (Err(Error::NoTable { .. }), Source::Store(from, like)) => {
+            // Where a table is lost, the fingerprints are not.
+            let Ok(table) = open_table(&**from, like) else { return Ok(()) };
+            table.copy_to(disk, number)?;
+        }
+        _ => return Ok(()),
+    }
+    tables.push(table_name(info.epoch));
+    Ok(())
+}
