@@ -9,7 +9,7 @@ use super::threads::Threads;
 #[derive(Args, Clone, Copy)]
 pub(super) struct Reading {
     /// The largest window that a zstd file may ask for, in MiB (or the next power of two): it takes so
-    /// much memory to read it
+    /// much memory to read it, for each of up to four files that are read beside each other
     #[arg(long, value_name = "MIB", default_value_t = ZstdWindow::MIB)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(ZstdWindow::MIB_MAX)))]
     zstd_window: u32,

@@ -8,6 +8,9 @@ use clap::Args;
 #[derive(Args, Clone, Copy)]
 pub(super) struct Threads {
     /// How many threads read, unpack and make fingerprints [default: one for each core]
+    ///
+    /// What comes out is the same for any number. With 1 there is no other thread, unless something is
+    /// read that is no file: then one waits for it, and another stores what has come.
     #[arg(long, value_name = "COUNT")]
     threads: Option<NonZeroUsize>,
 }

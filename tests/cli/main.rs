@@ -17,6 +17,7 @@ mod interrupted;
 mod load;
 mod repair;
 mod revisit;
+mod threads;
 
 use std::ffi::OsStr;
 use std::io::Write;

@@ -6,7 +6,7 @@
 //! there are no threads for this and threads for that: each takes what is to be done next. It cuts a
 //! chunk from the first part that nobody cuts from, and works on it while others cut the next; or, if
 //! there is none, it opens a part more. The thread that asks for the results does so, too, while it
-//! would have to wait. With one thread that is all that happens.
+//! would have to wait. With one thread that is all that happens, and there is no other.
 //!
 //! The results of a chunk stand where the chunk stood and are handed out in that order. A budget
 //! bounds the bytes that are in flight: cut, worked on, or waiting to be handed out. Parts that come
@@ -14,6 +14,8 @@
 
 mod results;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::iter;
 use std::sync::Arc;
@@ -56,10 +58,10 @@ pub(super) enum Next<T> {
 /// How many threads there are, and what they may do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crew {
-    /// All threads, with the one that takes the results.
+    /// All threads that work; one of them takes the results.
     pub(super) threads: usize,
-    /// One may have to wait for what is to be cut: then the thread that takes the results does
-    /// nothing else, if there is another, and parts are opened one after another.
+    /// One may have to wait for what is to be cut. Then the thread that takes the results does nothing
+    /// else, so that what has come is not kept waiting, too, and parts are opened one after another.
     pub(super) live: bool,
 }
 
@@ -117,11 +119,7 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
             changed: Condvar::new(),
             giants: Mutex::new(()),
         });
-        let helpers = match crew.threads {
-            0 | 1 => 0,
-            threads if crew.live => threads,
-            threads => threads - 1,
-        };
+        let helpers = if crew.live { crew.threads } else { crew.threads.saturating_sub(1) };
         let help = Arc::new(help);
         let start = |number: usize| {
             let (shared, help) = (Arc::clone(&shared), Arc::clone(&help));

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{Part, Parts, Results};
 
 /// The budget for all that is in flight.
-const BYTES_MAX: usize = 64 << 20;
+pub(super) const BYTES_MAX: usize = 64 << 20;
 /// What a chunk may take, while it is being cut and nobody knows.
 const CHUNK_BYTES: usize = 512 << 10;
 /// Parts that are cut from beside each other.

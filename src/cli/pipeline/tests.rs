@@ -1,0 +1,163 @@
+//! Order, bounds and ends.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::state::BYTES_MAX;
+use super::*;
+
+/// A chunk: its number, and how large it says it is.
+struct Numbered(usize, usize);
+
+impl Chunk for Numbered {
+    fn bytes(&self) -> usize {
+        self.1
+    }
+}
+
+/// So many parts of so many chunks each, of this size.
+fn parts(parts: usize, chunks: usize, bytes: usize) -> Parts<Numbered> {
+    let part = move |part: usize| -> Part<Numbered> {
+        Box::new((0..chunks).map(move |chunk| Numbered(part * chunks + chunk, bytes)))
+    };
+    Box::new((0..parts).map(part))
+}
+
+fn take_all<T: Send>(
+    pipeline: &mut Pipeline<Numbered, T>,
+    work: &mut impl FnMut(Numbered, &mut Results<T>),
+) -> Vec<T> {
+    let mut all = Vec::new();
+    loop {
+        match pipeline.next(PATIENCE, work).unwrap() {
+            Next::Result(result) => all.push(result),
+            Next::Idle => {}
+            Next::End => return all,
+        }
+    }
+}
+
+#[test]
+fn results_come_in_order_however_long_each_takes() {
+    // Some chunks take long, and some have no result, or several.
+    let work = |Numbered(number, _): Numbered, results: &mut Results<usize>| {
+        if number.is_multiple_of(7) {
+            thread::sleep(Duration::from_micros((number % 11 * 200) as u64));
+        }
+        (0..number % 3).for_each(|_| results.push(number, 0));
+    };
+    let expected: Vec<usize> = (0..600).flat_map(|n| std::iter::repeat_n(n, n % 3)).collect();
+    for (threads, live) in [(1, false), (2, false), (8, false), (1, true), (3, true)] {
+        for (many, chunks) in [(1, 600), (600, 1), (20, 30)] {
+            let crew = Crew { threads, live };
+            let parts = parts(many, chunks, 1000);
+            let mut pipeline =
+                Pipeline::start(parts, crew, move |shared| shared.serve(&mut { work }));
+            assert_eq!(take_all(&mut pipeline, &mut { work }), expected, "{threads} {live} {many}");
+        }
+    }
+}
+
+#[test]
+fn one_thread_does_everything_itself() {
+    let own = thread::current().id();
+    let work = move |_: Numbered, results: &mut Results<()>| {
+        assert_eq!(thread::current().id(), own);
+        results.push((), 0);
+    };
+    let crew = Crew { threads: 1, live: false };
+    let mut pipeline = Pipeline::start(parts(3, 100, 1000), crew, |_| panic!("a second thread"));
+    assert_eq!(take_all(&mut pipeline, &mut { work }).len(), 300);
+}
+
+#[test]
+fn what_is_in_flight_is_bounded_however_slow_its_taker() {
+    const CHUNK_BYTES: usize = 1 << 20;
+    for many in [1, 10] {
+        let (cut, taken) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let most = Arc::new(AtomicUsize::new(0));
+        let work = {
+            let (cut, taken, most) = (cut.clone(), taken.clone(), most.clone());
+            move |_: Numbered, results: &mut Results<()>| {
+                let in_flight = cut.fetch_add(1, Ordering::SeqCst) + 1;
+                most.fetch_max(in_flight - taken.load(Ordering::SeqCst), Ordering::SeqCst);
+                results.push((), CHUNK_BYTES);
+            }
+        };
+        let crew = Crew { threads: 4, live: false };
+        let help = work.clone();
+        let mut pipeline = Pipeline::start(parts(many, 400 / many, CHUNK_BYTES), crew, move |s| {
+            s.serve(&mut help.clone())
+        });
+        while let Next::Result(()) = pipeline.next(PATIENCE, &mut work.clone()).unwrap() {
+            taken.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_micros(100));
+        }
+        let most = most.load(Ordering::SeqCst) * CHUNK_BYTES;
+        // One more of each thread may be begun.
+        assert!(most <= BYTES_MAX + 5 * CHUNK_BYTES, "{} MiB", most >> 20);
+        assert_eq!(taken.load(Ordering::SeqCst), 400);
+    }
+}
+
+#[test]
+fn giants_are_worked_on_one_at_a_time() {
+    static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+    let work = |_: Numbered, results: &mut Results<()>| {
+        assert_eq!(AT_WORK.fetch_add(1, Ordering::SeqCst), 0);
+        thread::sleep(Duration::from_millis(1));
+        AT_WORK.fetch_sub(1, Ordering::SeqCst);
+        results.push((), 0);
+    };
+    let crew = Crew { threads: 4, live: false };
+    let parts = parts(4, 20, GIANT_BYTES);
+    let mut pipeline = Pipeline::start(parts, crew, move |shared| shared.serve(&mut { work }));
+    assert_eq!(take_all(&mut pipeline, &mut { work }).len(), 80);
+}
+
+#[test]
+fn a_thread_that_panics_is_an_error_and_no_wait() {
+    let crew = Crew { threads: 3, live: true };
+    let mut pipeline = Pipeline::<_, ()>::start(parts(2, 9, 1), crew, |shared| {
+        shared.serve(&mut |Numbered(number, _), _| assert!(number < 5, "on purpose"));
+    });
+    let ended = loop {
+        match pipeline.next(PATIENCE, &mut |_, _| {}) {
+            Ok(Next::Result(()) | Next::Idle) => {}
+            Ok(Next::End) => break false,
+            Err(failure) => break failure.message().contains("bug"),
+        }
+    };
+    assert!(ended);
+}
+
+#[test]
+fn what_nobody_takes_any_more_is_not_gone_on_with() {
+    let crew = Crew { threads: 4, live: false };
+    let work = |_: Numbered, results: &mut Results<()>| results.push((), 1 << 20);
+    let mut pipeline =
+        Pipeline::start(parts(1, usize::MAX, 1), crew, move |shared| shared.serve(&mut { work }));
+    pipeline.next(PATIENCE, &mut { work }).unwrap();
+    let shared = Arc::downgrade(&pipeline.shared);
+    drop(pipeline);
+    let since = Instant::now();
+    while shared.strong_count() > 0 {
+        assert!(since.elapsed() < Duration::from_secs(60), "the threads go on");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn who_waits_for_what_does_not_come_is_told() {
+    let crew = Crew { threads: 1, live: true };
+    let slow = std::iter::once_with(|| {
+        thread::sleep(Duration::from_millis(300));
+        Numbered(0, 1)
+    });
+    let parts: Parts<Numbered> = Box::new(std::iter::once(Box::new(slow) as Part<Numbered>));
+    let work = |_: Numbered, results: &mut Results<()>| results.push((), 0);
+    let mut pipeline = Pipeline::start(parts, crew, move |shared| shared.serve(&mut { work }));
+    let next = pipeline.next(Duration::from_millis(1), &mut { work }).unwrap();
+    assert!(matches!(next, Next::Idle));
+    assert_eq!(take_all(&mut pipeline, &mut { work }).len(), 1);
+}
