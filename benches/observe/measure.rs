@@ -1,5 +1,6 @@
 //! What is measured beside bytes: how long calls take, and the memory of the process.
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::report::Row;
@@ -61,8 +62,57 @@ impl Row {
     }
 }
 
+/// Memory of this process that no file stands behind, less what the bench itself takes, looked at all
+/// the time: it goes up and down with what is being sealed and merged.
+#[derive(Default)]
+pub(crate) struct Watch {
+    /// Bytes that are the bench's own.
+    own: AtomicU64,
+    /// The most since somebody asked.
+    peak: AtomicU64,
+    ended: AtomicBool,
+}
+
+impl Watch {
+    /// How often memory is looked at.
+    const EVERY: Duration = Duration::from_millis(20);
+
+    /// Does something while memory is watched.
+    pub(crate) fn during<T>(&self, run: impl FnOnce() -> T) -> T {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !self.ended.load(Ordering::Relaxed) {
+                    self.look();
+                    std::thread::sleep(Self::EVERY);
+                }
+            });
+            let done = run();
+            self.ended.store(true, Ordering::Relaxed);
+            done
+        })
+    }
+
+    /// Memory as it is now, where the system says.
+    pub(crate) fn look(&self) -> Option<u64> {
+        let bytes = anonymous_bytes()?.saturating_sub(self.own.load(Ordering::Relaxed));
+        self.peak.fetch_max(bytes, Ordering::Relaxed);
+        Some(bytes)
+    }
+
+    /// Says how much is the bench's own.
+    pub(crate) fn set_own(&self, bytes: u64) {
+        self.own.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The most since this was asked last.
+    pub(crate) fn take_peak(&self) -> Option<u64> {
+        self.look()?;
+        Some(self.peak.swap(0, Ordering::Relaxed))
+    }
+}
+
 /// Memory of this process that no file stands behind, where the system says.
-pub(crate) fn anonymous_bytes() -> Option<u64> {
+fn anonymous_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

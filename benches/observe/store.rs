@@ -11,7 +11,7 @@ use simkeep::disk::{Counts, Disk, Meter, RealDisk};
 use simkeep::{Digest, Durability, Epoch, Observation, Options, Outcome, Store, Verdict};
 
 use crate::load::{Batch, Load, Observe};
-use crate::measure::{Calls, anonymous_bytes};
+use crate::measure::{Calls, Watch};
 use crate::report::{Report, Row};
 
 /// How many threads observe singly.
@@ -175,27 +175,44 @@ pub(crate) struct Grown {
     time: i64,
 }
 
-/// Observes until `pages` are known, watching memory on the way.
-///
-/// Memory is that of the process less what the load's own state takes. It goes up and down with
-/// what is being sealed and merged, so of each tenth of the way the highest value counts.
+/// Observes until `pages` are known, and says on the way what memory that takes.
 pub(crate) fn grow(report: &Report, dir: &Path, seed: u64, pages: usize) -> Grown {
+    let watch = Watch::default();
+    watch.during(|| grow_watched(report, dir, seed, pages, &watch))
+}
+
+/// Sizes at which memory is told: 1, 3, 10, 30 million pages and so on.
+fn is_told(pages: usize) -> bool {
+    pages >= 1_000_000 && {
+        let digits = pages / 10_usize.pow(pages.ilog10());
+        matches!(digits, 1 | 3) && pages.is_multiple_of(10_usize.pow(pages.ilog10()))
+    }
+}
+
+fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Watch) -> Grown {
     let dir = dir.join("grown");
     let metered = Metered::create(&dir);
     let mut load = Load::new(seed, pages);
     let (mut observes, mut calls, mut found) =
         (Batch::default(), Calls::default(), Found::default());
-    let mut highest = [None; 10];
+    let mut highest = None;
     let start = Instant::now();
     while load.pages() < pages {
+        let before = load.pages();
         load.fill(&mut observes, GROW_BATCH);
+        watch.set_own(load.state_bytes());
         metered.observe_batch(&observes, &mut calls, &mut found);
-        let memory = anonymous_bytes().map(|bytes| bytes.saturating_sub(load.state_bytes()));
-        let tenth = ((load.pages() - 1) * 10 / pages).min(9);
-        highest[tenth] = highest[tenth].max(memory);
+        if let Some(size) = (before + 1..=load.pages()).find(|pages| is_told(*pages)) {
+            let (now, peak) = (watch.look(), watch.take_peak());
+            highest = highest.max(peak);
+            let row = Row::new("memory").count("urls", size as u64);
+            let row = row.count("observes", calls.observes()).known("anonymous_bytes", now);
+            report.print(row.known("anonymous_bytes_peak_since", peak));
+        }
     }
     let seconds = start.elapsed().as_secs_f64();
     metered.store.rest().unwrap();
+    highest = highest.max(watch.take_peak());
     let at_rest = start.elapsed().as_secs_f64();
     assert_eq!(found.new, pages as u64, "every page is new once");
     let observes = calls.observes();
@@ -207,9 +224,8 @@ pub(crate) fn grow(report: &Report, dir: &Path, seed: u64, pages: usize) -> Grow
         .number("observes_per_second", observes as f64 / seconds)
         .number("seconds", seconds)
         .number("observes_per_second_to_rest", observes as f64 / at_rest)
-        .known("anonymous_bytes_at_half", highest[4])
-        .known("anonymous_bytes_at_end", highest[9])
-        .known("anonymous_bytes_highest", highest.into_iter().max().flatten())
+        .known("anonymous_bytes", watch.look())
+        .known("anonymous_bytes_highest", highest)
         .count("near_found", found.near);
     report.print(metered.sizes(metered.costs(row, observes)).calls(calls));
     metered.store.close().unwrap();

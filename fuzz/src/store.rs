@@ -60,7 +60,7 @@ pub fn options() -> Options {
         memtable_observations: 16,
         merge_fanout: 2,
         background: false,
-        merge_memory_bytes: 1 << 20,
+        background_memory_bytes: 1 << 20,
         ..Options::default()
     }
 }

@@ -136,10 +136,11 @@ impl Builder {
         name
     }
 
-    /// A place beside the file for what comes later in it.
-    pub(super) fn spill(&mut self) -> Spill {
-        let name = self.scratch_name();
-        Spill { disk: Arc::clone(&self.disk), name, memory: Vec::new(), scratch: None }
+    /// A place beside the file for what comes later in it; one of `among` that are filled together.
+    pub(super) fn spill(&mut self, among: usize) -> Spill {
+        let (name, disk) = (self.scratch_name(), Arc::clone(&self.disk));
+        let memory_bytes = Spill::MEMORY_BYTES.min(Spill::ALL_BYTES / among.max(1));
+        Spill { disk, name, memory_bytes, memory: Vec::new(), scratch: None }
     }
 
     /// Writes checksums, table and trailer, and gives the file its name, durably.
@@ -163,6 +164,8 @@ impl Builder {
 pub(super) struct Spill {
     disk: Arc<dyn Disk>,
     name: Name,
+    /// What may stay in memory.
+    memory_bytes: usize,
     memory: Vec<u8>,
     scratch: Option<Scratch>,
 }
@@ -174,12 +177,13 @@ pub(super) enum Spilled {
 }
 
 impl Spill {
-    /// Bytes that stay in memory.
+    /// Bytes that stay in memory, and those of all that are filled together.
     const MEMORY_BYTES: usize = 1 << 20;
+    const ALL_BYTES: usize = 16 << 20;
 
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.memory.extend_from_slice(bytes);
-        if self.memory.len() <= Self::MEMORY_BYTES {
+        if self.memory.len() <= self.memory_bytes {
             return Ok(());
         }
         let scratch = match &mut self.scratch {

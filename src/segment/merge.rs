@@ -140,7 +140,7 @@ fn merge_pages(
     let mut finished: Vec<(usize, Spill)> = Vec::new();
     let mut inputs = Vec::new();
     for (number, segment) in mergeable.inputs.iter().enumerate() {
-        let moves = builder.spill();
+        let moves = builder.spill(mergeable.inputs.len());
         let mut cursor = PageCursor::new(Arc::clone(segment), 0, true)?;
         if cursor.advance()? {
             inputs.push(Input { number, cursor, moves });

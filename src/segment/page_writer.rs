@@ -16,7 +16,7 @@ pub(super) struct PagesWriter {
 
 impl PagesWriter {
     pub(super) fn new(builder: &mut Builder) -> Result<PagesWriter> {
-        let index = builder.spill();
+        let index = builder.spill(1);
         Ok(PagesWriter {
             section: builder.begin(Tag::of(Kind::Pages))?,
             group: GroupWriter::default(),

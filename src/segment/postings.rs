@@ -177,7 +177,7 @@ pub(super) struct PostingsWriter {
 
 impl PostingsWriter {
     pub(super) fn new(builder: &mut Builder, epoch: u32) -> PostingsWriter {
-        PostingsWriter { epoch, words: builder.spill(), lists: builder.spill(), list_words: 0 }
+        PostingsWriter { epoch, words: builder.spill(1), lists: builder.spill(1), list_words: 0 }
     }
 
     /// Adds the pages of the next fingerprint, in order of pages, at least one. The tag of a page

@@ -45,8 +45,11 @@ pub struct Options {
     pub fingerprint_bytes: u32,
     /// How many near-duplicates, and how many copies, an answer names at most. Default: 16.
     pub near_limit: usize,
-    /// Memory that a merge may take for its buffers. Default: 32 MiB.
-    pub merge_memory_bytes: usize,
+    /// Memory that sealing and merging may take together, beside the memtables, however many pages
+    /// there are. Default: 256 MiB. More than half of it is for what is sorted. The buffers of files
+    /// and of the catalog take some 60 MiB, and checksums a thousandth of the largest segment twice,
+    /// however little this is.
+    pub background_memory_bytes: usize,
     /// How long the files that a merge replaced are kept for readers in other processes that are
     /// about to open them; a reader that comes too late starts again. Default: 10 seconds. Without
     /// the [background](Self::background) they wait for the next seal, merge or close.
@@ -70,7 +73,7 @@ impl Default for Options {
             near_distance: 3,
             fingerprint_bytes: 48,
             near_limit: 16,
-            merge_memory_bytes: 32 << 20,
+            background_memory_bytes: 256 << 20,
             reader_grace: Duration::from_secs(10),
             plain_reads: false,
         }

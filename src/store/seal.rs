@@ -168,8 +168,9 @@ impl Shared {
         };
         self.commit(sequences.1, None)?;
         let stamp = self.stamps.stamp(&*self.disk);
-        // As many as a memtable holds are sorted in memory.
-        let mut sealer = Sealer::new(&self.disk, stamp, usize::MAX)?;
+        // In memory, unless a memtable holds very many.
+        let memory_bytes = self.options.background_memory_bytes / 8;
+        let mut sealer = Sealer::new(&self.disk, stamp, memory_bytes)?;
         let mut visits = Vec::new();
         for page in inner.in_order() {
             let record = page.record(&mut visits);
@@ -200,7 +201,8 @@ impl Shared {
 
     /// The same beside other work.
     fn background_layout(&self) -> Layout {
-        self.layout(Resources { memory_bytes: self.options.merge_memory_bytes, threads: 1 })
+        let memory_bytes = self.options.background_memory_bytes / 4;
+        self.layout(Resources { memory_bytes, threads: 1 })
     }
 
     /// Opens a segment that was just written, ready to be searched at full speed. One that turns out
@@ -281,11 +283,10 @@ impl Shared {
         let mut all = Merged::default();
         loop {
             self.sound()?;
-            let view = self.view();
-            let inputs = view.segments.to_vec();
+            let inputs = self.view().segments.to_vec();
             let whole = inputs.len() <= MERGED_MAX;
             let gains = |inputs: &&[Arc<LiveSegment>]| match inputs {
-                [only] => view.ended_fingerprints(only) > 0,
+                [only] => self.view().ended_fingerprints(only) > 0,
                 several => !several.is_empty(),
             };
             for inputs in inputs.chunks(MERGED_MAX).filter(gains) {
@@ -347,14 +348,18 @@ impl Shared {
     ) -> Result<Merged> {
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let first = |live: Option<&Arc<LiveSegment>>| live.map(|l| l.segment.id());
-        let oldest = first(self.view().segments.first()) == first(inputs.first());
+        let (oldest, retired) = {
+            // Not for longer: a view keeps the memory of its memtables.
+            let view = self.view();
+            let retired = view.epochs.iter().filter(|info| info.retired);
+            let retired: Vec<u32> = retired.map(|info| info.epoch.0).collect();
+            (first(view.segments.first()) == first(inputs.first()), retired)
+        };
         let stamp = self.stamps.stamp(&*self.disk);
         let closing = || self.cancel.load(Ordering::Relaxed);
-        let view = self.view();
-        let retired = view.epochs.iter().filter(|info| info.retired).map(|info| info.epoch.0);
         let mergeable = Mergeable {
             inputs: &segments,
-            retired: &retired.collect::<Vec<_>>(),
+            retired: &retired,
             oldest,
             done,
             hidden,

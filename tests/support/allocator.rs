@@ -51,6 +51,11 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Bytes that are taken now.
+pub(crate) fn taken() -> usize {
+    TAKEN.load(Relaxed)
+}
+
 /// The most bytes that were taken at once beyond those before.
 pub(crate) fn most_taken<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.load(Relaxed);
