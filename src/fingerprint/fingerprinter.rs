@@ -7,6 +7,7 @@ use super::fixed::scaled;
 use super::frequencies::Frequencies;
 use super::grams::Grams;
 use super::kernel::Kernel;
+use super::part::{FEATURES_MAX, Part};
 use super::recipe::{Fields, Recipe};
 use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
 use super::tally::Tally;
@@ -21,9 +22,11 @@ const FEATURES_KEPT: usize = 1 << 16;
 
 /// Makes fingerprints by one recipe, one document after another, in memory that is kept.
 ///
-/// A document takes some 80 bytes for each of its distinct features while its fingerprint is made, and
-/// none if they need not be told apart (`raw`, and nothing else); where places matter, 16 more for
-/// each occurrence.
+/// A text takes at most some 50 MB besides itself while its fingerprint is made, 100 where a table of
+/// document frequencies matters: if it has very many features it is read several times. Not so if it
+/// comes in pieces, or by recipes to which places matter or how many features are heavier: then some
+/// 80 bytes for each of its distinct features, and where places matter 16 more for each occurrence.
+/// None if features need not be told apart (`raw`, and nothing else).
 ///
 /// ```
 /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
@@ -43,6 +46,10 @@ pub struct Fingerprinter<'t> {
     pub(super) tally: Tally,
     /// Features with the offsets of their words, where their places matter.
     placed: Vec<(u64, usize)>,
+    /// Whether pieces have come.
+    begun: bool,
+    /// How many distinct features are counted at a time, where they can be.
+    pub(super) features_max: usize,
     pub(super) weights: Weights,
     pub(super) vote: Simhash,
 }
@@ -102,6 +109,8 @@ impl<'t> Fingerprinter<'t> {
             grams: Grams::new(recipe, kernel),
             tally: Tally::new(),
             placed: Vec::new(),
+            begun: false,
+            features_max: FEATURES_MAX,
             weights: Weights::new(recipe.counts),
             vote: Simhash::with_kernel(kernel, &by_count),
         }
@@ -124,8 +133,7 @@ impl<'t> Fingerprinter<'t> {
     /// # Errors
     /// Those of the document frequencies.
     pub fn of_text(&mut self, text: &str) -> Result<u64> {
-        self.push(text);
-        self.finish()
+        self.of_whole(text, &Document::default())
     }
 
     /// The fingerprint of a document.
@@ -133,13 +141,27 @@ impl<'t> Fingerprinter<'t> {
     /// # Errors
     /// Those of the document frequencies.
     pub fn of(&mut self, document: &Document) -> Result<u64> {
-        self.push(document.text());
-        self.finish_as(document)
+        self.of_whole(document.text(), document)
+    }
+
+    /// The fingerprint of a text with the marks and fields of a document.
+    fn of_whole(&mut self, text: &str, document: &Document) -> Result<u64> {
+        // No feature has less than a byte of its own.
+        let is_large = text.len() > self.features_max;
+        if self.begun || !is_large || self.recipe.is_plain() || !self.recipe.is_apart() {
+            self.push(text);
+            return self.finish_as(document);
+        }
+        let voted =
+            self.vote_by_parts(text).map(|heaviest| self.vote_of_fields(document, heaviest));
+        let fingerprint = self.finish_vote(document);
+        voted.map(|_| fingerprint)
     }
 
     /// Takes the next piece of a text, which has no marks or fields. What follows, be it
     /// [`of_text`](Self::of_text), is part of the same text until it is finished.
     pub fn push(&mut self, text: &str) {
+        self.begun = true;
         let Fingerprinter { recipe, grams, tally, placed, vote, .. } = self;
         if recipe.is_placed() {
             grams.push(text, |hashes, places| placed.extend(pairs(hashes, places)));
@@ -167,6 +189,7 @@ impl<'t> Fingerprinter<'t> {
 
     /// The outcome of the vote, and everything empty again.
     pub(super) fn finish_vote(&mut self, document: &Document) -> u64 {
+        self.begun = false;
         self.tally.clear(FEATURES_KEPT);
         self.placed.clear();
         self.placed.shrink_to(FEATURES_KEPT);
@@ -180,7 +203,7 @@ impl<'t> Fingerprinter<'t> {
 
     /// Has all features vote, and gives what each field weighs; 0 if none votes.
     pub(super) fn vote_on(&mut self, document: &Document) -> Result<u64> {
-        let Fingerprinter { recipe, frequencies, grams, tally, placed, weights, vote } = self;
+        let Fingerprinter { recipe, frequencies, grams, tally, placed, weights, vote, .. } = self;
         if recipe.is_placed() {
             grams.finish(|hashes, places| placed.extend(pairs(hashes, places)));
             let length = placed.len() as u64;
@@ -200,12 +223,64 @@ impl<'t> Fingerprinter<'t> {
         let heaviest = if recipe.counts_alone() {
             vote_by_count(recipe, tally, vote)
         } else {
-            weights.weigh(recipe, tally, *frequencies)?;
-            weights.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
-            weights.weighed.iter().map(|feature| feature.1).max().unwrap_or(0)
+            let heaviest = weights.weigh(recipe, tally, *frequencies)?;
+            weights.scale(recipe, tally, heaviest);
+            weights.vote(vote)
         };
+        Ok(self.vote_of_fields(document, heaviest))
+    }
+
+    /// Has the features of a text vote, some at a time, and gives the heaviest weight.
+    fn vote_by_parts(&mut self, text: &str) -> Result<u64> {
+        let (all, features_max) = (Part::first(self.features_max), self.features_max);
+        if self.recipe.counts_alone() {
+            let (mut part, mut heaviest) = (Some(all), 0);
+            while let Some(of) = part {
+                part = self.count(text, of);
+                heaviest = heaviest.max(vote_by_count(&self.recipe, &self.tally, &mut self.vote));
+                self.tally.clear(features_max);
+            }
+            return Ok(heaviest);
+        }
+        // What the heaviest of all weighs must be known before any can be scaled.
+        let mut part = self.count(text, all);
+        let mut heaviest = self.weights.weigh(&self.recipe, &self.tally, self.frequencies)?;
+        let in_parts = part.is_some();
+        while let Some(of) = part {
+            self.tally.clear(features_max);
+            part = self.count(text, of);
+            let of_part = self.weights.weigh(&self.recipe, &self.tally, self.frequencies)?;
+            heaviest = heaviest.max(of_part);
+        }
+        if !in_parts {
+            self.weights.scale(&self.recipe, &self.tally, heaviest);
+            return Ok(self.weights.vote(&mut self.vote));
+        }
+        let (mut part, mut voted) = (Some(all), 0);
+        while let Some(of) = part {
+            self.tally.clear(features_max);
+            part = self.count(text, of);
+            self.weights.weigh(&self.recipe, &self.tally, self.frequencies)?;
+            self.weights.scale(&self.recipe, &self.tally, heaviest);
+            voted = voted.max(self.weights.vote(&mut self.vote));
+        }
+        Ok(voted)
+    }
+
+    /// Counts a part of the features of a text, and gives the next.
+    fn count(&mut self, text: &str, mut part: Part) -> Option<Part> {
+        let Fingerprinter { grams, tally, .. } = self;
+        grams.push(text, |hashes, _| part.count(tally, hashes));
+        grams.finish(|hashes, _| part.count(tally, hashes));
+        part.next()
+    }
+
+    /// Has the fields of a document vote, where the heaviest feature of its text weighs so much, and
+    /// gives what each weighs; 0 if none votes.
+    fn vote_of_fields(&mut self, document: &Document, heaviest: u64) -> u64 {
+        let Fingerprinter { recipe, vote, .. } = self;
         let weight = match recipe.fields {
-            Fields::None => return Ok(0),
+            Fields::None => return 0,
             Fields::Share(share) => share.of(heaviest),
             Fields::Flip => {
                 let free = 64 - recipe.reserved as usize;
@@ -218,7 +293,7 @@ impl<'t> Fingerprinter<'t> {
         for (name, value) in document.fields() {
             vote.add(recipe.of_field(name, value), weight);
         }
-        Ok(weight)
+        weight
     }
 }
 

@@ -48,6 +48,7 @@ mod html;
 mod jenkins;
 mod kernel;
 mod name;
+mod part;
 mod presets;
 mod recipe;
 mod run;

@@ -150,6 +150,21 @@ impl Tally {
         self.taken.iter().take(self.len).map(|slot| *slot as usize)
     }
 
+    /// How many features there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Forgets those with greater hashes. The memory stays.
+    pub(super) fn forget_above(&mut self, last: u64) {
+        let kept: Vec<Tallied> = self.features().filter(|feature| feature.hash <= last).collect();
+        self.reset();
+        for feature in kept {
+            // It came from as many bits.
+            self.add(feature.hash, u32::try_from(feature.count).unwrap_or(u32::MAX));
+        }
+    }
+
     /// The features, in the order in which they first occurred.
     pub(super) fn features(&self) -> impl Iterator<Item = Tallied> + '_ {
         self.taken().filter_map(|slot| {
@@ -169,8 +184,13 @@ impl Tally {
         let kept = (4 * features_kept / SLOTS).next_power_of_two().max(LINES_MIN);
         if self.lines.len() > kept {
             self.empty(kept);
-            return;
+        } else {
+            self.reset();
         }
+    }
+
+    /// Forgets them, and no memory.
+    fn reset(&mut self) {
         for slot in self.taken.iter().take(self.len) {
             let slot = *slot as usize;
             self.lines.get_mut(slot / SLOTS).into_iter().for_each(|line| *line = Line::default());

@@ -479,6 +479,7 @@ proptest! {
         recipe in any_recipe(),
         text in any_text(),
         fields in prop::collection::vec(("[ab]", "[a-c]{0,2}"), 0..3),
+        room in 1usize..40,
     ) {
         let recipe = recipe.boost(Share::ONE);
         let counted = counted(&recipe);
@@ -488,6 +489,9 @@ proptest! {
         let expected = naive(&recipe, &document, &counted);
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
         // With the memory of another text, and without special instructions.
+        prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
+        // With room for some of its features at a time.
+        fingerprinter.features_max = room;
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
         prop_assert_eq!(fingerprinter.portable().of(&document).unwrap(), expected);
     }

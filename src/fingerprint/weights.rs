@@ -4,6 +4,7 @@ use super::fixed::{self, ONE, WEIGHT_MAX};
 use super::frequencies::Frequencies;
 use super::kernel::Weighed;
 use super::recipe::{Counts, Rarity, Recipe, Scaling};
+use super::simhash::Simhash;
 use super::tally::Tally;
 use crate::error::Result;
 
@@ -74,19 +75,19 @@ impl Weights {
         }
     }
 
-    /// Weighs features, in their order; those that weigh nothing are left out.
+    /// Weighs features, in their order, and gives the heaviest weight; they still are to be
+    /// [scaled](Self::scale).
     pub(super) fn weigh(
         &mut self,
         recipe: &Recipe,
         tally: &Tally,
         table: Option<&dyn Frequencies>,
-    ) -> Result<()> {
-        let Weights { by_count, hashes, frequencies, unscaled, weighed } = self;
+    ) -> Result<u128> {
+        let Weights { by_count, hashes, frequencies, unscaled, .. } = self;
         let by_count = |count: u64| {
             let known = usize::try_from(count - 1).ok().and_then(|nth| by_count.get(nth));
             known.copied().unwrap_or_else(|| recipe.counts.weight(count))
         };
-        weighed.clear();
         unscaled.clear();
         unscaled.extend(tally.features().map(|feature| u128::from(by_count(feature.count))));
         if let (true, Some(table)) = (recipe.needs_frequencies(), table) {
@@ -107,8 +108,15 @@ impl Weights {
                 *weight = (all / u128::from(feature.count.max(1))) >> 16;
             }
         }
+        Ok(unscaled.iter().copied().max().unwrap_or(0))
+    }
+
+    /// Makes the weights of these features fit a vote, where this is the heaviest of all; those that
+    /// weigh nothing, or that the recipe leaves out, are not among them.
+    pub(super) fn scale(&mut self, recipe: &Recipe, tally: &Tally, heaviest: u128) {
+        let Weights { unscaled, weighed, .. } = self;
+        weighed.clear();
         // What is too heavy for a vote is made lighter together with all others.
-        let heaviest = unscaled.iter().copied().max().unwrap_or(0);
         let bits = (u128::BITS - heaviest.leading_zeros()).saturating_sub(WEIGHT_MAX.count_ones());
         for (feature, weight) in tally.features().zip(&*unscaled) {
             match u64::try_from(weight >> bits) {
@@ -116,8 +124,14 @@ impl Weights {
                 Ok(weight) => weighed.push((feature.hash, weight)),
             }
         }
-        self.choose(recipe);
-        Ok(())
+        // It has been made to fit.
+        self.choose(recipe, u64::try_from(heaviest >> bits).unwrap_or(u64::MAX));
+    }
+
+    /// Has the features that are left vote, and gives the heaviest weight.
+    pub(super) fn vote(&self, vote: &mut Simhash) -> u64 {
+        self.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
+        self.weighed.iter().map(|feature| feature.1).max().unwrap_or(0)
     }
 
     /// Gives back memory beyond what so many features take.
@@ -129,8 +143,7 @@ impl Weights {
     }
 
     /// Leaves out what the recipe does, by weight.
-    fn choose(&mut self, recipe: &Recipe) {
-        let heaviest = self.weighed.iter().map(|feature| feature.1).max().unwrap_or(0);
+    fn choose(&mut self, recipe: &Recipe, heaviest: u64) {
         let (least, most) = (recipe.at_least.of(heaviest), recipe.at_most.of(heaviest));
         if least > 0 || most < heaviest {
             self.weighed.retain(|feature| (least..=most).contains(&feature.1));
@@ -161,6 +174,11 @@ impl Recipe {
             && self.at_most >= super::Share::ONE
             && self.top == u32::MAX
             && self.cap == 1
+    }
+
+    /// Whether a feature's weight can be told without the others, but for the heaviest.
+    pub(super) fn is_apart(&self) -> bool {
+        !self.is_placed() && self.top == u32::MAX && self.cap == 1
     }
 
     /// Whether a feature weighs what its count says, and nothing else matters.

@@ -337,6 +337,23 @@ fn long_and_deep_lines_cost_themselves() {
     assert!(err.contains("longer than 64 MiB") && err.len() < 10_000, "{err}");
 }
 
+/// As many different words as a record has room for: its features are told apart some at a time.
+#[test]
+fn a_document_of_very_many_different_words_takes_little_memory() {
+    let mut line = br#"{"url":"http://a.example/","t":0,"text":""#.to_vec();
+    // By an odd number, so that no two are equal.
+    (0..7_000_000u32).for_each(|n| {
+        let word = n.wrapping_mul(2_654_435_761) & 0xfff_ffff;
+        line.extend(format!("{word:07x} ").as_bytes());
+    });
+    line.extend(b"\"}\n");
+    assert!(line.len() > 53 << 20);
+    let place = Place::new();
+    let cost = ingest(&place, "words.jsonl", &line);
+    assert_eq!((cost.ran.code, &cost.ran.objects()[0]["first"]), (0, &1.into()));
+    assert!(cost.peak_bytes < 256 << 20, "{} MiB", cost.peak_bytes >> 20);
+}
+
 /// Pages that are hard on whoever looks for their text.
 #[test]
 fn deep_and_broken_html_is_a_page_like_others() {

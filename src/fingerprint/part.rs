@@ -1,0 +1,79 @@
+//! The features of a text that has very many, some at a time.
+
+use super::tally::Tally;
+
+/// Most distinct features that are counted at a time: as many as a tally of 32 MiB has room for.
+pub(super) const FEATURES_MAX: usize = (1 << 20) - 1;
+
+/// The features whose hashes lie in a range, and how often they occur.
+///
+/// Of a text that has more of them than there is room for, the upper half of the range is left for
+/// later, and again, until the rest has room. What is left is counted when the text is read once more:
+/// so each feature is counted over the whole text, in one part, and a part may be as small as it must.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    first: u64,
+    last: u64,
+    features_max: usize,
+}
+
+impl Part {
+    /// The first part, which is all if there is room for so many features.
+    pub(super) fn first(features_max: usize) -> Part {
+        Part { first: 0, last: u64::MAX, features_max }
+    }
+
+    /// The part after this one; none if this is the last.
+    pub(super) fn next(self) -> Option<Part> {
+        let first = self.last.checked_add(1)?;
+        // Twice as wide: where hashes are spread unevenly, those that are far apart are in few parts.
+        let width = (self.last - self.first).saturating_mul(2).saturating_add(1);
+        Some(Part { first, last: first.saturating_add(width), ..self })
+    }
+
+    /// Counts an occurrence of each that belongs to this part.
+    pub(super) fn count(&mut self, tally: &mut Tally, hashes: &[u64]) {
+        for hash in hashes {
+            if (self.first..=self.last).contains(hash) {
+                tally.add_all(&[*hash]);
+                while tally.len() > self.features_max {
+                    self.last = self.first + (self.last - self.first) / 2;
+                    tally.forget_above(self.last);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_parts_together_are_all_features(
+            hashes in prop::collection::vec(
+                prop_oneof![any::<u64>(), 0..50u64, u64::MAX - 9..=u64::MAX], 0..900),
+            features_max in 1..400usize,
+        ) {
+            let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
+            hashes.iter().for_each(|hash| *expected.entry(*hash).or_default() += 1);
+            let mut tally = Tally::new();
+            let mut found = BTreeMap::new();
+            let mut part = Some(Part::first(features_max));
+            while let Some(mut of) = part {
+                hashes.chunks(7).for_each(|some| of.count(&mut tally, some));
+                prop_assert!(tally.len() <= features_max);
+                for feature in tally.features() {
+                    prop_assert_eq!(found.insert(feature.hash, feature.count), None);
+                }
+                tally.clear(features_max);
+                part = of.next();
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
