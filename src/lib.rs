@@ -61,6 +61,7 @@ mod segment;
 mod sort;
 mod store;
 mod sync;
+mod threads;
 
 pub use error::{Corruption, Error, Result};
 pub use page::{

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 
 use serde_json::Value;
 
@@ -10,12 +10,12 @@ use super::escape::is_unfit;
 
 /// Where results go, buffered.
 pub(super) struct Output {
-    stdout: BufWriter<StdoutLock<'static>>,
+    stdout: BufWriter<Stdout>,
 }
 
 impl Output {
     pub(super) fn stdout() -> Output {
-        Output { stdout: BufWriter::with_capacity(64 << 10, io::stdout().lock()) }
+        Output { stdout: BufWriter::with_capacity(64 << 10, io::stdout()) }
     }
 
     /// A line for people. What it quotes has been escaped.

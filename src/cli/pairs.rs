@@ -1,11 +1,10 @@
 //! `pairs`: all pairs of near fingerprints.
 
 use std::ops::ControlFlow;
-use std::sync::mpsc::sync_channel;
-use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::Mutex;
 use serde_json::json;
 use simkeep::search::Progress;
 use simkeep::{Epoch, NearPair, Prefix, Query, Snapshot};
@@ -43,8 +42,13 @@ pub(super) struct Pairs {
     common: Common,
 }
 
-/// Chunks of pairs that wait to be printed.
-const WAITING: usize = 16;
+/// What the threads that find pairs have in common.
+struct Printing<'o> {
+    output: &'o mut Output,
+    printed: u64,
+    /// Why no more can be printed, which ends the join.
+    failed: Option<Failure>,
+}
 
 impl Pairs {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
@@ -56,29 +60,24 @@ impl Pairs {
         let mut like = Query::new(0, self.k).epoch(epoch);
         like.under.clone_from(&self.under);
         let (progress, bar) = (Progress::default(), bar());
-        let (sender, receiver) = sync_channel::<Vec<NearPair>>(WAITING);
-        let mut printed = 0_u64;
-        std::thread::scope(|scope| {
-            let (snapshot, progress, like) = (&snapshot, &progress, &like);
-            let join = scope.spawn(move || {
-                snapshot.all_pairs(like, progress, |pairs| match sender.send(pairs.to_vec()) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                })
-            });
-            // Dropped when printing fails, which ends the join.
-            for pairs in receiver {
-                for pair in pairs {
-                    self.print(snapshot, epoch, &pair, output)?;
-                    printed += 1;
+        let printing = Mutex::new(Printing { output, printed: 0, failed: None });
+        let joined = snapshot.all_pairs(&like, &progress, |pairs| {
+            let mut printing = printing.lock();
+            for pair in pairs {
+                if let Err(failure) = self.print(&snapshot, epoch, pair, printing.output) {
+                    printing.failed = Some(failure);
+                    return ControlFlow::Break(());
                 }
-                #[expect(clippy::cast_possible_truncation, reason = "1,000 at most")]
-                #[expect(clippy::cast_sign_loss, reason = "not below 0")]
-                bar.set_position((progress.fraction() * 1000.0) as u64);
+                printing.printed += 1;
             }
-            let joined = join.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            joined.map(|_| ()).map_err(Failure::Store)
-        })?;
+            #[expect(clippy::cast_possible_truncation, reason = "1,000 at most")]
+            #[expect(clippy::cast_sign_loss, reason = "not below 0")]
+            bar.set_position((progress.fraction() * 1000.0) as u64);
+            ControlFlow::Continue(())
+        });
+        let Printing { printed, failed, .. } = printing.into_inner();
+        failed.map_or(Ok(()), Err)?;
+        let _ends = joined?;
         bar.finish_and_clear();
         if printed > 0 {
             return Ok(Exit::Done);
@@ -122,9 +121,6 @@ impl Pairs {
 /// How far the join is, on standard error, if that is a terminal.
 fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{elapsed_precise} {bar:40} {percent} %");
-    let bar =
-        ProgressBar::new(1000).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     // Never drawn where standard error is no terminal.
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    ProgressBar::new(1000).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -1,7 +1,6 @@
 //! A segment from pages that come in SURT order.
 
 use std::cmp::Ordering;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use super::build::{Builder, SectionWriter};
@@ -18,6 +17,7 @@ use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Stamp, Tag};
 use crate::page::Content;
 use crate::search::canonical_key;
 use crate::sort::{Packed, Sorted, Sorter};
+use crate::threads::beside;
 
 /// A page of a segment that is being sealed.
 pub(crate) struct SealPage<'a> {
@@ -103,11 +103,12 @@ impl Sealer {
             held.finish()?
         } else {
             // The ones are sorted while the others are written.
-            std::thread::scope(|scope| {
-                let sorting = scope.spawn(|| held.finish());
-                write_hashes(&mut builder, hashes.finish()?, numbers.pages)?;
-                sorting.join().unwrap_or_else(|panic| resume_unwind(panic))
-            })?
+            let (held, written) = beside(
+                || held.finish(),
+                || write_hashes(&mut builder, hashes.finish()?, numbers.pages),
+            );
+            written?;
+            held?
         };
         builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(tombstones))?;
         numbers.fingerprints = write_tables(&mut builder, held, layout)?;

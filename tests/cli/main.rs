@@ -15,6 +15,7 @@ mod hostile;
 mod ingest;
 mod interrupted;
 mod load;
+mod no_threads;
 mod repair;
 mod revisit;
 mod threads;

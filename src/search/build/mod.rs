@@ -5,14 +5,13 @@ mod count;
 mod deal;
 mod rotations;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use deal::Dealer;
 
 use super::cells::{HALVES, Half};
 use super::line::LINE_BYTES;
 use super::probe::{BLOCKS, Block};
 use super::shape::Shape;
+use crate::threads::share;
 
 /// A column of a table: the number of the table, and which of its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,34 +146,9 @@ fn each_of<T: Sync, O, R: Send, E: Send>(
     own: impl Fn() -> O + Sync,
     run: impl Fn(&mut O, usize, &T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let (mut own, mut done) = (own(), Vec::new());
-        loop {
-            let table = next.fetch_add(1, Ordering::Relaxed);
-            let Some(of_table) = tables.get(table) else { return Ok(done) };
-            done.push((table, run(&mut own, table, of_table)?));
-        }
-    };
-    let mut done = if threads <= 1 {
-        worker()?
-    } else {
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
-            let mut all = worker();
-            for other in others {
-                let of_other =
-                    other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                all = all.and_then(|mut all| {
-                    all.extend(of_other?);
-                    Ok(all)
-                });
-            }
-            all
-        })?
-    };
-    done.sort_by_key(|(table, _)| *table);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
+    let tables = tables.iter().enumerate();
+    let all = share(tables, threads, own, |own, (table, of_table)| run(own, table, of_table));
+    all.into_iter().collect()
 }
 
 /// Fingerprints read at a time.

@@ -14,6 +14,7 @@ use super::progress::{Progress, Stop};
 use super::room::{self, Entry, Room};
 use super::source::Source;
 use crate::search::DISTANCE_MAX;
+use crate::threads::share;
 
 /// Memory a join has at least.
 const MEMORY_BYTES_MIN: usize = 64 << 10;
@@ -397,22 +398,12 @@ fn ranges_in_pairs(count: u64, length: u64) -> impl Iterator<Item = [Range<u64>;
     })
 }
 
-/// Does the jobs, each in a thread of its own, and returns what they return, in order; one job
-/// alone is done by this thread. The first error, in the order of jobs, is returned.
+/// Does the jobs, each in a thread of its own if there are so many to be had, and returns what they
+/// return, in order. The first error, in the order of jobs, is returned.
 fn in_threads<J: Send, T: Send, E: Send>(
     jobs: impl ExactSizeIterator<Item = J>,
     run: impl Fn(J) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    if jobs.len() < 2 {
-        return jobs.map(run).collect();
-    }
-    thread::scope(|scope| {
-        let run = &run;
-        let threads: Vec<_> = jobs.map(|job| scope.spawn(move || run(job))).collect();
-        let ends = threads.into_iter().map(|thread| {
-            // A panic goes on in the thread that waits.
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        ends.collect()
-    })
+    let threads = jobs.len();
+    share(jobs, threads, || (), |(), job| run(job)).into_iter().collect()
 }
