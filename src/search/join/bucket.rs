@@ -7,6 +7,7 @@ use super::cut::{Cut, HALF_K_MAX, Part, Split};
 use super::pair::Pair;
 use super::progress::Stop;
 use super::room::{self, Entry, Room, Run};
+use super::spread::Spread;
 use crate::search::kernel::PairKernel;
 
 /// Pairs handed over at a time, at most.
@@ -23,6 +24,9 @@ const SHORT_RUN_MAX: usize = 8;
 /// The smallest bucket that is searched for equal fingerprints.
 const EQUALS_MIN: usize = 256;
 
+/// The smallest run whose bits are put into another order.
+const SPREAD_MIN: usize = 2048;
+
 /// Bytes of working memory for an entry of the [`Room`], and what goes with it: the halves of
 /// fingerprints, and equal ones side by side.
 pub(super) const ROOM_ENTRY_BYTES: usize = 32;
@@ -36,6 +40,9 @@ struct Context<'c> {
     equals: Option<&'c [(u64, u32)]>,
     /// Entries from this one on are not compared with each other.
     cross: Option<usize>,
+    /// How many entries there were when their bits were last put into another order. Then `equals` tells
+    /// the fingerprints as they were.
+    reordered: usize,
 }
 
 /// One thread's way of joining buckets, with the buffers it uses again and again.
@@ -93,7 +100,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             starts.place(key.key(fingerprint), fingerprint, ordinal, words, ordinals);
         }
         let cross = middle.filter(|_| key.width == 0);
-        let context = Context { cut, equals: None, cross };
+        let context = Context { cut, equals: None, cross, reordered: usize::MAX };
         self.join_runs(Run { words, ordinals }, &starts, key, context, room)
     }
 
@@ -224,13 +231,13 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     ) -> ControlFlow<()> {
         let compares: u64 = counts.iter().map(Counts::compares).sum();
         let entries = run.len() as u64;
+        // Splitting is no gain if most entries stay together; further splits would find no more.
+        if compares > entries * entries / 2 / 5 * 4 {
+            return self.compare_crowd(run, context, room);
+        }
         let Some((words, ordinals, mut room)) = room.take(run.len()) else {
             return self.compare(run, context);
         };
-        // Splitting is no gain if most entries stay together; further splits would find no more.
-        if compares > entries * entries / 2 / 5 * 4 {
-            return self.compare(run, context);
-        }
         for (index, (part, counts)) in split.parts.iter().zip(counts).enumerate() {
             let mut starts = counts.into_starts();
             for (&word, &ordinal) in run.words.iter().zip(run.ordinals) {
@@ -283,6 +290,28 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             Some(_) => self.split(run, context, rest),
             None => self.compare(run, context),
         }
+    }
+
+    /// Joins a run whose bits, in the order in which they are, tell too few entries apart.
+    fn compare_crowd(
+        &mut self,
+        run: Run<'_>,
+        context: Context<'_>,
+        room: &mut Room<'_>,
+    ) -> ControlFlow<()> {
+        // Another order is worth it again only for a part of the entries.
+        if run.len() < SPREAD_MIN || run.len() > context.reordered / 2 || context.cross.is_some() {
+            return self.compare(run, context);
+        }
+        if context.equals.is_none() {
+            return self.compare_distinct(run, context, room.reborrow());
+        }
+        let (parts, width) = context.cut.parts_of(run.len());
+        let spread = Spread::of(run.words, parts as usize, width as usize);
+        let words: Vec<u64> = run.words.iter().map(|&word| spread.put(word)).collect();
+        let cut = context.cut.reordered(|part| spread.put(part));
+        let context = Context { cut: &cut, reordered: run.len(), ..context };
+        self.split(Run { words: &words, ..run }, context, room.reborrow())
     }
 
     /// Compares all entries of a run with each other.

@@ -89,6 +89,19 @@ impl Cut {
         Self { k, start: 0, free: BITS, following: Vec::new(), elsewhere: 0, differ: Vec::new() }
     }
 
+    /// The same if the bits are put into another order.
+    pub(super) fn reordered(&self, forth: impl Fn(u64) -> u64) -> Self {
+        let differ = self.differ.iter().map(|part| forth(*part)).collect();
+        Self { differ, ..Self::whole(self.k) }
+    }
+
+    /// How many parts, of how many bits, would be made of so many entries of whose bits nothing is
+    /// known.
+    pub(super) fn parts_of(&self, entries: usize) -> (u32, u32) {
+        let parts = (self.k + 1).min(BITS);
+        (parts, (BITS / parts).min(width_of(entries)))
+    }
+
     /// The way to find all pairs among `entries` entries that is expected to be the cheapest, in
     /// parts of at most `width_max` bits, or `None` if that is to compare all with all.
     ///
@@ -135,7 +148,7 @@ impl Cut {
 
     /// How a bucket of so many entries is split, if it is.
     pub(super) fn split(&self, entries: usize) -> Option<Split> {
-        self.split_within(entries, (entries.max(2).ilog2() + 1).min(WIDTH_MAX))
+        self.split_within(entries, width_of(entries))
     }
 
     /// How all entries are split, if they are: into parts as wide as buckets can be told apart.
@@ -201,6 +214,11 @@ impl Cut {
         });
         (half, self.k.saturating_sub(outside))
     }
+}
+
+/// How many bits a part has at most that is made inside a bucket of so many entries.
+fn width_of(entries: usize) -> u32 {
+    (entries.max(2).ilog2() + 1).min(WIDTH_MAX)
 }
 
 /// 32 bits side by side.

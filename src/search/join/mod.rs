@@ -35,9 +35,10 @@
 //! looked into, whatever k is: wider distances have more parts instead, and where they would be too
 //! narrow to tell anything apart (from k = 16 or so), all are compared with all.
 //!
-//! The same splits hot buckets, of fingerprints whose bits are not evenly spread. Splitting stops
-//! where counting the entries shows that they would stay together: then they are near each other
-//! indeed. Equal fingerprints cannot be split; in a bucket with many of them each is compared once,
+//! The same splits hot buckets, of fingerprints whose bits are not evenly spread. Where counting the
+//! entries shows that they would stay together, their bits are put into another order, in which each
+//! part has its share of those that tell these entries apart. If they stay together still, they are
+//! near each other indeed. Equal fingerprints cannot be split; in a bucket with many of them each is compared once,
 //! and stands for all of its copies.
 //!
 //! # Memory
@@ -64,6 +65,7 @@ mod progress;
 mod room;
 mod run;
 mod source;
+mod spread;
 
 pub use pair::Pair;
 pub use progress::Progress;

@@ -1,0 +1,87 @@
+//! Which bits tell entries apart that crowd in one bucket, and putting those first.
+//!
+//! The cut takes bits as they lie side by side, which is as good as any other way as long as all bits
+//! are alike. Where many entries agree in most of them, because they come of one template or somebody
+//! made them so, most parts would tell nothing. Distances do not depend on the order of bits: so the
+//! bits of such entries are put into another order, in which each part has its share of those that tell
+//! them apart.
+
+/// Entries that are looked at to see how their bits are spread.
+const SAMPLE: usize = 1024;
+
+/// Bytes of a fingerprint.
+const BYTES: usize = 8;
+
+/// An order of bits: where those of each value of each byte go.
+pub(super) struct Spread([[u64; 256]; BYTES]);
+
+impl Spread {
+    /// The order for these entries in which the first parts, of `width` bits each, tell them apart alike.
+    pub(super) fn of(words: &[u64], parts: usize, width: usize) -> Box<Self> {
+        let mut ones = [0_usize; u64::BITS as usize];
+        let mut sampled = 0;
+        for word in words.iter().step_by(words.len().div_ceil(SAMPLE).max(1)) {
+            ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += (word >> bit & 1) as usize);
+            sampled += 1;
+        }
+        let mut bits: Vec<usize> = (0..ones.len()).collect();
+        // The rarer value of a bit tells how many it sets apart.
+        let rare = |bit: usize| ones.get(bit).map_or(0, |&ones| ones.min(sampled - ones));
+        bits.sort_by_key(|&bit| std::cmp::Reverse(rare(bit)));
+        // The best ones are dealt out to the parts in turn; places are counted from the top bit.
+        let dealt = (parts * width).min(bits.len());
+        let mut to = [0_u32; u64::BITS as usize];
+        for (rank, &bit) in bits.iter().enumerate() {
+            let place = match rank {
+                _ if rank < dealt => rank % parts * width + rank / parts,
+                _ => rank,
+            };
+            if let (Some(to), Ok(place)) = (to.get_mut(bit), u32::try_from(place)) {
+                *to = u64::BITS - 1 - place;
+            }
+        }
+        Box::new(Self(table(&to)))
+    }
+
+    /// A fingerprint, or some bits of one, in this order.
+    #[inline]
+    pub(super) fn put(&self, word: u64) -> u64 {
+        let bytes = word.to_le_bytes();
+        let of = |(table, byte): (&[u64; 256], u8)| {
+            table.get(usize::from(byte)).copied().unwrap_or_default()
+        };
+        self.0.iter().zip(bytes).map(of).fold(0, |all, moved| all | moved)
+    }
+}
+
+/// Where the bits of each value of each byte go.
+fn table(to: &[u32; u64::BITS as usize]) -> [[u64; 256]; BYTES] {
+    let mut table = [[0; 256]; BYTES];
+    for (of_byte, to) in table.iter_mut().zip(to.as_chunks::<8>().0) {
+        for (value, moved) in of_byte.iter_mut().enumerate() {
+            let set = to.iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
+            *moved = set.map(|(_, place)| 1_u64 << place).sum();
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_stay_and_the_bits_that_tell_entries_apart_are_dealt_out() {
+        let template = 0x0123_4567_89ab_cdef;
+        let low = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
+        let words: Vec<u64> = (0..5000).map(|i| template ^ low(i)).collect();
+        let spread = Spread::of(&words, 2, 14);
+        for &word in &words {
+            let distance = (word ^ words[0]).count_ones();
+            assert_eq!((spread.put(word) ^ spread.put(words[0])).count_ones(), distance);
+        }
+        // Twenty bits differ: ten in each part, the first ones.
+        let low_bits = spread.put((1 << 20) - 1);
+        assert_eq!(low_bits, 0x3ff << 54 | 0x3ff << 40);
+    }
+}
