@@ -20,10 +20,12 @@ mod cold;
 mod crawl;
 mod data;
 mod fill;
+mod hostile;
 mod huge;
 mod machine;
 mod million;
 mod near;
+mod nearest;
 mod pairs;
 mod planner;
 mod process;
@@ -59,6 +61,8 @@ cargo bench --bench search -- [OPTIONS]
   near      one sealed segment: single searches and batches, for each k
   million   one batch of a million searches
   skew      single searches in clustered and biased data beside uniform, in turns
+  hostile   data that is made to be costly beside uniform: searches, observing, pairs within 1
+  nearest   the nearest five beside a search as wide as they are far, and budgets of 1 and 10 ms
   crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
   cold      opening a store that is not in memory, and its first searches: memory and page faults
   recall    every k from 0 to 16 on all kinds of data and tables, against brute force
@@ -122,7 +126,7 @@ impl Arguments {
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 10] = [
+const PARTS: [(&str, Part); 12] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
     }),
@@ -145,6 +149,14 @@ const PARTS: [(&str, Part); 10] = [
     }),
     ("skew", |arguments, report, dir| {
         arguments.each_size().for_each(|n| skew::run(report, dir, n, arguments.queries));
+    }),
+    ("hostile", |arguments, report, dir| {
+        let sizes = arguments.sizes(&[200_000, 600_000]);
+        sizes.into_iter().for_each(|n| hostile::run(report, dir, n));
+    }),
+    ("nearest", |arguments, report, dir| {
+        let sizes = arguments.sizes(&[10_000, 100_000, 1_000_000, 10_000_000]);
+        sizes.into_iter().for_each(|n| nearest::run(report, dir, n));
     }),
     ("crawl", |arguments, report, dir| {
         arguments.each_size().for_each(|n| crawl::run(report, dir, n, arguments.queries));

@@ -19,6 +19,8 @@ pub(crate) struct Times {
     pub(crate) p99: f64,
     /// All.
     pub(crate) max: f64,
+    /// On average.
+    pub(crate) mean: f64,
     /// The same less [`HIT_NS`] for each page found.
     pub(crate) p50_less_hits: f64,
     pub(crate) p99_less_hits: f64,
@@ -41,6 +43,7 @@ impl Times {
             net.push(ns.saturating_sub(HIT_NS * found));
             hits += found;
         }
+        let mean = all.iter().sum::<u64>() as f64 / queries.len() as f64;
         all.sort_unstable();
         net.sort_unstable();
         let at = |times: &[u64], share: f64| times[((times.len() - 1) as f64 * share) as usize];
@@ -48,6 +51,7 @@ impl Times {
             p50: at(&all, 0.5) as f64,
             p99: at(&all, 0.99) as f64,
             max: at(&all, 1.0) as f64,
+            mean,
             p50_less_hits: at(&net, 0.5) as f64,
             p99_less_hits: at(&net, 0.99) as f64,
             hits: hits as f64 / queries.len() as f64,
@@ -61,6 +65,7 @@ impl Times {
             p50: of(|times| times.p50),
             p99: of(|times| times.p99),
             max: of(|times| times.max),
+            mean: of(|times| times.mean),
             p50_less_hits: of(|times| times.p50_less_hits),
             p99_less_hits: of(|times| times.p99_less_hits),
             hits: of(|times| times.hits),

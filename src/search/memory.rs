@@ -1,8 +1,12 @@
 //! The index in memory, of fingerprints that are not yet in a segment.
 
+use std::collections::HashMap;
+use std::time::Instant;
+
 use zerocopy::little_endian::{U16, U64};
 
 use super::kernel::{BlockRun, Kernel, NearBlock, prefetch_value};
+use super::nearest::{Bounds, Extent, Nearest};
 use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::shards::DISTANCE_MAX;
@@ -39,6 +43,9 @@ pub struct Chains {
     overflow: Vec<Node>,
     /// The bits that address the buckets.
     bits: u32,
+    /// The number of each fingerprint, from when chains are found to be too long to tell it. By a hash
+    /// that nobody foresees, for somebody may have made them so.
+    numbers: Option<HashMap<u64, u32>>,
 }
 
 /// A part of a bucket: a memory line.
@@ -94,6 +101,7 @@ impl Chains {
             buckets: empty_buckets(BITS_MIN),
             overflow: Vec::new(),
             bits: BITS_MIN,
+            numbers: None,
         }
     }
 
@@ -121,12 +129,14 @@ impl Chains {
         size_of::<Self>()
             + self.fingerprints.capacity() * size_of::<U64>()
             + (buckets + self.overflow.capacity()) * size_of::<Node>()
+            + self.numbers.as_ref().map_or(0, |numbers| numbers.capacity() * NUMBER_BYTES)
     }
 
     /// Takes all fingerprints out, and keeps the memory for others.
     pub fn clear(&mut self) {
         self.fingerprints.clear();
         self.overflow.clear();
+        self.numbers = None;
         for buckets in &mut self.buckets {
             buckets.fill(Node::EMPTY);
         }
@@ -159,6 +169,9 @@ impl Chains {
             self.grow();
         }
         self.fingerprints.push(U64::new(fingerprint));
+        if let Some(numbers) = &mut self.numbers {
+            numbers.entry(fingerprint).or_insert(id);
+        }
         for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
             let bucket = block.bucket(fingerprint, self.bits) as usize;
             if let Some(first) = buckets.get_mut(bucket) {
@@ -207,12 +220,80 @@ impl Chains {
             return;
         }
         let k = k.min(DISTANCE_MAX);
+        if k == 0 && self.add_equal(fingerprint, out) {
+            return;
+        }
         let before = out.len();
-        if self.plan(k).way == Way::Rotations && self.follow(fingerprint, k, out) {
+        let nodes = nodes_worth_a_scan(self.len()).max(NODES_MIN);
+        if self.plan(k).way == Way::Rotations && self.follow(fingerprint, k, nodes, out) {
             return;
         }
         out.truncate(before);
         self.scan(fingerprint, k, out);
+    }
+
+    /// The number of a fingerprint, if it is there; one of them if it is there several times.
+    ///
+    /// Cost: a memory line or two. The first time that a chain turns out to be too long for that, the
+    /// numbers of all fingerprints are put where they are found at once: some 30 ns and 20 bytes for
+    /// each.
+    pub fn number_of(&mut self, fingerprint: u64) -> Option<u32> {
+        if self.numbers.is_none() {
+            let mut equal = Vec::new();
+            if self.follow(fingerprint, 0, NODES_MIN, &mut equal) {
+                return equal.first().map(|equal| equal.ordinal);
+            }
+            let mut numbers = HashMap::with_capacity(self.fingerprints.capacity());
+            for (number, known) in (0..).zip(&self.fingerprints) {
+                numbers.entry(known.get()).or_insert(number);
+            }
+            self.numbers = Some(numbers);
+        }
+        self.numbers.as_ref().and_then(|numbers| numbers.get(&fingerprint).copied())
+    }
+
+    /// Appends to `out` what is nearest of everything within `k`: all of it if chains tell what is near,
+    /// else as much as the [`Extent`] says. Then every fingerprint is compared, at some 0.1 ns each, and
+    /// in order of arrival: of what is as near, that stays which came first.
+    pub fn nearest(
+        &self,
+        fingerprint: u64,
+        k: u32,
+        bounds: &Bounds,
+        out: &mut Vec<Candidate>,
+    ) -> Extent {
+        /// Times as many nodes as are expected may be looked at before all are compared.
+        const PATIENCE: f64 = 3.0;
+        let k = k.min(DISTANCE_MAX);
+        if self.is_empty() || k == 0 && self.add_equal(fingerprint, out) {
+            return Extent::whole(k);
+        }
+        let before = out.len();
+        let Plan { way, expected } = self.plan(k);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number")]
+        let nodes = (expected.lines * PATIENCE) as usize + NODES_MIN / 2;
+        if way == Way::Rotations && self.follow(fingerprint, k, nodes, out) {
+            return Extent::whole(k);
+        }
+        out.truncate(before);
+        let kernel = Kernel::fastest();
+        let (mut nearest, mut near) = (Nearest::new(k, bounds.hits, out), Vec::new());
+        let (mut scanned, mut certain) = (0, Some(k));
+        for (start, column) in (0..).step_by(STRIDE).zip(self.fingerprints.chunks(STRIDE)) {
+            let Some(radius) = nearest.radius() else { break };
+            if bounds.until.is_some_and(|until| Instant::now() >= until) {
+                certain = None;
+                break;
+            }
+            kernel.near_u64(column, fingerprint, radius, &mut near);
+            for index in near.drain(..) {
+                if let Some(found) = column.get(index as usize) {
+                    nearest.add(Candidate::new(start + index, found.get(), fingerprint));
+                }
+            }
+            scanned += u32::try_from(column.len()).unwrap_or(0);
+        }
+        nearest.finish(certain, scanned)
     }
 
     /// What [`find`](Self::find) is expected to do for a distance.
@@ -221,10 +302,17 @@ impl Chains {
         plan_chains(u32::try_from(self.len()).unwrap_or(NONE), self.bits, k.min(DISTANCE_MAX))
     }
 
+    /// Appends what is equal, if numbers are found at once, and no two fingerprints are equal.
+    fn add_equal(&self, fingerprint: u64, out: &mut Vec<Candidate>) -> bool {
+        let numbers = self.numbers.as_ref().filter(|numbers| numbers.len() == self.len());
+        let Some(numbers) = numbers else { return false };
+        let number = numbers.get(&fingerprint);
+        out.extend(number.map(|number| Candidate::new(*number, fingerprint, fingerprint)));
+        true
+    }
+
     /// Compares every fingerprint.
     pub(super) fn scan(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
-        /// Fingerprints compared before those that are near are looked at again.
-        const STRIDE: usize = 8192;
         let kernel = Kernel::fastest();
         let mut near = Vec::new();
         for (start, column) in (0..).step_by(STRIDE).zip(self.fingerprints.chunks(STRIDE)) {
@@ -237,16 +325,22 @@ impl Chains {
         }
     }
 
-    /// Follows the chains that the pigeonhole principle names; `false` if they turn out to be so
-    /// long that comparing every fingerprint is cheaper, and what was found is not all.
+    /// Follows the chains that the pigeonhole principle names; `false` if they turn out to have more
+    /// than `nodes_left`, and what was found is not all.
     ///
     /// Several chains are followed in turn, so that their memory lines come at the same time.
-    pub(super) fn follow(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) -> bool {
+    pub(super) fn follow(
+        &self,
+        fingerprint: u64,
+        k: u32,
+        mut nodes_left: usize,
+        out: &mut Vec<Candidate>,
+    ) -> bool {
         /// Chains followed at the same time.
         const LANES: usize = 16;
         let reach = Reach::within(k);
         if reach.is_plain() {
-            return self.follow_own(fingerprint, k, reach, out);
+            return self.follow_own(fingerprint, k, reach, nodes_left, out);
         }
         let kernel = Kernel::fastest();
         let mut near = Vec::new();
@@ -258,7 +352,6 @@ impl Chains {
         for (lane, first) in lanes.iter_mut().zip(chains.by_ref()) {
             *lane = Some(first);
         }
-        let mut nodes_left = nodes_worth_a_scan(self.len()).max(NODES_MIN);
         loop {
             let mut nodes = 0;
             for lane in &mut lanes {
@@ -286,7 +379,14 @@ impl Chains {
     }
 
     /// The same where no more than the fingerprint's own bucket is looked into in each table.
-    fn follow_own(&self, fingerprint: u64, k: u32, reach: Reach, out: &mut Vec<Candidate>) -> bool {
+    fn follow_own(
+        &self,
+        fingerprint: u64,
+        k: u32,
+        reach: Reach,
+        mut nodes_left: usize,
+        out: &mut Vec<Candidate>,
+    ) -> bool {
         let kernel = Kernel::fastest();
         let own = |block: Block| {
             let bucket = block.bucket(fingerprint, self.bits);
@@ -294,7 +394,6 @@ impl Chains {
         };
         let firsts = Block::ALL.map(|block| if reach.of(block) > 0 { own(block) } else { None });
         let mut near = Vec::new();
-        let mut nodes_left = nodes_worth_a_scan(self.len()).max(NODES_MIN);
         for (block, first) in Block::ALL.into_iter().zip(firsts) {
             let mut chain = first;
             while let Some(node) = chain {
@@ -349,6 +448,12 @@ impl Chains {
 fn asked_for(node: Option<&Node>) -> Option<&Node> {
     node.inspect(|node| prefetch_value(*node))
 }
+
+/// Fingerprints compared before those that are near are looked at again.
+const STRIDE: usize = 8192;
+
+/// Bytes of a fingerprint and its number where they are found at once, about.
+const NUMBER_BYTES: usize = 20;
 
 /// Nodes that may always be looked at: a few microseconds at most.
 const NODES_MIN: usize = 128;

@@ -31,21 +31,27 @@ pub(super) struct Planner {
     n: u32,
     /// For each distance, how many fingerprints a scan compares in the time of the tables.
     worth: [f32; DISTANCE_MAX as usize + 1],
+    /// For each distance, what is expected of the tables in nanoseconds; 0 without any.
+    tables_ns: [f32; DISTANCE_MAX as usize + 1],
 }
 
 impl Planner {
     pub(super) fn new(shape: Shape, n: u32) -> Self {
         let mut worth = [0.0; DISTANCE_MAX as usize + 1];
+        let mut tables_ns = [0.0; DISTANCE_MAX as usize + 1];
         let each = Cost::of_scan(n, 1.0).ns - Cost::of_scan(n, 0.0).ns;
-        for (k, worth) in (0..).zip(&mut worth) {
+        for ((k, worth), tables_ns) in (0..).zip(&mut worth).zip(&mut tables_ns) {
             let tables = Cost::of_tables(shape, n, k);
             #[expect(clippy::cast_possible_truncation, reason = "seven digits are plenty")]
             let scanned = tables
                 .map_or(0.0, |tables| (tables.ns - Cost::of_scan(n, 0.0).ns).max(0.0) / each)
                 as f32;
             *worth = if tables.is_some() { scanned } else { f32::INFINITY };
+            #[expect(clippy::cast_possible_truncation, reason = "seven digits are plenty")]
+            let ns = tables.map_or(0.0, |tables| tables.ns) as f32;
+            *tables_ns = ns;
         }
-        Self { shape, n, worth }
+        Self { shape, n, worth, tables_ns }
     }
 
     /// The way for a query within `k` where a scan would compare `scanned` fingerprints.
@@ -58,6 +64,11 @@ impl Planner {
             Shape::Rotations(_) => Way::Rotations,
             Shape::Cells { .. } => Way::Cells,
         }
+    }
+
+    /// What the tables are expected to cost within `k`, in nanoseconds.
+    pub(super) fn tables_ns(&self, k: u32) -> f32 {
+        self.tables_ns.get(k as usize).copied().unwrap_or(0.0)
     }
 
     pub(super) fn plan(&self, k: u32, scanned: u32) -> Plan {

@@ -4,7 +4,9 @@ use super::cells::Cells;
 use super::column::Column;
 use super::cost::Cost;
 use super::line::Line;
-use super::lookup::{CellGround, CellLookup, Own, RotationGround, RotationLookup};
+use super::lookup::{CellGround, CellLookup, Own, Patience, RotationGround, RotationLookup};
+use super::nearest::{Bounds, Extent};
+use super::outward::Outward;
 use super::plan::{Plan, Planner, Way};
 use super::probe::{Block, Probes, Reach};
 use super::rotation::Rotations;
@@ -177,7 +179,7 @@ impl<C: Column> Tables<C> {
             let mut own = Own::new(ground, fingerprint);
             own.begin();
             own.go_on()?;
-            return own.finish(finds);
+            return own.finish(finds, &mut Patience::endless());
         }
         self.find_by(way, 0, &[fingerprint], k, finds)
     }
@@ -190,6 +192,74 @@ impl<C: Column> Tables<C> {
         let way = self.way(fingerprint, k);
         let own = self.own_ground(way, k).map(|ground| Own::new(ground, fingerprint));
         Steps { tables: self, fingerprint, k, way, own }
+    }
+
+    /// As [`find_each`](Self::find_each), but through the tables only, and within `bounds`: returns the
+    /// places of those that these do not serve, or not within bounds. What was handed over of them is
+    /// not all, and to be dropped; [`nearest`](Self::nearest) finds it.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn find_in_tables(
+        &self,
+        queries: &[u64],
+        k: u32,
+        bounds: &Bounds,
+        finds: &mut impl Finds,
+    ) -> Result<Vec<usize>, C::Error> {
+        let k = k.min(DISTANCE_MAX);
+        if let [query] = queries {
+            let mut steps = self.steps(*query, k);
+            steps.begin();
+            steps.go_on()?;
+            let all = steps.finish_within(bounds, finds)?;
+            return Ok(if all { Vec::new() } else { vec![0] });
+        }
+        let mut others = Vec::new();
+        let mut start = 0;
+        for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
+            let way = alike.first().map_or(Way::Scan, |first| self.way(*first, k));
+            if way == Way::Scan {
+                others.extend(start..start + alike.len());
+            } else {
+                let patience = self.patience(k, bounds);
+                others.append(&mut self.find_through(way, start, alike, k, patience, finds)?);
+            }
+            start += alike.len();
+        }
+        Ok(others)
+    }
+
+    /// Appends to `out` what is nearest of everything within `k`, by a scan that goes no further than it
+    /// must. Exact as far as the [`Extent`] says: a table is so where [`find_in_tables`](Self::find_in_tables)
+    /// gives up, and then only [`Bounds::fingerprints`] are compared, and those that differ in one bit at
+    /// most looked up.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn nearest(
+        &self,
+        fingerprint: u64,
+        k: u32,
+        bounds: &Bounds,
+        out: &mut Vec<Candidate>,
+    ) -> Result<Extent, C::Error> {
+        let k = k.min(DISTANCE_MAX);
+        let Self { fingerprints, shards, .. } = self;
+        let crowded = self.way(fingerprint, k) != Way::Scan;
+        Outward { fingerprints, shards, query: fingerprint, k }.find(bounds, crowded, out)
+    }
+
+    /// What a query within `k` may spend on crowded buckets: for every two nanoseconds that the
+    /// tables are expected to take it may look up an entry, and some beside.
+    fn patience(&self, k: u32, bounds: &Bounds) -> Patience {
+        /// Fingerprints that a scan compares in the time in which an entry is looked up.
+        const SCANNED: usize = 64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration")]
+        let expected = self.planner.tables_ns(k) as usize / 2;
+        Patience::of(bounds.fingerprints as usize / SCANNED + expected)
     }
 
     /// The same for many fingerprints, each by its place.
@@ -228,18 +298,31 @@ impl<C: Column> Tables<C> {
         k: u32,
         finds: &mut impl Finds,
     ) -> Result<(), C::Error> {
+        self.find_through(way, start, queries, k, Patience::endless(), finds).map(drop)
+    }
+
+    /// The same as long as patience lasts: tells which queries are crowded.
+    fn find_through(
+        &self,
+        way: Way,
+        start: usize,
+        queries: &[u64],
+        k: u32,
+        patience: Patience,
+        finds: &mut impl Finds,
+    ) -> Result<Vec<usize>, C::Error> {
         let places = (start..).zip(queries);
         match (way, &self.index) {
             (Way::Rotations, Index::Rotations(rotations)) => {
                 let ground = self.ground(rotations, k);
-                let mut lookup = RotationLookup::new(ground, finds);
+                let mut lookup = RotationLookup::new(ground, patience, finds);
                 for (place, query) in places {
                     lookup.query(place, *query)?;
                 }
                 lookup.finish()
             }
             (Way::Cells, Index::Cells(cells)) => {
-                let mut lookup = CellLookup::new(self.cell_ground(cells, k), finds);
+                let mut lookup = CellLookup::new(self.cell_ground(cells, k), patience, finds);
                 for (place, query) in places {
                     lookup.query(place, *query)?;
                 }
@@ -249,7 +332,7 @@ impl<C: Column> Tables<C> {
                 for (place, query) in places {
                     self.scan(*query, k, |candidate| finds.find(place, candidate))?;
                 }
-                Ok(())
+                Ok(Vec::new())
             }
         }
     }
@@ -361,9 +444,32 @@ impl<C: Column> Steps<'_, C> {
     #[inline]
     pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
         match &mut self.own {
-            Some(own) => own.finish(finds),
+            Some(own) => own.finish(finds, &mut Patience::endless()),
             None => self.tables.find_by(self.way, 0, &[self.fingerprint], self.k, finds),
         }
+    }
+
+    /// The same within bounds: whether that is all that there is, as by
+    /// [`find_in_tables`](Tables::find_in_tables).
+    #[inline]
+    pub(crate) fn finish_within(
+        &mut self,
+        bounds: &Bounds,
+        finds: &mut impl Finds,
+    ) -> Result<bool, C::Error> {
+        let &mut Self { tables, fingerprint, k, way, ref mut own } = self;
+        if way == Way::Scan {
+            return Ok(false);
+        }
+        let mut patience = tables.patience(k, bounds);
+        let crowded = match own {
+            Some(own) => {
+                own.finish(finds, &mut patience)?;
+                patience.into_crowded()
+            }
+            None => tables.find_through(way, 0, &[fingerprint], k, patience, finds)?,
+        };
+        Ok(crowded.is_empty())
     }
 }
 

@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::Digest;
 use crate::search::{
-    Address, Candidate, CellTable, Cells, Column, Finds, HALVES, Index, LINE_BYTES, Resources,
-    Rotation, Rotations, Shape, Shards, Steps, Tables, further_max, prefetch,
+    Address, Bounds, Candidate, CellTable, Cells, Column, Extent, Finds, HALVES, Index, LINE_BYTES,
+    Resources, Rotation, Rotations, Shape, Shards, Steps, Tables, further_max, prefetch,
 };
 
 /// How the tables of new segments are made.
@@ -121,7 +121,39 @@ impl EpochTables {
         found.map_err(|Contradiction| self.contradiction(queries, k))
     }
 
-    /// The same for one query, step by step.
+    /// The same through the tables only, and within bounds: returns the places of those whose findings
+    /// are to be dropped, since [`nearest`](Self::nearest) finds them.
+    pub(crate) fn find_in_tables(
+        &self,
+        queries: &[u64],
+        k: u32,
+        bounds: &Bounds,
+        finds: &mut impl Finds,
+    ) -> Result<Vec<usize>> {
+        let mut finds = Behind { tables: self, finds };
+        let Some(whole) = self.whole() else {
+            return self.tables.find_in_tables(queries, k, bounds, &mut finds);
+        };
+        let found = whole.find_in_tables(queries, k, bounds, &mut finds);
+        found.map_err(|Contradiction| self.contradiction(queries, k))
+    }
+
+    /// What is nearest of all within `k`, by a scan within bounds; see [`Tables::nearest`].
+    pub(crate) fn nearest(
+        &self,
+        query: u64,
+        k: u32,
+        bounds: &Bounds,
+        out: &mut Vec<Candidate>,
+    ) -> Result<Extent> {
+        let Some(whole) = self.whole() else {
+            return self.tables.nearest(query, k, bounds, out);
+        };
+        let found = whole.nearest(query, k, bounds, out);
+        found.map_err(|Contradiction| self.contradiction(&[query], k))
+    }
+
+    /// The same as [`find_each`](Self::find_each) for one query, step by step.
     #[inline]
     pub(crate) fn steps(&self, query: u64, k: u32) -> TableSteps<'_> {
         let steps = match self.whole() {
@@ -305,6 +337,25 @@ impl TableSteps<'_> {
             Sound::Checked(steps) => steps.finish(&mut finds),
             Sound::Whole(steps) => {
                 let found = steps.finish(&mut finds);
+                found.map_err(|Contradiction| tables.contradiction(&[query], k))
+            }
+        }
+    }
+
+    /// The same within bounds: `false` if what was handed over is to be dropped, since
+    /// [`EpochTables::nearest`] finds it.
+    #[inline]
+    pub(crate) fn finish_within(
+        &mut self,
+        bounds: &Bounds,
+        finds: &mut impl Finds,
+    ) -> Result<bool> {
+        let &mut TableSteps { tables, query, k, ref mut steps } = self;
+        let mut finds = Behind { tables, finds };
+        match steps {
+            Sound::Checked(steps) => steps.finish_within(bounds, &mut finds),
+            Sound::Whole(steps) => {
+                let found = steps.finish_within(bounds, &mut finds);
                 found.map_err(|Contradiction| tables.contradiction(&[query], k))
             }
         }

@@ -42,7 +42,7 @@ impl Store {
     /// The `count` pages whose versions in force are nearest to a fingerprint, of the newest epoch.
     ///
     /// Searches in ever wider circles, so it costs as much as a search within the distance of the
-    /// last one, and some of those before.
+    /// last one, and some of those before: up to three times as much. Memory for a few times `count`.
     ///
     /// # Errors
     ///

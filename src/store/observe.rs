@@ -15,7 +15,7 @@ use super::judged::{Judged, also_of, is_alone, judge_all};
 use super::memtable::{Effect, Memtable};
 use super::options::Durability;
 use super::query::Versions;
-use super::search::{Hit, Wanted, segment_hits_of_many, together};
+use super::search::{Found, Wanted, bounds, segment_hits_of_many, together};
 use super::shared::{Shared, Writer};
 use super::view::{Lookup, Part, View, head_in, known_in};
 use crate::error::{Error, Result};
@@ -54,9 +54,9 @@ struct Looked<'a> {
     /// Where its head is, if it has one.
     head: Range<usize>,
     effect: Effect,
-    hits: Vec<Hit>,
+    found: Found,
     /// Near its other fingerprint.
-    also: Vec<Hit>,
+    also: Found,
 }
 
 /// Whether an observation can be stored as it is.
@@ -199,7 +199,7 @@ impl Shared {
         let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
         let also = observations.iter().filter(|o| o.also.is_some()).map(|o| self.wanted_also(o));
         let all: Vec<_> = wanted.into_iter().chain(also).collect();
-        let mut hits = segment_hits_of_many(&view.segments, &all)?.into_iter();
+        let mut found = segment_hits_of_many(&view.segments, &all)?.into_iter();
         let (wanted, mut wanted_also) = all.split_at(observations.len());
         let mut heads = Vec::new();
         let new = |o: &Observation<'_>| {
@@ -219,30 +219,31 @@ impl Shared {
             let effect = Effect::of(&mut known.head, &observation.visit, also.as_slice());
             *page = (known.earlier, start..heads.len(), effect, Some(standing));
         })?;
-        let shown = |wanted: &Option<Wanted<'_>>, hits: Vec<Hit>, standing| {
-            let mut shown = Vec::new();
-            for hit in hits {
+        let shown = |wanted: &Option<Wanted<'_>>, found: Found, standing| {
+            let mut hits = Vec::new();
+            for hit in found.hits {
                 if let Some(wanted) = wanted
                     && view.may_show(wanted, &hit, standing)?
                 {
-                    shown.push(hit);
+                    hits.push(hit);
                 }
             }
-            Ok::<_, Error>(shown)
+            Ok::<_, Error>(Found { hits, ..found })
         };
         let mut each = Vec::with_capacity(lookups.len());
-        for (((lookup, wanted), hits), page) in
-            lookups.into_iter().zip(wanted).zip(hits.by_ref()).zip(&pages)
+        for (((lookup, wanted), found), page) in
+            lookups.into_iter().zip(wanted).zip(found.by_ref()).zip(&pages)
         {
             let (earlier, head, effect, standing) = page.clone();
-            let hits = shown(wanted, hits, standing)?;
-            each.push(Looked { lookup, earlier, head, effect, hits, also: Vec::new() });
+            let found = shown(wanted, found, standing)?;
+            let also = Found::new(self.options.near_distance);
+            each.push(Looked { lookup, earlier, head, effect, found, also });
         }
         // What is left are the hits of the other fingerprints.
         let both = each.iter_mut().zip(observations).zip(&pages);
         for ((looked, _), (.., standing)) in both.filter(|((_, o), _)| o.also.is_some()) {
-            if let (Some((wanted, rest)), Some(hits)) = (wanted_also.split_first(), hits.next()) {
-                looked.also = shown(wanted, hits, *standing)?;
+            if let (Some((wanted, rest)), Some(also)) = (wanted_also.split_first(), found.next()) {
+                looked.also = shown(wanted, also, *standing)?;
                 wanted_also = rest;
             }
         }
@@ -261,6 +262,7 @@ impl Shared {
             under: None,
             except: Some(observation.url),
             digest: content.digest,
+            bounds: Some(bounds(self.options.near_limit, self.options.near_fingerprints)),
         })
     }
 
@@ -306,8 +308,8 @@ impl Shared {
                 _ => judge_all(view, lookup, unpack_head(packed), observation)?,
             }
         };
-        let hits = (std::mem::take(&mut looked.hits), std::mem::take(&mut looked.also));
-        let outcome = self.outcome(view, observation, judged.verdict, hits)?;
+        let found = [&mut looked.found, &mut looked.also];
+        let outcome = self.outcome(view, observation, judged.verdict, found)?;
         let mut full = false;
         for (visit, effect) in judged.operations {
             let sequence = *next_sequence;
@@ -334,14 +336,16 @@ impl Shared {
         view: &View,
         observation: &Observation<'_>,
         verdict: Verdict,
-        (mut hits, mut also): (Vec<Hit>, Vec<Hit>),
+        [found, also]: [&mut Found; 2],
     ) -> Result<Outcome> {
         let mut outcome = Outcome { verdict, copies: Vec::new(), near: Vec::new(), complete: true };
         let Some(wanted) = self.wanted(observation) else { return Ok(outcome) };
-        let mut findings = view.near(&wanted, u64::MAX, &mut hits)?;
+        view.add_memory(&wanted, found);
+        let mut findings = view.near(&wanted, u64::MAX, found)?;
         if let Some(wanted) = self.wanted_also(observation) {
             // In force a page has one fingerprint, of the one epoch or of the other.
-            let others = view.near(&wanted, u64::MAX, &mut also)?;
+            view.add_memory(&wanted, also);
+            let others = view.near(&wanted, u64::MAX, also)?;
             findings.copies.extend(others.copies);
             findings.near = together(findings.near, others.near);
             findings.complete &= others.complete && findings.near.len() <= wanted.limit;

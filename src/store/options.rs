@@ -45,6 +45,10 @@ pub struct Options {
     pub fingerprint_bytes: u32,
     /// How many near-duplicates, and how many copies, an answer names at most. Default: 16.
     pub near_limit: usize,
+    /// How many fingerprints are compared to find those near-duplicates, in each segment, where more of
+    /// them crowd together than its tables tell apart: [`Query::fingerprints`](super::Query::fingerprints).
+    /// Default: 16,384.
+    pub near_fingerprints: u32,
     /// Memory that sealing and merging may take together, beside the memtables, however many pages
     /// there are. Default: 256 MiB. More than half of it is for what is sorted. The buffers of files
     /// and of the catalog take some 60 MiB, and checksums a thousandth of the largest segment twice,
@@ -73,6 +77,7 @@ impl Default for Options {
             near_distance: 3,
             fingerprint_bytes: 48,
             near_limit: 16,
+            near_fingerprints: super::query::FINGERPRINTS,
             background_memory_bytes: 256 << 20,
             reader_grace: Duration::from_secs(10),
             plain_reads: false,

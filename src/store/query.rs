@@ -5,6 +5,9 @@ use std::time::Duration;
 use crate::page::{Epoch, Prefix};
 use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
 
+/// Fingerprints that are compared where they crowd together, unless something else is said.
+pub(super) const FINGERPRINTS: u32 = 1 << 14;
+
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Near {
@@ -61,8 +64,10 @@ pub struct Query {
     /// Only fingerprints of this epoch; `None` for the store's newest. Bits that it reserves for
     /// metadata are neither compared nor told.
     pub epoch: Option<Epoch>,
-    /// How many answers at most.
+    /// How many answers at most. `usize::MAX` asks for all, whatever that takes.
     pub limit: usize,
+    /// How many fingerprints are compared where they crowd together; see [`Query::fingerprints`].
+    pub fingerprints: u32,
     /// Which versions of pages.
     pub versions: Versions,
     /// Only pages under this prefix.
@@ -79,6 +84,7 @@ impl Query {
             k,
             epoch: None,
             limit: 16,
+            fingerprints: FINGERPRINTS,
             versions: Versions::InForce,
             under: None,
             budget: None,
@@ -104,6 +110,20 @@ impl Query {
         self
     }
 
+    /// The same with another bound for fingerprints that crowd together. Default: 16,384.
+    ///
+    /// A template, or somebody who means harm, can make many thousand different fingerprints of which no
+    /// table tells the near ones from the others. Where a search within up to 12 bits meets more of them
+    /// in a segment than evenly spread ones would cost it several times over, it ends: it looks up what
+    /// differs in one bit at most, compares so many of the others (and 16 for each answer that it may
+    /// name), and says that it is not [complete](Matches::complete). A search for all (a
+    /// [`limit`](Query::limit) of `usize::MAX`) and one under a prefix do not.
+    #[must_use]
+    pub fn fingerprints(mut self, fingerprints: u32) -> Query {
+        self.fingerprints = fingerprints;
+        self
+    }
+
     /// The same among other versions. Those of the past cost a page's history for each hit.
     #[must_use]
     pub fn versions(mut self, versions: Versions) -> Query {
@@ -119,8 +139,8 @@ impl Query {
     }
 
     /// The same within a time: equal fingerprints are searched first, then ever wider circles as
-    /// long as the next one is expected to be done in what is left. How far it came says
-    /// [`Matches::within`].
+    /// long as the next one is expected to be done in what is left, and for the rest of it a scan goes
+    /// outward. How far all was searched says [`Matches::within`].
     #[must_use]
     pub fn budget(mut self, time: Duration) -> Query {
         self.budget = Some(time);
@@ -138,10 +158,13 @@ pub struct Matches {
     /// so many pages had to be looked at that the search ended early (256 and twice the limit).
     /// Then it is not determined which of the pages at the last distance are named, and where
     /// hundreds of pages had a fingerprint and have it no longer, one that still has it may be
-    /// missing. A higher limit looks at more.
+    /// missing. Or so many fingerprints crowd together that not all were compared
+    /// ([`Query::fingerprints`]): then any may be missing that differs in two bits or more. A higher
+    /// limit looks at more.
     pub complete: bool,
-    /// The distance up to which was searched: that of the query, unless its budget ended before, or
-    /// there were as many answers nearer as it wanted.
+    /// The distance up to which all was searched: that of the query, unless its budget ended before,
+    /// there were as many answers nearer as it wanted, or too many fingerprints crowd together.
+    /// Answers beyond it are some of those that there are.
     pub within: u32,
 }
 
@@ -183,8 +206,11 @@ pub struct Component {
     pub plan: Plan,
     /// What was met on that way, and how long it took.
     pub counted: Cost,
-    /// Distinct fingerprints that are near.
+    /// Distinct fingerprints that are near, as far as they were looked for.
     pub hits: usize,
+    /// Where more fingerprints crowd together than the search may compare, how many it did compare; see
+    /// [`Query::fingerprints`].
+    pub crowded: Option<u32>,
     /// Page faults on the way: those served from memory, and those that waited for the disk. `None`
     /// where the system does not say.
     pub faults: Option<(u64, u64)>,

@@ -14,6 +14,7 @@ use super::super::kernel::{
 };
 use super::super::line::{GOES_ON, LINE_BYTES, Line, NUMBER, number};
 use super::super::tables::Finds;
+use super::patience::Patience;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
 
@@ -152,25 +153,31 @@ pub(in super::super) struct CellLookup<'c, 'f, C, F> {
     queries: Wheel<Gathered>,
     near: Vec<NearEntry>,
     survivors: Survivors<'f, F, Place>,
+    patience: Patience,
 }
 
 impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
-    pub(in super::super) fn new(ground: CellGround<'c, C>, finds: &'f mut F) -> Self {
+    pub(in super::super) fn new(
+        ground: CellGround<'c, C>,
+        patience: Patience,
+        finds: &'f mut F,
+    ) -> Self {
         let queries = Wheel::new(Gathered::default);
-        Self { ground, queries, near: Vec::new(), survivors: Survivors::new(finds) }
+        let survivors = Survivors::new(finds);
+        Self { ground, queries, near: Vec::new(), survivors, patience }
     }
 
     /// Sets out on a query.
     pub(in super::super) fn query(&mut self, number: usize, query: u64) -> Result<(), C::Error> {
-        let Self { ground, queries, near, survivors } = self;
+        let Self { ground, queries, near, survivors, patience } = self;
         let stage = queries.filled();
         (stage.query, stage.number) = (query, number);
         ground.each_pattern(query, |half, most, mut patterns, own| {
             let cells = &ground.cells.of(half).cells;
             while !patterns.is_empty() {
                 if stage.sought.is_full() {
-                    stage.compare(ground, near, survivors)?;
-                    stage.go_on(ground, near, survivors)?;
+                    stage.compare(ground, near, survivors, patience)?;
+                    stage.go_on(ground, near, survivors, patience)?;
                 }
                 let room = patterns.len().min(stage.sought.remaining_capacity());
                 let (now, later) = patterns.split_at(room);
@@ -192,21 +199,22 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
         self.turn()
     }
 
-    /// Finishes what is on its way.
-    pub(in super::super) fn finish(&mut self) -> Result<(), C::Error> {
+    /// Finishes what is on its way, and tells which queries are crowded.
+    pub(in super::super) fn finish(mut self) -> Result<Vec<usize>, C::Error> {
         for _ in 1..Wheel::<Gathered>::TURNS {
             self.turn()?;
         }
-        self.survivors.settle(&self.ground)
+        self.survivors.settle(&self.ground)?;
+        Ok(self.patience.into_crowded())
     }
 
     /// Takes the query before the one that was gathered last a step further, and the one before that
     /// to its end.
     fn turn(&mut self) -> Result<(), C::Error> {
-        let Self { ground, queries, near, survivors } = self;
+        let Self { ground, queries, near, survivors, patience } = self;
         let (compared, finished) = queries.turn();
-        compared.compare(ground, near, survivors)?;
-        finished.go_on(ground, near, survivors)
+        compared.compare(ground, near, survivors, patience)?;
+        finished.go_on(ground, near, survivors, patience)
     }
 }
 
@@ -217,8 +225,9 @@ impl Gathered {
         ground: &CellGround<'_, C>,
         near: &mut Vec<NearEntry>,
         survivors: &mut Survivors<'_, F, Place>,
+        patience: &mut Patience,
     ) -> Result<(), C::Error> {
-        self.compare_lines(ground, false, near, survivors)
+        self.compare_lines(ground, false, near, survivors, patience)
     }
 
     /// Compares the lines in which they go on, and is done with the query.
@@ -227,6 +236,7 @@ impl Gathered {
         ground: &CellGround<'_, C>,
         near: &mut Vec<NearEntry>,
         survivors: &mut Survivors<'_, F, Place>,
+        patience: &mut Patience,
     ) -> Result<(), C::Error> {
         while !self.onward.is_empty() {
             self.sought.clear();
@@ -234,7 +244,7 @@ impl Gathered {
             for group in &mut self.groups {
                 group.end = group.onward_end;
             }
-            self.compare_lines(ground, true, near, survivors)?;
+            self.compare_lines(ground, true, near, survivors, patience)?;
         }
         self.sought.clear();
         self.groups.clear();
@@ -247,6 +257,7 @@ impl Gathered {
         are_further: bool,
         near: &mut Vec<NearEntry>,
         survivors: &mut Survivors<'_, F, Place>,
+        patience: &mut Patience,
     ) -> Result<(), C::Error> {
         let kernel = Kernel::fastest();
         let Self { query, number, sought, groups, onward } = self;
@@ -272,6 +283,12 @@ impl Gathered {
             let lines = Lines { all, further, are_further, sought, query: other, most };
             kernel.near_in_lines(lines, near, onward);
             *onward_end = onward.len();
+            let compared = if are_further { sought.len() * FULL_ENTRIES as usize } else { 0 };
+            if !patience.spend(number, compared, near.len()) {
+                near.clear();
+                onward.clear();
+                return Ok(());
+            }
             for NearEntry { entry, message } in near.drain(..) {
                 // The line does not say how many of its entries there are; what stands in the
                 // place of one that is not is of another cell, so of another message.

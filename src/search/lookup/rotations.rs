@@ -14,11 +14,13 @@ use zerocopy::little_endian::U16;
 use super::super::column::{Column, ordinal_at};
 use super::super::kernel::{BlockRun, Kernel, NearBlock, prefetch};
 use super::super::line::LINE_BYTES;
+use super::super::outward::{LOOKED_UP_MAX, Outward};
 use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach};
 use super::super::rotation::{Bucket, Rotations};
 use super::super::scan::scan;
 use super::super::shards::Shards;
-use super::super::tables::Finds;
+use super::super::tables::{Candidate, Finds};
+use super::patience::Patience;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
 
@@ -29,7 +31,13 @@ const ROUND: usize = 16;
 const LINES_ASKED: u64 = 12;
 
 /// How many fingerprints a scan compares in the time in which one entry is looked up.
-const SCANNED: u64 = 32;
+const SCANNED: usize = 32;
+
+/// How many fingerprints a scan compares in the time in which those within 1 are looked up.
+const LOOKED_UP_WORTH: usize = 1 << 15;
+
+/// So many entries of one bucket are seldom near, unless they crowd there.
+const ALIKE: u32 = 4;
 
 /// Blocks that are compared at a time, all of which may be near; few runs have as many.
 const RUN: u32 = 8192;
@@ -178,6 +186,24 @@ fn each_near<E>(
     Ok(())
 }
 
+/// Counts the entries that are near in one bucket after another.
+#[derive(Default)]
+struct Alike {
+    /// The last one's number among the buckets, and how many there are in that.
+    last: usize,
+    count: u32,
+}
+
+impl Alike {
+    /// Whether the next entry, of this bucket, may be looked up; where many are near, they are paid for.
+    #[inline]
+    fn may_survive(&mut self, run: usize, aimed: &Aimed, patience: &mut Patience) -> bool {
+        self.count = if run == self.last { self.count + 1 } else { 1 };
+        self.last = run;
+        self.count < ALIKE || patience.spend(aimed.number, 0, 1)
+    }
+}
+
 /// A bucket that goes on.
 struct GoingOn {
     aimed: Aimed,
@@ -206,6 +232,7 @@ impl<const PROBES: usize> Round<PROBES> {
         ground: &RotationGround<'_, C>,
         near: &mut Vec<NearBlock>,
         survivors: &mut Survivors<'_, F, Place>,
+        patience: &mut Patience,
     ) -> Result<(), C::Error> {
         let Self { probes, going_on } = self;
         let mut runs: ArrayVec<BlockRun<'_>, PROBES> = ArrayVec::new();
@@ -216,8 +243,12 @@ impl<const PROBES: usize> Round<PROBES> {
                 going_on.push(ask_for_rest(ground, *aimed, &bucket)?);
             }
         }
+        let mut alike = Alike::default();
         each_near(&runs, near, |run, place| {
             let Some(aimed) = probes.get(run) else { return Ok(()) };
+            if !alike.may_survive(run, aimed, patience) {
+                return Ok(());
+            }
             let bucket = ground.bucket(aimed.place)?;
             aimed.survive(ground, bucket.entry(place), survivors)
         })?;
@@ -232,9 +263,10 @@ impl<const PROBES: usize> Round<PROBES> {
         ground: &RotationGround<'_, C>,
         near: &mut Vec<NearBlock>,
         survivors: &mut Survivors<'_, F, Place>,
+        patience: &mut Patience,
     ) -> Result<(), C::Error> {
         for going_on in self.going_on.drain(..) {
-            compare_rest(ground, going_on, near, survivors)?;
+            compare_rest(ground, going_on, near, survivors, patience)?;
         }
         Ok(())
     }
@@ -255,32 +287,50 @@ fn ask_for_rest<C: Column>(
 /// Compares what a bucket goes on in.
 ///
 /// There are fingerprints without bits in some block, or with the same: then one bucket has all of
-/// them, and next blocks say little. Where too many entries are near as far as they tell, the rest of
-/// them is found by a scan, which is possible at any point: entries of a bucket are in canonical order.
+/// them, and next blocks say little. A query that may not spend much on it is given up. Others, where
+/// too many entries are near as far as they tell, find the rest of them by a scan, which is possible at
+/// any point: entries of a bucket are in canonical order; or if they can be counted on the fingers, by
+/// looking each up.
 fn compare_rest<C: Column, F: Finds>(
     ground: &RotationGround<'_, C>,
     GoingOn { aimed, range, mut first }: GoingOn,
     near: &mut Vec<NearBlock>,
     survivors: &mut Survivors<'_, F, Place>,
+    patience: &mut Patience,
 ) -> Result<(), C::Error> {
     let Aimed { fingerprint, number, place, .. } = aimed;
     let rotation = ground.rotations.of(place.block);
     let around = ground.shards.around(fingerprint.count_ones(), ground.k);
-    let (mut found, scanned) = (0_u64, u64::from(around.end - around.start));
+    let (mut found, mut scanned) = (0_usize, (around.end - around.start) as usize);
+    if ground.k <= LOOKED_UP_MAX {
+        scanned = scanned.min(LOOKED_UP_WORTH);
+    }
     for blocks in rotation.rest(range)?.chunks(RUN as usize) {
-        if found * SCANNED > scanned {
+        if patience.is_endless() && found * SCANNED > scanned {
             let from = ordinal_at(&rotation.ordinals, first, ground.n)?;
-            let left = around.start.max(from)..around.end;
-            return scan(ground.fingerprints, left, fingerprint, ground.k, |candidate| {
-                if ground.reports(place, candidate.fingerprint, fingerprint) {
+            let mut found = |candidate: Candidate| {
+                if candidate.ordinal >= from
+                    && ground.reports(place, candidate.fingerprint, fingerprint)
+                {
                     survivors.found(number, candidate);
                 }
-            });
+            };
+            let RotationGround { fingerprints, shards, k, .. } = *ground;
+            if k <= LOOKED_UP_MAX {
+                return Outward { fingerprints, shards, query: fingerprint, k }.look_up(k, found);
+            }
+            let left = around.start.max(from)..around.end;
+            return scan(fingerprints, left, fingerprint, k, &mut found);
         }
-        each_near(&[aimed.compared(blocks)], near, |_, place| {
-            found += 1;
-            aimed.survive(ground, first.checked_add(place), survivors)
-        })?;
+        Kernel::fastest().near_in_runs(&[aimed.compared(blocks)], near);
+        found += near.len();
+        if !patience.spend(number, blocks.len(), near.len()) {
+            near.clear();
+            return Ok(());
+        }
+        for NearBlock { index, .. } in near.drain(..) {
+            aimed.survive(ground, first.checked_add(index), survivors)?;
+        }
         first = first.saturating_add(RUN);
     }
     Ok(())
@@ -356,20 +406,28 @@ impl<'c, C: Column> Own<'c, C> {
 
     /// Hands over what is found when all has come.
     #[inline]
-    pub(in super::super) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
-        if self.near.is_empty() && !self.more { Ok(()) } else { self.look_up(finds) }
+    pub(in super::super) fn finish(
+        &mut self,
+        finds: &mut impl Finds,
+        patience: &mut Patience,
+    ) -> Result<(), C::Error> {
+        if self.near.is_empty() && !self.more { Ok(()) } else { self.look_up(finds, patience) }
     }
 
     /// The same where something is near as far as buckets tell, or they do not tell all.
     #[inline(never)]
-    fn look_up(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
+    fn look_up(&mut self, finds: &mut impl Finds, patience: &mut Patience) -> Result<(), C::Error> {
         let ground = self.ground;
         let mut near = std::mem::take(&mut self.near);
         let mut survivors = Survivors::new(finds);
         let mut round: Round<BLOCKS> = Round::new();
+        let mut alike = Alike::default();
         if self.is_short() {
             for NearBlock { run, index } in near.drain(..) {
                 let Some(aimed) = self.probes().nth(run as usize) else { continue };
+                if !alike.may_survive(run as usize, &aimed, patience) {
+                    continue;
+                }
                 let bucket = ground.bucket(aimed.place)?;
                 aimed.survive(&ground, bucket.entry(index), &mut survivors)?;
             }
@@ -381,9 +439,9 @@ impl<'c, C: Column> Own<'c, C> {
             }
         } else {
             round.probes.extend(self.probes());
-            round.compare(&ground, &mut near, &mut survivors)?;
+            round.compare(&ground, &mut near, &mut survivors, patience)?;
         }
-        round.go_on(&ground, &mut near, &mut survivors)?;
+        round.go_on(&ground, &mut near, &mut survivors, patience)?;
         survivors.settle(&ground)
     }
 }
@@ -394,14 +452,19 @@ pub(in super::super) struct RotationLookup<'c, 'f, C, F> {
     rounds: Wheel<Round<ROUND>>,
     near: Vec<NearBlock>,
     survivors: Survivors<'f, F, Place>,
+    patience: Patience,
 }
 
 impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
     #[inline]
-    pub(in super::super) fn new(ground: RotationGround<'c, C>, finds: &'f mut F) -> Self {
+    pub(in super::super) fn new(
+        ground: RotationGround<'c, C>,
+        patience: Patience,
+        finds: &'f mut F,
+    ) -> Self {
         let rounds = Wheel::new(Round::new);
         let survivors = Survivors::new(finds);
-        Self { ground, rounds, near: Vec::new(), survivors }
+        Self { ground, rounds, near: Vec::new(), survivors, patience }
     }
 
     /// Sets out on the probes of a query.
@@ -436,20 +499,21 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         if round.probes.is_full() { self.turn() } else { Ok(()) }
     }
 
-    /// Finishes what is on its way.
+    /// Finishes what is on its way, and tells which queries are crowded.
     #[inline]
-    pub(in super::super) fn finish(&mut self) -> Result<(), C::Error> {
+    pub(in super::super) fn finish(mut self) -> Result<Vec<usize>, C::Error> {
         for _ in 0..Wheel::<Round<ROUND>>::TURNS {
             self.turn()?;
         }
-        self.survivors.settle(&self.ground)
+        self.survivors.settle(&self.ground)?;
+        Ok(self.patience.into_crowded())
     }
 
     /// Takes each round a step further. The oldest is finished and empty, to be filled next.
     fn turn(&mut self) -> Result<(), C::Error> {
-        let Self { ground, rounds, near, survivors } = self;
+        let Self { ground, rounds, near, survivors, patience } = self;
         let (compared, finished) = rounds.turn();
-        compared.compare(ground, near, survivors)?;
-        finished.go_on(ground, near, survivors)
+        compared.compare(ground, near, survivors, patience)?;
+        finished.go_on(ground, near, survivors, patience)
     }
 }

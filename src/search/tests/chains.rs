@@ -1,5 +1,6 @@
 //! The index in memory finds what the oracle finds, after every push.
 
+use super::crowds::check_nearest;
 use super::*;
 
 fn check(chains: &Chains, fingerprints: &[u64], query: u64, k: u32) {
@@ -14,7 +15,7 @@ fn check(chains: &Chains, fingerprints: &[u64], query: u64, k: u32) {
 
 fn check_chains(chains: &Chains, fingerprints: &[u64], query: u64, k: u32) {
     let mut found = Vec::new();
-    if chains.follow(query, k, &mut found) {
+    if chains.follow(query, k, usize::MAX, &mut found) {
         assert_eq!(sorted(found), oracle(fingerprints, query, k), "chains, k = {k}");
     }
 }
@@ -25,6 +26,33 @@ fn filled(fingerprints: &[u64]) -> Chains {
         assert_eq!(chains.push(fingerprint), id);
     }
     chains
+}
+
+#[test]
+fn the_nearest_are_found_in_a_crowd_and_numbers_told() {
+    let bounds = Bounds { hits: 20, hits_of_crowd: 20, fingerprints: 100, until: None };
+    for fingerprints in
+        [crowd(18, 30_000, 26), crowd(64, 30_000, 26), fingerprints(Kind::Even, 30_000, 26)]
+    {
+        let mut chains = Chains::new();
+        for (number, &fingerprint) in (0..).zip(&fingerprints) {
+            assert_eq!(chains.number_of(fingerprint), None);
+            assert_eq!(chains.push(fingerprint), number);
+            assert_eq!(chains.number_of(fingerprint), Some(number));
+        }
+        for query in queries(&fingerprints, 12, 27) {
+            for k in [0, 1, 3, 8, 64] {
+                let mut found = Vec::new();
+                let extent = chains.nearest(query, k, &bounds, &mut found);
+                check_nearest(&fingerprints, query, k, &bounds, extent, found);
+            }
+            let mut found = Vec::new();
+            chains.find(query, 0, &mut found);
+            assert_eq!(found, oracle(&fingerprints, query, 0));
+        }
+        chains.clear();
+        assert_eq!(chains.number_of(fingerprints[0]), None);
+    }
 }
 
 #[test]
@@ -62,7 +90,7 @@ fn a_chain_through_everything_is_given_up_for_a_scan() {
     let fingerprints: Vec<u64> =
         fingerprints(Kind::Even, 20_000, 24).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
     let chains = filled(&fingerprints);
-    assert!(!chains.follow(fingerprints[0], 3, &mut Vec::new()));
+    assert!(!chains.follow(fingerprints[0], 3, fingerprints.len() / 150, &mut Vec::new()));
     for query in queries(&fingerprints, 10, 25) {
         (0..9).for_each(|k| check(&chains, &fingerprints, query, k));
     }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Instant;
 
 use super::super::kernel::PairKernel;
 use super::*;
@@ -158,6 +159,57 @@ fn many_equal_fingerprints_are_paired_with_each_other_and_their_neighbours() {
         check(&fingerprints, Join::within(k), &truth);
         check(&fingerprints, Join::within(k).memory_bytes(0), &truth);
     }
+}
+
+#[test]
+fn a_crowd_is_joined_exactly_in_little_memory_and_in_much() {
+    for low_bits in [14, 20, 64] {
+        let mut fingerprints = crowd(low_bits, 9_000, 57);
+        // Another one in the midst of it, copies, and strangers.
+        fingerprints.extend(crowd(13, 3_000, 58).iter().map(|f| f.rotate_left(31)));
+        fingerprints.extend_from_within(..500);
+        fingerprints.extend(self::fingerprints(Kind::Even, 500, 59));
+        for k in [1, 2, 3] {
+            let truth = all_pairs_of_many(&fingerprints, k);
+            assert!(truth.len() > 500);
+            for memory_bytes in [0, 1 << 20, 1 << 28] {
+                check(&fingerprints, Join::within(k).threads(2).memory_bytes(memory_bytes), &truth);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_crowd_takes_little_more_time_than_as_many_strangers() {
+    let time = |fingerprints: &[u64]| {
+        let times = (0..3).map(|_| {
+            let start = Instant::now();
+            let pairs = AtomicUsize::new(0);
+            let end = Join::within(1).threads(1).run(fingerprints, &Progress::default(), |found| {
+                pairs.fetch_add(found.len(), Ordering::Relaxed);
+                ControlFlow::Continue(())
+            });
+            assert_eq!(end, Ok(ControlFlow::Continue(())));
+            (start.elapsed(), pairs.into_inner())
+        });
+        times.min().unwrap()
+    };
+    let (strangers, _) = time(&fingerprints(Kind::Even, 200_000, 60));
+    let crowd = crowd(20, 200_000, 60);
+    let (took, pairs) = time(&crowd);
+    // Each has twenty neighbours, of which that many are there.
+    let known: std::collections::HashSet<u64> = crowd.iter().copied().collect();
+    let neighbours = |f: &u64| (0..20).filter(|bit| known.contains(&(f ^ 1 << bit))).count();
+    assert_eq!(pairs, crowd.iter().map(neighbours).sum::<usize>() / 2);
+    // It was 500 times as much when all were compared with all.
+    assert!(took < 60 * strangers, "{took:?} beside {strangers:?}");
+}
+
+#[test]
+fn a_join_does_without_threads_where_none_are_to_be_had() {
+    let fingerprints = fingerprints(Kind::Clustered, 20_000, 54);
+    let truth = all_pairs_of_many(&fingerprints, 3);
+    crate::threads::refused::during(|| check(&fingerprints, Join::within(3).threads(4), &truth));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod chains;
 mod codewords;
+mod crowds;
 mod damage;
 mod join;
 mod kernels;
@@ -139,6 +140,25 @@ fn queries(fingerprints: &[u64], count: usize, seed: u64) -> Vec<u64> {
             }
         })
         .collect()
+}
+
+/// Different fingerprints that crowd together: equal in all but so many low bits, or, with 64 of them,
+/// within 4 of one.
+fn crowd(low_bits: u32, n: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random(seed);
+    let center = 0x0123_4567_89ab_cdef;
+    let mut all: Vec<u64> = Vec::new();
+    while all.len() < n {
+        let more = (all.len()..n).map(|_| match low_bits {
+            64 => (0..4).fold(center, |near, _| near ^ 1 << random.below(64)),
+            _ => center ^ random.next() >> (64 - low_bits),
+        });
+        let more: Vec<u64> = more.collect();
+        all.extend(more);
+        all.sort_unstable();
+        all.dedup();
+    }
+    all
 }
 
 fn column(fingerprints: &[u64]) -> Bytes {

@@ -148,7 +148,7 @@ fn index_in_memory() {
                 "  k = {k:2}: find {:8.0} ns, chains {:8.0} ns, scan {:8.0} ns",
                 time(&|query, out| chains.find(query, k, out)),
                 time(&|query, out| {
-                    black_box(chains.follow(query, k, out));
+                    black_box(chains.follow(query, k, usize::MAX, out));
                 }),
                 time(&|query, out| chains.scan(query, k, out)),
             );

@@ -1,7 +1,7 @@
 //! The fingerprints of a memtable, and which of its pages have or had each.
 
 use crate::page::Content;
-use crate::search::{Candidate, Chains, Plan};
+use crate::search::{Bounds, Candidate, Chains, Extent, Plan};
 
 /// The fingerprints of all epochs.
 #[derive(Debug, Default)]
@@ -61,6 +61,18 @@ impl Fingerprints {
         }
     }
 
+    /// What is nearest of it, within bounds.
+    pub(super) fn nearest(
+        &self,
+        (epoch, fingerprint, k): (u32, u64, u32),
+        bounds: &Bounds,
+        out: &mut Vec<Candidate>,
+    ) -> Extent {
+        let of_epoch = self.of(epoch);
+        let nearest = |e: &OfEpoch| e.chains.nearest(fingerprint, k, bounds, out);
+        of_epoch.map_or_else(|| Extent::whole(k), nearest)
+    }
+
     /// What a search is expected to cost; `None` if the epoch has no fingerprints.
     pub(super) fn plan(&self, epoch: u32, k: u32) -> Option<Plan> {
         self.of(epoch).filter(|e| !e.chains.is_empty()).map(|e| e.chains.plan(k))
@@ -102,14 +114,12 @@ impl Fingerprints {
             self.epochs.len() - 1
         });
         let Some(of_epoch) = self.epochs.get_mut(at) else { return };
-        let mut equal = Vec::new();
-        of_epoch.chains.find(content.compared(), 0, &mut equal);
-        let Some(equal) = equal.first() else {
+        let Some(equal) = of_epoch.chains.number_of(content.compared()) else {
             of_epoch.chains.push(content.compared());
             of_epoch.pages.push(page);
             return;
         };
-        let Some(word) = of_epoch.pages.get_mut(equal.ordinal as usize) else { return };
+        let Some(word) = of_epoch.pages.get_mut(equal as usize) else { return };
         if *word & LIST == 0 {
             if *word == page {
                 return;

@@ -25,7 +25,7 @@ use under::ByKey;
 
 use crate::catalog::Journal;
 use crate::page::{Content, Prefix, Visit, surt};
-use crate::search::{Candidate, Plan, prefetch_value};
+use crate::search::{Bounds, Candidate, Extent, Plan, prefetch_value};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -329,6 +329,16 @@ impl Inner {
     /// Distinct fingerprints of an epoch within `k`.
     pub(crate) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         self.fingerprints.near(epoch, fingerprint, k, out);
+    }
+
+    /// What is nearest of it, within bounds.
+    pub(crate) fn nearest(
+        &self,
+        wanted: (u32, u64, u32),
+        bounds: &Bounds,
+        out: &mut Vec<Candidate>,
+    ) -> Extent {
+        self.fingerprints.nearest(wanted, bounds, out)
     }
 
     /// What a search of the fingerprints of an epoch is expected to cost; `None` if there are none.

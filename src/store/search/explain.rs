@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::{Found, segment_hits};
 use crate::disk::page_faults;
 use crate::error::Result;
 use crate::search::{Cost, instruction_set};
@@ -18,11 +19,10 @@ impl Snapshot {
         }
         let (fingerprint, k) = (wanted.fingerprint, wanted.k);
         let mut components = Vec::new();
-        let mut candidates = Vec::new();
         for live in self.view.segments.iter() {
             let Some(tables) = live.tables(wanted.epoch) else { continue };
             let (before, start) = (page_faults(), Instant::now());
-            tables.find_each(&[fingerprint], k, &mut candidates)?;
+            let found = segment_hits(std::slice::from_ref(live), &wanted)?;
             let ns = start.elapsed().as_nanos() as f64;
             let faults = before.zip(page_faults());
             let tables = &tables.tables;
@@ -32,22 +32,27 @@ impl Snapshot {
                 shape: Some(tables.shape()),
                 plan: tables.plan(fingerprint, k),
                 counted: Cost { ns, ..tables.count(fingerprint, k)? },
-                hits: candidates.drain(..).count(),
+                hits: found.hits.len(),
+                crowded: found.extent.crowded.then_some(found.extent.scanned),
                 faults: faults.map(|(before, after)| (after.0 - before.0, after.1 - before.1)),
             });
         }
         for memtable in &self.view.memtables {
             let inner = memtable.read();
             let Some(plan) = inner.plan(wanted.epoch, k) else { continue };
+            let fingerprints = inner.fingerprints(wanted.epoch);
+            drop(inner);
             let start = Instant::now();
-            inner.near(wanted.epoch, fingerprint, k, &mut candidates);
+            let mut found = Found::new(k);
+            found.add_memtable(0, memtable, &wanted);
             components.push(Component {
                 segment: None,
-                fingerprints: inner.fingerprints(wanted.epoch),
+                fingerprints,
                 shape: None,
                 plan,
                 counted: Cost { ns: start.elapsed().as_nanos() as f64, ..plan.expected },
-                hits: candidates.drain(..).count(),
+                hits: found.hits.len(),
+                crowded: None,
                 faults: None,
             });
         }

@@ -1,10 +1,12 @@
 //! Many searches at once: interleaved, and on all cores.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Hit, Step, Wanted};
+use super::{Found, Hit, Step, Wanted};
 use crate::error::Result;
 use crate::page::Epoch;
+use crate::search::Extent;
 use crate::store::ahead::Ahead;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
@@ -25,13 +27,16 @@ const TOGETHER_MIN: usize = 256;
 pub(crate) fn segment_hits_of_many(
     segments: &[Arc<LiveSegment>],
     wanted: &[Option<Wanted<'_>>],
-) -> Result<Vec<Vec<Hit>>> {
-    let mut hits: Vec<Vec<Hit>> = wanted.iter().map(|_| Vec::new()).collect();
+) -> Result<Vec<Found>> {
+    let k = |wanted: &Option<Wanted<'_>>| wanted.as_ref().map_or(0, |wanted| wanted.k);
+    let mut all: Vec<Found> = wanted.iter().map(|wanted| Found::new(k(wanted))).collect();
     let mut epochs: Vec<(u32, u32)> = wanted.iter().flatten().map(|w| (w.epoch, w.k)).collect();
     epochs.sort_unstable();
     epochs.dedup();
     for (epoch, k) in epochs {
         let of_epoch = |w: &&Wanted<'_>| (w.epoch, w.k) == (epoch, k);
+        // All of a kind have the same.
+        let bounds = wanted.iter().flatten().find_map(|wanted| wanted.bounds.as_ref());
         let places = wanted.iter().enumerate();
         let places: Vec<(usize, u64)> = places
             .filter_map(|(place, w)| Some((place, w.as_ref().filter(of_epoch)?.fingerprint)))
@@ -39,15 +44,26 @@ pub(crate) fn segment_hits_of_many(
         let queries: Vec<u64> = places.iter().map(|(_, fingerprint)| *fingerprint).collect();
         for (number, live) in segments.iter().enumerate() {
             let Some(tables) = live.tables(epoch) else { continue };
-            tables.find_each(&queries, k, &mut |query: usize, candidate| {
-                let place = places.get(query).map(|(place, _)| *place);
-                if let Some(hits) = place.and_then(|place| hits.get_mut(place)) {
-                    hits.push(Hit { candidate, component: number });
+            let place = |query: usize| places.get(query).map(|(place, _)| *place);
+            let mut push = |query: usize, candidate| {
+                if let Some(found) = place(query).and_then(|place| all.get_mut(place)) {
+                    found.hits.push(Hit { candidate, component: number });
                 }
-            })?;
+            };
+            let Some(bounds) = bounds else {
+                tables.find_each(&queries, k, &mut push)?;
+                continue;
+            };
+            for query in tables.find_in_tables(&queries, k, bounds, &mut push)? {
+                let place = place(query).and_then(|place| Some((place, wanted.get(place)?)));
+                let Some((place, Some(wanted))) = place else { continue };
+                let Some(found) = all.get_mut(place) else { continue };
+                found.hits.retain(|hit| hit.component != number);
+                found.add_nearest(number, tables, wanted, bounds)?;
+            }
         }
     }
-    Ok(hits)
+    Ok(all)
 }
 
 /// Asks for what many hits wait for, in rounds: in each for the first step of some of them, for the
@@ -112,32 +128,58 @@ impl Snapshot {
         matches.resize_with(fingerprints.len(), none);
         // What is near, in order of the searches.
         let mut hits: Vec<(usize, Hit)> = Vec::new();
+        // Of those for which the tables do not say it.
+        let mut extents: BTreeMap<usize, Extent> = BTreeMap::new();
         for (component, live) in self.view.segments.iter().enumerate() {
             let Some(tables) = live.tables(wanted.epoch) else { continue };
-            tables.find_each(&fingerprints, wanted.k, &mut |place, candidate| {
-                hits.push((place, Hit { candidate, component }));
-            })?;
+            let mut push = |place, candidate| hits.push((place, Hit { candidate, component }));
+            let Some(bounds) = &wanted.bounds else {
+                tables.find_each(&fingerprints, wanted.k, &mut push)?;
+                continue;
+            };
+            let mut others = tables.find_in_tables(&fingerprints, wanted.k, bounds, &mut push)?;
+            if others.is_empty() {
+                continue;
+            }
+            others.sort_unstable();
+            hits.retain(|(place, hit)| {
+                hit.component != component || others.binary_search(place).is_err()
+            });
+            for place in others {
+                let Some(&fingerprint) = fingerprints.get(place) else { continue };
+                let mut found = Found::new(wanted.k);
+                let wanted = Wanted { fingerprint, ..wanted };
+                found.add_nearest(component, tables, &wanted, bounds)?;
+                hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
+                let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
+                *known = known.and(found.extent);
+            }
         }
         hits.sort_unstable_by_key(|(place, _)| *place);
         let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
         let mut ahead = Expected { view: &self.view, hits: &in_order, rounds: 0 };
         let mut taken = 0;
-        let mut of_one: Vec<Hit> = Vec::new();
+        let mut of_one = Found::new(wanted.k);
         let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
         let in_memory = self.view.memtables.iter().any(|memtable| !memtable.is_untouched());
         for (place, (fingerprint, matches)) in
             fingerprints.into_iter().zip(&mut matches).enumerate()
         {
             let own = hits.next_if(|hits| hits.first().is_some_and(|(at, _)| *at == place));
-            if own.is_none() && !in_memory {
+            let extent = extents.get(&place).copied();
+            if own.is_none() && !in_memory && extent.is_none() {
                 continue;
             }
-            of_one.clear();
-            of_one.extend(own.unwrap_or(&[]).iter().map(|(_, hit)| *hit));
-            taken += of_one.len();
+            of_one.hits.clear();
+            of_one.hits.extend(own.unwrap_or(&[]).iter().map(|(_, hit)| *hit));
+            of_one.extent = extent.unwrap_or_else(|| Extent::whole(wanted.k));
+            taken += of_one.hits.len();
             ahead.until(taken, &wanted)?;
             let wanted = Wanted { fingerprint, ..wanted };
-            *matches = self.matches(&wanted, &mut of_one)?;
+            *matches = match self.matches(&wanted, &mut of_one)? {
+                (matches, false) => matches,
+                (_, true) => self.search(&Query { fingerprint, ..like.clone() })?,
+            };
         }
         Ok(matches)
     }

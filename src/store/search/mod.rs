@@ -12,15 +12,17 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 
+use super::memtable::Memtable;
 use super::query::{Near, Versions};
 use super::view::{LiveSegment, Standing, View};
 use crate::error::Result;
 use crate::page::{Digest, Prefix};
-use crate::search::Candidate;
-use crate::segment::TableSteps;
+use crate::search::{Bounds, Candidate, Extent};
+use crate::segment::{EpochTables, TableSteps};
 
 pub(crate) use many::segment_hits_of_many;
 pub(super) use order::together;
+pub(super) use widen::bounds;
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +37,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) except: Option<&'a str>,
     /// Pages with this digest are told apart.
     pub(crate) digest: Option<Digest>,
+    /// How far the search goes; `None` if everything is to be found, whatever it takes.
+    pub(crate) bounds: Option<Bounds>,
 }
 
 impl Wanted<'_> {
@@ -67,6 +71,50 @@ impl Step {
     pub(crate) const ALL: [Step; 3] = [Step::Posting, Step::Place, Step::Page];
 }
 
+/// Fingerprints that are near, and whether those are all.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) extent: Extent,
+}
+
+impl Found {
+    /// Nothing of nothing.
+    pub(crate) fn new(k: u32) -> Found {
+        Found { hits: Vec::new(), extent: Extent::whole(k) }
+    }
+
+    /// Adds what a segment has, by a scan within bounds.
+    fn add_nearest(
+        &mut self,
+        component: usize,
+        tables: &EpochTables,
+        wanted: &Wanted<'_>,
+        bounds: &Bounds,
+    ) -> Result<()> {
+        let mut nearest = Vec::new();
+        let extent = tables.nearest(wanted.fingerprint, wanted.k, bounds, &mut nearest)?;
+        self.hits.extend(nearest.into_iter().map(|candidate| Hit { candidate, component }));
+        self.extent = self.extent.and(extent);
+        Ok(())
+    }
+
+    /// Adds what a memtable has.
+    fn add_memtable(&mut self, component: usize, memtable: &Memtable, wanted: &Wanted<'_>) {
+        let &Wanted { epoch, fingerprint, k, .. } = wanted;
+        let (inner, mut near) = (memtable.read(), Vec::new());
+        match &wanted.bounds {
+            None => inner.near(epoch, fingerprint, k, &mut near),
+            Some(bounds) => {
+                let extent = inner.nearest((epoch, fingerprint, k), bounds, &mut near);
+                self.extent = self.extent.and(extent);
+            }
+        }
+        drop(inner);
+        self.hits.extend(near.into_iter().map(|candidate| Hit { candidate, component }));
+    }
+}
+
 /// What was found.
 #[derive(Debug)]
 pub(crate) struct Findings {
@@ -76,40 +124,67 @@ pub(crate) struct Findings {
     pub(crate) near: Vec<Near>,
     /// Whether that is all.
     pub(crate) complete: bool,
+    /// Whether more was near than was looked up, and fewer pages have it than are wanted.
+    pub(crate) wants_more: bool,
+}
+
+impl Findings {
+    fn none() -> Findings {
+        Findings { copies: Vec::new(), near: Vec::new(), complete: true, wants_more: false }
+    }
 }
 
 /// Fingerprints within distance in the segments. The costly part of a search, and one that needs
 /// nothing but the segments.
-pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -> Result<Vec<Hit>> {
+pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -> Result<Found> {
     /// Segments that are searched together, so that what they wait for comes at the same time.
     const TOGETHER: usize = 8;
-    let mut hits = Vec::new();
+    let mut found = Found::new(wanted.k);
+    let queries = [wanted.fingerprint];
     if let [live] = segments {
-        if let Some(tables) = live.tables(wanted.epoch) {
-            let mut found = |_: usize, candidate| hits.push(Hit { candidate, component: 0 });
-            tables.find_each(&[wanted.fingerprint], wanted.k, &mut found)?;
+        let Some(tables) = live.tables(wanted.epoch) else { return Ok(found) };
+        let hits = &mut found.hits;
+        let mut push = |_: usize, candidate| hits.push(Hit { candidate, component: 0 });
+        let Some(bounds) = &wanted.bounds else {
+            tables.find_each(&queries, wanted.k, &mut push)?;
+            return Ok(found);
+        };
+        if !tables.find_in_tables(&queries, wanted.k, bounds, &mut push)?.is_empty() {
+            found.hits.clear();
+            found.add_nearest(0, tables, wanted, bounds)?;
         }
-        return Ok(hits);
+        return Ok(found);
     }
-    let mut searches: ArrayVec<(usize, TableSteps<'_>), TOGETHER> = ArrayVec::new();
+    let mut searches: ArrayVec<(usize, &EpochTables, TableSteps<'_>), TOGETHER> = ArrayVec::new();
     for (number, together) in segments.chunks(TOGETHER).enumerate() {
         for (component, live) in (number * TOGETHER..).zip(together) {
             if let Some(tables) = live.tables(wanted.epoch) {
-                searches.push((component, tables.steps(wanted.fingerprint, wanted.k)));
+                searches.push((component, tables, tables.steps(wanted.fingerprint, wanted.k)));
             }
         }
-        for (_, search) in &mut searches {
+        for (.., search) in &mut searches {
             search.begin();
         }
-        for (_, search) in &mut searches {
+        for (.., search) in &mut searches {
             search.go_on()?;
         }
-        for &mut (component, ref mut search) in &mut searches {
-            search.finish(&mut |_: usize, candidate| hits.push(Hit { candidate, component }))?;
+        for &mut (component, tables, ref mut search) in &mut searches {
+            let before = found.hits.len();
+            let hits = &mut found.hits;
+            let mut push = |_: usize, candidate| hits.push(Hit { candidate, component });
+            match &wanted.bounds {
+                None => search.finish(&mut push)?,
+                Some(bounds) => {
+                    if !search.finish_within(bounds, &mut push)? {
+                        found.hits.truncate(before);
+                        found.add_nearest(component, tables, wanted, bounds)?;
+                    }
+                }
+            }
         }
         searches.clear();
     }
-    Ok(hits)
+    Ok(found)
 }
 
 impl View {

@@ -127,7 +127,7 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<ControlFlow<()>> {
-        let wanted = self.wanted(like)?;
+        let wanted = Wanted { bounds: None, ..self.wanted(like)? };
         let columns = Columns::new(self, wanted.epoch)?;
         // What comes to a memtable later is not in this snapshot.
         let quiet = self.view.memtables.iter().all(|memtable| memtable.is_untouched());
@@ -195,7 +195,7 @@ impl Snapshot {
         ordinal: u32,
     ) -> Result<bool> {
         let (component, _) = columns.place(ordinal);
-        let hits = segment_hits(&self.view.segments, wanted)?;
+        let hits = segment_hits(&self.view.segments, wanted)?.hits;
         if hits.iter().any(|hit| hit.component < component) {
             return Ok(false);
         }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::order::{self, Order};
-use super::{Findings, Hit, Step, Wanted};
+use super::{Findings, Found, Hit, Step, Wanted};
 use crate::error::Result;
 use crate::page::Content;
 use crate::search::Candidate;
@@ -28,13 +28,13 @@ const POSTINGS: usize = 64;
 const AHEAD: usize = 32;
 
 /// How much more a search may look at.
-struct Effort {
-    left: usize,
+pub(super) struct Effort {
+    pub(super) left: usize,
     postings: usize,
 }
 
 impl Effort {
-    fn of(limit: usize) -> Effort {
+    pub(super) fn of(limit: usize) -> Effort {
         Effort { left: PAGES.saturating_add(limit.saturating_mul(PAGES_EACH)), postings: 0 }
     }
 
@@ -66,23 +66,25 @@ struct Search<'v, 'w> {
 }
 
 impl View {
-    /// The pages near a fingerprint as of `sequence`, from what
-    /// [`segment_hits`](super::segment_hits) found.
+    /// Adds what the memtables have to what [`segment_hits`](super::segment_hits) found.
+    pub(crate) fn add_memory(&self, wanted: &Wanted<'_>, found: &mut Found) {
+        for (component, memtable) in (self.segments.len()..).zip(&self.memtables) {
+            if !memtable.is_untouched() {
+                found.add_memtable(component, memtable, wanted);
+            }
+        }
+    }
+
+    /// The pages near a fingerprint as of `sequence`, from all that was found.
     pub(crate) fn near(
         &self,
         wanted: &Wanted<'_>,
         sequence: u64,
-        hits: &mut Vec<Hit>,
+        found: &mut Found,
     ) -> Result<Findings> {
-        let mut in_memory = Vec::new();
-        for (component, memtable) in (self.segments.len()..).zip(&self.memtables) {
-            if memtable.is_untouched() {
-                continue;
-            }
-            memtable.read().near(wanted.epoch, wanted.fingerprint, wanted.k, &mut in_memory);
-            hits.extend(in_memory.drain(..).map(|candidate| Hit { candidate, component }));
-        }
-        let mut findings = Findings { copies: Vec::new(), near: Vec::new(), complete: true };
+        let Found { hits, extent } = found;
+        let is_whole = extent.is_whole(wanted.k);
+        let mut findings = Findings { complete: is_whole, ..Findings::none() };
         if hits.is_empty() {
             return Ok(findings);
         }
@@ -95,6 +97,7 @@ impl View {
         let effort = Effort::of(wanted.limit);
         let (under, order) = (Vec::new(), Order::default());
         let mut search = Search { view: self, wanted, sequence, effort, under, findings, order };
+        let (mut ended, mut is_certain) = (false, true);
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             if search.findings.near.len() >= wanted.limit {
                 // There may be more; whether any of it is in force is not looked up.
@@ -104,7 +107,13 @@ impl View {
             let nearer = search.findings.near.len();
             search.order.clear();
             let mut all = true;
+            // If not all of these are known, the first in order need not be among them.
+            let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
+            is_certain = is_whole || !extent.crowded && distance <= extent.certain;
             for Hit { candidate, component } in equal {
+                if !is_certain && search.findings.near.len() >= wanted.limit {
+                    break;
+                }
                 all = match component.checked_sub(self.segments.len()) {
                     None => search.segment(*component, candidate)?,
                     Some(number) => search.memory(number, candidate)?,
@@ -117,12 +126,19 @@ impl View {
             if !all {
                 // Nothing farther is named while something nearer may be missing.
                 search.findings.complete = false;
+                ended = true;
                 break;
             }
         }
         let mut findings = search.findings;
         order::by_surt(&mut findings.copies, 0);
         findings.complete &= findings.near.len() <= wanted.limit;
+        let looks_at_most = Effort::of(wanted.limit).left;
+        let is_enough = findings.near.len() >= wanted.limit
+            && (is_certain
+                || extent.crowded
+                || wanted.bounds.is_none_or(|bounds| bounds.hits >= looks_at_most));
+        findings.wants_more = extent.full && !ended && !is_enough;
         findings.near.truncate(wanted.limit);
         Ok(findings)
     }
@@ -138,7 +154,7 @@ impl View {
         hits: &[Hit],
     ) -> Result<bool> {
         let wanted = &Wanted { limit: 0, ..*wanted };
-        let findings = Findings { copies: Vec::new(), near: Vec::new(), complete: true };
+        let findings = Findings::none();
         let effort = Effort { left: usize::MAX, postings: 0 };
         let (under, order) = (Vec::new(), Order::default());
         let mut search = Search { view: self, wanted, sequence, effort, under, findings, order };

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Wanted, segment_hits};
+use super::resolve::Effort;
+use super::{Found, Wanted, segment_hits};
 use crate::error::Result;
-use crate::search::DISTANCE_MAX;
+use crate::search::{Bounds, DISTANCE_MAX};
 use crate::store::epochs::check_live;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
@@ -16,23 +17,50 @@ const STEP: f64 = 2.0;
 /// its limit may be reached in one of those.
 const WORTH_NS: f64 = 20_000.0;
 
+/// Where so few of the nearest are found that have pages that are wanted, so many times as many are
+/// found the next time.
+const MORE: usize = 8;
+
+/// How far a search for at most `limit` pages goes that is not done again for more.
+pub(crate) fn bounds(limit: usize, fingerprints: u32) -> Bounds {
+    /// Fingerprints that are compared for each page at least.
+    const EACH: u32 = 16;
+    let named = u32::try_from(limit).unwrap_or(u32::MAX).saturating_mul(EACH);
+    let (hits, hits_of_crowd) = (Effort::of(limit).left, few(limit));
+    Bounds { hits, hits_of_crowd, fingerprints: fingerprints.max(named), until: None }
+}
+
+/// So many of the nearest fingerprints nearly always have as many pages as are wanted.
+fn few(limit: usize) -> usize {
+    limit.saturating_mul(2).saturating_add(16)
+}
+
 impl Snapshot {
     /// Pages near a fingerprint; see [`Store::search`](super::super::Store::search).
     pub fn search(&self, query: &Query) -> Result<Matches> {
-        let wanted = self.wanted(query)?;
+        let mut wanted = self.wanted(query)?;
         if query.budget.is_some() || self.is_better_widened(&wanted) {
             return self.widen(&wanted, query.budget);
         }
         for memtable in self.view.memtables.iter().filter(|memtable| !memtable.is_untouched()) {
             memtable.read().prefetch(wanted.epoch, wanted.fingerprint);
         }
-        let mut hits = segment_hits(&self.view.segments, &wanted)?;
-        self.matches(&wanted, &mut hits)
+        loop {
+            let mut found = segment_hits(&self.view.segments, &wanted)?;
+            let (matches, wants_more) = self.matches(&wanted, &mut found)?;
+            if !wants_more {
+                return Ok(matches);
+            }
+            wanted.widen_bounds();
+        }
     }
 
     pub(super) fn wanted<'q>(&self, query: &'q Query) -> Result<Wanted<'q>> {
         let epoch = query.epoch.unwrap_or_else(|| self.newest_epoch());
         check_live(self.epochs(), epoch)?;
+        let is_bounded = query.limit < usize::MAX || query.budget.is_some();
+        // What is near is seldom under a prefix: there all is compared.
+        let fingerprints = if query.under.is_some() { u32::MAX } else { query.fingerprints };
         Ok(Wanted {
             fingerprint: query.fingerprint & epoch.mask(),
             k: query.k.min(DISTANCE_MAX),
@@ -42,17 +70,27 @@ impl Snapshot {
             under: query.under.as_ref(),
             except: None,
             digest: None,
+            bounds: is_bounded
+                .then(|| Bounds { hits: few(query.limit), ..bounds(query.limit, fingerprints) }),
         })
     }
 
-    /// The answer, from what the segments found.
+    /// The answer, from what the segments found; and whether more of that is needed.
     pub(super) fn matches(
         &self,
         wanted: &Wanted<'_>,
-        hits: &mut Vec<super::Hit>,
-    ) -> Result<Matches> {
-        let findings = self.view.near(wanted, self.sequence, hits)?;
-        Ok(Matches { near: findings.near, complete: findings.complete, within: wanted.k })
+        found: &mut Found,
+    ) -> Result<(Matches, bool)> {
+        self.view.add_memory(wanted, found);
+        self.resolved(wanted, found)
+    }
+
+    /// The answer, from all that was found.
+    fn resolved(&self, wanted: &Wanted<'_>, found: &mut Found) -> Result<(Matches, bool)> {
+        let findings = self.view.near(wanted, self.sequence, found)?;
+        let within = found.extent.certain.unwrap_or(0).min(wanted.k);
+        let matches = Matches { near: findings.near, complete: findings.complete, within };
+        Ok((matches, findings.wants_more))
     }
 
     /// Nanoseconds that a search is expected to take.
@@ -69,39 +107,90 @@ impl Snapshot {
     pub(super) fn is_better_widened(&self, wanted: &Wanted<'_>) -> bool {
         /// Searches this narrow are done at once.
         const NARROW: u32 = 12;
-        wanted.k > NARROW && self.expected_ns(wanted) > WORTH_NS
+        wanted.k > NARROW && wanted.bounds.is_some() && self.expected_ns(wanted) > WORTH_NS
     }
 
     /// Searches circle by circle until one has as many pages as are wanted, the widest is done, or
-    /// the next one is expected to take longer than what is left of the budget.
+    /// time is up.
+    ///
+    /// A circle that is done by a scan can as well be the widest: a scan goes outward, and no further
+    /// than what it has found.
     fn widen(&self, wanted: &Wanted<'_>, budget: Option<Duration>) -> Result<Matches> {
         let start = Instant::now();
         let mut circle = Wanted { k: 0, ..*wanted };
         loop {
-            let mut hits = segment_hits(&self.view.segments, &circle)?;
-            let matches = self.matches(&circle, &mut hits)?;
+            let mut found = segment_hits(&self.view.segments, &circle)?;
+            let (matches, wants_more) = self.matches(&circle, &mut found)?;
+            let in_time = budget.is_none_or(|budget| start.elapsed() < budget);
+            if wants_more && in_time {
+                circle.widen_bounds();
+                continue;
+            }
             if circle.k >= wanted.k {
                 return Ok(matches);
             }
-            if !matches.complete || matches.near.len() >= wanted.limit {
+            let is_whole = found.extent.is_whole(circle.k);
+            if is_whole && (!matches.complete || matches.near.len() >= wanted.limit) {
                 // Whether there is more is not looked up.
                 return Ok(Matches { complete: false, ..matches });
             }
-            // As wide as costs little more than the next one.
-            let mut next = Wanted { k: circle.k + 1, ..*wanted };
-            let expected = self.expected_ns(&next);
-            while next.k < wanted.k {
-                let wider = Wanted { k: next.k + 1, ..*wanted };
-                if self.expected_ns(&wider) > expected * STEP {
-                    break;
-                }
-                next = wider;
-            }
+            let next = if is_whole { self.next_circle(&circle, wanted) } else { *wanted };
+            let until = budget.map(|budget| start + budget);
             let expected = Duration::from_secs_f64(self.expected_ns(&next) / 1e9);
-            if budget.is_some_and(|budget| start.elapsed() + expected > budget) {
-                return Ok(Matches { complete: false, ..matches });
+            if until.is_some_and(|until| Instant::now() + expected > until) {
+                return self.until(&circle, found, wanted, until);
             }
             circle = next;
+        }
+    }
+
+    /// As wide as costs little more than the next one.
+    fn next_circle<'w>(&self, circle: &Wanted<'w>, wanted: &Wanted<'w>) -> Wanted<'w> {
+        let mut next = Wanted { k: circle.k + 1, ..*wanted };
+        let expected = self.expected_ns(&next);
+        while next.k < wanted.k {
+            let wider = Wanted { k: next.k + 1, ..*wanted };
+            if self.expected_ns(&wider) > expected * STEP {
+                break;
+            }
+            next = wider;
+        }
+        next
+    }
+
+    /// What was found in a circle, and what can be found beyond until time is up.
+    fn until(
+        &self,
+        circle: &Wanted<'_>,
+        inside: Found,
+        wanted: &Wanted<'_>,
+        until: Option<Instant>,
+    ) -> Result<Matches> {
+        let bounds = wanted.bounds.map(|bounds| Bounds { until, ..bounds });
+        let wanted = Wanted { bounds, ..*wanted };
+        let mut found = Found::new(wanted.k);
+        for (component, live) in self.view.segments.iter().enumerate() {
+            if let (Some(tables), Some(bounds)) = (live.tables(wanted.epoch), &wanted.bounds) {
+                found.add_nearest(component, tables, &wanted, bounds)?;
+            }
+        }
+        self.view.add_memory(&wanted, &mut found);
+        let Found { hits, extent } = &mut found;
+        hits.retain(|hit| u32::from(hit.candidate.distance) > circle.k);
+        hits.extend(inside.hits);
+        // Of those within the circle all are there, but maybe not all that were left out beyond.
+        extent.certain = extent.certain.max(inside.extent.certain);
+        let (matches, _) = self.resolved(&wanted, &mut found)?;
+        Ok(matches)
+    }
+}
+
+impl Wanted<'_> {
+    /// More of what is near may be found.
+    fn widen_bounds(&mut self) {
+        if let Some(bounds) = &mut self.bounds {
+            bounds.hits = bounds.hits.saturating_mul(MORE);
+            bounds.hits_of_crowd = bounds.hits_of_crowd.saturating_mul(MORE);
         }
     }
 }

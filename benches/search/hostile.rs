@@ -1,0 +1,195 @@
+//! Fingerprints that somebody makes to be costly, beside as many that are evenly spread: searches,
+//! observing new pages, and all pairs.
+//!
+//! Searches and observing should cost at most 20 times what they do on evenly spread ones, pairs at
+//! most 10 times, and what there is of pairs.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use simkeep::search::Progress;
+use simkeep::{Durability, Epoch, Observation, Options, Query, Store};
+
+use crate::data::{self, Random};
+use crate::fill;
+use crate::report::{Report, Row};
+use crate::times::{Times, median};
+
+/// Distances of searches, and of what observing names.
+const DISTANCES: [u32; 2] = [3, 8];
+/// Distance of pairs.
+const K_PAIRS: u32 = 1;
+/// Searches of a round.
+const QUERIES: usize = 1000;
+/// New pages of a batch.
+const BATCH: usize = 2000;
+/// Pages that stand in memory when observing is measured there.
+const IN_MEMORY: usize = 100_000;
+/// Rounds of measurements.
+const ROUNDS: usize = 5;
+/// Nanoseconds for each pair, which are not counted.
+const PAIR_NS: f64 = 10.0;
+/// What everything is in the middle of.
+const CENTER: u64 = 0x0123_4567_89ab_cdef;
+
+/// How fingerprints are spread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Data {
+    Uniform,
+    /// Within this of one, nearly all at that distance.
+    Ball(u32),
+    /// Equal in all but the low bits, of which there are so many.
+    Low(u32),
+}
+
+impl Data {
+    const ALL: [Data; 5] =
+        [Data::Uniform, Data::Ball(4), Data::Ball(8), Data::Low(20), Data::Low(16)];
+
+    fn name(self) -> &'static str {
+        match self {
+            Data::Uniform => "uniform",
+            Data::Ball(4) => "ball of radius 4",
+            Data::Ball(_) => "ball of radius 8",
+            Data::Low(20) => "equal in 44 bits",
+            Data::Low(_) => "equal in 48 bits",
+        }
+    }
+
+    /// Different fingerprints, as many as there are.
+    fn fingerprints(self, n: usize) -> Vec<u64> {
+        let mut random = Random(0x5eed);
+        let mut all: Vec<u64> = (0..n).map(|_| self.random(&mut random)).collect();
+        if self != Data::Uniform {
+            // Balls are nearly full.
+            for _ in 0..8 {
+                all.sort_unstable();
+                all.dedup();
+                let more: Vec<u64> = (all.len()..n).map(|_| self.random(&mut random)).collect();
+                all.extend(more);
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        // In no order.
+        for at in (1..all.len()).rev() {
+            all.swap(at, random.below(at + 1));
+        }
+        all
+    }
+
+    fn random(self, random: &mut Random) -> u64 {
+        match self {
+            Data::Uniform => random.next(),
+            Data::Ball(radius) => (0..radius).fold(CENTER, |near, _| near ^ 1 << random.below(64)),
+            Data::Low(bits) => CENTER ^ random.next() >> (64 - bits),
+        }
+    }
+}
+
+/// What one kind of data took, in nanoseconds, by what was done.
+type Figures = Vec<(String, f64)>;
+
+/// Stores of `n` pages of each kind of data.
+pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
+    let mut uniform = Figures::new();
+    for data in Data::ALL {
+        let fingerprints = data.fingerprints(n);
+        let figures = of_data(dir, data, &fingerprints);
+        if data == Data::Uniform {
+            uniform.clone_from(&figures);
+        }
+        for ((what, ns), (_, even)) in figures.into_iter().zip(&uniform) {
+            report.print(
+                Row::new("hostile")
+                    .text("data", data.name())
+                    .count("n", n as u64)
+                    .count("fingerprints", fingerprints.len() as u64)
+                    .text("what", &what)
+                    .number("ns", ns)
+                    .number("to_uniform", ns / even),
+            );
+        }
+    }
+}
+
+fn of_data(dir: &Path, data: Data, fingerprints: &[u64]) -> Figures {
+    let path = fill::place(dir);
+    let options =
+        || Options { background: false, durability: Durability::OnFlush, ..Options::default() };
+    let mut figures = Figures::new();
+    let mut random = Random(7);
+    let mut store = fill::store(&path, fingerprints.iter().copied(), options());
+    for k in DISTANCES {
+        let like = Query::new(0, k);
+        let search = |fingerprint| store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+        let queries = data::planted(&mut random, fingerprints, 1, QUERIES);
+        let rounds: Vec<Times> = (0..=ROUNDS).map(|_| Times::of(&queries, search)).collect();
+        let times = Times::median(&rounds[1..]);
+        figures.push((format!("search within {k}, mean"), times.mean));
+        figures.push((format!("search within {k}, 99 of 100"), times.p99));
+    }
+    for place in ["sealed", "memory"] {
+        for k in DISTANCES {
+            store.close().unwrap();
+            store = Store::open(&path, Options { near_distance: k, ..options() }).unwrap();
+            store.warm_up().unwrap();
+            if place == "memory" {
+                observe(
+                    &store,
+                    &format!("memory-{k}"),
+                    &fingerprints[..IN_MEMORY.min(fingerprints.len())],
+                );
+            }
+            let rounds = (0..ROUNDS).map(|round| {
+                let batch: Vec<u64> = (0..BATCH)
+                    .map(|_| fingerprints[random.below(fingerprints.len())] ^ 2)
+                    .collect();
+                observe(&store, &format!("{place}-{k}-{round}"), &batch) / BATCH as f64
+            });
+            let rounds: Vec<f64> = rounds.collect();
+            figures.push((format!("observe within {k}, {place}"), median(rounds.into_iter())));
+            store.seal().unwrap();
+            store.merge().unwrap();
+        }
+    }
+    let pairs = AtomicU64::new(0);
+    let rounds = (0..ROUNDS).map(|_| {
+        pairs.store(0, Ordering::Relaxed);
+        let start = Instant::now();
+        let found = |found: &[_]| {
+            pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        };
+        store.all_pairs(&Query::new(0, K_PAIRS), &Progress::default(), found).unwrap();
+        start.elapsed().as_nanos() as f64
+    });
+    let rounds: Vec<f64> = rounds.collect();
+    let found = pairs.into_inner() as f64;
+    let joined = median(rounds.into_iter());
+    figures.push((format!("pairs within {K_PAIRS}, found"), found.max(1.0)));
+    figures.push((format!("pairs within {K_PAIRS}"), joined));
+    figures
+        .push((format!("pairs within {K_PAIRS}, less {PAIR_NS} each"), joined - PAIR_NS * found));
+    fill::remove(store, &path);
+    figures
+}
+
+/// Observes new pages with these fingerprints, and says in how many nanoseconds.
+fn observe(store: &Store, name: &str, fingerprints: &[u64]) -> f64 {
+    let urls: Vec<String> = (0..fingerprints.len())
+        .map(|i| format!("https://host-{}.example/{name}/{i}", i % 512))
+        .collect();
+    let seen = urls.iter().zip(fingerprints);
+    let seen = seen.map(|(url, fingerprint)| {
+        Observation::content(url, 1_700_000_000_001, *fingerprint, Epoch(0))
+    });
+    let batch: Vec<Observation<'_>> = seen.collect();
+    let start = Instant::now();
+    for batch in batch.chunks(BATCH) {
+        store.observe_batch(batch).unwrap();
+    }
+    start.elapsed().as_nanos() as f64
+}

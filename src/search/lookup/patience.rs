@@ -1,0 +1,68 @@
+//! How much the queries on their way may spend where entries crowd in buckets.
+
+/// Queries on their way at the same time, at most.
+const QUERIES: usize = 64;
+
+/// Entries that are compared as far as a table tells in the time in which one is looked up.
+const COMPARED: usize = 256;
+
+/// What each query has spent, and which of them spent more than they may: those are *crowded*, and what
+/// was handed over of them is not all.
+///
+/// A query spends what it does on entries that are near as far as a table tells, where there should be
+/// few. Whether that is too much does not depend on the order of its probes, nor on others.
+pub(in super::super) struct Patience {
+    each: usize,
+    spent: Vec<(usize, usize)>,
+    crowded: Vec<usize>,
+}
+
+impl Patience {
+    /// Every query may spend so much: the time in which so many entries are looked up.
+    #[inline]
+    pub(in super::super) fn of(each: usize) -> Self {
+        Self { each, spent: Vec::new(), crowded: Vec::new() }
+    }
+
+    /// Every query may spend whatever it takes.
+    #[inline]
+    pub(in super::super) fn endless() -> Self {
+        Self::of(usize::MAX)
+    }
+
+    /// Whether it is.
+    pub(super) fn is_endless(&self) -> bool {
+        self.each == usize::MAX
+    }
+
+    /// A query compares entries, some of which are near as far as the table tells. Whether these may be
+    /// looked up.
+    #[inline]
+    pub(super) fn spend(&mut self, number: usize, compared: usize, near: usize) -> bool {
+        let spent = near + compared / COMPARED;
+        self.is_endless() || spent == 0 || self.note(number, spent)
+    }
+
+    fn note(&mut self, number: usize, spent: usize) -> bool {
+        let at = self.spent.iter().rposition(|(other, _)| *other == number).unwrap_or_else(|| {
+            if self.spent.len() == 2 * QUERIES {
+                self.spent.drain(..QUERIES);
+            }
+            self.spent.push((number, 0));
+            self.spent.len() - 1
+        });
+        let Some((_, total)) = self.spent.get_mut(at) else { return true };
+        let before = *total;
+        *total = before.saturating_add(spent);
+        if before <= self.each && *total > self.each {
+            self.crowded.push(number);
+        }
+        *total <= self.each
+    }
+
+    /// The queries that are crowded.
+    #[inline]
+    pub(in super::super) fn into_crowded(self) -> Vec<usize> {
+        self.crowded
+    }
+}

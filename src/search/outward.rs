@@ -1,0 +1,207 @@
+//! Scanning the canonical column from a fingerprint outward: the nearest first, in bounded memory and,
+//! if need be, in bounded time.
+//!
+//! Fingerprints within j of another one differ from it by at most j in popcount. So the shard of its own
+//! popcount comes first, then those beside it, and so on: when j shards to both sides are done, all
+//! within j have been found, and once enough have been found within j, nothing beyond is read.
+//!
+//! There are fingerprints that crowd together so much that no table tells them apart: somebody makes
+//! them, or a template does. If there are more of them than a search may compare, it looks up what
+//! differs in one bit at most, fingerprint by fingerprint, and compares those that stand next to it in
+//! each shard, which share the most of its first bits. So it finds exact copies, and many that are near.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use super::column::{Column, u64_at, u64s};
+use super::kernel::Kernel;
+use super::nearest::{Bounds, Extent, Nearest};
+use super::shards::{DISTANCE_MAX, Shards};
+use super::tables::Candidate;
+
+/// Distances for which fingerprints are looked up one by one: 1 + 64 of them.
+pub(super) const LOOKED_UP_MAX: u32 = 1;
+
+/// Fingerprints that are compared at a time: 64 KiB, so that they are still in the cache when those that
+/// are near are looked at again. The first ones are few, so that few are near but not wanted.
+const STRIDES: [u32; 2] = [512, 8192];
+
+/// A canonical column, and what is looked for in it.
+pub(super) struct Outward<'c, C> {
+    pub(super) fingerprints: &'c C,
+    pub(super) shards: &'c Shards,
+    pub(super) query: u64,
+    pub(super) k: u32,
+}
+
+impl<C: Column> Outward<'_, C> {
+    /// Appends the nearest to `out`. `bounds.fingerprints` counts only if `crowded`.
+    pub(super) fn find(
+        &self,
+        bounds: &Bounds,
+        crowded: bool,
+        out: &mut Vec<Candidate>,
+    ) -> Result<Extent, C::Error> {
+        let around = self.shards.around(self.query.count_ones(), self.k);
+        if crowded && around.end - around.start > bounds.fingerprints {
+            return self.find_some(bounds, out);
+        }
+        let mut scan = Scan::new(self, bounds, out);
+        let mut certain = None;
+        for away in 0..=self.k {
+            if scan.nearest.radius().is_none_or(|radius| away > radius) {
+                // All that is wanted stands nearer.
+                certain = Some(self.k);
+                break;
+            }
+            for shard in self.shards_at(away) {
+                if !scan.compare(shard, 0)? {
+                    return Ok(scan.finish(certain));
+                }
+            }
+            certain = Some(away);
+        }
+        Ok(scan.finish(certain))
+    }
+
+    /// The same of more fingerprints than may be compared.
+    fn find_some(&self, bounds: &Bounds, out: &mut Vec<Candidate>) -> Result<Extent, C::Error> {
+        let bounds = Bounds { hits: bounds.hits_of_crowd, ..*bounds };
+        let mut scan = Scan::new(self, &bounds, out);
+        let certain = self.k.min(LOOKED_UP_MAX);
+        self.look_up(certain, |candidate| scan.nearest.add(candidate))?;
+        if self.k <= certain {
+            return Ok(scan.finish(Some(certain)));
+        }
+        // The farther ones are told apart by no order.
+        let shards: Vec<Range<u32>> =
+            (0..=self.k.min(NEIGHBOURS)).flat_map(|away| self.shards_at(away)).collect();
+        let mut left = bounds.fingerprints;
+        for (number, shard) in shards.iter().enumerate() {
+            let shares = u32::try_from(shards.len() - number).unwrap_or(1);
+            let some = self.beside(shard.clone(), left / shares)?;
+            left -= some.end - some.start;
+            if !scan.compare(some, certain + 1)? {
+                break;
+            }
+        }
+        Ok(Extent { crowded: true, ..scan.finish(Some(certain)) })
+    }
+
+    /// The shards whose popcount differs by so much, one or two of them.
+    fn shards_at(&self, away: u32) -> impl Iterator<Item = Range<u32>> + use<'_, C> {
+        let own = self.query.count_ones();
+        let below = own.checked_sub(away);
+        let above = Some(own + away).filter(|above| away > 0 && *above <= DISTANCE_MAX);
+        below.into_iter().chain(above).map(|popcount| self.shards.around(popcount, 0))
+    }
+
+    /// So many entries of a shard that stand next to the query's place in it.
+    fn beside(&self, shard: Range<u32>, count: u32) -> Result<Range<u32>, C::Error> {
+        let mut places = [Place { value: self.query, range: shard.clone() }];
+        self.search(&mut places)?;
+        let [Place { range, .. }] = places;
+        let count = count.min(shard.end - shard.start);
+        let start = range.start.saturating_sub(count / 2).clamp(shard.start, shard.end - count);
+        Ok(start..start + count)
+    }
+
+    /// Looks up every fingerprint within `k`, which is 1 at most.
+    pub(super) fn look_up(&self, k: u32, mut found: impl FnMut(Candidate)) -> Result<(), C::Error> {
+        let place = |value: u64| Place { value, range: self.shards.around(value.count_ones(), 0) };
+        let mut places = vec![place(self.query)];
+        if k > 0 {
+            places.extend((0..u64::BITS).map(|bit| place(self.query ^ 1 << bit)));
+        }
+        self.search(&mut places)?;
+        for Place { value, range } in places {
+            if range.start < range.end && u64_at(self.fingerprints, range.start)? == value {
+                found(Candidate::new(range.start, value, self.query));
+            }
+        }
+        Ok(())
+    }
+
+    /// Narrows the range of each down to the first entry that is not less, or to none: a binary search
+    /// for all of them in step, so that what they wait for comes at the same time.
+    fn search(&self, places: &mut [Place]) -> Result<(), C::Error> {
+        let ends: Vec<u32> = places.iter().map(|place| place.range.end).collect();
+        let mut any = true;
+        while any {
+            any = false;
+            for Place { value, range } in &mut *places {
+                if range.start < range.end {
+                    let middle = range.start + (range.end - range.start) / 2;
+                    if u64_at(self.fingerprints, middle)? < *value {
+                        range.start = middle + 1;
+                    } else {
+                        range.end = middle;
+                    }
+                    any |= range.start < range.end;
+                }
+            }
+        }
+        for (place, end) in places.iter_mut().zip(ends) {
+            place.range.end = end;
+        }
+        Ok(())
+    }
+}
+
+/// By how much the popcount of shards may differ in which some entries are compared.
+const NEIGHBOURS: u32 = 4;
+
+/// A value that is looked for among some ordinals, which ascend.
+struct Place {
+    value: u64,
+    range: Range<u32>,
+}
+
+/// Comparing runs of the column, one after another.
+struct Scan<'s, 'o, C> {
+    outward: &'s Outward<'s, C>,
+    until: Option<Instant>,
+    nearest: Nearest<'o>,
+    /// Those that are near in a run.
+    near: Vec<u32>,
+    compared: u32,
+}
+
+impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
+    fn new(outward: &'s Outward<'s, C>, bounds: &Bounds, out: &'o mut Vec<Candidate>) -> Self {
+        let nearest = Nearest::new(outward.k, bounds.hits, out);
+        Self { outward, until: bounds.until, nearest, near: Vec::new(), compared: 0 }
+    }
+
+    /// Compares a run, and takes what is near, but no nearer than `least`. `false` when time is up.
+    fn compare(&mut self, mut run: Range<u32>, least: u32) -> Result<bool, C::Error> {
+        let Self { outward, until, nearest, near, compared } = self;
+        let kernel = Kernel::fastest();
+        while run.start < run.end {
+            let Some(radius) = nearest.radius().filter(|radius| *radius >= least) else { break };
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(false);
+            }
+            let [few, many] = STRIDES;
+            let stride = if *compared < many { few } else { many };
+            let stop = run.end.min(run.start.saturating_add(stride));
+            let column = u64s(outward.fingerprints, run.start..stop)?;
+            kernel.near_u64(column, outward.query, radius, near);
+            for index in near.drain(..) {
+                if let Some(word) = column.get(index as usize) {
+                    let found = Candidate::new(run.start + index, word.get(), outward.query);
+                    if u32::from(found.distance) >= least {
+                        nearest.add(found);
+                    }
+                }
+            }
+            *compared += stop - run.start;
+            run.start = stop;
+        }
+        Ok(true)
+    }
+
+    fn finish(self, certain: Option<u32>) -> Extent {
+        self.nearest.finish(certain, self.compared)
+    }
+}
