@@ -515,7 +515,9 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
                     truth.truncate(16);
                     assert_eq!(found(&enough), truth);
                 }
-                assert!(k < 3 || (cut > 0) == (place == "sealed"), "{place}, k = {k}");
+                // Without rotations all is scanned anyway.
+                let expected = place == "sealed" && bytes == 48;
+                assert!(k < 3 || (cut > 0) == expected, "{ball}, {bytes}, {place}, k = {k}");
             }
         }
     }
