@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use crate::disk::Holder;
 use crate::page::{PrefixError, UrlError};
 
 /// The result of an operation on a store.
@@ -61,6 +62,13 @@ pub enum Error {
         /// The place.
         location: String,
     },
+    /// Something that is not to be replaced has the name of a file that was to be made.
+    InTheWay {
+        /// The file.
+        file: String,
+        /// What it is.
+        why: &'static str,
+    },
     /// A store stands where one was to be made.
     Exists {
         /// The place.
@@ -75,11 +83,21 @@ pub enum Error {
         /// The one that this build reads.
         reads: u32,
     },
-    /// Another process has the store open for writing.
+    /// The store is open for writing, by another process or by this one.
     Locked {
         /// The place.
         location: String,
+        /// Who has it open.
+        holder: Holder,
     },
+    /// A file that keeps other writers out was removed or replaced while the store was open: another
+    /// process may be writing. Nothing more is.
+    Replaced {
+        /// The file.
+        file: String,
+    },
+    /// The store was opened by the process that this one was forked from, and only that one uses it.
+    Forked,
     /// A write failed before; nothing more is accepted until the store is opened again.
     Poisoned(Arc<Error>),
     /// The store was closed.
@@ -151,6 +169,11 @@ impl Error {
     pub(crate) fn is_full(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         matches!(self, Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
+    }
+
+    /// Whether something else than a regular file has the name of one.
+    pub(crate) fn is_irregular(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::InvalidData)
     }
 
     /// Whether a file is not there.
@@ -226,6 +249,9 @@ impl fmt::Display for Error {
                 "{location} is unfinished: the repair or the load that makes it was broken off, so it is \
                  no store yet; run that again, which begins anew"
             ),
+            Error::InTheWay { file, why } => {
+                write!(f, "{file} is not replaced: {why}; name another file")
+            }
             Error::Exists { location } => {
                 write!(f, "{location} is a simkeep store already; open it instead")
             }
@@ -241,9 +267,30 @@ impl fmt::Display for Error {
                     "use the simkeep that made it, or make it anew with this one"
                 })
             }
-            Error::Locked { location } => write!(
+            Error::Locked { location, holder: Holder::ThisProcess } => write!(
                 f,
-                "{location} is in use by another process that writes to it; wait until it closes"
+                "{location} is open in this process already; use a clone of that Store, or a Reader, \
+                 which works beside it"
+            ),
+            Error::Locked { location, holder } => {
+                write!(f, "{location} is in use by ")?;
+                match holder {
+                    Holder::Process(process) => write!(f, "process {process}")?,
+                    _ => f.write_str("another process")?,
+                }
+                f.write_str(
+                    " that writes to it; wait until it closes, or read it, which a Reader does \
+                     beside a writer",
+                )
+            }
+            Error::Replaced { file } => write!(
+                f,
+                "{file} was removed or replaced while the store was open; nothing more is written, \
+                 since another process may be writing; open the store again"
+            ),
+            Error::Forked => f.write_str(
+                "the store was opened by the process that this one was forked from; open it in one \
+                 process only, or read it with a Reader",
             ),
             Error::Poisoned(cause) => write!(
                 f,

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
-use simkeep::disk::{Lock, SimDisk};
+use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::{
     Epoch, Error, Observation, Prefix, Query, Reader, Result, Scope, Snapshot, Stats, Store,
     Verified, VerifyOptions, Versions, verify_on,
@@ -92,7 +92,7 @@ pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
 /// What a reader of it says beside a writer: what is sealed, and no more.
 static SEALED: LazyLock<Answers> = LazyLock::new(|| {
     let disk = disk(golden());
-    let _writer = on(&disk).lock(Lock::Exclusive).unwrap();
+    let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
     let reader = Reader::open_on(on(&disk)).unwrap();
     let answers = questions(&reader, reader.stats(), &GOLDEN.0, &FINGERPRINTS);
     assert!(answers.iter().all(|(_, answer)| answer.is_ok()));

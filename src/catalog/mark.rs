@@ -4,7 +4,9 @@
 //! after each commit it goes into the lock file, unsynced, how many operations and changes there
 //! are: a catalog that has fewer is damaged, not recovered.
 
-use crate::disk::{Access, Disk, DiskFile, Name};
+use std::io::ErrorKind;
+
+use crate::disk::{Access, Dir, Disk, DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::Cursor;
 use crate::sync::Mutex;
@@ -52,13 +54,17 @@ impl Mark {
     pub(super) fn note(&self, committed: Marked) -> Result<()> {
         let mut last = self.last.lock();
         *last = last.max(committed);
-        let mut bytes = Vec::with_capacity(BYTES);
-        bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&last.sequence.to_le_bytes());
-        bytes.extend_from_slice(&last.changes.to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
-        self.file.write_at(0, &bytes).map_err(|e| Error::io("write", Name::Lock, e))
+        self.file.write_at(0, &bytes_of(*last)).map_err(|e| Error::io("write", Name::Lock, e))
     }
+}
+
+fn bytes_of(marked: Marked) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(BYTES);
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&marked.sequence.to_le_bytes());
+    bytes.extend_from_slice(&marked.changes.to_le_bytes());
+    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    bytes
 }
 
 /// What was noted last; nothing where there is no sound note.
@@ -75,15 +81,46 @@ pub(crate) fn read(disk: &dyn Disk) -> Marked {
     }
 }
 
-/// Takes away what a store that is gone may have left. Durable when this returns.
-pub(super) fn clear(disk: &dyn Disk) -> Result<()> {
-    let cleared = || {
+/// Begins a store: from here on `LOCK` bears our mark, which says nothing yet. Durable when this
+/// returns, so whatever else has one of our names beside it is ours.
+pub(super) fn begin(disk: &dyn Disk) -> Result<()> {
+    let begun = || {
         let file = disk.open(Name::Lock, Access::Write)?;
-        if file.size()? > 0 {
-            file.set_len(0)?;
-            file.sync()?;
-        }
-        Ok(())
+        file.set_len(0)?;
+        file.write_at(0, &bytes_of(Marked::default()))?;
+        file.sync()
     };
-    cleared().map_err(|e| Error::io("clear", Name::Lock, e))
+    begun().map_err(|e| Error::io("begin", Name::Lock, e))?;
+    disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", Name::Lock, e))
+}
+
+/// What `LOCK` says of the directory that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// It bears our mark: the directory is ours.
+    Ours,
+    /// It says nothing: it has just been made.
+    Blank,
+    /// It is somebody else's.
+    Foreign,
+}
+
+/// Looks at `LOCK` in a directory that may be anybody's.
+pub(crate) fn look(disk: &dyn Disk) -> Result<Begun> {
+    let name = Name::Lock;
+    let file = match disk.open(name, Access::Read) {
+        Err(e) if e.kind() == ErrorKind::InvalidData => return Ok(Begun::Foreign),
+        opened => opened.map_err(|e| Error::io("open", name, e))?,
+    };
+    let error = |e| Error::io("read", name, e);
+    let len = file.size().map_err(error)?;
+    let mut bytes = [0; BYTES];
+    let there = usize::try_from(len).ok().and_then(|len| bytes.get_mut(..len));
+    let Some(there) = there else { return Ok(Begun::Foreign) };
+    file.read_at(0, there).map_err(error)?;
+    // A loss of power may leave the length without the bytes.
+    if there.iter().all(|byte| *byte == 0) {
+        return Ok(Begun::Blank);
+    }
+    Ok(if there.starts_with(&MAGIC) { Begun::Ours } else { Begun::Foreign })
 }

@@ -9,6 +9,7 @@
 
 mod after;
 mod backend;
+mod locks;
 mod manifest;
 pub(crate) mod mark;
 mod rows;
@@ -23,13 +24,14 @@ use redb::{Database, ReadableTable, TableDefinition, WriteTransaction};
 
 pub(crate) use self::after::After;
 use self::backend::FileBackend;
+pub(crate) use self::locks::Locks;
 pub(crate) use self::manifest::Manifest;
 use self::mark::Mark;
 pub(crate) use self::mark::Marked;
 pub(crate) use self::rows::{Blob, SegmentRow, Settings};
 pub(crate) use self::salvage::Salvage;
 use self::tree::Tree;
-use crate::disk::{Access, Dir, Disk, DiskFile, Held, Name};
+use crate::disk::{Access, Dir, Disk, DiskFile, Held, Lock, LockGuard, Locked, Name, create};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::sync::{Mutex, RwLock};
@@ -101,17 +103,19 @@ pub(crate) struct Catalog {
     /// Taken by each transaction that writes: redb has only one at a time, and none after one that
     /// failed. Why that failed.
     failed: Mutex<Option<Error>>,
+    /// Until it is let go of, after everything else.
+    locks: Mutex<Option<Locks>>,
 }
 
 impl Catalog {
     /// Makes the catalog of a new store: whole under its name, or not at all. One that is `unfinished` is
-    /// that until segments are [added](Self::add).
+    /// that until segments are [added](Self::add). The store is locked; returns the lock on the catalog.
     pub(crate) fn create(
         disk: &Arc<dyn Disk>,
         epochs: Vec<EpochInfo>,
         unfinished: bool,
-    ) -> Result<()> {
-        mark::clear(&**disk)?;
+    ) -> Result<Box<dyn LockGuard>> {
+        mark::begin(&**disk)?;
         let contents = Contents {
             settings: Settings {
                 store: disk.random(),
@@ -128,14 +132,15 @@ impl Catalog {
     }
 
     /// Reads all of the catalog, and then opens it. Costs about 0.1 s per 100 MB of journal; after a
-    /// crash redb's own recovery besides.
-    pub(crate) fn open(disk: &Arc<dyn Disk>) -> Result<(Catalog, Contents)> {
+    /// crash redb's own recovery besides. Keeps the locks, which are exclusive.
+    pub(crate) fn open(disk: &Arc<dyn Disk>, locks: Locks) -> Result<(Catalog, Contents)> {
         let contents = Self::read_on(&**disk)?;
         let catalog = Catalog {
             disk: Arc::clone(disk),
             mark: Mark::open(&**disk, contents.marked())?,
             database: RwLock::new(Some(open_database(disk)?)),
             failed: Mutex::new(None),
+            locks: Mutex::new(Some(locks)),
         };
         Ok((catalog, contents))
     }
@@ -252,7 +257,9 @@ impl Catalog {
             let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
             let contents = Self::read(&*file)?;
             drop_guarded(database.take())?;
-            write_whole(&self.disk, &contents)?;
+            self.check_locks()?;
+            let locked = write_whole(&self.disk, &contents)?;
+            self.locks.lock().as_mut().ok_or(Error::Closed)?.follow(locked);
             *database = Some(open_database(&self.disk)?);
             Ok(())
         })
@@ -261,6 +268,20 @@ impl Catalog {
     /// How many changes of its lists are durable.
     pub(crate) fn changes(&self) -> u64 {
         self.mark.noted().changes
+    }
+
+    /// Whether nobody else can be writing here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Replaced`] if somebody may.
+    pub(crate) fn check_locks(&self) -> Result<()> {
+        self.locks.lock().as_ref().ok_or(Error::Closed)?.check()
+    }
+
+    /// Lets go of the store: others may write from here on.
+    pub(crate) fn unlock(&self) {
+        *self.locks.lock() = None;
     }
 
     /// Closes the database, so that the next open need not recover.
@@ -280,6 +301,7 @@ impl Catalog {
         let database = self.database.read();
         self.unless_failed(|| {
             let database = database.as_ref().ok_or(Error::Closed)?;
+            self.check_locks()?;
             let committed = guarded(|| commit(database, change))?;
             self.mark.note(committed)
         })
@@ -337,9 +359,14 @@ fn drop_guarded(database: Option<Database>) -> Result<()> {
     })
 }
 
-fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
+/// Writes a catalog, and returns the lock on it, which it has before it has its name.
+fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn LockGuard>> {
     let name = Name::CatalogNew;
-    let file = disk.open(name, Access::Create).map_err(|e| Error::io("create", name, e))?;
+    let file = create(&**disk, name)?;
+    let locked = disk.lock(name, Lock::Exclusive).map_err(|e| Error::io("lock", name, e))?;
+    let Locked::Held(guard) = locked else {
+        return Err(Error::Replaced { file: name.to_string() });
+    };
     let database = guarded(|| {
         let mut builder = Database::builder();
         builder.set_cache_size(CACHE_BYTES);
@@ -350,7 +377,8 @@ fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
     let file = disk.open(name, Access::Write).map_err(|e| Error::io("open", name, e))?;
     file.sync().map_err(|e| Error::io("sync", name, e))?;
     disk.rename(name, Name::Catalog).map_err(|e| Error::io("rename", name, e))?;
-    disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", Name::Catalog, e))
+    disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", Name::Catalog, e))?;
+    Ok(guard)
 }
 
 /// Opens a catalog that was read and is sound. redb recovers from a crash here, if there was one.

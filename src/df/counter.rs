@@ -89,7 +89,8 @@ impl Counter {
     /// it, has no meaning, and may be removed.
     ///
     /// # Errors
-    /// [`Error::Io`] if no file can be made there.
+    /// [`Error::InTheWay`] where something stands that is no table, [`Error::Io`] if no file can be
+    /// made there.
     pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
         Counter::at(Place::file(path.as_ref())?, recipe, memory_bytes)
     }
@@ -140,14 +141,15 @@ impl Counter {
     }
 
     /// Makes the table, and opens it; features of fewer than `least` documents are left out, since
-    /// nearly all rare features are of one document, and say no more by being known. A file that was
+    /// nearly all rare features are of one document, and say no more by being known. A table that was
     /// there under its name is replaced, at once: whatever happens, there is the old table or the
     /// new one.
     ///
     /// One pass over what was counted, and one over the table.
     ///
     /// # Errors
-    /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
+    /// [`Error::InTheWay`] if something else than a table has come there meanwhile, [`Error::Io`] if a
+    /// file cannot be read or written, or if counting failed.
     pub fn freeze(self, least: u32) -> Result<Table> {
         let Counter { place, file, name, mut counts, .. } = self;
         if let Some(failed) = self.failed {
@@ -159,7 +161,7 @@ impl Counter {
             drop(counts);
             let frame =
                 Frame { documents, least: least.max(1), features: name, ..Frame::default() };
-            write(sorter, Writer::new(file, frame, spilled)?, place.number)?;
+            write(sorter, Writer::new(file, frame, spilled)?, &place)?;
             Table::open_on(&*place.disk, place.number)
         };
         frozen().map_err(|e| place.error(e))
@@ -206,10 +208,10 @@ impl Counts {
 }
 
 /// Writes what was sorted.
-fn write(sorter: Sorter<Term>, mut writer: Writer, number: u64) -> Result<()> {
+fn write(sorter: Sorter<Term>, mut writer: Writer, place: &Place) -> Result<()> {
     let mut sorted: Sorted<Term> = sorter.finish()?;
     while let Some(Term { hash, frequency }) = sorted.next()? {
         writer.push(hash, frequency)?;
     }
-    writer.finish(number)
+    writer.finish(place)
 }

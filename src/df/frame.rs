@@ -65,6 +65,11 @@ fn head_of(version: u32, rest: u8) -> [u8; HEAD_BYTES] {
     head
 }
 
+/// Whether a file that begins so is a table, of whatever version, sound or not.
+pub(super) fn is_head(bytes: &[u8]) -> bool {
+    bytes.starts_with(&HEAD_MAGIC)
+}
+
 /// Checks a head.
 pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
     let mut cursor = Cursor::new(bytes);

@@ -11,7 +11,7 @@ use crate::fingerprint::Frequencies;
 use crate::sort::Tournament;
 
 /// Makes one table of what several have counted, in the file `path`, and opens it; features of fewer
-/// than `least` documents are left out. Of one table it makes another with fewer rare features. A file
+/// than `least` documents are left out. Of one table it makes another with fewer rare features. A table
 /// that was there is replaced, at once.
 ///
 /// One pass over all of them; a megabyte of memory, and one byte for each feature up to 64 MiB.
@@ -26,7 +26,8 @@ use crate::sort::Tournament;
 /// # Errors
 /// [`Error::Option`] for no table, for one that is there twice, for tables of different features, for
 /// so many documents that no table counts them, and for tables that left out what is asked for: of a
-/// feature that one of them left out nobody knows the sum. [`Error::Io`] if the file cannot be written.
+/// feature that one of them left out nobody knows the sum. [`Error::InTheWay`] where something stands
+/// that is no table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(&Place::file(path.as_ref())?, tables, least)
 }
@@ -96,5 +97,5 @@ fn write(place: &Place, tables: &[Table], frame: Frame) -> Result<()> {
         heads.get_mut(winner).into_iter().for_each(|place| *place = head);
         tournament.replay(|a, b| before(&heads, a, b));
     }
-    writer.finish(place.number)
+    writer.finish(place)
 }

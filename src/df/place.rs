@@ -1,11 +1,12 @@
 //! Where a table is.
 
 use std::hash::{BuildHasher, RandomState};
-use std::io;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::disk::{Disk, Name, NewFile, RealDisk};
+use super::frame::{HEAD_BYTES, is_head};
+use crate::disk::{Access, Disk, Name, NewFile, RealDisk};
 use crate::error::{Error, Result};
 
 /// A place for a table: a file with a name of its own, or a number on a disk.
@@ -32,16 +33,40 @@ impl Place {
         Ok(Place { disk: Arc::new(disk.clone()), number, named: Some(disk) })
     }
 
-    /// Begins a table, which must be possible to end: a folder of its name would be in the way.
+    /// Begins a table, which must be possible to end: what is not to be replaced would be in the way.
     pub(super) fn begin(&self) -> Result<NewFile> {
-        let name = Name::Df(self.number);
-        if let Some(disk) = &self.named
-            && disk.path(name).is_dir()
-        {
-            let e = io::Error::from(io::ErrorKind::IsADirectory);
-            return Err(self.error(Error::io("write", name, e)));
-        }
+        self.check()?;
         NewFile::create(Arc::clone(&self.disk), Name::DfNew(self.number)).map_err(|e| self.error(e))
+    }
+
+    /// Whether a table may take this place: where there is none, it is another table, and no file of
+    /// a store.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InTheWay`] where it is something else.
+    pub(super) fn check(&self) -> Result<()> {
+        let Some(disk) = &self.named else { return Ok(()) };
+        let name = Name::Df(self.number);
+        let refused = |why: &'static str| {
+            Err(Error::InTheWay { file: disk.path(name).display().to_string(), why })
+        };
+        if disk.is_of_a_store(name) {
+            return refused("it is a file of a store");
+        }
+        if disk.is_link(name) {
+            return refused("it is a symbolic link");
+        }
+        let mut head = [0; HEAD_BYTES];
+        let read = disk.open(name, Access::Read).and_then(|file| file.read_at(0, &mut head));
+        match read {
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+            Err(e) if !matches!(e.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) => {
+                Err(self.error(Error::io("replace", name, e)))
+            }
+            Ok(()) if is_head(&head) => Ok(()),
+            _ => refused("it is no table of document frequencies"),
+        }
     }
 
     /// An error that names the file as its user does.

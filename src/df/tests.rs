@@ -349,8 +349,8 @@ impl Disk for Restless {
     fn sync_dir(&self, dir: crate::disk::Dir) -> io::Result<()> {
         self.now().sync_dir(dir)
     }
-    fn lock(&self, kind: crate::disk::Lock) -> io::Result<Option<Box<dyn crate::disk::LockGuard>>> {
-        self.now().lock(kind)
+    fn lock(&self, name: Name, kind: crate::disk::Lock) -> io::Result<crate::disk::Locked> {
+        self.now().lock(name, kind)
     }
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.now().free_bytes()

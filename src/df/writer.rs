@@ -3,6 +3,7 @@
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::frame::{BITS_MAX, Frame, head};
+use super::place::Place;
 use crate::disk::{Name, NewFile};
 use crate::error::{Error, Result};
 
@@ -98,7 +99,7 @@ impl Writer {
     }
 
     /// Ends the table: it is durable and has its name.
-    pub(super) fn finish(mut self, number: u64) -> Result<()> {
+    pub(super) fn finish(mut self, place: &Place) -> Result<()> {
         if let Some((hash, frequency)) = self.open.take() {
             self.close(hash, frequency)?;
         }
@@ -114,6 +115,7 @@ impl Writer {
         self.put(&self.frame.trailer())?;
         self.flush()?;
         self.file.append(&self.sum.digest().to_le_bytes())?;
-        self.file.finish(Name::Df(number)).map(|_| ())
+        place.check()?;
+        self.file.finish(Name::Df(place.number)).map(|_| ())
     }
 }

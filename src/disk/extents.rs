@@ -22,6 +22,18 @@ pub(super) struct Temporary {
     pub(super) renamed: bool,
 }
 
+/// Makes a file under a temporary name, which nobody else uses: in a store because that is ours, and
+/// beside one because the name was drawn by lot. What has that name was left behind, and goes.
+pub(crate) fn create(disk: &dyn Disk, name: Name) -> Result<Box<dyn DiskFile>> {
+    let created = match disk.open(name, Access::Create) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+            disk.remove(name).and_then(|()| disk.open(name, Access::Create))
+        }
+        created => created,
+    };
+    created.map_err(|e| Error::io("create", name, e))
+}
+
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.renamed {
@@ -64,7 +76,7 @@ struct Extent {
 
 impl Extents {
     pub(super) fn create(disk: Arc<dyn Disk>, name: Name) -> Result<Extents> {
-        let file = disk.open(name, Access::Create).map_err(|e| Error::io("create", name, e))?;
+        let file = create(&*disk, name)?;
         let temporary = Temporary { disk, name, renamed: false };
         let (open, spare) = (BTreeMap::new(), Vec::new());
         Ok(Extents { file, temporary, len: 0, end: 0, open, spare, unsynced: None, failed: false })

@@ -19,7 +19,7 @@ pub struct NewFile {
 
 impl NewFile {
     /// Begins a file under `temporary`, a name in the directory where it will stay. What had that
-    /// name is emptied.
+    /// name is taken away.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Begins a scratch file. What had that name is emptied.
+    /// Begins a scratch file. What had that name is taken away.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name};
 
 /// A disk that counts what passes through it to another.
 ///
@@ -120,8 +120,8 @@ impl Disk for Meter {
         Ok(())
     }
 
-    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
-        self.disk.lock(kind)
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        self.disk.lock(name, kind)
     }
 
     fn free_bytes(&self) -> io::Result<Option<u64>> {

@@ -11,14 +11,17 @@ use std::io;
 mod extents;
 mod faults;
 mod file;
+mod flock;
 mod held;
 mod map;
 mod meter;
 mod name;
 mod plain;
 mod real;
+mod regular;
 mod sim;
 
+pub(crate) use extents::create;
 pub use faults::page_faults;
 pub use file::{NewFile, Scratch, ScratchMap};
 pub(crate) use held::Held;
@@ -37,7 +40,7 @@ pub enum Access {
     Read,
     /// An existing file, to read and write.
     Write,
-    /// A file that is empty or did not exist, to read and write.
+    /// A file that did not exist, to read and write. `AlreadyExists` where something has its name.
     Create,
 }
 
@@ -50,7 +53,30 @@ pub enum Lock {
     Shared,
 }
 
+/// Who has a lock, as far as the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// This process.
+    ThisProcess,
+    /// The process of this number.
+    Process(u32),
+    /// Some process.
+    Unknown,
+}
+
+/// What came of asking for a lock.
+#[derive(Debug)]
+pub enum Locked {
+    /// It is held until this is dropped.
+    Held(Box<dyn LockGuard>),
+    /// Another holder is in the way.
+    Refused(Holder),
+}
+
 /// One store's directory.
+///
+/// Names are those of regular files: what else has one of them is an error, and is neither followed
+/// nor waited for.
 ///
 /// Durability follows POSIX: what a file holds is durable after [`DiskFile::sync`], and names made,
 /// renamed or removed in a directory are durable after [`Disk::sync_dir`] of it.
@@ -79,10 +105,10 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Makes the names of a directory durable.
     fn sync_dir(&self, dir: Dir) -> io::Result<()>;
 
-    /// Locks the store until the guard is dropped or the process ends; `None` where another holder
-    /// is in the way. Creates [`Name::Lock`] if it must (not for a shared lock on a read-only
-    /// directory, where there is nobody to shut out and a guard is given all the same).
-    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>>;
+    /// Locks a file until the guard is dropped or the process ends. For an exclusive lock
+    /// [`Name::Lock`] is made if it is not there; of another file that is not there a guard is given
+    /// all the same, since there is nobody to shut out.
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked>;
 
     /// Bytes free for this directory, if known.
     fn free_bytes(&self) -> io::Result<Option<u64>>;
@@ -106,5 +132,11 @@ pub trait DiskFile: Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// A held lock.
-pub trait LockGuard: Debug + Send + Sync {}
+/// A held lock on a file.
+///
+/// Dropping it lets go of the lock, but in a forked process, where it only closes the file.
+pub trait LockGuard: Debug + Send + Sync {
+    /// Whether the file is the one of this name still: neither removed nor replaced. A lock on
+    /// another one keeps nobody out.
+    fn is_under(&self, name: Name) -> io::Result<bool>;
+}

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
-use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name};
 
 /// Another disk, whose files are read whole into memory where they would be mapped.
 ///
@@ -59,8 +59,8 @@ impl Disk for PlainDisk {
         self.disk.sync_dir(dir)
     }
 
-    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
-        self.disk.lock(kind)
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        self.disk.lock(name, kind)
     }
 
     fn free_bytes(&self) -> io::Result<Option<u64>> {

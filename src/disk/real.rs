@@ -1,14 +1,15 @@
 //! The disk of the operating system.
 
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
+use super::regular::{self, Links, PRIVATE_MODE, directory_mode, irregular, mode_of};
+use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, flock};
 
 /// A store's directory in the file system.
 #[derive(Clone, Debug)]
@@ -16,12 +17,22 @@ pub struct RealDisk {
     root: PathBuf,
     /// What tables of document frequencies are called here, where one has a name of its own.
     table: Option<OsString>,
+    /// Permissions of files that are made where there are none yet to say it.
+    mode: u32,
 }
 
 impl RealDisk {
     /// The store in the directory `root`. Touches nothing: the directory need not exist.
     pub fn new(root: impl Into<PathBuf>) -> RealDisk {
-        RealDisk { root: root.into(), table: None }
+        RealDisk { root: root.into(), table: None, mode: PRIVATE_MODE }
+    }
+
+    /// With other permissions for what is made in a directory without a catalog: those of files, as
+    /// chmod(1) has them; directories may be entered as well by whoever may read them. Where there is
+    /// a catalog new files have the permissions of that.
+    #[must_use]
+    pub fn with_file_mode(self, mode: u32) -> RealDisk {
+        RealDisk { mode: PRIVATE_MODE | mode & 0o666, ..self }
     }
 
     /// The directory of a table of document frequencies with a name of its own: [`Name::Df`] of any
@@ -34,7 +45,49 @@ impl RealDisk {
     pub fn of_table(path: &Path) -> io::Result<RealDisk> {
         let file = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let root = parent(path).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(RealDisk { root: root.to_owned(), table: Some(file.to_owned()) })
+        Ok(RealDisk { table: Some(file.to_owned()), ..RealDisk::new(root) })
+    }
+
+    /// Permissions of the next file that is made: as those that are there have them.
+    pub(crate) fn file_mode(&self) -> u32 {
+        let like = if self.table.is_some() { Name::Df(0) } else { Name::Catalog };
+        mode_of(&self.path(like)).unwrap_or(self.mode)
+    }
+
+    /// The store that this directory lies in, if any: one with a catalog, or `other` without.
+    pub(crate) fn store_above(&self, other: &RealDisk) -> io::Result<Option<PathBuf>> {
+        let other = fs::canonicalize(&other.root).ok();
+        let is_store = |dir: &Path| has_catalog(dir) || other.as_deref() == Some(dir);
+        // What does not exist yet lies where the first does that is above it.
+        let root = std::path::absolute(&self.root)?;
+        let above = root.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
+        let above =
+            root.canonicalize().ok().and_then(|root| root.parent().map(Path::to_owned)).or(above);
+        let Some(above) = above else { return Ok(None) };
+        Ok(above.ancestors().find(|dir| is_store(dir)).map(Path::to_owned))
+    }
+
+    /// Whether a file has the name of one of a store, and lies where that would be.
+    pub(crate) fn is_of_a_store(&self, name: Name) -> bool {
+        let path = self.path(name);
+        let Some(entry) = path.file_name() else { return false };
+        let segments = self
+            .root
+            .canonicalize()
+            .is_ok_and(|root| root.ends_with("segments") && root.parent().is_some_and(has_catalog));
+        has_catalog(&self.root) && Name::parse(Dir::Root, entry).is_some()
+            || segments && Name::parse(Dir::Segments, entry).is_some()
+    }
+
+    /// Whether a symbolic link has the name of a file.
+    pub(crate) fn is_link(&self, name: Name) -> bool {
+        fs::symlink_metadata(self.path(name)).is_ok_and(|found| found.is_symlink())
+    }
+
+    /// A table that a user names to be read may have a link to it; nothing of a store has.
+    fn links(&self, access: Access) -> Links {
+        let read = self.table.is_some() && access == Access::Read;
+        if read { Links::Followed } else { Links::Refused }
     }
 
     fn dir(&self, dir: Dir) -> PathBuf {
@@ -63,6 +116,10 @@ impl RealDisk {
     }
 }
 
+fn has_catalog(dir: &Path) -> bool {
+    dir.join(Name::Catalog.file_name()).symlink_metadata().is_ok()
+}
+
 /// The directory that holds `path`; none above `/`.
 fn parent(path: &Path) -> Option<&Path> {
     match path.parent()? {
@@ -76,8 +133,9 @@ fn sync_path(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// Makes a directory and those above it that are missing, each durable in the one above.
-fn create_dir_durably(dir: &Path) -> io::Result<()> {
+/// Makes a directory with these permissions, if any are said, and those above it that are missing,
+/// each durable in the one above.
+fn create_dir_durably(dir: &Path, mode: Option<u32>) -> io::Result<()> {
     let Some(above) = parent(dir) else { return Ok(()) };
     if dir.is_dir() {
         // Whoever made it may have been killed before it was durable. Where we may not read the
@@ -88,13 +146,32 @@ fn create_dir_durably(dir: &Path) -> io::Result<()> {
         };
     }
     if !above.is_dir() {
-        create_dir_durably(above)?;
+        create_dir_durably(above, None)?;
     }
-    match fs::create_dir(dir) {
-        Err(e) if !(e.kind() == io::ErrorKind::AlreadyExists && dir.is_dir()) => return Err(e),
-        _ => {}
+    let mut builder = fs::DirBuilder::new();
+    if let Some(mode) = mode {
+        builder.mode(mode);
+    }
+    match builder.create(dir) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => {}
+        Err(e) => return Err(e),
+        Ok(()) => {
+            // Whatever the process masks.
+            let more = mode.filter(|mode| *mode != directory_mode(PRIVATE_MODE));
+            more.map_or(Ok(()), |mode| fs::set_permissions(dir, fs::Permissions::from_mode(mode)))?;
+        }
     }
     sync_path(above)
+}
+
+/// # Errors
+///
+/// `InvalidData` for a symbolic link.
+fn check_no_link(dir: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(dir) {
+        Ok(found) if found.is_symlink() => Err(irregular("a symbolic link")),
+        _ => Ok(()),
+    }
 }
 
 impl Disk for RealDisk {
@@ -103,26 +180,30 @@ impl Disk for RealDisk {
     }
 
     fn create_dirs(&self) -> io::Result<()> {
-        create_dir_durably(&self.root)?;
-        create_dir_durably(&self.dir(Dir::Segments))
+        let mode = Some(directory_mode(self.file_mode()));
+        create_dir_durably(&self.root, mode)?;
+        let segments = self.dir(Dir::Segments);
+        check_no_link(&segments)?;
+        create_dir_durably(&segments, mode)
     }
 
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
-        fs::read_dir(self.dir(dir))?.map(|entry| Ok(entry?.file_name())).collect()
+        let path = self.dir(dir);
+        // The store's own directory may be reached by a link; what is in it may not.
+        if dir == Dir::Segments {
+            check_no_link(&path)?;
+        }
+        fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
     fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
-        let mut options = File::options();
-        match access {
-            Access::Read => options.read(true),
-            Access::Write => options.read(true).write(true),
-            Access::Create => options.read(true).write(true).create(true).truncate(true),
-        };
-        Ok(Box::new(RealFile { file: options.open(self.path(name))? }))
+        let file = regular::open(&self.path(name), access, self.links(access), self.file_mode())?;
+        Ok(Box::new(RealFile { file }))
     }
 
     fn map(&self, name: Name) -> io::Result<Map> {
-        Map::of_file(&File::open(self.path(name))?)
+        let (access, mode) = (Access::Read, self.file_mode());
+        Map::of_file(&regular::open(&self.path(name), access, self.links(access), mode)?)
     }
 
     fn rename(&self, from: Name, to: Name) -> io::Result<()> {
@@ -137,35 +218,8 @@ impl Disk for RealDisk {
         sync_path(&self.dir(dir))
     }
 
-    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
-        let path = self.path(Name::Lock);
-        let process = std::process::id();
-        let (file, taken) = match kind {
-            Lock::Exclusive => {
-                let mut options = File::options();
-                options.read(true).write(true).create(true).truncate(false);
-                let file = options.open(path)?;
-                let taken = file.try_lock();
-                (file, taken)
-            }
-            Lock::Shared => {
-                let file = match File::open(path) {
-                    Ok(file) => file,
-                    // No writer ever came here, and a reader makes no file for one that may come.
-                    Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                        return Ok(Some(Box::new(RealLock { file: None, process })));
-                    }
-                    Err(e) => return Err(e),
-                };
-                let taken = file.try_lock_shared();
-                (file, taken)
-            }
-        };
-        match taken {
-            Ok(()) => Ok(Some(Box::new(RealLock { file: Some(file), process }))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) => Err(e),
-        }
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        flock::lock(self, name, kind)
     }
 
     fn free_bytes(&self) -> io::Result<Option<u64>> {
@@ -210,32 +264,10 @@ impl DiskFile for RealFile {
     }
 }
 
-/// The lock belongs to the open file, which a forked process has as well. So the process that took
-/// it lets go by saying so: to close its file would leave the lock to whoever was forked meanwhile,
-/// if only to start another program. A forked process only closes its own.
-#[derive(Debug)]
-struct RealLock {
-    file: Option<File>,
-    process: u32,
-}
-
-impl LockGuard for RealLock {}
-
-impl Drop for RealLock {
-    fn drop(&mut self) {
-        if let Some(file) = &self.file
-            && self.process == std::process::id()
-        {
-            // What fails here is made good by the end of the file.
-            let _ = file.unlock();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use crate::disk::{Holder, LockGuard};
 
     fn store() -> (tempfile::TempDir, RealDisk) {
         let dir = tempfile::tempdir().unwrap();
@@ -323,34 +355,46 @@ mod tests {
     }
 
     #[test]
-    fn creating_a_file_that_exists_empties_it() {
+    fn a_file_that_exists_is_not_created_and_stays_as_it_is() {
         let (_dir, disk) = store();
         disk.create_dirs().unwrap();
         disk.open(Name::CatalogNew, Access::Create).unwrap().write_at(0, b"old").unwrap();
-        assert_eq!(disk.open(Name::CatalogNew, Access::Create).unwrap().size().unwrap(), 0);
+        let again = disk.open(Name::CatalogNew, Access::Create).unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(disk.open(Name::CatalogNew, Access::Read).unwrap().size().unwrap(), 3);
+    }
+
+    fn locked(disk: &RealDisk, kind: Lock) -> Option<Box<dyn LockGuard>> {
+        match disk.lock(Name::Lock, kind).unwrap() {
+            Locked::Held(guard) => Some(guard),
+            Locked::Refused(holder) => {
+                assert!(matches!(holder, Holder::ThisProcess | Holder::Unknown), "{holder:?}");
+                None
+            }
+        }
     }
 
     #[test]
     fn a_second_writer_is_refused_until_the_first_lets_go() {
         let (_dir, disk) = store();
         disk.create_dirs().unwrap();
-        let first = disk.lock(Lock::Exclusive).unwrap().unwrap();
-        assert!(disk.lock(Lock::Exclusive).unwrap().is_none());
-        assert!(disk.lock(Lock::Shared).unwrap().is_none());
+        let first = locked(&disk, Lock::Exclusive).unwrap();
+        assert!(locked(&disk, Lock::Exclusive).is_none());
+        assert!(locked(&disk, Lock::Shared).is_none());
         drop(first);
-        assert!(disk.lock(Lock::Exclusive).unwrap().is_some());
+        assert!(locked(&disk, Lock::Exclusive).is_some());
     }
 
     #[test]
     fn readers_share_the_lock_and_keep_a_writer_out() {
         let (_dir, disk) = store();
         disk.create_dirs().unwrap();
-        drop(disk.lock(Lock::Exclusive).unwrap());
-        let first = disk.lock(Lock::Shared).unwrap().unwrap();
-        let second = disk.lock(Lock::Shared).unwrap().unwrap();
-        assert!(disk.lock(Lock::Exclusive).unwrap().is_none());
+        drop(locked(&disk, Lock::Exclusive));
+        let first = locked(&disk, Lock::Shared).unwrap();
+        let second = locked(&disk, Lock::Shared).unwrap();
+        assert!(locked(&disk, Lock::Exclusive).is_none());
         drop((first, second));
-        assert!(disk.lock(Lock::Exclusive).unwrap().is_some());
+        assert!(locked(&disk, Lock::Exclusive).is_some());
     }
 
     #[test]
@@ -358,7 +402,7 @@ mod tests {
         let (_dir, disk) = store();
         disk.create_dirs().unwrap();
         fs::set_permissions(&disk.root, fs::Permissions::from_mode(0o555)).unwrap();
-        assert!(disk.lock(Lock::Shared).unwrap().is_some());
+        assert!(locked(&disk, Lock::Shared).is_some());
         assert_eq!(disk.list(Dir::Root).unwrap(), ["segments"]);
         fs::set_permissions(&disk.root, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -367,11 +411,11 @@ mod tests {
     fn a_reader_of_a_read_only_directory_locks_what_is_there() {
         let (_dir, disk) = store();
         disk.create_dirs().unwrap();
-        drop(disk.lock(Lock::Exclusive).unwrap());
+        drop(locked(&disk, Lock::Exclusive));
         let lock = disk.path(Name::Lock);
         fs::set_permissions(&lock, fs::Permissions::from_mode(0o444)).unwrap();
         fs::set_permissions(&disk.root, fs::Permissions::from_mode(0o555)).unwrap();
-        assert!(disk.lock(Lock::Shared).unwrap().is_some());
+        assert!(locked(&disk, Lock::Shared).is_some());
         fs::set_permissions(&disk.root, fs::Permissions::from_mode(0o755)).unwrap();
     }
 }

@@ -132,7 +132,8 @@ impl Store {
     /// [`Error::Exists`], [`Error::NotAStore`] if the directory holds something else,
     /// [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        Self::create_on(Arc::new(RealDisk::new(path.as_ref())), options)
+        let disk = RealDisk::new(path.as_ref()).with_file_mode(options.file_mode);
+        Self::create_on(Arc::new(disk), options)
     }
 
     /// Opens the store, or makes it where there is none.
@@ -545,7 +546,7 @@ impl Handle {
             shared.let_go_at_close();
         }
         let closed = shared.catalog.close();
-        *shared.guard.lock() = None;
+        shared.catalog.unlock();
         flushed.and(closed)
     }
 }

@@ -7,7 +7,6 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use super::commit::{Commits, Pending};
 use super::epochs;
@@ -18,15 +17,13 @@ use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::stamps::Stamps;
 use super::view::{LiveSegment, View};
-use crate::catalog::{Blob, Catalog, Contents, Journal, Manifest, Settings};
-use crate::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Name, PlainDisk};
+use crate::catalog::mark::{self, Begun};
+use crate::catalog::{Blob, Catalog, Contents, Journal, Locks, Manifest, Settings};
+use crate::disk::{Access, Dir, Disk, DiskFile, Lock, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, RwLock, thread};
-
-/// How long a lock is waited for: a reader holds it while it opens a store that nobody writes.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Makes a store: whole, or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
@@ -41,60 +38,68 @@ pub(super) fn begin(
     epochs: Vec<EpochInfo>,
 ) -> Result<Shared> {
     check_options(&options)?;
-    let guard = make(disk, epochs, true)?;
-    open_locked(Arc::clone(disk), options, guard, true).inspect_err(|_| unmake(disk))
+    let locks = make(disk, epochs, true)?;
+    open_locked(Arc::clone(disk), options, locks, true).inspect_err(|_| unmake(disk))
 }
 
 /// Makes a store. The lock is held since it is there.
-fn make(
-    disk: &Arc<dyn Disk>,
-    epochs: Vec<EpochInfo>,
-    unfinished: bool,
-) -> Result<Box<dyn LockGuard>> {
+fn make(disk: &Arc<dyn Disk>, epochs: Vec<EpochInfo>, unfinished: bool) -> Result<Locks> {
     // Looked at before anything is made: a directory of somebody else's stays as it is.
     require_empty(disk)?;
     disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
-    let guard = lock(disk, Lock::Exclusive)?;
+    let mut locks = Locks::take(&**disk, Lock::Exclusive)?;
     require_empty(disk)?;
     never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
     // The lock is ours, and nothing else was there: whatever is there now may be taken away.
-    Catalog::create(disk, epochs, unfinished).inspect_err(|_| unmake(disk))?;
-    Ok(guard)
+    let catalog = Catalog::create(disk, epochs, unfinished).inspect_err(|_| unmake(disk))?;
+    locks.follow(catalog);
+    Ok(locks)
 }
 
 /// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
+///
+/// That is known by `LOCK`, which is made before anything else and bears our mark then. Without it
+/// there is nothing but a `LOCK` that says nothing yet: whatever else has one of our names is
+/// somebody else's, and stays as it is.
 pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     if never_finished(disk).is_some() {
         return Ok(());
     }
+    let location = disk.location();
     let mut entries = Vec::new();
     for dir in [Dir::Root, Dir::Segments] {
         match disk.list(dir) {
             Ok(listed) => entries.extend(listed.into_iter().map(|entry| (dir, entry))),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => return Err(Error::io("list", disk.location(), e)),
+            Err(e) => return Err(Error::io("list", location, e)),
         }
     }
-    let location = disk.location();
+    let names: Vec<_> = entries.iter().map(|(dir, entry)| Name::parse(*dir, entry)).collect();
+    let has = |name| names.contains(&Some(name));
     // A catalog decides, wherever the file system lists it among the others.
-    if entries.iter().any(|(dir, entry)| Name::parse(*dir, entry) == Some(Name::Catalog)) {
+    if has(Name::Catalog) {
         return Err(Error::Exists { location });
     }
-    for (dir, entry) in entries {
-        let why = match Name::parse(dir, &entry) {
-            Some(Name::Segment(_) | Name::Snapshot) => {
-                "it holds segments or a list of them, and the catalog that names them is missing; \
-                 restore catalog.redb from a copy"
-                    .to_owned()
-            }
-            Some(_) => continue,
-            None if entry == "segments" => continue,
-            None => format!(
-                "it holds something else, {}; name a new or an empty directory",
-                entry.display().to_string().escape_debug()
-            ),
+    let begun = if has(Name::Lock) { mark::look(&**disk)? } else { Begun::Blank };
+    if names.iter().any(|name| matches!(name, Some(Name::Segment(_) | Name::Snapshot))) {
+        let why = "it holds segments or a list of them, and the catalog that names them is missing; \
+                   restore catalog.redb from a copy";
+        return Err(Error::NotAStore { location, why: why.to_owned() });
+    }
+    for ((_, entry), name) in entries.iter().zip(&names) {
+        let foreign = match name {
+            Some(Name::Lock) => begun == Begun::Foreign,
+            Some(_) => begun != Begun::Ours,
+            None => entry != "segments",
         };
-        return Err(Error::NotAStore { location, why });
+        if foreign {
+            let entry = entry.display().to_string();
+            let why = format!(
+                "it holds something else, {}; name a new or an empty directory",
+                entry.escape_debug()
+            );
+            return Err(Error::NotAStore { location, why });
+        }
     }
     Ok(())
 }
@@ -148,19 +153,19 @@ pub(super) fn unmake(disk: &Arc<dyn Disk>) {
 pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     check_options(&options)?;
     require_store(&disk)?;
-    let guard = lock(&disk, Lock::Exclusive)?;
-    open_locked(disk, options, guard, false)
+    let locks = Locks::take(&*disk, Lock::Exclusive)?;
+    open_locked(disk, options, locks, false)
 }
 
 /// Opens a store that is locked; `unfinished` says whether it is one only when it is finished.
 fn open_locked(
     disk: Arc<dyn Disk>,
     options: Options,
-    guard: Box<dyn LockGuard>,
+    locks: Locks,
     unfinished: bool,
 ) -> Result<Shared> {
     let disk = if options.plain_reads { Arc::new(PlainDisk::new(disk)) } else { disk };
-    let (catalog, contents) = Catalog::open(&disk)?;
+    let (catalog, contents) = Catalog::open(&disk, locks)?;
     if !unfinished {
         require_finished(&disk, &contents)?;
     }
@@ -170,7 +175,6 @@ fn open_locked(
         disk,
         options,
         catalog,
-        guard: Mutex::new(Some(guard)),
         registering: Mutex::new(()),
         view: RwLock::new(Arc::new(view)),
         visible: AtomicU64::new(last),
@@ -277,19 +281,6 @@ pub(super) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
             Ok(())
         }
         required => required,
-    }
-}
-
-pub(super) fn lock(disk: &Arc<dyn Disk>, kind: Lock) -> Result<Box<dyn LockGuard>> {
-    let since = Instant::now();
-    loop {
-        match disk.lock(kind).map_err(|e| Error::io("lock", Name::Lock, e))? {
-            Some(guard) => return Ok(guard),
-            None if since.elapsed() > LOCK_WAIT => {
-                return Err(Error::Locked { location: disk.location() });
-            }
-            None => thread::sleep(Duration::from_millis(10)),
-        }
     }
 }
 

@@ -35,6 +35,11 @@ pub struct Options {
     pub background: bool,
     /// The name of the epoch that a new store begins with. Default: this version's own recipe.
     pub epoch: String,
+    /// Permissions of the files of a new store, as chmod(1) has them: directories may be entered as
+    /// well by whoever may read them. Default: `0o600`, nobody else reads which pages were crawled.
+    /// `0o640` lets the group use a [`Reader`](super::Reader). An existing store has those of its
+    /// `catalog.redb`, also for new files. Other disks than a directory have none.
+    pub file_mode: u32,
     /// Visits after which another epoch is [advised](crate::Stats::epoch_due). Default: 1,000,000.
     pub epoch_visits: u64,
     /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which
@@ -73,6 +78,7 @@ impl Default for Options {
             merge_fanout: 8,
             background: true,
             epoch: crate::fingerprint::RECIPE.to_owned(),
+            file_mode: 0o600,
             epoch_visits: 1_000_000,
             near_distance: 3,
             fingerprint_bytes: 48,

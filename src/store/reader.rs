@@ -9,8 +9,8 @@ use super::answer::Stats;
 use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View};
-use crate::catalog::{Catalog, Manifest, mark};
-use crate::disk::{Disk, Lock, LockGuard, Name, RealDisk};
+use crate::catalog::{Catalog, Locks, Manifest, mark};
+use crate::disk::{Disk, Lock, RealDisk};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
@@ -146,7 +146,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
     let open = before.map_or(&[][..], |view| &view.segments);
     let show = |manifest: &Manifest| show(disk, manifest, open);
     match sight(disk, show)? {
-        Sight::Alone(_guard) => {
+        Sight::Alone(_locks) => {
             let contents = Catalog::read_on(&**disk)?;
             open::require_finished(disk, &contents)?;
             let (view, sequence) = view_of(disk, &contents, open)?;
@@ -159,7 +159,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
 /// How a reader finds a store.
 pub(super) enum Sight<T> {
     /// No writer is at work, and none will be while this lock is held.
-    Alone(Box<dyn LockGuard>),
+    Alone(Locks),
     /// A writer is at work; when it wrote what it shows, and what was taken of that.
     Beside { written: SystemTime, taken: T },
 }
@@ -176,10 +176,10 @@ pub(super) fn sight<T>(
     let since = Instant::now();
     let mut before: Option<Manifest> = None;
     loop {
-        let guard = disk.lock(Lock::Shared).map_err(|e| Error::io("lock", Name::Lock, e))?;
-        if let Some(guard) = guard {
-            return Ok(Sight::Alone(guard));
-        }
+        let holder = match Locks::try_take(&**disk, Lock::Shared)? {
+            Ok(locks) => return Ok(Sight::Alone(locks)),
+            Err(holder) => holder,
+        };
         if let Some(manifest) = Manifest::read(&**disk)? {
             match take(&manifest) {
                 Ok(taken) => return Ok(Sight::Beside { written: manifest.written, taken }),
@@ -191,7 +191,7 @@ pub(super) fn sight<T>(
             }
         }
         if since.elapsed() > PATIENCE {
-            return Err(Error::Locked { location: disk.location() });
+            return Err(Error::Locked { location: disk.location(), holder });
         }
         thread::sleep(PAUSE);
     }

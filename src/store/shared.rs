@@ -10,7 +10,7 @@ use super::snapshot::Snapshot;
 use super::stamps::Stamps;
 use super::view::View;
 use crate::catalog::Catalog;
-use crate::disk::{Disk, LockGuard};
+use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, RwLock};
@@ -21,8 +21,6 @@ pub(super) struct Shared {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) options: Options,
     pub(super) catalog: Catalog,
-    /// Held until the store is closed.
-    pub(super) guard: Mutex<Option<Box<dyn LockGuard>>>,
     /// Taken while an epoch is registered, or ended.
     pub(super) registering: Mutex<()>,
     pub(super) view: RwLock<Arc<View>>,

@@ -207,11 +207,15 @@ fn whoever_makes_the_same_table_at_the_same_time_disturbs_nobody() {
         assert!(ids.contains(&Table::open(&table).unwrap().id()));
     }
     // One of its own inputs.
-    place.done(&["df", "build", &one, "--out", &bystanders[0]]);
-    place.done(&["df", "freeze", &bystanders[0], "--least", "1", "--out", &table]);
+    let input = place.file("crawl.df.01.tmp");
+    place.done(&["df", "build", &one, "--out", &input]);
+    place.done(&["df", "freeze", &input, "--least", "1", "--out", &table]);
     assert_eq!(Table::open(&table).unwrap().id(), ids[0]);
-    assert_eq!(std::fs::read_to_string(&bystanders[1]).unwrap(), "mine");
-    assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 5, "something is left");
+    for bystander in &bystanders {
+        assert_eq!(place.run(&["df", "build", &one, "--out", bystander]).code, 5);
+        assert_eq!(std::fs::read_to_string(bystander).unwrap(), "mine");
+    }
+    assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 6, "something is left");
 }
 
 #[test]
@@ -230,7 +234,7 @@ fn what_makes_no_sense_is_refused_before_it_is_begun() {
         (&["compare", &table, &table, &documents, "--recipe", "default"], 2, "does not weigh by"),
         (&["compare", &table, &table, &nothing], 2, "there is no text"),
         (&["freeze", &table, &table, "--out", &pairs], 2, "there twice"),
-        (&["build", "-", "--out", &folder], 5, "folder: is a directory"),
+        (&["build", "-", "--out", &folder], 5, "folder is not replaced"),
         (&["show", &table, "!"], 2, "has no feature"),
     ] {
         let ran = place.run_with_input(&[&["df"], args].concat(), "");

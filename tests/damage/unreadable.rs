@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name, SimDisk};
+use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, SimDisk};
 use simkeep::{RepairOptions, VerifyOptions, repair_on, verify_on};
 
 use crate::check::each;
@@ -54,8 +54,8 @@ impl Disk for BadDisk {
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         self.disk.sync_dir(dir)
     }
-    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
-        self.disk.lock(kind)
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        self.disk.lock(name, kind)
     }
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()

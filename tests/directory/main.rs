@@ -4,4 +4,6 @@
 #![cfg(test)]
 #![cfg(unix)]
 
+mod foreign;
+mod modes;
 mod opening;

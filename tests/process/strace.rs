@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name, RealDisk};
+use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
 use simkeep::{LoadOptions, Observation, Options, Scope, Store};
 
 use super::child::Child;
@@ -84,8 +84,8 @@ impl Disk for MarkedDisk {
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         self.marks.around(format!("sync {}", directory(dir)), || self.disk.sync_dir(dir))
     }
-    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
-        self.marks.around(format!("lock {}", Name::Lock), || self.disk.lock(kind))
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        self.marks.around(format!("lock {name}"), || self.disk.lock(name, kind))
     }
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()
@@ -297,7 +297,7 @@ impl<'a> Thread<'a> {
 impl Operation {
     /// Whether a call belongs to this.
     fn explains(&self, call: &str, arguments: &str, files: &[&str]) -> bool {
-        let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"];
+        let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_TRUNC", "O_APPEND"];
         let flags: Vec<&str> = writes.into_iter().filter(|flag| arguments.contains(flag)).collect();
         let opens = call == "openat";
         if self.kind == "create_dirs" {
@@ -308,14 +308,18 @@ impl Operation {
         if self.kind == "rename" {
             return self.is_done_by(call) && files == [&*self.file, &*self.more];
         }
+        // No link is followed, and no pipe waited for.
+        let itself = opens && ["O_NOFOLLOW", "O_NONBLOCK"].iter().all(|f| arguments.contains(f));
+        let made = flags == ["O_RDWR", "O_CREAT", "O_EXCL"];
         files == [&*self.file]
             && match &*self.kind {
-                "Read" | "list" => opens && flags.is_empty(),
-                "Write" => opens && flags == ["O_RDWR"],
-                "Create" => opens && flags == ["O_RDWR", "O_CREAT", "O_TRUNC"],
-                "lock" => opens && flags == ["O_RDWR", "O_CREAT"],
+                "list" => opens && flags.is_empty(),
+                "Read" => itself && flags.is_empty(),
+                "Write" => itself && flags == ["O_RDWR"],
+                "Create" => itself && made,
+                "lock" => itself && (made || flags == ["O_RDWR"]),
                 "map" => {
-                    opens && flags.is_empty()
+                    itself && flags.is_empty()
                         || call == "mmap" && arguments.contains(", PROT_READ, ")
                 }
                 "sync" => opens && flags.is_empty() || self.is_done_by(call),
@@ -345,8 +349,8 @@ impl Operation {
             "write" => more.parse() == Ok(*bytes),
             // The store's own, and `segments`, unless they are there.
             "create_dirs" => *calls <= 2,
-            // An empty file is not mapped.
-            "map" => *calls <= 1,
+            // An empty file is not mapped, and what is not there not locked.
+            "map" | "lock" => *calls <= 1,
             _ => *calls == 1,
         };
         assert!(done, "{kind} {file} {more}: {calls} calls, {bytes} bytes");

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name, OpKind};
+use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, OpKind};
 
 type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
 
@@ -65,9 +65,9 @@ impl Disk for HookDisk {
         (self.hook)(OpKind::SyncDir(dir), None);
         self.disk.sync_dir(dir)
     }
-    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
-        (self.hook)(OpKind::Lock, None);
-        self.disk.lock(kind)
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        (self.hook)(OpKind::Lock, Some(name));
+        self.disk.lock(name, kind)
     }
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()

@@ -116,27 +116,58 @@ impl fmt::Debug for SimFile {
     }
 }
 
-/// The lock, held.
+/// Who has a file locked.
+#[derive(Debug, Default)]
+pub(super) struct Holders {
+    writer: bool,
+    readers: usize,
+}
+
+impl Holders {
+    /// Takes a lock, if nobody is in the way.
+    pub(super) fn take(&mut self, kind: Lock) -> bool {
+        let free = !self.writer && (kind == Lock::Shared || self.readers == 0);
+        match kind {
+            Lock::Exclusive => self.writer |= free,
+            Lock::Shared => self.readers += usize::from(free),
+        }
+        free
+    }
+
+    fn let_go(&mut self, kind: Lock) {
+        match kind {
+            Lock::Exclusive => self.writer = false,
+            Lock::Shared => self.readers = self.readers.saturating_sub(1),
+        }
+    }
+}
+
+/// A lock, held: of no file where there was none.
 pub(super) struct SimLock {
     state: Arc<Mutex<State>>,
+    inode: Option<u64>,
     kind: Lock,
 }
 
 impl SimLock {
     /// The caller has noted in the state that it is held.
-    pub(super) fn new(state: Arc<Mutex<State>>, kind: Lock) -> SimLock {
-        SimLock { state, kind }
+    pub(super) fn new(state: Arc<Mutex<State>>, inode: Option<u64>, kind: Lock) -> SimLock {
+        SimLock { state, inode, kind }
     }
 }
 
-impl LockGuard for SimLock {}
+impl LockGuard for SimLock {
+    fn is_under(&self, name: Name) -> io::Result<bool> {
+        let found = self.state.lock().find(name).ok();
+        Ok(self.inode.is_none() || found == self.inode)
+    }
+}
 
 impl Drop for SimLock {
     fn drop(&mut self) {
         let mut state = self.state.lock();
-        match self.kind {
-            Lock::Exclusive => state.writer = false,
-            Lock::Shared => state.readers = state.readers.saturating_sub(1),
+        if let Some(holders) = self.inode.and_then(|inode| state.locks.get_mut(&inode)) {
+            holders.let_go(self.kind);
         }
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Access, Dir, Disk, DiskFile, Lock, LockGuard, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, Holder, Lock, Locked, Map, Name};
 
 mod crash;
 mod directory;
@@ -33,7 +33,7 @@ pub use fault::{Fault, Op, OpKind, Strikes};
 use crash::Fill;
 use directory::{Directory, EntryChange};
 use fault::Monitor;
-use handle::{SimFile, SimLock};
+use handle::{Holders, SimFile, SimLock};
 use inode::Inode;
 
 /// A simulated disk with one store's directory, empty or not. A clone is the same disk.
@@ -52,8 +52,8 @@ struct State {
     next_inode: u64,
     root: Directory,
     segments: Directory,
-    writer: bool,
-    readers: usize,
+    /// Who holds which file.
+    locks: BTreeMap<u64, Holders>,
     /// Decides the order in which names are listed, and is another number for each list.
     order: u64,
     /// Another number for each that was drawn.
@@ -86,11 +86,8 @@ impl State {
         self.inodes.get_mut(&inode).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// The file of a name, made if it is not there.
-    fn find_or_create(&mut self, name: Name) -> u64 {
-        if let Ok(inode) = self.find(name) {
-            return inode;
-        }
+    /// A new file of this name, which nothing has.
+    fn create(&mut self, name: Name) -> u64 {
         let inode = self.next_inode;
         self.next_inode += 1;
         self.inodes.insert(inode, Inode::default());
@@ -405,13 +402,12 @@ impl Disk for SimDisk {
         state.monitor.enter(OpKind::Open(access), Some(name), 0, 0)?;
         let id = match access {
             Access::Read | Access::Write => state.find(name)?,
-            Access::Create => state.find_or_create(name),
+            Access::Create if state.find(name).is_ok() => {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            Access::Create => state.create(name),
         };
-        let inode = state.inode(id)?;
-        if access == Access::Create {
-            inode.set_len(0);
-        }
-        inode.handles += 1;
+        state.inode(id)?.handles += 1;
         let writable = access != Access::Read;
         Ok(Box::new(SimFile::new(Arc::clone(&self.state), id, name, writable)))
     }
@@ -455,24 +451,20 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    fn lock(&self, kind: Lock) -> io::Result<Option<Box<dyn LockGuard>>> {
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
         let mut state = self.state.lock();
-        state.monitor.enter(OpKind::Lock, Some(Name::Lock), 0, 0)?;
-        let taken = match kind {
-            Lock::Exclusive => {
-                state.find_or_create(Name::Lock);
-                let free = !state.writer && state.readers == 0;
-                state.writer |= free;
-                free
-            }
-            Lock::Shared => {
-                state.readers += usize::from(!state.writer);
-                !state.writer
-            }
+        state.monitor.enter(OpKind::Lock, Some(name), 0, 0)?;
+        let inode = match state.find(name) {
+            Ok(inode) => Some(inode),
+            Err(_) if (name, kind) == (Name::Lock, Lock::Exclusive) => Some(state.create(name)),
+            Err(_) => None,
         };
-        Ok(taken.then(|| -> Box<dyn LockGuard> {
-            Box::new(SimLock::new(Arc::clone(&self.state), kind))
-        }))
+        if let Some(inode) = inode
+            && !state.locks.entry(inode).or_default().take(kind)
+        {
+            return Ok(Locked::Refused(Holder::ThisProcess));
+        }
+        Ok(Locked::Held(Box::new(SimLock::new(Arc::clone(&self.state), inode, kind))))
     }
 
     fn free_bytes(&self) -> io::Result<Option<u64>> {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::disk::LockGuard;
 use std::collections::BTreeSet;
 
 const SEEDS: u64 = 400;
@@ -15,6 +16,13 @@ pub(super) fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % n
+    }
+}
+
+fn locked(disk: &SimDisk, kind: Lock) -> Option<Box<dyn LockGuard>> {
+    match disk.lock(Name::Lock, kind).unwrap() {
+        Locked::Held(guard) => Some(guard),
+        Locked::Refused(_) => None,
     }
 }
 
@@ -228,10 +236,10 @@ fn a_killed_process_loses_nothing_and_makes_nothing_durable() {
 #[test]
 fn a_crashed_disk_is_another_disk_and_nobody_holds_its_lock() {
     let disk = with_file(b"data");
-    let _lock = disk.lock(Lock::Exclusive).unwrap().unwrap();
+    let _lock = locked(&disk, Lock::Exclusive).unwrap();
     disk.fail_from(1, io::ErrorKind::Other);
     let crashed = disk.crash(&mut choice(1));
-    assert!(crashed.lock(Lock::Exclusive).unwrap().is_some());
+    assert!(locked(&crashed, Lock::Exclusive).is_some());
     write(&crashed, A, 0, b"DATA").sync().unwrap();
     assert_eq!(file(&disk, A), Some(b"data".to_vec()));
     assert_eq!(states(&crashed, A), BTreeSet::from([Some(b"DATA".to_vec())]));
@@ -265,14 +273,14 @@ fn an_open_file_and_a_map_outlive_their_name() {
 #[test]
 fn the_lock_excludes_as_on_a_real_disk() {
     let disk = SimDisk::new();
-    let writer = disk.lock(Lock::Exclusive).unwrap().unwrap();
-    assert!(disk.lock(Lock::Exclusive).unwrap().is_none());
-    assert!(disk.lock(Lock::Shared).unwrap().is_none());
+    let writer = locked(&disk, Lock::Exclusive).unwrap();
+    assert!(locked(&disk, Lock::Exclusive).is_none());
+    assert!(locked(&disk, Lock::Shared).is_none());
     drop(writer);
-    let readers = [disk.lock(Lock::Shared).unwrap(), disk.lock(Lock::Shared).unwrap()];
-    assert!(disk.lock(Lock::Exclusive).unwrap().is_none());
+    let readers = [locked(&disk, Lock::Shared), locked(&disk, Lock::Shared)];
+    assert!(locked(&disk, Lock::Exclusive).is_none());
     drop(readers);
-    assert!(disk.lock(Lock::Exclusive).unwrap().is_some());
+    assert!(locked(&disk, Lock::Exclusive).is_some());
     assert_eq!(file(&disk, Name::Lock), Some(vec![]));
 }
 

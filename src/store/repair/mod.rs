@@ -22,6 +22,7 @@ use super::load::LoadOptions;
 use super::open;
 use super::options::Options;
 use super::verify::Pace;
+use crate::catalog::Locks;
 use crate::disk::{Disk, Lock, Name, RealDisk};
 use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
@@ -65,7 +66,7 @@ const FLAWS_MAX: usize = 1000;
 /// # Errors
 ///
 /// [`Error::Doubtful`] if it cannot be told what was forgotten; [`Error::Exists`] and
-/// [`Error::NotAStore`] if the new place is not empty, or there is nothing to repair;
+/// [`Error::NotAStore`] if the new place is not empty or lies in a store, or there is nothing to repair;
 /// [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of them there
 /// is no new store. What a repair leaves that was killed is [`Error::Unfinished`] to whoever opens it,
 /// and the next repair begins anew in its place.
@@ -74,7 +75,14 @@ pub fn repair(
     to: impl AsRef<Path>,
     options: RepairOptions<'_>,
 ) -> Result<Repaired> {
-    repair_on(Arc::new(RealDisk::new(from.as_ref())), Arc::new(RealDisk::new(to.as_ref())), options)
+    let (from, to) = (RealDisk::new(from.as_ref()), RealDisk::new(to.as_ref()));
+    let to = to.with_file_mode(from.file_mode());
+    let above = to.store_above(&from).map_err(|e| Error::io("look at", to.location(), e))?;
+    if let Some(store) = above {
+        let why = format!("it lies in the store {}; name a directory elsewhere", store.display());
+        return Err(Error::NotAStore { location: to.location(), why });
+    }
+    repair_on(Arc::new(from), Arc::new(to), options)
 }
 
 /// [`repair`] on any disks.
@@ -90,7 +98,11 @@ pub fn repair_on(
     let RepairOptions { keep_forgotten, memory_bytes, watch } = options;
     open::require_some_store(&from)?;
     open::require_empty(&to)?;
-    let _guard = open::lock(&from, Lock::Shared)?;
+    let _locks = match Locks::take(&*from, Lock::Shared) {
+        // Nobody can have locked that either.
+        Err(e) if e.is_irregular() => None,
+        locks => Some(locks?),
+    };
     let found = find::find(&from)?;
     let mut pace = Pace::new(None, watch);
     pace.of = 2 * found.components.iter().map(bytes_of).sum::<u64>();

@@ -1,0 +1,153 @@
+//! The locks of the operating system on files, and who holds them.
+//!
+//! A lock belongs to the open file, which a forked process has as well. So the process that took it
+//! lets go by saying so: to close its file would leave the lock to whoever was forked meanwhile, if
+//! only to start another program. A forked process only closes its own.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+use parking_lot::{Mutex, MutexGuard};
+
+use super::regular::{self, Links};
+use super::{Access, Holder, Lock, LockGuard, Locked, Name, RealDisk};
+
+/// Which file it is, whatever leads to it: device and inode.
+type FileId = (u64, u64);
+
+/// What this process holds exclusively: for messages only. A forked process has a copy, which may be
+/// locked for good, so nobody waits for it; and entries of its parent, which have that one's number.
+static HELD: Mutex<Vec<(FileId, u32)>> = Mutex::new(Vec::new());
+
+/// How often the list is tried: nobody holds it longer than it takes to change an entry.
+const ATTEMPTS: u32 = 10_000;
+
+fn held() -> Option<MutexGuard<'static, Vec<(FileId, u32)>>> {
+    (0..ATTEMPTS).find_map(|_| {
+        let held = HELD.try_lock();
+        if held.is_none() {
+            std::thread::yield_now();
+        }
+        held
+    })
+}
+
+fn id_of(metadata: &std::fs::Metadata) -> FileId {
+    (metadata.dev(), metadata.ino())
+}
+
+/// A held lock. `None` of a file that is not there, and that nobody makes.
+#[derive(Debug)]
+struct RealLock {
+    disk: RealDisk,
+    file: Option<(File, FileId)>,
+    process: u32,
+}
+
+impl LockGuard for RealLock {
+    fn is_under(&self, name: Name) -> io::Result<bool> {
+        let Some((_, id)) = &self.file else { return Ok(true) };
+        match std::fs::symlink_metadata(self.disk.path(name)) {
+            Ok(found) => Ok(id_of(&found) == *id),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+impl Drop for RealLock {
+    fn drop(&mut self) {
+        if let Some((file, id)) = &self.file
+            && self.process == std::process::id()
+        {
+            if let Some(mut held) = held() {
+                held.retain(|entry| *entry != (*id, self.process));
+            }
+            // What fails here is made good by the end of the file.
+            let _ = file.unlock();
+        }
+    }
+}
+
+/// Locks a file of a disk. For an exclusive lock [`Name::Lock`] is made if it is not there; of
+/// another file that is not there anybody may have any lock.
+pub(super) fn lock(disk: &RealDisk, name: Name, kind: Lock) -> io::Result<Locked> {
+    let process = std::process::id();
+    loop {
+        let file = match open(disk, name, kind) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let guard = RealLock { disk: disk.clone(), file: None, process };
+                return Ok(Locked::Held(Box::new(guard)));
+            }
+            Err(e) => return Err(e),
+        };
+        let id = id_of(&file.metadata()?);
+        let taken = match kind {
+            Lock::Exclusive => file.try_lock(),
+            Lock::Shared => file.try_lock_shared(),
+        };
+        match taken {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(Locked::Refused(holder(id, process))),
+            Err(TryLockError::Error(e)) => return Err(e),
+        }
+        let guard = RealLock { disk: disk.clone(), file: Some((file, id)), process };
+        // Replaced before it was locked: the lock on what is gone keeps nobody out.
+        if !guard.is_under(name)? {
+            continue;
+        }
+        if kind == Lock::Exclusive
+            && let Some(mut held) = held()
+        {
+            held.push((id, process));
+        }
+        return Ok(Locked::Held(Box::new(guard)));
+    }
+}
+
+fn open(disk: &RealDisk, name: Name, kind: Lock) -> io::Result<File> {
+    let path = disk.path(name);
+    let open = |access| regular::open(&path, access, Links::Refused, disk.file_mode());
+    loop {
+        let opened = match kind {
+            Lock::Shared => open(Access::Read),
+            Lock::Exclusive => open(Access::Write),
+        };
+        match opened {
+            Err(e)
+                if e.kind() == io::ErrorKind::NotFound
+                    && (name, kind) == (Name::Lock, Lock::Exclusive) => {}
+            opened => return opened,
+        }
+        match open(Access::Create) {
+            // Somebody else was quicker.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made,
+        }
+    }
+}
+
+/// Who has the exclusive lock on a file, as far as the system says.
+fn holder(id: FileId, process: u32) -> Holder {
+    if held().is_some_and(|held| held.contains(&(id, process))) {
+        return Holder::ThisProcess;
+    }
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let (device, inode) = id;
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    // Linux, proc_locks(5): `1: FLOCK  ADVISORY  WRITE 1637 fe:00:1184 0 EOF`
+    let file = format!("{major:02x}:{minor:02x}:{inode}");
+    let writer = locks.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let kinds = [words.next()?, words.next()?, words.next()?];
+        let (process, locked) = (words.next()?, words.next()?);
+        (kinds == ["FLOCK", "ADVISORY", "WRITE"] && locked == file).then_some(process)
+    });
+    // It has none here if it is of another namespace.
+    match writer.and_then(|process| process.parse().ok()) {
+        Some(process) if process > 0 => Holder::Process(process),
+        _ => Holder::Unknown,
+    }
+}

@@ -1,0 +1,146 @@
+//! Opening files that are what they should be: regular ones, under their own names.
+//!
+//! A directory may have been prepared by somebody else. So nothing is followed that is a symbolic
+//! link, nothing that exists is taken for a file that is made, and nothing is waited for: to open a
+//! pipe would be to wait for its other end.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::Access;
+
+/// What others may not do with a new file, unless it is said otherwise: anything.
+pub(super) const PRIVATE_MODE: u32 = 0o600;
+
+/// Whether the last part of a path may be a symbolic link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    Refused,
+    Followed,
+}
+
+/// Opens a regular file. One that is made has these permissions, whatever the process masks.
+///
+/// # Errors
+///
+/// `InvalidData` for what is no regular file, `AlreadyExists` where one was to be made; else what the
+/// system says.
+pub(super) fn open(path: &Path, access: Access, links: Links, mode: u32) -> io::Result<File> {
+    let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    if links == Links::Refused {
+        flags |= OFlags::NOFOLLOW;
+    }
+    let mut options = File::options();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    match access {
+        Access::Read => {}
+        Access::Write => {
+            options.write(true);
+        }
+        Access::Create => {
+            options.write(true).create_new(true).mode(mode);
+        }
+    }
+    let file = match options.open(path) {
+        Err(e) if e.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            return Err(irregular("a symbolic link"));
+        }
+        // A device that is not there, or a socket.
+        Err(e) if e.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+            return Err(irregular("a socket or a device"));
+        }
+        Err(e) if e.kind() == ErrorKind::IsADirectory => return Err(irregular("a directory")),
+        opened => opened?,
+    };
+    let kind = file.metadata()?.file_type();
+    if !kind.is_file() {
+        return Err(irregular(match kind {
+            kind if kind.is_dir() => "a directory",
+            kind if kind.is_fifo() => "a pipe",
+            _ => "a device",
+        }));
+    }
+    if access == Access::Create && mode != PRIVATE_MODE {
+        file.set_permissions(Permissions::from_mode(mode))?;
+    }
+    Ok(file)
+}
+
+/// What stands in the place of a regular file, or of a directory that is none.
+pub(super) fn irregular(what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("it is no regular file but {what}"))
+}
+
+/// The permissions of a directory for files that have these: whoever may read them may enter it.
+pub(super) fn directory_mode(mode: u32) -> u32 {
+    mode | (mode & 0o444) >> 2
+}
+
+/// The permissions of an existing file that another one is to have; none if there is no such file.
+pub(super) fn mode_of(path: &Path) -> Option<u32> {
+    let found = fs::symlink_metadata(path).ok().filter(|found| found.is_file())?;
+    Some(PRIVATE_MODE | found.permissions().mode() & 0o666)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(path: &Path, access: Access) -> String {
+        let error = open(path, access, Links::Refused, PRIVATE_MODE).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData, "{error}");
+        error.to_string()
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_and_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "x").unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("none"), at("dangling")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap();
+        assert!(made.success());
+        for access in [Access::Read, Access::Write] {
+            assert!(refused(&at("link"), access).contains("a symbolic link"));
+            assert!(refused(&at("dangling"), access).contains("a symbolic link"));
+            assert!(refused(&at("pipe"), access).contains("a pipe"));
+            assert!(refused(&at("socket"), access).contains("a socket"));
+            assert!(refused(&at("folder"), access).contains("a directory"));
+            assert!(refused(Path::new("/dev/null"), access).contains("a device"));
+        }
+        open(&at("link"), Access::Read, Links::Followed, PRIVATE_MODE).unwrap();
+    }
+
+    #[test]
+    fn what_is_there_is_not_taken_for_a_file_that_is_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "x").unwrap();
+        std::os::unix::fs::symlink(at("none"), at("dangling")).unwrap();
+        for name in ["file", "dangling"] {
+            let error = open(&at(name), Access::Create, Links::Refused, PRIVATE_MODE).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AlreadyExists, "{name}");
+        }
+        assert_eq!(fs::read(at("file")).unwrap(), b"x");
+        assert!(!at("none").exists());
+    }
+
+    #[test]
+    fn new_files_have_the_permissions_that_they_are_to_have() {
+        let dir = tempfile::tempdir().unwrap();
+        for mode in [0o600, 0o640, 0o664, 0o666] {
+            let path = dir.path().join(format!("{mode:o}"));
+            open(&path, Access::Create, Links::Refused, mode).unwrap();
+            assert_eq!(mode_of(&path), Some(mode));
+        }
+        assert_eq!([0o600, 0o640, 0o664].map(directory_mode), [0o700, 0o750, 0o775]);
+    }
+}

@@ -1,0 +1,254 @@
+//! Files of other people under our names, links, pipes: refused, and left as they are.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use simkeep::df::{Counter, Table};
+use simkeep::fingerprint::Recipe;
+use simkeep::{
+    Epoch, Error, Observation, Options, Reader, RepairOptions, Result, Store, VerifyOptions,
+};
+use tempfile::TempDir;
+
+/// Nothing here takes longer; what does waits for somebody.
+const SOON: Duration = Duration::from_secs(4);
+
+/// All names of files that a store ever has.
+const NAMES: [&str; 13] = [
+    "LOCK",
+    "catalog.redb",
+    "catalog.redb.new",
+    "SNAPSHOT",
+    "SNAPSHOT.new",
+    "0000000001.df",
+    "0000000001.df.new",
+    "0000000001.df.00.tmp",
+    "segments",
+    "segments/0000000001.seg",
+    "segments/0000000002.seg",
+    "segments/0000000002.seg.new",
+    "segments/0000000002.00.tmp",
+];
+
+/// What a user has, and is to keep.
+const VICTIM: &[u8] = b"of somebody else";
+
+/// A directory for a store, and a file beside it.
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("victim"), VICTIM).unwrap();
+        fs::create_dir(dir.path().join("s")).unwrap();
+        fs::create_dir(dir.path().join("victims")).unwrap();
+        fs::write(dir.path().join("victims/0000000001.seg"), VICTIM).unwrap();
+        Place { dir }
+    }
+
+    /// The same with a store there that has a segment and a journal.
+    fn with_store() -> Place {
+        let place = Place::new();
+        let store = Store::create(place.store(), Options::default()).unwrap();
+        store.observe(Observation::content("http://a/", 0, 7, Epoch(0))).unwrap();
+        store.seal().unwrap();
+        store.observe(Observation::content("http://b/", 0, 8, Epoch(0))).unwrap();
+        store.close().unwrap();
+        place
+    }
+
+    fn store(&self) -> PathBuf {
+        self.dir.path().join("s")
+    }
+
+    /// Where a name is, with nothing there.
+    fn cleared(&self, name: &str) -> PathBuf {
+        let path = self.store().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_dir_all(&path);
+        path
+    }
+
+    fn check_victims(&self, what: &str) {
+        for victim in ["victim", "victims/0000000001.seg"] {
+            assert_eq!(fs::read(self.dir.path().join(victim)).unwrap(), VICTIM, "{what}");
+        }
+        let names = fs::read_dir(self.dir.path().join("victims")).unwrap();
+        assert_eq!(names.count(), 1, "{what}: something was made where a link leads");
+        let names = fs::read_dir(self.dir.path()).unwrap();
+        assert_eq!(names.count(), 3, "{what}: something was made where a link leads");
+    }
+}
+
+/// Makes or opens a store, and does a little of everything.
+fn work(path: &Path) -> Result<()> {
+    let store = Store::open_or_create(path, Options::default())?;
+    for url in ["http://c/", "http://d/"] {
+        store.observe(Observation::content(url, 0, 9, Epoch(0)))?;
+        store.seal()?;
+    }
+    store.merge()?;
+    store.close()
+}
+
+#[test]
+fn links_under_our_names_in_a_directory_that_is_no_store_are_refused_and_not_followed() {
+    for name in NAMES {
+        for target in ["victim", "none", "victims"] {
+            let place = Place::new();
+            let path = place.cleared(name);
+            symlink(place.dir.path().join(target), &path).unwrap();
+            let error = work(&place.store()).unwrap_err().to_string();
+            place.check_victims(&format!("{name} to {target}: {error}"));
+            assert!(path.is_symlink(), "{name} to {target}: {error}");
+        }
+    }
+}
+
+#[test]
+fn links_under_our_names_in_a_store_are_not_followed() {
+    for name in NAMES {
+        for target in ["victim", "none", "victims"] {
+            let place = Place::with_store();
+            symlink(place.dir.path().join(target), place.cleared(name)).unwrap();
+            let worked = work(&place.store());
+            place.check_victims(&format!("{name} to {target}: {worked:?}"));
+            let needed = ["LOCK", "catalog.redb", "segments", "segments/0000000001.seg"];
+            assert_eq!(worked.is_err(), needed.contains(&name), "{name} to {target}: {worked:?}");
+        }
+    }
+}
+
+#[test]
+fn files_of_a_user_under_our_names_are_refused_and_stay_as_they_are() {
+    for name in NAMES.into_iter().filter(|name| *name != "segments") {
+        let place = Place::new();
+        let path = place.cleared(name);
+        fs::write(&path, VICTIM).unwrap();
+        let error = work(&place.store()).unwrap_err();
+        assert_eq!(fs::read(&path).unwrap(), VICTIM, "{name}: {error}");
+    }
+}
+
+#[test]
+fn what_an_interrupted_making_left_is_taken_away_by_the_next() {
+    let place = Place::new();
+    // As it was left before anything was written, by whichever crash.
+    for lock in [&b""[..], &[0; 28]] {
+        fs::write(place.cleared("LOCK"), lock).unwrap();
+        work(&place.store()).unwrap();
+        fs::remove_dir_all(place.store()).unwrap();
+    }
+    // And on the way to its catalog.
+    work(&place.store()).unwrap();
+    fs::rename(place.store().join("catalog.redb"), place.store().join("catalog.redb.new")).unwrap();
+    fs::remove_dir_all(place.store().join("segments")).unwrap();
+    fs::remove_file(place.store().join("SNAPSHOT")).unwrap();
+    work(&place.store()).unwrap();
+    assert!(!place.store().join("catalog.redb.new").exists());
+}
+
+#[test]
+fn what_is_no_regular_file_in_a_store_is_an_error_and_never_waited_for() {
+    let pipe = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    let folder = |path: &Path| fs::create_dir(path).unwrap();
+    let device = |path: &Path| symlink("/dev/zero", path).unwrap();
+    let kinds: [&dyn Fn(&Path); 3] = [&pipe, &folder, &device];
+    for name in ["LOCK", "catalog.redb", "SNAPSHOT", "segments/0000000001.seg"] {
+        for (kind, make) in kinds.iter().enumerate() {
+            let place = Place::with_store();
+            make(&place.cleared(name));
+            let since = Instant::now();
+            let read = Reader::open(place.store()).map(drop);
+            let verified = simkeep::verify(place.store(), VerifyOptions::default());
+            let to = place.dir.path().join("saved");
+            let options = RepairOptions::default().keep_forgotten(true);
+            let repaired = simkeep::repair(place.store(), &to, options);
+            let worked = work(&place.store());
+            assert!(since.elapsed() < SOON, "{name} {kind}: it waits");
+            // The list for readers beside a writer is for nobody else.
+            let needed = name != "SNAPSHOT";
+            assert_eq!(read.is_err(), needed, "{name} {kind}: {read:?}");
+            assert_eq!(worked.is_err() && needed, needed, "{name} {kind}: {worked:?}");
+            assert!(verified.map_or(true, |verified| !verified.is_sound()), "{name} {kind}");
+            assert!(repaired.is_ok(), "{name} {kind}: {repaired:?}");
+        }
+    }
+}
+
+#[test]
+fn a_store_reached_by_a_link_and_segments_with_other_names_are_sound() {
+    let place = Place::with_store();
+    let link = place.dir.path().join("link");
+    symlink(place.store(), &link).unwrap();
+    let segment = place.store().join("segments/0000000001.seg");
+    fs::hard_link(&segment, place.dir.path().join("backup")).unwrap();
+    simkeep::verify(&link, VerifyOptions::default()).unwrap().sound().unwrap();
+    assert_eq!(Reader::open(&link).unwrap().history("http://a/").unwrap().len(), 1);
+    work(&link).unwrap();
+}
+
+fn count(path: &Path) -> Result<Table> {
+    let mut counter = Counter::new(&"words-idf".parse::<Recipe>().unwrap(), path, 1 << 20)?;
+    counter.add("some text of a page")?;
+    counter.freeze(1)
+}
+
+#[test]
+fn a_table_replaces_tables_and_nothing_else() {
+    let place = Place::with_store();
+    let at = |name: &str| place.dir.path().join(name);
+    count(&at("t.df")).unwrap();
+    let table = count(&at("t.df")).unwrap();
+    symlink(at("t.df"), at("link.df")).unwrap();
+    assert_eq!(Table::open(at("link.df")).unwrap().id(), table.id());
+    fs::write(at("empty"), "").unwrap();
+    fs::copy(at("t.df"), place.store().join("0000000003.df")).unwrap();
+    let names = ["victim", "empty", "link.df", "s/catalog.redb", "s/LOCK", "s/0000000003.df"];
+    let more = ["s/0000000004.df", "s/segments/0000000001.seg", "s/segments/0000000009.seg"];
+    for name in names.into_iter().chain(more) {
+        let before = fs::read(at(name)).ok();
+        let tables = std::slice::from_ref(&table);
+        let errors = [count(&at(name)), simkeep::df::merge(tables, at(name), 2)];
+        for error in errors {
+            assert!(matches!(error, Err(Error::InTheWay { .. })), "{name}: {error:?}");
+        }
+        assert!(fs::read(at(name)).ok() == before, "{name}");
+    }
+    assert!(at("link.df").is_symlink());
+    work(&place.store()).unwrap();
+}
+
+#[test]
+fn a_repair_does_not_write_into_a_store() {
+    let place = Place::with_store();
+    let names = |path: &Path| -> Vec<_> {
+        let mut names: Vec<_> =
+            fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    for without_catalog in [false, true] {
+        if without_catalog {
+            fs::remove_file(place.store().join("catalog.redb")).unwrap();
+        }
+        let before = names(&place.store());
+        fs::create_dir_all(place.store().join("segments")).unwrap();
+        for to in ["segments", "sub", "segments/deep/er", "sub/../segments/x", "../s/sub"] {
+            let to = place.store().join(to);
+            let error = simkeep::repair(place.store(), &to, RepairOptions::default()).unwrap_err();
+            assert!(error.to_string().contains("lies in the store"), "{error}");
+        }
+        assert_eq!(names(&place.store()), before);
+        let to = place.dir.path().join(format!("saved{without_catalog}"));
+        let options = RepairOptions::default().keep_forgotten(true);
+        let repaired = simkeep::repair(place.store(), &to, options).unwrap();
+        assert_eq!(repaired.is_whole(), !without_catalog);
+    }
+}

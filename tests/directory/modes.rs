@@ -1,0 +1,65 @@
+//! Who may read a store.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use simkeep::{Observation, Options, Prefix, RepairOptions, Scope, Store};
+
+/// The permissions of everything that there is, without doubles.
+fn modes(path: &Path) -> Vec<u32> {
+    let mut modes = vec![fs::metadata(path).unwrap().permissions().mode() & 0o7777];
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            modes.extend(self::modes(&entry.unwrap().path()));
+        }
+    }
+    modes.sort_unstable();
+    modes.dedup();
+    modes
+}
+
+/// Seals, merges, and replaces the catalog.
+fn work(store: &Store, from: i64) {
+    for time in from..from + 3 {
+        store.observe(Observation::gone("http://a/", time)).unwrap();
+        store.seal().unwrap();
+    }
+    store.merge().unwrap();
+    store.purge(Scope::Prefix(Prefix::parse("b").unwrap())).unwrap();
+}
+
+#[test]
+fn nobody_else_may_read_a_store_unless_it_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    for (mode, directories) in [(0o600, 0o700), (0o640, 0o750), (0o644, 0o755), (0o660, 0o770)] {
+        let path = dir.path().join(format!("{mode:o}"));
+        let options = Options { file_mode: mode, ..Options::default() };
+        let store = Store::create(&path, options).unwrap();
+        work(&store, 0);
+        store.close().unwrap();
+        assert_eq!(modes(&path), [mode, directories]);
+        // What an existing store has is not for the next process to say.
+        let store = Store::open_or_create(&path, Options::default()).unwrap();
+        work(&store, 10);
+        store.close().unwrap();
+        assert_eq!(modes(&path), [mode, directories]);
+        let saved = dir.path().join(format!("{mode:o}.saved"));
+        simkeep::repair(&path, &saved, RepairOptions::default()).unwrap();
+        assert_eq!(modes(&saved), [mode, directories]);
+    }
+    assert_eq!(Options::default().file_mode, 0o600);
+}
+
+#[test]
+fn permissions_that_were_changed_hold_for_new_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.simkeep");
+    let store = Store::create(&path, Options::default()).unwrap();
+    for name in ["LOCK", "catalog.redb", "SNAPSHOT"] {
+        fs::set_permissions(path.join(name), Permissions::from_mode(0o640)).unwrap();
+    }
+    work(&store, 0);
+    store.close().unwrap();
+    assert_eq!(modes(&path), [0o640, 0o700]);
+}
