@@ -41,7 +41,7 @@
 //! [`disk`] is the one seam to the file system, real or simulated. `layout` has the numbers of the
 //! format, `page` the URLs, their order and the fold of visits into a history, [`fingerprint`] makes
 //! simhashes of text, [`search`] finds them by distance, `sort` sorts what memory does not hold, and
-//! `sync` has the locks, which a test may schedule. On these stand [`df`], tables of document
+//! `sync` has the locks, which a test may schedule, and `process` says which process this is. On these stand [`df`], tables of document
 //! frequencies, and `segment`, `catalog` and `store`. The format is specified in `format/` of the repository.
 //!
 //! # Features
@@ -56,6 +56,7 @@ mod error;
 pub mod fingerprint;
 mod layout;
 mod page;
+mod process;
 pub mod search;
 mod segment;
 mod sort;

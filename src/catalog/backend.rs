@@ -1,41 +1,66 @@
 //! redb over the seam to the disk.
 
 use std::io;
+use std::sync::Arc;
 
 use redb::StorageBackend;
 
 use crate::disk::DiskFile;
+use crate::sync::Mutex;
 
 /// A file that redb keeps its database in.
 #[derive(Debug)]
 pub(super) struct FileBackend {
-    file: Box<dyn DiskFile>,
+    file: Closable,
 }
 
 impl FileBackend {
-    pub(super) fn new(file: Box<dyn DiskFile>) -> Self {
+    pub(super) fn new(file: Closable) -> FileBackend {
         FileBackend { file }
+    }
+}
+
+/// An open file that can be closed under whoever uses it, as a forked process must that cannot let
+/// redb go.
+#[derive(Clone, Debug)]
+pub(super) struct Closable(Arc<Mutex<Option<Arc<dyn DiskFile>>>>);
+
+impl Closable {
+    pub(super) fn new(file: Box<dyn DiskFile>) -> Closable {
+        Closable(Arc::new(Mutex::new(Some(Arc::from(file)))))
+    }
+
+    pub(super) fn file(&self) -> io::Result<Arc<dyn DiskFile>> {
+        self.0.lock().clone().ok_or_else(|| io::Error::other("it was closed"))
+    }
+
+    /// Closes it without waiting for anybody; not if another thread used it when the process was
+    /// forked, since that never ends.
+    pub(super) fn close(&self) {
+        if let Some(mut file) = self.0.try_lock() {
+            *file = None;
+        }
     }
 }
 
 impl StorageBackend for FileBackend {
     fn len(&self) -> io::Result<u64> {
-        self.file.size()
+        self.file.file()?.size()
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.file.read_at(offset, out)
+        self.file.file()?.read_at(offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
+        self.file.file()?.set_len(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.file.sync()
+        self.file.file()?.sync()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file.write_at(offset, data)
+        self.file.file()?.write_at(offset, data)
     }
 }

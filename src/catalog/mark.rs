@@ -6,7 +6,8 @@
 
 use std::io::ErrorKind;
 
-use crate::disk::{Access, Dir, Disk, DiskFile, Name};
+use super::backend::Closable;
+use crate::disk::{Access, Dir, Disk, Name};
 use crate::error::{Error, Result};
 use crate::layout::Cursor;
 use crate::sync::Mutex;
@@ -35,7 +36,7 @@ impl Marked {
 /// The mark of an open store.
 #[derive(Debug)]
 pub(super) struct Mark {
-    file: Box<dyn DiskFile>,
+    file: Closable,
     last: Mutex<Marked>,
 }
 
@@ -43,7 +44,12 @@ impl Mark {
     pub(super) fn open(disk: &dyn Disk, last: Marked) -> Result<Mark> {
         let file = disk.open(Name::Lock, Access::Write);
         let file = file.map_err(|e| Error::io("open", Name::Lock, e))?;
-        Ok(Mark { file, last: Mutex::new(last) })
+        Ok(Mark { file: Closable::new(file), last: Mutex::new(last) })
+    }
+
+    /// Closes its file, which is another process's.
+    pub(super) fn abandon(&self) {
+        self.file.close();
     }
 
     pub(super) fn noted(&self) -> Marked {
@@ -54,7 +60,8 @@ impl Mark {
     pub(super) fn note(&self, committed: Marked) -> Result<()> {
         let mut last = self.last.lock();
         *last = last.max(committed);
-        self.file.write_at(0, &bytes_of(*last)).map_err(|e| Error::io("write", Name::Lock, e))
+        let written = self.file.file().and_then(|file| file.write_at(0, &bytes_of(*last)));
+        written.map_err(|e| Error::io("write", Name::Lock, e))
     }
 }
 

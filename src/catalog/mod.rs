@@ -23,7 +23,7 @@ use std::sync::Arc;
 use redb::{Database, ReadableTable, TableDefinition, WriteTransaction};
 
 pub(crate) use self::after::After;
-use self::backend::FileBackend;
+use self::backend::{Closable, FileBackend};
 pub(crate) use self::locks::Locks;
 pub(crate) use self::manifest::Manifest;
 use self::mark::Mark;
@@ -34,6 +34,7 @@ use self::tree::Tree;
 use crate::disk::{Access, Dir, Disk, DiskFile, Held, Lock, LockGuard, Locked, Name, create};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
+use crate::process::Process;
 use crate::sync::{Mutex, RwLock};
 
 const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
@@ -103,8 +104,21 @@ pub(crate) struct Catalog {
     /// Taken by each transaction that writes: redb has only one at a time, and none after one that
     /// failed. Why that failed.
     failed: Mutex<Option<Error>>,
+    /// The file that the database is in.
+    file: Mutex<Closable>,
+    /// The process that opened it, and alone writes it.
+    process: Process,
     /// Until it is let go of, after everything else.
     locks: Mutex<Option<Locks>>,
+}
+
+impl Drop for Catalog {
+    fn drop(&mut self) {
+        if !self.process.is_current() {
+            // redb writes when it is dropped, and may wait for a thread that is not there.
+            std::mem::forget(self.database.get_mut().take());
+        }
+    }
 }
 
 impl Catalog {
@@ -135,11 +149,15 @@ impl Catalog {
     /// crash redb's own recovery besides. Keeps the locks, which are exclusive.
     pub(crate) fn open(disk: &Arc<dyn Disk>, locks: Locks) -> Result<(Catalog, Contents)> {
         let contents = Self::read_on(&**disk)?;
+        let mark = Mark::open(&**disk, contents.marked())?;
+        let (database, file) = open_database(disk)?;
         let catalog = Catalog {
             disk: Arc::clone(disk),
-            mark: Mark::open(&**disk, contents.marked())?,
-            database: RwLock::new(Some(open_database(disk)?)),
+            mark,
+            database: RwLock::new(Some(database)),
             failed: Mutex::new(None),
+            file: Mutex::new(file),
+            process: Process::current(),
             locks: Mutex::new(Some(locks)),
         };
         Ok((catalog, contents))
@@ -260,7 +278,9 @@ impl Catalog {
             self.check_locks()?;
             let locked = write_whole(&self.disk, &contents)?;
             self.locks.lock().as_mut().ok_or(Error::Closed)?.follow(locked);
-            *database = Some(open_database(&self.disk)?);
+            let (opened, file) = open_database(&self.disk)?;
+            *self.file.lock() = file;
+            *database = Some(opened);
             Ok(())
         })
     }
@@ -274,9 +294,26 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// [`Error::Replaced`] if somebody may.
+    /// [`Error::Replaced`] if somebody may, [`Error::Forked`] if this process is not the one that
+    /// opened it.
     pub(crate) fn check_locks(&self) -> Result<()> {
+        if !self.process.is_current() {
+            return Err(Error::Forked);
+        }
         self.locks.lock().as_ref().ok_or(Error::Closed)?.check()
+    }
+
+    /// Closes, in a forked process, the files that are the other one's: the locks stay that one's.
+    /// Waits for nobody.
+    pub(crate) fn abandon(&self) {
+        // Closed by the drop, and not unlocked.
+        if let Some(mut locks) = self.locks.try_lock() {
+            *locks = None;
+        }
+        if let Some(file) = self.file.try_lock() {
+            file.close();
+        }
+        self.mark.abandon();
     }
 
     /// Lets go of the store: others may write from here on.
@@ -370,7 +407,7 @@ fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn Lock
     let database = guarded(|| {
         let mut builder = Database::builder();
         builder.set_cache_size(CACHE_BYTES);
-        Ok(builder.create_with_backend(FileBackend::new(file))?)
+        Ok(builder.create_with_backend(FileBackend::new(Closable::new(file)))?)
     })?;
     guarded(|| commit(&database, |transaction| rows::write(transaction, contents)))?;
     drop_guarded(Some(database))?;
@@ -382,14 +419,15 @@ fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn Lock
 }
 
 /// Opens a catalog that was read and is sound. redb recovers from a crash here, if there was one.
-fn open_database(disk: &Arc<dyn Disk>) -> Result<Database> {
+fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
     let file = disk.open(Name::Catalog, Access::Write);
-    let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
-    guarded(|| {
+    let file = Closable::new(file.map_err(|e| Error::io("open", Name::Catalog, e))?);
+    let database = guarded(|| {
         let mut builder = Database::builder();
         builder.set_cache_size(CACHE_BYTES);
-        Ok(builder.create_with_backend(FileBackend::new(file))?)
-    })
+        Ok(builder.create_with_backend(FileBackend::new(file.clone()))?)
+    });
+    Ok((database?, file))
 }
 
 /// Runs a call into redb; its errors, and its panics on damaged files, become ours.

@@ -421,7 +421,7 @@ mod tests {
     use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
 
     use super::*;
-    use crate::catalog::backend::FileBackend;
+    use crate::catalog::backend::{Closable, FileBackend};
     use crate::disk::{Access, Disk, SimDisk};
 
     const TEXTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("texts");
@@ -453,7 +453,8 @@ mod tests {
         let disk = SimDisk::new();
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let file = shared.open(Name::Catalog, Access::Create).unwrap();
-        let database = Database::builder().create_with_backend(FileBackend::new(file)).unwrap();
+        let database =
+            Database::builder().create_with_backend(FileBackend::new(Closable::new(file))).unwrap();
         for change in changes {
             let mut transaction = database.begin_write().unwrap();
             transaction.set_two_phase_commit(true);

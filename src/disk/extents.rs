@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::{Access, Disk, DiskFile, Name};
+use crate::process::Process;
 use crate::{Error, Result};
 
 /// Bytes that are gathered before they are written: a huge page of most processors.
@@ -20,6 +21,7 @@ pub(super) struct Temporary {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) name: Name,
     pub(super) renamed: bool,
+    process: Process,
 }
 
 /// Makes a file under a temporary name, which nobody else uses: in a store because that is ours, and
@@ -36,7 +38,7 @@ pub(crate) fn create(disk: &dyn Disk, name: Name) -> Result<Box<dyn DiskFile>> {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if !self.renamed {
+        if !self.renamed && self.process.is_current() {
             // There is nobody to tell; what stays behind is removed when the store is next opened.
             let _ = self.disk.remove(self.name);
         }
@@ -77,7 +79,7 @@ struct Extent {
 impl Extents {
     pub(super) fn create(disk: Arc<dyn Disk>, name: Name) -> Result<Extents> {
         let file = create(&*disk, name)?;
-        let temporary = Temporary { disk, name, renamed: false };
+        let temporary = Temporary { disk, name, renamed: false, process: Process::current() };
         let (open, spare) = (BTreeMap::new(), Vec::new());
         Ok(Extents { file, temporary, len: 0, end: 0, open, spare, unsynced: None, failed: false })
     }

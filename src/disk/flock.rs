@@ -12,18 +12,19 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::regular::{self, Links};
 use super::{Access, Holder, Lock, LockGuard, Locked, Name, RealDisk};
+use crate::process::Process;
 
 /// Which file it is, whatever leads to it: device and inode.
 type FileId = (u64, u64);
 
 /// What this process holds exclusively: for messages only. A forked process has a copy, which may be
 /// locked for good, so nobody waits for it; and entries of its parent, which have that one's number.
-static HELD: Mutex<Vec<(FileId, u32)>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<(FileId, Process)>> = Mutex::new(Vec::new());
 
 /// How often the list is tried: nobody holds it longer than it takes to change an entry.
 const ATTEMPTS: u32 = 10_000;
 
-fn held() -> Option<MutexGuard<'static, Vec<(FileId, u32)>>> {
+fn held() -> Option<MutexGuard<'static, Vec<(FileId, Process)>>> {
     (0..ATTEMPTS).find_map(|_| {
         let held = HELD.try_lock();
         if held.is_none() {
@@ -42,7 +43,7 @@ fn id_of(metadata: &std::fs::Metadata) -> FileId {
 struct RealLock {
     disk: RealDisk,
     file: Option<(File, FileId)>,
-    process: u32,
+    process: Process,
 }
 
 impl LockGuard for RealLock {
@@ -59,7 +60,7 @@ impl LockGuard for RealLock {
 impl Drop for RealLock {
     fn drop(&mut self) {
         if let Some((file, id)) = &self.file
-            && self.process == std::process::id()
+            && self.process.is_current()
         {
             if let Some(mut held) = held() {
                 held.retain(|entry| *entry != (*id, self.process));
@@ -73,7 +74,7 @@ impl Drop for RealLock {
 /// Locks a file of a disk. For an exclusive lock [`Name::Lock`] is made if it is not there; of
 /// another file that is not there anybody may have any lock.
 pub(super) fn lock(disk: &RealDisk, name: Name, kind: Lock) -> io::Result<Locked> {
-    let process = std::process::id();
+    let process = Process::current();
     loop {
         let file = match open(disk, name, kind) {
             Ok(file) => file,
@@ -130,7 +131,7 @@ fn open(disk: &RealDisk, name: Name, kind: Lock) -> io::Result<File> {
 }
 
 /// Who has the exclusive lock on a file, as far as the system says.
-fn holder(id: FileId, process: u32) -> Holder {
+fn holder(id: FileId, process: Process) -> Holder {
     if held().is_some_and(|held| held.contains(&(id, process))) {
         return Holder::ThisProcess;
     }

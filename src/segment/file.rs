@@ -12,6 +12,7 @@ use super::plain::PlainSegment;
 use crate::disk::{Access, Disk, Map, MapPart, Name};
 use crate::error::{Error, Result};
 use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, block_count, block_sum};
+use crate::process::Process;
 use crate::search::{LINE_BYTES, Line};
 
 /// One immutable file of a store, mapped.
@@ -30,6 +31,8 @@ pub(crate) struct Segment {
     /// Whether all of them are of all fingerprint tables.
     tables_whole: AtomicBool,
     retired: AtomicBool,
+    /// The process that removes it then.
+    process: Process,
 }
 
 impl fmt::Debug for Segment {
@@ -60,6 +63,7 @@ impl Segment {
             whole,
             tables_whole: AtomicBool::new(false),
             retired: AtomicBool::new(false),
+            process: Process::current(),
         })
     }
 
@@ -222,7 +226,7 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        if self.retired.load(Ordering::Acquire) {
+        if self.retired.load(Ordering::Acquire) && self.process.is_current() {
             // If this fails, the next open finds the file and removes it.
             let _ = self.disk.remove(Name::Segment(self.id));
         }

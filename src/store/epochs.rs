@@ -213,7 +213,7 @@ impl Store {
     /// [`Error::Option`] for a name that is empty or has control characters, [`Error::RetiredEpoch`]
     /// if it has ended, [`Error::Io`].
     pub fn epoch(&self, name: &str) -> Result<Epoch> {
-        self.shared().epoch(name)
+        self.shared()?.epoch(name)
     }
 
     /// Begins an epoch: from here on it is the newest, and what pages had before is
@@ -248,7 +248,7 @@ impl Store {
     /// [`Error::RetiredEpoch`] if it has ended, [`Error::Option`] if the recipe needs a table and there
     /// is none; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
-        self.shared().begin_epoch(origin)
+        self.shared()?.begin_epoch(origin)
     }
 
     /// Ends an epoch, for good; it cannot be the newest: nothing is observed in it and nothing is searched
@@ -264,7 +264,7 @@ impl Store {
     /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Option`]
     /// for the newest, [`Error::Corrupt`], [`Error::Io`].
     pub fn retire_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
-        self.shared().retire_epoch(epoch, left)
+        self.shared()?.retire_epoch(epoch, left)
     }
 
     /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
@@ -302,12 +302,12 @@ impl Store {
 
     /// All epochs, by number.
     pub fn epochs(&self) -> Vec<EpochInfo> {
-        self.shared().view().epochs.to_vec()
+        self.handle.shared.view().epochs.to_vec()
     }
 
     /// The epoch that was registered last.
     pub fn newest_epoch(&self) -> Epoch {
-        self.shared().view().newest_epoch()
+        self.handle.shared.view().newest_epoch()
     }
 }
 

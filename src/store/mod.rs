@@ -74,6 +74,12 @@ pub enum Scope<'a> {
 /// threads may observe at once; their operations become durable together. When the last handle is
 /// dropped the store is closed as by [`close`](Store::close), errors aside.
 ///
+/// The store belongs to the process that opened it. In one that is forked from that, whatever writes
+/// is [`Error::Forked`] before anything is written, and dropping the store only closes its files; the
+/// lock stays the first process's. Reading goes on with what there was, unless another thread was just
+/// writing, which is [`Error::Forked`] too. A process that is forked out of a callback of
+/// [`load`](Store::load) is to end, or to run another program: the threads of the load are not there.
+///
 /// ```
 /// use simkeep::{Observation, Options, Store, Verdict, fingerprint};
 ///
@@ -117,7 +123,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Locked`] if another process writes to it,
+    /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Locked`] if another process writes to it
+    /// (after 5 s, so that one that is told to end may do so) or this one does (at once),
     /// [`Error::Corrupt`], also where a file is of another store or the catalog is older than
     /// `SNAPSHOT`, [`Error::Version`], [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Store> {
@@ -215,7 +222,7 @@ impl Store {
     /// Takes away a store that was begun, and nothing was loaded into. If the commit failed it may be
     /// finished all the same: that shows when it is opened.
     fn abandon(&self) {
-        let shared = self.shared();
+        let Ok(shared) = self.shared() else { return };
         if shared.poison.get().is_none() {
             open::unmake(&shared.disk);
         }
@@ -249,8 +256,7 @@ impl Store {
                 closing: Mutex::default(),
             }),
         };
-        let shared = store.shared();
-        if shared.options.background {
+        if store.handle.shared.options.background {
             for (name, run) in [
                 ("simkeep-seal", Shared::run_sealer as fn(&Shared)),
                 ("simkeep-merge", Shared::run_merger),
@@ -271,8 +277,10 @@ impl Store {
         Ok(store)
     }
 
-    fn shared(&self) -> &Shared {
-        &self.handle.shared
+    /// What all handles share, in the process that opened the store.
+    fn shared(&self) -> Result<&Shared> {
+        self.handle.shared.check_process()?;
+        Ok(&self.handle.shared)
     }
 
     /// Tells the store of one visit; answers what the page is now, and which other pages are copies
@@ -307,7 +315,7 @@ impl Store {
         if observations.is_empty() {
             return Ok(Vec::new());
         }
-        self.shared().observe(observations)
+        self.shared()?.observe(observations)
     }
 
     /// Takes many observations at once, in any order, without a search and without the journal: an
@@ -353,7 +361,7 @@ impl Store {
         observations: impl IntoIterator<Item = Result<O>>,
         options: LoadOptions<'_>,
     ) -> Result<Loaded> {
-        self.shared().load(observations.into_iter(), options)
+        self.shared()?.load(observations.into_iter(), options)
     }
 
     /// Loads everything that is seen of another store. Epochs are those of the same name; new ones come
@@ -398,7 +406,7 @@ impl Store {
     ///
     /// Those of [`observe`](Store::observe).
     pub fn forget(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        self.shared().forget(&scope)
+        self.shared()?.forget(&scope)
     }
 
     /// Forgets, and rewrites every file that holds bytes of what is forgotten. When this returns,
@@ -410,7 +418,7 @@ impl Store {
     /// Those of [`observe`](Store::observe). It may be forgotten then all the same, and bytes of it
     /// left: purge again.
     pub fn purge(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        self.shared().purge(&scope)
+        self.shared()?.purge(&scope)
     }
 
     /// When this returns, everything observed so far is durable. One commit at most.
@@ -419,8 +427,8 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Poisoned`] if it is not.
     pub fn flush(&self) -> Result<()> {
-        let last = self.shared().writer.lock().next_sequence - 1;
-        self.shared().commit(last, None)
+        let last = self.shared()?.writer.lock().next_sequence - 1;
+        self.shared()?.commit(last, None)
     }
 
     /// Seals what is unsealed into a segment, and returns when that is done.
@@ -429,7 +437,7 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Poisoned`].
     pub fn seal(&self) -> Result<()> {
-        self.shared().seal_all()
+        self.shared()?.seal_all()
     }
 
     /// Merges all segments into one, and returns when that is done. Reads and writes all of the
@@ -440,7 +448,7 @@ impl Store {
     ///
     /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`].
     pub fn merge(&self) -> Result<Merged> {
-        self.shared().merge_all(&|| false)
+        self.shared()?.merge_all(&|| false)
     }
 
     /// Returns when no seal and no merge is due: waits for those in the background, or does them.
@@ -450,7 +458,7 @@ impl Store {
     /// [`Error::Io`] or [`Error::Corrupt`] if a merge does not go, for want of room on the disk or
     /// because an input is damaged; the store goes on without it. [`Error::Poisoned`].
     pub fn rest(&self) -> Result<()> {
-        let shared = self.shared();
+        let shared = self.shared()?;
         if shared.options.background {
             let hindered = || shared.merge_error.lock().clone();
             shared.wait_until(|| shared.is_at_rest() || hindered().is_some())?;
@@ -469,9 +477,9 @@ impl Store {
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
         Ok(Stats {
-            catalog_bytes: open::catalog_bytes(&self.shared().disk)?,
-            merge_error: self.shared().merge_error.lock().as_ref().map(Error::to_string),
-            ..self.snapshot().sizes(self.shared().options.epoch_visits)
+            catalog_bytes: open::catalog_bytes(&self.shared()?.disk)?,
+            merge_error: self.shared()?.merge_error.lock().as_ref().map(Error::to_string),
+            ..self.snapshot().sizes(self.shared()?.options.epoch_visits)
         })
     }
 
@@ -507,7 +515,7 @@ impl Store {
     /// [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file cannot be opened. What is
     /// damaged is no error but stands in the answer.
     pub fn verify_with(&self, options: VerifyOptions<'_>) -> Result<Verified> {
-        self.shared().verify(options)
+        self.shared()?.verify(options)
     }
 
     /// Makes everything durable, ends the background work and lets go of the lock. What other
@@ -524,6 +532,7 @@ impl Store {
 impl Handle {
     fn close(&self) -> Result<()> {
         let shared = &self.shared;
+        shared.check_process()?;
         let _one = self.closing.lock();
         if shared.closed.load(Ordering::Acquire) {
             return Ok(());
@@ -553,6 +562,11 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
+        if self.shared.check_process().is_err() {
+            // Nor are there threads to wait for, or to let go of.
+            std::mem::forget(std::mem::take(self.threads.get_mut()));
+            return self.shared.abandon();
+        }
         // Nobody is left to hear of a failure; `close` is for those who want to.
         let _ = self.close();
     }

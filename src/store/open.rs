@@ -22,6 +22,7 @@ use crate::catalog::{Blob, Catalog, Contents, Journal, Locks, Manifest, Settings
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
+use crate::process::Process;
 use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, RwLock, thread};
 
@@ -175,6 +176,7 @@ fn open_locked(
         disk,
         options,
         catalog,
+        process: Process::current(),
         registering: Mutex::new(()),
         view: RwLock::new(Arc::new(view)),
         visible: AtomicU64::new(last),

@@ -72,6 +72,7 @@ impl Shared {
     }
 
     fn try_to_tell(&self, segments: Vec<Arc<Segment>>) -> Result<()> {
+        self.catalog.check_locks()?;
         let mut outside = self.outside.lock();
         if !segments.is_empty() {
             outside.departed.push(Departed { segments, told: None });
@@ -179,6 +180,7 @@ impl Shared {
         if again.is_some_and(|again| again <= Instant::now()) {
             return self.tell_readers(Vec::new());
         }
+        self.catalog.check_locks().map_err(|e| self.poison(e))?;
         self.outside.lock().let_go(self.options.reader_grace);
         Ok(())
     }

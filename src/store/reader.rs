@@ -27,6 +27,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// [`written`](Reader::written) and [`behind`](Reader::behind) say how old that is. Where no writer
 /// is alive it is everything that was acknowledged, also if the last one was killed.
 ///
+/// It goes on in a process that is forked from this one.
+///
 /// What is asked is asked of a [`Snapshot`], which this stands for:
 ///
 /// ```

@@ -12,6 +12,7 @@ use super::view::View;
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
+use crate::process::Process;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, RwLock};
 
@@ -21,6 +22,8 @@ pub(super) struct Shared {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) options: Options,
     pub(super) catalog: Catalog,
+    /// The process that opened the store, and alone uses it.
+    pub(super) process: Process,
     /// Taken while an epoch is registered, or ended.
     pub(super) registering: Mutex<()>,
     pub(super) view: RwLock<Arc<View>>,
@@ -63,7 +66,35 @@ pub(super) struct Writer {
 
 impl Shared {
     pub(super) fn view(&self) -> Arc<View> {
-        Arc::clone(&self.view.read())
+        self.with_view(Arc::clone)
+    }
+
+    /// Looks at the view, which stays meanwhile. A process that was forked while another thread
+    /// changed it has one of which nothing is known.
+    fn with_view<T>(&self, look: impl FnOnce(&Arc<View>) -> T) -> T {
+        match self.view.try_read() {
+            Some(view) => look(&view),
+            None if self.process.is_current() => look(&self.view.read()),
+            None => look(&Arc::new(View {
+                seed: 0,
+                segments: Arc::default(),
+                memtables: vec![Arc::new(Memtable::torn(self.process))],
+                epochs: Arc::default(),
+                disk: Arc::clone(&self.disk),
+            })),
+        }
+    }
+
+    /// Whether this is the process that opened the store. Asked before any lock is taken: in another
+    /// one it may be held by a thread that is not there.
+    pub(super) fn check_process(&self) -> Result<()> {
+        if self.process.is_current() { Ok(()) } else { Err(Error::Forked) }
+    }
+
+    /// Closes, in a forked process, the files that are the other one's, and leaves everything else as
+    /// it is.
+    pub(super) fn abandon(&self) {
+        self.catalog.abandon();
     }
 
     /// Puts another view in the place of the live one.
@@ -79,9 +110,10 @@ impl Shared {
 
     pub(super) fn snapshot(&self) -> Snapshot {
         // Together: a memtable is only taken from the view after all its operations are visible.
-        let view = self.view.read();
-        let sequence = self.visible.load(Ordering::Acquire);
-        Snapshot { view: Arc::clone(&view), sequence }
+        self.with_view(|view| {
+            let sequence = self.visible.load(Ordering::Acquire);
+            Snapshot { view: Arc::clone(view), sequence }
+        })
     }
 
     pub(super) fn publish(&self, sequence: u64) {

@@ -39,6 +39,7 @@ impl Snapshot {
     }
 
     fn lookup<'a>(&self, url: &'a str) -> Result<Lookup<'a>> {
+        self.view.check()?;
         check_url(url)?;
         Ok(Lookup::new(url, self.view.seed))
     }
@@ -248,6 +249,7 @@ impl Scan {
     }
 
     fn new(snapshot: &Snapshot, prefix: Option<&Prefix>, after: Option<&str>) -> Result<Scan> {
+        snapshot.view.check()?;
         let mut scan = Scan::empty(snapshot);
         scan.end = prefix.map(|p| p.range().1.to_vec());
         let after = after.map(|url| (surt::key_of(url), url));
@@ -303,6 +305,7 @@ impl Scan {
 
     /// The next page that any component has, visible or not, and what `read` makes of it.
     fn step<T>(&mut self, read: impl Fn(&Scan, &Standing<'_>) -> Result<T>) -> Result<Option<T>> {
+        self.snapshot.view.check()?;
         let mut least: Option<&SegmentScan> = None;
         for scan in &self.segments {
             // Of equal ones the newest, which is the last.

@@ -25,7 +25,9 @@ impl Snapshot {
     /// Whether any component has fingerprints of another epoch. Those of an ended one may have no
     /// tables any more.
     fn may_be_stale(&self, newest: Epoch) -> bool {
-        self.epochs().iter().any(|info| info.retired)
+        // The scan says it, if nothing is known.
+        self.view.check().is_err()
+            || self.epochs().iter().any(|info| info.retired)
             || self.view.segments.iter().any(|live| live.segment.epochs().any(|e| e != newest.0))
             || self.view.memtables.iter().any(|memtable| memtable.read().has_others(newest.0))
     }

@@ -71,15 +71,17 @@ impl LiveSegment {
         if page.record.len() < DEEP {
             return read();
         }
-        if let Some(head) = self.deep.read().get(&page.ordinal) {
-            return Ok(head.clone());
+        // Not waited for: after a fork whoever holds it may not be there.
+        if let Some(head) = self.deep.try_read().and_then(|deep| deep.get(&page.ordinal).cloned()) {
+            return Ok(head);
         }
         let head = read()?;
-        let mut deep = self.deep.write();
-        if deep.len() >= DEEP_MAX {
-            deep.clear();
+        if let Some(mut deep) = self.deep.try_write() {
+            if deep.len() >= DEEP_MAX {
+                deep.clear();
+            }
+            deep.insert(page.ordinal, head.clone());
         }
-        deep.insert(page.ordinal, head.clone());
         Ok(head)
     }
 
@@ -105,6 +107,13 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a forked process that cannot know what the memtables hold.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.memtables.iter().try_for_each(|memtable| memtable.check())
+    }
+
     /// The epoch that was registered last, of those that have not ended.
     pub(crate) fn newest_epoch(&self) -> Epoch {
         let live = self.epochs.iter().rev().find(|info| !info.retired);

@@ -5,5 +5,6 @@
 #![cfg(unix)]
 
 mod foreign;
+mod locks;
 mod modes;
 mod opening;

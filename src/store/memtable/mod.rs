@@ -24,7 +24,9 @@ use places::Places;
 use under::ByKey;
 
 use crate::catalog::Journal;
+use crate::error::{Error, Result};
 use crate::page::{Content, Prefix, Visit, surt};
+use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan, prefetch_value};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -39,6 +41,8 @@ pub(crate) struct Memtable {
     inner: RwLock<Inner>,
     /// Whether the lock was ever taken to write.
     touched: AtomicBool,
+    /// The process whose threads write it.
+    process: Process,
 }
 
 /// The inside, behind the lock. What belongs to pages lies in a few long columns, not in a small
@@ -75,7 +79,25 @@ pub(crate) struct Inner {
 
 impl Memtable {
     pub(crate) fn new(journal: Journal) -> Memtable {
-        Memtable { journal, inner: RwLock::default(), touched: AtomicBool::new(false) }
+        let process = Process::current();
+        Memtable { journal, inner: RwLock::default(), touched: AtomicBool::new(false), process }
+    }
+
+    /// What a forked process has of memtables that it cannot know: one that another thread writes for
+    /// ever.
+    pub(crate) fn torn(process: Process) -> Memtable {
+        let torn = Memtable { process, ..Memtable::new(Journal::A) };
+        std::mem::forget(torn.write());
+        torn
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a process that was forked while another thread wrote here: that thread is
+    /// not there, and its lock stays. In all others nothing is looked up but the lock.
+    pub(crate) fn check(&self) -> Result<()> {
+        let torn = self.inner.try_read().is_none() && !self.process.is_current();
+        if torn { Err(Error::Forked) } else { Ok(()) }
     }
 
     pub(crate) fn with_journal(self, journal: Journal) -> Memtable {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Inner, MemPage};
 use crate::page::{Prefix, surt};
+use crate::process::Process;
 use crate::sync::Mutex;
 
 /// The pages by key, for those who ask for prefixes: made when that happens, and caught up with what
@@ -12,6 +13,7 @@ use crate::sync::Mutex;
 #[derive(Debug, Default)]
 pub(super) struct ByKey {
     order: Mutex<Order>,
+    process: Process,
     /// Bytes of memory taken.
     bytes: AtomicUsize,
 }
@@ -94,7 +96,12 @@ impl Inner {
         if !self.buried.is_as_of(sequence) {
             return self.order(Some(prefix));
         }
-        let mut order = self.by_key.order.lock();
+        let mut order = match self.by_key.order.try_lock() {
+            // Whoever has it was left behind by a fork, and never lets go.
+            None if !self.by_key.process.is_current() => return self.order(Some(prefix)),
+            None => self.by_key.order.lock(),
+            Some(order) => order,
+        };
         let grown = order.catch_up(&self.pages, &self.urls);
         self.by_key.bytes.fetch_add(grown, Ordering::Relaxed);
         let mut found: Vec<_> = order.pages.range(range_of(prefix)).collect();

@@ -56,6 +56,7 @@ impl Snapshot {
     }
 
     pub(super) fn wanted<'q>(&self, query: &'q Query) -> Result<Wanted<'q>> {
+        self.view.check()?;
         let epoch = query.epoch.unwrap_or_else(|| self.newest_epoch());
         check_live(self.epochs(), epoch)?;
         let is_bounded = query.limit < usize::MAX || query.budget.is_some();

@@ -1,0 +1,98 @@
+//! One writer, whatever is done to the files that say so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use simkeep::{Error, Observation, Options, Prefix, Scope, Store};
+use tempfile::TempDir;
+
+struct Place {
+    _dir: TempDir,
+    path: PathBuf,
+    store: Store,
+}
+
+/// A store that is open and has one page.
+fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.simkeep");
+    let store = Store::create(&path, Options::default()).unwrap();
+    store.observe(Observation::gone("http://a/", 0)).unwrap();
+    Place { _dir: dir, path, store }
+}
+
+fn refused(path: &Path) {
+    let error = Store::open(path, Options::default()).unwrap_err();
+    assert!(matches!(error, Error::Locked { .. }), "{error}");
+}
+
+/// The first writer stops, and the next one has all that was acknowledged.
+fn stops(store: Store, file: &str, reopen: &Path) {
+    let write = || store.observe(Observation::gone("http://b/", 0));
+    let error = write().unwrap_err();
+    assert!(matches!(&error, Error::Replaced { file: found } if found == file), "{error}");
+    assert!(matches!(write(), Err(Error::Poisoned(_))));
+    assert!(store.seal().is_err());
+    drop(store);
+    let store = Store::open(reopen, Options::default()).unwrap();
+    assert_eq!(store.history("http://a/").unwrap().len(), 1);
+    store.verify().unwrap();
+}
+
+#[test]
+fn a_second_writer_is_refused_when_lock_was_removed_and_the_first_one_stops() {
+    let place = place();
+    fs::remove_file(place.path.join("LOCK")).unwrap();
+    refused(&place.path);
+    stops(place.store, "LOCK", &place.path);
+}
+
+#[test]
+fn a_second_writer_is_refused_when_lock_was_replaced_and_the_first_one_stops() {
+    let place = place();
+    fs::copy(place.path.join("LOCK"), place.path.join("other")).unwrap();
+    fs::rename(place.path.join("other"), place.path.join("LOCK")).unwrap();
+    refused(&place.path);
+    stops(place.store, "LOCK", &place.path);
+}
+
+#[test]
+fn a_writer_stops_when_its_catalog_was_replaced() {
+    let place = place();
+    let catalog = place.path.join("catalog.redb");
+    place.store.seal().unwrap();
+    fs::copy(&catalog, place.path.join("other")).unwrap();
+    fs::rename(place.path.join("other"), &catalog).unwrap();
+    stops(place.store, "catalog.redb", &place.path);
+}
+
+#[test]
+fn a_writer_stops_when_its_directory_was_renamed_and_another_store_came_there() {
+    let place = place();
+    let away = place.path.with_file_name("away");
+    fs::rename(&place.path, &away).unwrap();
+    let other = Store::create(&place.path, Options::default()).unwrap();
+    other.observe(Observation::gone("http://c/", 0)).unwrap();
+    stops(place.store, "LOCK", &away);
+    other.seal().unwrap();
+    other.verify().unwrap();
+    other.close().unwrap();
+}
+
+#[test]
+fn a_second_writer_is_refused_by_another_path() {
+    let place = place();
+    let link = place.path.with_file_name("link");
+    std::os::unix::fs::symlink(&place.path, &link).unwrap();
+    refused(&link);
+    refused(&place.path.join("segments/.."));
+}
+
+#[test]
+fn a_catalog_that_a_purge_made_is_locked_too() {
+    let place = place();
+    place.store.purge(Scope::Prefix(Prefix::parse("c").unwrap())).unwrap();
+    place.store.observe(Observation::gone("http://a/", 1)).unwrap();
+    fs::remove_file(place.path.join("LOCK")).unwrap();
+    refused(&place.path);
+}

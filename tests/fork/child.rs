@@ -1,0 +1,82 @@
+//! A forked process.
+
+#![expect(unsafe_code, reason = "to fork is to have a process with half of what it thinks it has")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// Far longer than anything that a child does takes; what takes longer waits for a thread that is not
+/// there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How many forks a test makes.
+pub(crate) fn forks() -> u64 {
+    let forks = std::env::var("SIMKEEP_FORKS");
+    forks.map_or(50, |forks| forks.parse().expect("SIMKEEP_FORKS is a number"))
+}
+
+/// A running child; killed when it is dropped.
+pub(crate) struct Child(libc::pid_t);
+
+/// Forks: the child goes on here as well, with none, and is to [end](end) before the test does.
+pub(crate) fn split() -> Option<Child> {
+    // SAFETY: the child has one thread, and does what any thread may do but wait for others.
+    match unsafe { libc::fork() } {
+        -1 => panic!("no fork: {}", std::io::Error::last_os_error()),
+        0 => None,
+        child => Some(Child(child)),
+    }
+}
+
+/// Ends a child, and nothing else of the test in it.
+pub(crate) fn end(well: bool) -> ! {
+    // SAFETY: it ends the process without anything that its threads had registered.
+    unsafe { libc::_exit(i32::from(!well)) }
+}
+
+/// Forks. The child does this and ends; it has failed if that panics.
+pub(crate) fn fork(work: impl FnOnce()) -> Child {
+    split().unwrap_or_else(|| end(catch_unwind(AssertUnwindSafe(work)).is_ok()))
+}
+
+/// Another owner of a value: for a child, which ends before the first one could notice.
+pub(crate) fn copy_of<T>(value: &T) -> T {
+    // SAFETY: only children call it, and their memory goes without a second drop.
+    unsafe { std::ptr::read(value) }
+}
+
+impl Child {
+    /// Waits for its end, which must come, and be a good one.
+    pub(crate) fn end(self, what: &str) {
+        let since = Instant::now();
+        loop {
+            let mut status = 0;
+            // SAFETY: a child of this process that nobody else waits for.
+            let ended = unsafe { libc::waitpid(self.0, &raw mut status, libc::WNOHANG) };
+            if ended == self.0 {
+                std::mem::forget(self);
+                assert_eq!(status, 0, "{what}: it failed");
+                return;
+            }
+            assert!(since.elapsed() < PATIENCE, "{what}: it waits for ever");
+            std::thread::sleep(Duration::from_micros(500));
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // SAFETY: a child of this process that nobody else waits for.
+        unsafe {
+            libc::kill(self.0, libc::SIGKILL);
+            libc::waitpid(self.0, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+/// The files that this process has open in a directory.
+pub(crate) fn open_files(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir("/proc/self/fd").unwrap();
+    let files = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    files.filter(|file| file.starts_with(dir)).collect()
+}

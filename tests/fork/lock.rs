@@ -1,0 +1,75 @@
+//! The lock of a store belongs to the process that opened it, and goes with it.
+
+use std::time::{Duration, Instant};
+
+use simkeep::disk::Holder;
+use simkeep::{Error, Observation, Options, Store};
+
+use super::child::{copy_of, end, fork, split};
+
+#[test]
+fn whoever_is_refused_hears_who_has_the_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.simkeep");
+    let store = Store::create(&path, Options::default()).unwrap();
+    let since = Instant::now();
+    let error = Store::open(&path, Options::default()).unwrap_err();
+    assert!(since.elapsed() < Duration::from_secs(4), "it waits for itself");
+    assert!(matches!(error, Error::Locked { holder: Holder::ThisProcess, .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("in this process already") && said.contains("Reader"), "{said}");
+    let parent = std::process::id();
+    fork(|| {
+        let error = Store::open(&path, Options::default()).unwrap_err();
+        let Error::Locked { holder, .. } = &error else { panic!("{error}") };
+        // Some file systems have numbers that the list of locks does not.
+        assert!([Holder::Process(parent), Holder::Unknown].contains(holder), "{error}");
+        let said = error.to_string();
+        assert!(said.contains("process") && said.contains("Reader"), "{said}");
+    })
+    .end("a child that is refused");
+    store.close().unwrap();
+    Store::open(&path, Options::default()).unwrap();
+}
+
+#[test]
+fn a_child_that_let_go_does_not_have_the_lock_of_a_parent_that_was_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.simkeep");
+    let ready = dir.path().join("ready");
+    let parent = split();
+    let Some(parent) = parent else {
+        let store = Store::create(&path, Options::default()).unwrap();
+        store.observe(Observation::gone("https://a.example/", 0)).unwrap();
+        let grandchild = fork(|| {
+            drop(copy_of(&store));
+            std::fs::write(&ready, "").unwrap();
+            // Longer than the test, which does not wait for it.
+            std::thread::sleep(Duration::from_secs(20));
+        });
+        while !ready.exists() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::mem::forget(grandchild);
+        // As one that is killed: nothing is closed.
+        end(true);
+    };
+    parent.end("a parent");
+    let since = Instant::now();
+    let store = Store::open(&path, Options::default()).unwrap();
+    assert!(since.elapsed() < Duration::from_secs(4), "the lock outlived its process");
+    assert_eq!(store.history("https://a.example/").unwrap().len(), 1);
+}
+
+#[test]
+fn a_child_that_ends_or_lets_go_leaves_the_lock_to_its_parent() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.simkeep");
+    let store = Store::create(&path, Options::default()).unwrap();
+    fork(|| ()).end("a child that ends");
+    fork(|| drop(copy_of(&store))).end("a child that lets go");
+    let error = Store::open(&path, Options::default()).unwrap_err();
+    assert!(matches!(error, Error::Locked { .. }), "{error}");
+    store.observe(Observation::gone("https://a.example/", 0)).unwrap();
+    store.close().unwrap();
+}

@@ -1,0 +1,64 @@
+//! A reader goes on in a child, wherever the threads of the parent stood.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use simkeep::{Epoch, Observation, Options, Prefix, Reader, Store};
+
+use super::child::{fork, forks};
+
+/// Visits of one page: enough that its head is kept.
+const DEEP: i64 = 5000;
+
+/// Every kind of question, on segments and on a replayed journal.
+fn ask(reader: &Reader) {
+    assert_eq!(reader.near(3 << 32, 0).unwrap().near.len(), 1);
+    assert!(!reader.nearest(5, 3).unwrap().near.is_empty());
+    assert_eq!(
+        reader.latest("https://deep.example/").unwrap().unwrap().visits,
+        DEEP.unsigned_abs()
+    );
+    assert_eq!(reader.history("https://b.example/7").unwrap().len(), 1);
+    let prefix = Prefix::parse("b.example").unwrap();
+    assert_eq!(reader.scan(Some(&prefix)).filter(Result::is_ok).count(), 300);
+    assert_eq!(reader.scan(None).filter(Result::is_ok).count(), 601);
+}
+
+#[test]
+fn a_reader_goes_on_in_a_child_that_was_forked_while_other_threads_searched() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.simkeep");
+    let store = Store::create(&path, Options::default()).unwrap();
+    let deep: Vec<_> =
+        (0..DEEP).map(|time| Observation::gone("https://deep.example/", time)).collect();
+    store.observe_batch(&deep).unwrap();
+    let observe = |host: &str, from: u64| {
+        let urls: Vec<String> = (0..300).map(|n| format!("https://{host}.example/{n}")).collect();
+        let seen = |(url, n)| Observation::content(url, 0, n << 32, Epoch(0));
+        let batch: Vec<_> = urls.iter().map(String::as_str).zip(from..).map(seen).collect();
+        store.observe_batch(&batch).unwrap();
+    };
+    observe("a", 0);
+    store.seal().unwrap();
+    observe("b", 300);
+    store.close().unwrap();
+    for _ in 0..forks().div_ceil(10) {
+        // A new one each time, so that what is made at first use is being made.
+        let reader = Reader::open(&path).unwrap();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        ask(&reader);
+                    }
+                });
+            }
+            let children: Vec<_> = (0..10).map(|_| fork(|| ask(&reader))).collect();
+            let ended = std::panic::catch_unwind(|| {
+                children.into_iter().for_each(|child| child.end("a child that reads"));
+            });
+            stop.store(true, Ordering::Relaxed);
+            ended.unwrap();
+        });
+    }
+}
