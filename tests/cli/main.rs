@@ -14,6 +14,7 @@ mod forget;
 mod hostile;
 mod ingest;
 mod interrupted;
+mod killed;
 mod load;
 mod no_threads;
 mod repair;

@@ -1,0 +1,153 @@
+//! Verbs that are killed at random moments leave what was before, or all that they do.
+//!
+//! `SIMKEEP_KILLS` says how many kills there are of each, instead of 40.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// A verb, where it works, and what can be seen of that.
+struct Trial<'t> {
+    args: &'t [&'t str],
+    /// The folder or file that it changes; it is put back before each kill.
+    target: &'t str,
+    /// What there is, in words; whatever is damaged fails here.
+    state: &'t dyn Fn(&Place) -> String,
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            copy(&entry.path(), &to.join(entry.file_name()));
+        }
+    } else if from.exists() {
+        fs::copy(from, to).unwrap();
+    }
+}
+
+fn remove(path: &Path) {
+    if path.is_dir() {
+        fs::remove_dir_all(path).unwrap();
+    } else if path.exists() {
+        fs::remove_file(path).unwrap();
+    }
+}
+
+/// Kills a verb again and again, each time where it had not begun, and each time runs it again after.
+fn killed(place: &Place, Trial { args, target, state }: Trial<'_>) {
+    let kills = std::env::var("SIMKEEP_KILLS").map_or(40, |kills| kills.parse().unwrap());
+    let (target, kept) = (place.path(target), place.path("kept"));
+    copy(&target, &kept);
+    let before = state(place);
+    let since = Instant::now();
+    assert_eq!(place.run(args).code, 0);
+    let (took, after) = (since.elapsed(), state(place));
+    assert_ne!(before, after);
+    let mut random = 7_u64;
+    let (mut nothing, mut all) = (0, 0);
+    for kill in 0..kills {
+        remove(&target);
+        copy(&kept, &target);
+        let mut child = place.command(args).spawn().unwrap();
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let share = f64::from(u32::try_from(random >> 33).unwrap()) / f64::from(1_u32 << 31);
+        std::thread::sleep(Duration::from_secs_f64(took.as_secs_f64() * 1.1 * share));
+        child.kill().unwrap();
+        let finished = child.wait().unwrap().success();
+        let left = state(place);
+        assert!(left == before || left == after, "kill {kill} of {args:?} left {left}");
+        assert!(left == after || !finished, "kill {kill} of {args:?}: lost");
+        *if left == after { &mut all } else { &mut nothing } += 1;
+        if left == before {
+            let ran = place.run(args);
+            assert_eq!((ran.code, state(place)), (0, after.clone()), "kill {kill}: {}", ran.err);
+        }
+    }
+    println!("{kills} kills of {args:?}: {nothing} left what was before, {all} all of it");
+}
+
+/// What a store holds, if it is one; and that it is sound.
+fn held(place: &Place, store: &str) -> String {
+    let ran = place.run(&["export", "--store", store]);
+    if ran.code == 5 {
+        let none = ["is not a simkeep store", "is unfinished"];
+        assert!(none.iter().any(|why| ran.err.contains(why)), "{}", ran.err);
+        assert_eq!(place.run(&["verify", "--store", store]).code, 5);
+        return "no store".to_owned();
+    }
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let verified = place.run(&["verify", "--store", store]);
+    assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
+    ran.out + &place.done(&["epoch", "list", "--store", store])
+}
+
+/// Observations of many pages, with fingerprints of two epochs.
+fn lines() -> String {
+    let line = |n: u64| {
+        let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        format!(
+            "{{\"url\":\"http://h{}.example/{n}\",\"t\":{n},\"fingerprint\":\"{fingerprint:016x}\",\"epoch\":\"e{}\"}}\n",
+            n % 97,
+            n % 2
+        )
+    };
+    (0..3000).map(line).collect()
+}
+
+const TEXTS: &str = r#"{"url":"http://a/","t":1,"text":"the red house on the green hill"}
+{"url":"http://b/","t":2,"text":"a blue car in front of the red house"}
+"#;
+
+#[test]
+fn a_load_that_is_killed_leaves_what_was_before_or_all_of_it() {
+    let place = Place::with(CRAWL);
+    let path = place.write("lines.jsonl", lines());
+    let held = |place: &Place| held(place, "store");
+    killed(&place, Trial { args: &["load", &path], target: "store", state: &held });
+}
+
+#[test]
+fn a_load_into_a_new_store_that_is_killed_leaves_none_or_all_of_it() {
+    let place = Place::new();
+    let path = place.write("lines.jsonl", lines());
+    let held = |place: &Place| held(place, "store");
+    killed(&place, Trial { args: &["load", &path], target: "store", state: &held });
+}
+
+#[test]
+fn a_repair_that_is_killed_leaves_no_store_or_all_of_it() {
+    let place = Place::with(TEXTS);
+    let path = place.write("lines.jsonl", lines());
+    place.done(&["load", &path]);
+    let held = |place: &Place| held(place, "saved");
+    killed(&place, Trial { args: &["repair", "--to", "saved"], target: "saved", state: &held });
+}
+
+#[test]
+fn a_table_that_is_built_when_it_is_killed_is_the_one_before_or_the_new_one() {
+    let place = Place::new();
+    let (few, many) = (place.write("few.jsonl", TEXTS), place.file("many.jsonl"));
+    let texts = (0..400).map(|n| TEXTS.replace("red", &format!("red{n}")).replace("hill", "mill"));
+    place.write("many.jsonl", texts.collect::<String>());
+    assert_eq!(place.run(&["df", "build", &few, "--out", "words.df"]).code, 0);
+    let shown = |place: &Place| place.done(&["df", "show", "words.df"]);
+    let args = ["df", "build", &many, "--out", "words.df"];
+    killed(&place, Trial { args: &args, target: "words.df", state: &shown });
+}
+
+#[test]
+fn an_epoch_that_begins_when_it_is_killed_is_there_with_its_table_or_not_at_all() {
+    let place = Place::with(TEXTS);
+    let path = place.write("texts.jsonl", TEXTS);
+    assert_eq!(place.run(&["df", "build", &path, "--out", "words.df"]).code, 0);
+    let state = |place: &Place| {
+        let listed = place.run(&["df", "list"]);
+        assert!(listed.code <= 1, "{}", listed.err);
+        held(place, "store") + &listed.out
+    };
+    let args = ["epoch", "begin", "--recipe", "words-idf", "--df", "words.df"];
+    killed(&place, Trial { args: &args, target: "store", state: &state });
+}
