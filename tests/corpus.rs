@@ -31,6 +31,7 @@ macro_rules! targets {
 targets! {
     catalog: 12,
     df: 60,
+    directory: 12,
     json: 40,
     operations: 20,
     prefix_and_url: 30,

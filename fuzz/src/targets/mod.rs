@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod df;
+pub mod directory;
 pub mod json;
 pub mod operations;
 pub mod prefix_and_url;

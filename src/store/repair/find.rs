@@ -319,7 +319,9 @@ impl Found {
         });
         if marked > last && !said {
             self.lose_from(last.saturating_add(1), Some(marked), "the journal ends before them");
-        } else if marked == 0 && self.has_flaw_of_catalog() && !self.loses_to_the_end(last) {
+        } else if marked < last.max(1) && self.has_flaw_of_catalog() && !self.loses_to_the_end(last)
+        {
+            // There is no mark, or it is older than what the segments have.
             let why = "the journal cannot be read, and nothing says how far it went";
             self.lose_from(last.saturating_add(1), None, why);
         }
