@@ -187,6 +187,7 @@ fn a_reader_beside_a_writer_takes_no_other_segment_of_the_same_number() {
     let writer = open(&disk, small());
     let mut follows = Reader::open_on(on(&disk)).unwrap();
     assert_eq!(follows.stats().unwrap().pages, 100);
+    disk.remove(name).unwrap();
     disk.open(name, Access::Create).unwrap().write_at(0, file(&other, name)).unwrap();
     let is_named = |e: Error| matches!(e, Error::Corrupt(flaw) if flaw.file == name.to_string());
     assert!(is_named(Reader::open_on(on(&disk)).unwrap_err()));
