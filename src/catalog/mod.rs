@@ -275,9 +275,11 @@ impl Catalog {
             let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
             let contents = Self::read(&*file)?;
             drop_guarded(database.take())?;
-            self.check_locks()?;
-            let locked = write_whole(&self.disk, &contents)?;
-            self.locks.lock().as_mut().ok_or(Error::Closed)?.follow(locked);
+            // Whoever looks meanwhile waits: the name is that of another file before its lock is ours.
+            let mut locks = self.locks.lock();
+            let locks = locks.as_mut().ok_or(Error::Closed)?;
+            locks.check()?;
+            locks.follow(write_whole(&self.disk, &contents)?);
             let (opened, file) = open_database(&self.disk)?;
             *self.file.lock() = file;
             *database = Some(opened);
