@@ -223,7 +223,7 @@ impl Store {
     /// finished all the same: that shows when it is opened.
     fn abandon(&self) {
         let Ok(shared) = self.shared() else { return };
-        if shared.poison.get().is_none() {
+        if shared.is_in_place() {
             open::unmake(&shared.disk);
         }
     }
@@ -551,9 +551,7 @@ impl Handle {
         let _loading = shared.loading.lock();
         let _sealing = shared.sealing.lock();
         let _merging = shared.merging.lock();
-        if shared.poison.get().is_none() {
-            shared.let_go_at_close();
-        }
+        shared.let_go_at_close();
         let closed = shared.catalog.close();
         shared.catalog.unlock();
         flushed.and(closed)

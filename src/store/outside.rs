@@ -162,8 +162,11 @@ impl Shared {
     /// The same when the store closes. What snapshots still hold is left to the next open: when they
     /// let go, another store may have come into this one's place.
     pub(super) fn let_go_at_close(&self) {
+        let in_place = self.is_in_place();
         let mut outside = self.outside.lock();
-        outside.let_go(Duration::ZERO);
+        if in_place {
+            outside.let_go(Duration::ZERO);
+        }
         outside.retired.drain(..).filter_map(|held| held.upgrade()).for_each(|held| held.keep());
     }
 

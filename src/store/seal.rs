@@ -167,6 +167,7 @@ impl Shared {
             return Err(Error::Option("an empty memtable is not sealed".to_owned()));
         };
         self.commit(sequences.1, None)?;
+        self.catalog.check_locks()?;
         let stamp = self.stamps.stamp(&*self.disk);
         // In memory, unless a memtable holds very many.
         let memory_bytes = self.options.background_memory_bytes / 8;
@@ -355,6 +356,7 @@ impl Shared {
             let retired: Vec<u32> = retired.map(|info| info.epoch.0).collect();
             (first(view.segments.first()) == first(inputs.first()), retired)
         };
+        self.catalog.check_locks()?;
         let stamp = self.stamps.stamp(&*self.disk);
         let closing = || self.cancel.load(Ordering::Relaxed);
         let mergeable = Mergeable {

@@ -128,6 +128,11 @@ impl Shared {
         if self.closed.load(Ordering::Acquire) { Err(Error::Closed) } else { Ok(()) }
     }
 
+    /// Whether what has this store's names is known to be its own, so that it may be removed.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.poison.get().is_none() && self.catalog.check_locks().is_ok()
+    }
+
     /// Nothing more is accepted after a failed write: what reached the disk is unknown until the
     /// store is opened again.
     pub(super) fn poison(&self, cause: Error) -> Error {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use simkeep::{Error, Observation, Options, Prefix, Scope, Store};
+use simkeep::{Error, LoadOptions, Observation, Options, Prefix, Scope, Store};
 use tempfile::TempDir;
 
 struct Place {
@@ -95,4 +95,74 @@ fn a_catalog_that_a_purge_made_is_locked_too() {
     place.store.observe(Observation::gone("http://a/", 1)).unwrap();
     fs::remove_file(place.path.join("LOCK")).unwrap();
     refused(&place.path);
+}
+
+/// Puts another store in the place of one, with as many segments as are asked for.
+fn put_another(path: &Path, segments: usize) {
+    fs::rename(path, path.with_extension("old")).unwrap();
+    let store = Store::create(path, Options::default()).unwrap();
+    for number in 0..segments {
+        store.observe(Observation::gone(&format!("http://c/{number}"), 0)).unwrap();
+        store.seal().unwrap();
+    }
+    store.close().unwrap();
+}
+
+/// The store that came into the place of another one has all that was put there.
+fn is_whole(path: &Path, segments: usize) {
+    let store = Store::open(path, Options::default()).unwrap();
+    for number in 0..segments {
+        assert_eq!(store.history(&format!("http://c/{number}")).unwrap().len(), 1);
+    }
+    store.verify().unwrap();
+}
+
+#[test]
+fn a_writer_that_closes_removes_nothing_of_a_store_that_came_into_its_place() {
+    let Place { _dir, path, store } = place();
+    store.seal().unwrap();
+    store.observe(Observation::gone("http://b/", 0)).unwrap();
+    store.seal().unwrap();
+    // What goes is kept a while for readers of other processes.
+    store.merge().unwrap();
+    put_another(&path, 3);
+    store.close().unwrap();
+    is_whole(&path, 3);
+}
+
+#[test]
+fn a_seal_overwrites_nothing_of_a_store_that_came_into_its_place() {
+    let place = place();
+    put_another(&place.path, 3);
+    assert!(matches!(place.store.seal(), Err(Error::Replaced { .. })));
+    drop(place.store);
+    is_whole(&place.path, 3);
+}
+
+#[test]
+fn a_merge_overwrites_nothing_of_a_store_that_came_into_its_place() {
+    let Place { _dir, path, store } = place();
+    store.seal().unwrap();
+    store.observe(Observation::gone("http://b/", 0)).unwrap();
+    store.seal().unwrap();
+    put_another(&path, 4);
+    assert!(matches!(store.merge(), Err(Error::Replaced { .. })));
+    drop(store);
+    is_whole(&path, 4);
+}
+
+#[test]
+fn a_load_that_fails_removes_nothing_of_a_store_that_came_into_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.simkeep");
+    let lines = (0..2).map(|number| {
+        if number == 1 {
+            put_another(&path, 2);
+            return Err(Error::Option("a broken line".to_owned()));
+        }
+        Ok(Observation::gone("http://a/", 0))
+    });
+    let error = Store::create_from(&path, Options::default(), lines, LoadOptions::default());
+    assert!(matches!(error, Err(Error::Load { nth: 2, .. })));
+    is_whole(&path, 2);
 }

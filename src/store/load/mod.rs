@@ -82,6 +82,7 @@ impl Shared {
         // Epochs neither begin nor end until the load is live.
         let _registering = self.registering.lock();
         let _held = self.hold_writers()?;
+        self.catalog.check_locks().map_err(|e| self.poison(e))?;
         let (now, sequence) = (self.snapshot(), self.writer.lock().next_sequence - 1);
         let settled = Settled::new(&self.disk, &now, epochs)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
