@@ -188,8 +188,8 @@ impl Store {
         observations: impl IntoIterator<Item = Result<O>>,
         load: LoadOptions<'_>,
     ) -> Result<(Store, Loaded)> {
-        let disk = Arc::new(RealDisk::new(path.as_ref()));
-        Self::create_from_on(disk, options, observations, load)
+        let disk = RealDisk::new(path.as_ref()).with_file_mode(options.file_mode);
+        Self::create_from_on(Arc::new(disk), options, observations, load)
     }
 
     /// [`create_from`](Store::create_from) on any disk.

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use simkeep::{Observation, Options, Prefix, RepairOptions, Scope, Store};
+use simkeep::{LoadOptions, Observation, Options, Prefix, RepairOptions, Scope, Store};
 
 /// The permissions of everything that there is, without doubles.
 fn modes(path: &Path) -> Vec<u32> {
@@ -44,6 +44,12 @@ fn nobody_else_may_read_a_store_unless_it_is_said() {
         work(&store, 10);
         store.close().unwrap();
         assert_eq!(modes(&path), [mode, directories]);
+        let loaded = dir.path().join(format!("{mode:o}.loaded"));
+        let options = Options { file_mode: mode, ..Options::default() };
+        let seen = [Ok(Observation::gone("http://a/", 0))];
+        let created = Store::create_from(&loaded, options, seen, LoadOptions::default());
+        created.unwrap().0.close().unwrap();
+        assert_eq!(modes(&loaded), [mode, directories]);
         let saved = dir.path().join(format!("{mode:o}.saved"));
         simkeep::repair(&path, &saved, RepairOptions::default()).unwrap();
         assert_eq!(modes(&saved), [mode, directories]);
