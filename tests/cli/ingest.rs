@@ -75,6 +75,23 @@ fn a_store_within_the_folder_is_left_out() {
 }
 
 #[test]
+fn a_new_store_is_left_out_of_what_is_read_after_it_was_made() {
+    let place = Place::new();
+    for page in ["a", "b", "c"] {
+        place.write(&format!("pages/{page}"), "enough for a chunk ".repeat(1 << 15));
+    }
+    for threads in ["1", "2"] {
+        let (store, z) = (format!("pages/z/{threads}"), place.dir.path().join("pages/z"));
+        std::fs::create_dir_all(&z).unwrap();
+        let ingest = ["ingest", "pages", "--json", "--threads", threads, "--store", &store];
+        let summary = place.run(&ingest).objects().remove(0);
+        assert_eq!(summary["records"], 3);
+        assert_eq!(summary["passed_over"], serde_json::json!({}), "{threads}");
+        std::fs::remove_dir_all(&z).unwrap();
+    }
+}
+
+#[test]
 fn the_summary_counts_what_was_found() {
     let place = Place::new();
     let ran = place.run_with_input(&["ingest", "-"], CRAWL);

@@ -61,7 +61,7 @@ use lines::LineCutter;
 use page::Page;
 use sniff::Kind;
 use stream::Stream;
-use walk::{Walk, broken};
+use walk::{Except, Walk, broken};
 pub(crate) use zstandard::ZstdWindow;
 
 /// Most bytes of a record as it stands in its file, unpacked, and again of a body that is packed
@@ -175,7 +175,7 @@ fn archive(kind: Kind, stream: Stream) -> Part {
 pub(crate) struct Input {
     sources: VecDeque<Source>,
     /// A folder within others that is not read.
-    except: Option<PathBuf>,
+    except: Option<Except>,
     zstd_window: ZstdWindow,
     /// The folder that is being walked.
     walk: Option<Walk>,
@@ -209,8 +209,7 @@ impl Input {
 
     /// The same without what stands in this folder, should it stand within another.
     pub(crate) fn except(mut self, folder: &Path) -> Input {
-        // Where it is no folder, there is nothing to leave out.
-        self.except = folder.canonicalize().ok();
+        self.except = Some(Except::new(folder));
         self
     }
 

@@ -12,8 +12,33 @@ use crate::cli::escape::escape;
 pub(super) struct Walk {
     /// What is still to be visited, the next one last.
     ahead: Vec<PathBuf>,
-    /// A folder that is not looked into, by its canonical path.
-    except: Option<PathBuf>,
+    /// A folder that is not looked into.
+    except: Option<Except>,
+}
+
+/// A folder that is not read, should it stand within another. It may be made while others are read.
+#[derive(Clone, Debug)]
+pub(super) struct Except {
+    folder: PathBuf,
+    /// Its canonical path, once it is there.
+    canonical: Option<PathBuf>,
+}
+
+impl Except {
+    pub(super) fn new(folder: &Path) -> Except {
+        Except { folder: folder.to_owned(), canonical: None }
+    }
+
+    /// Whether a folder that is there is this one.
+    fn is(&mut self, folder: &Path) -> bool {
+        if self.canonical.is_none() {
+            self.canonical = self.folder.canonicalize().ok();
+        }
+        self.canonical.as_ref().is_some_and(|canonical| {
+            folder.file_name() == canonical.file_name()
+                && folder.canonicalize().is_ok_and(|folder| folder == *canonical)
+        })
+    }
 }
 
 impl Walk {
@@ -22,16 +47,15 @@ impl Walk {
         Ok(Walk { ahead: entries(folder)?, except: None })
     }
 
-    /// The same without what stands in this folder, which is named by its canonical path.
-    pub(super) fn except(mut self, folder: Option<PathBuf>) -> Walk {
-        self.except = folder;
-        self
+    /// The same without what stands in a folder.
+    pub(super) fn except(self, except: Option<Except>) -> Walk {
+        Walk { except, ..self }
     }
 
     fn visit(&mut self, path: PathBuf) -> Result<Option<PathBuf>, Item> {
         let kind = path.symlink_metadata().map_err(|e| broken(&path, &e))?.file_type();
         if kind.is_dir() {
-            if self.is_left_out(&path) {
+            if self.except.as_mut().is_some_and(|except| except.is(&path)) {
                 return Ok(None);
             }
             self.ahead.extend(entries(&path)?);
@@ -43,13 +67,6 @@ impl Walk {
         } else {
             Err(Item::Passed("special file"))
         }
-    }
-
-    fn is_left_out(&self, path: &Path) -> bool {
-        self.except.as_ref().is_some_and(|except| {
-            path.file_name() == except.file_name()
-                && path.canonicalize().is_ok_and(|path| path == *except)
-        })
     }
 }
 
