@@ -291,3 +291,19 @@ fn a_reader_that_has_seen_enough_ends_it() {
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     }
 }
+
+#[test]
+fn files_that_are_named_are_not_all_open_at_once() {
+    let place = Place::new();
+    let page = |i: u32| place.write(&format!("pages/{i}"), format!("page {i}"));
+    let pages: Vec<String> = (0..400).map(page).collect();
+    for threads in THREADS {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -n 128 && exec \"$0\" \"$@\""]);
+        command.arg(env!("CARGO_BIN_EXE_simkeep"));
+        command.args(["ingest", "--json", "--threads", threads, "--store", &place.file(threads)]);
+        let ran = Ran::from(command.args(&pages).output().unwrap());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{threads}");
+        assert_eq!(ran.objects()[0]["records"], 400, "{threads}");
+    }
+}

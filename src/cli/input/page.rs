@@ -10,6 +10,7 @@ use std::time::UNIX_EPOCH;
 use super::content::{self, Kind, SNIFFED_BYTES};
 use super::stream::Stream;
 use super::walk::broken;
+use super::window::BUFFER_BYTES;
 use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, time, url};
 
 /// A file that is a page, and that is not read yet.
@@ -42,9 +43,14 @@ impl Page {
         Page { path, size, content: PageContent::Opened(metadata, Box::new(stream)) }
     }
 
-    /// The bytes that are held while it is read.
+    /// The bytes that are held while it is read, and before if it is open: so many that few are open
+    /// at once.
     pub(super) fn bytes(&self) -> usize {
-        usize::try_from(self.size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX)
+        let size = usize::try_from(self.size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX);
+        match self.content {
+            PageContent::File(_) => size,
+            PageContent::Opened(..) => size.saturating_add(BUFFER_BYTES),
+        }
     }
 }
 

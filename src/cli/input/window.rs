@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How far back one can go at least.
 const KEPT_BYTES: usize = 64 << 10;
-const BUFFER_BYTES: usize = 4 * KEPT_BYTES;
+/// How much is held.
+pub(super) const BUFFER_BYTES: usize = 4 * KEPT_BYTES;
 
 /// A buffered reader that knows its offset, counts into a progress counter, and can go back to bytes
 /// that it still holds, so that the next intact part is found after a damaged one.
