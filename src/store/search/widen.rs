@@ -139,7 +139,7 @@ impl Snapshot {
             let until = budget.map(|budget| start + budget);
             let expected = Duration::from_secs_f64(self.expected_ns(&next) / 1e9);
             if until.is_some_and(|until| Instant::now() + expected > until) {
-                return self.until(&circle, found, wanted, until);
+                return self.until(found, wanted, until);
             }
             circle = next;
         }
@@ -160,13 +160,7 @@ impl Snapshot {
     }
 
     /// What was found in a circle, and what can be found beyond until time is up.
-    fn until(
-        &self,
-        circle: &Wanted<'_>,
-        inside: Found,
-        wanted: &Wanted<'_>,
-        until: Option<Instant>,
-    ) -> Result<Matches> {
+    fn until(&self, inside: Found, wanted: &Wanted<'_>, until: Option<Instant>) -> Result<Matches> {
         let bounds = wanted.bounds.map(|bounds| Bounds { until, ..bounds });
         let wanted = Wanted { bounds, ..*wanted };
         let mut found = Found::new(wanted.k);
@@ -177,8 +171,10 @@ impl Snapshot {
         }
         self.view.add_memory(&wanted, &mut found);
         let Found { hits, extent } = &mut found;
-        hits.retain(|hit| u32::from(hit.candidate.distance) > circle.k);
+        // Either may have what the other has not, and mostly the circle is all in the rest.
         hits.extend(inside.hits);
+        hits.sort_unstable_by_key(|hit| (hit.component, hit.candidate.ordinal));
+        hits.dedup_by_key(|hit| (hit.component, hit.candidate.ordinal));
         // Of those within the circle all are there, but maybe not all that were left out beyond.
         extent.certain = extent.certain.max(inside.extent.certain);
         let (matches, _) = self.resolved(&wanted, &mut found)?;
@@ -192,6 +188,40 @@ impl Wanted<'_> {
         if let Some(bounds) = &mut self.bounds {
             bounds.hits = bounds.hits.saturating_mul(MORE);
             bounds.hits_of_crowd = bounds.hits_of_crowd.saturating_mul(MORE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::disk::SimDisk;
+    use crate::search::Extent;
+    use crate::{Epoch, Observation, Options, Store};
+
+    #[test]
+    fn what_was_left_out_of_a_crowded_circle_is_found_by_the_scan_after_it() {
+        let store = Store::create_on(Arc::new(SimDisk::new()), Options::default()).unwrap();
+        for (url, fingerprint) in
+            [("http://a/", 0), ("http://b/", 0b11), ("http://c/", 0b1111), ("http://d/", 0xffff)]
+        {
+            store.observe(Observation::content(url, 1, fingerprint, Epoch(0))).unwrap();
+        }
+        for place in ["memory", "segment"] {
+            let (snapshot, query) = (store.snapshot(), Query::new(0, 16));
+            let wanted = snapshot.wanted(&query).unwrap();
+            let circle = Wanted { k: 8, ..wanted };
+            let mut inside = segment_hits(&snapshot.view.segments, &circle).unwrap();
+            snapshot.view.add_memory(&circle, &mut inside);
+            inside.hits.retain(|hit| hit.candidate.distance <= 1);
+            inside.extent = Extent { certain: Some(1), crowded: true, ..Extent::whole(8) };
+            let matches = snapshot.until(inside, &wanted, None).unwrap();
+            let distances: Vec<u32> = matches.near.iter().map(|near| near.distance).collect();
+            assert_eq!((matches.complete, matches.within), (true, 16), "{place}");
+            assert_eq!(distances, [0, 2, 4, 16], "{place}");
+            store.seal().unwrap();
         }
     }
 }
