@@ -15,6 +15,8 @@ use super::pending::Pending;
 const HELD_MAX: usize = 1 << 18;
 /// What a page takes besides, in visits.
 const PAGE_COST: usize = 4;
+/// Bytes of a URL that take as much as a visit.
+const URL_BYTES: usize = 64;
 
 /// The histories of some pages, up to what was told last.
 #[derive(Default)]
@@ -44,7 +46,7 @@ impl Histories {
             if self.held > HELD_MAX {
                 *self = Histories::default();
             }
-            self.held += PAGE_COST + history.visits.len();
+            self.held += cost(url) + history.visits.len();
         }
         Ok(self.pages.entry(url.to_owned()).or_insert(history))
     }
@@ -64,9 +66,14 @@ impl Histories {
     /// Lets go of that of a page.
     fn forget(&mut self, url: &str) {
         if let Some(history) = self.pages.remove(url) {
-            self.held -= PAGE_COST + history.visits.len();
+            self.held -= cost(url) + history.visits.len();
         }
     }
+}
+
+/// What a page takes beside its visits, in those.
+fn cost(url: &str) -> usize {
+    PAGE_COST + url.len() / URL_BYTES
 }
 
 /// The visits of a page, found by time, and its contents by digest.
@@ -106,5 +113,28 @@ impl History {
     /// epochs.
     pub(super) fn seen_at(&self, time: i64) -> Vec<Content> {
         self.at(time).filter_map(|visit| visit.seen.content().copied()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use simkeep::disk::SimDisk;
+    use simkeep::{Options, Store};
+
+    use super::*;
+
+    #[test]
+    fn histories_of_long_urls_are_let_go_as_soon_as_long_ones() {
+        let store = Store::create_on(Arc::new(SimDisk::new()), Options::default()).unwrap();
+        let mut histories = Histories::default();
+        let mut most = 0;
+        for number in 0..10_000 {
+            let url = format!("http://a.example/{number}{}", "x".repeat(8000));
+            histories.of(&store.snapshot(), &[], &url).unwrap();
+            most = most.max(histories.pages.len());
+        }
+        assert!(most * 8000 < 32 << 20, "{most} URLs");
     }
 }
