@@ -21,13 +21,30 @@ pub(super) struct Warc {
     line: Vec<u8>,
 }
 
-/// The named fields of a record's header, the first of each name.
+/// The named fields of a header that matter.
+const FIELDS: [&str; 12] = [
+    "content-length",
+    "content-type",
+    "warc-block-digest",
+    "warc-date",
+    "warc-payload-digest",
+    "warc-profile",
+    "warc-refers-to-date",
+    "warc-refers-to-target-uri",
+    "warc-segment-number",
+    "warc-target-uri",
+    "warc-truncated",
+    "warc-type",
+];
+
+/// The [`FIELDS`] of a record's header, the first of each name.
 #[derive(Default)]
-struct Header(Vec<(String, Vec<u8>)>);
+struct Header(Vec<(&'static str, Vec<u8>)>);
 
 impl Header {
     fn bytes(&self, name: &str) -> Option<&[u8]> {
-        let (_, value) = self.0.iter().find(|(n, _)| n == name)?;
+        debug_assert!(FIELDS.contains(&name), "{name} is kept");
+        let (_, value) = self.0.iter().find(|(n, _)| *n == name)?;
         Some(value.trim_ascii())
     }
 
@@ -112,6 +129,8 @@ impl Warc {
 
     fn header(&mut self) -> Result<Header, Fault> {
         let mut header = Header::default();
+        // Whether the field in hand is kept; it may go on in the next line.
+        let mut kept = None;
         let mut size = 0;
         loop {
             let place = self.stream.place();
@@ -132,13 +151,19 @@ impl Warc {
                 return Err(Fault::Record("the header breaks off".into()));
             }
             let folded = self.line.first().is_some_and(|b| b" \t".contains(b));
-            if let (true, Some((_, value))) = (folded, header.0.last_mut()) {
-                value.push(b' ');
-                value.extend_from_slice(self.line.trim_ascii());
+            if let (true, Some(is_kept)) = (folded, kept) {
+                if let (true, Some((_, value))) = (is_kept, header.0.last_mut()) {
+                    value.push(b' ');
+                    value.extend_from_slice(self.line.trim_ascii());
+                }
             } else if let Some(colon) = self.line.iter().position(|&b| b == b':') {
                 let (name, value) = self.line.split_at(colon);
-                let name = String::from_utf8_lossy(name).trim().to_ascii_lowercase();
-                header.0.push((name, value.get(1..).unwrap_or_default().to_vec()));
+                let name = name.trim_ascii();
+                let field = FIELDS.into_iter().find(|f| name.eq_ignore_ascii_case(f.as_bytes()));
+                let field = field.filter(|field| header.bytes(field).is_none());
+                kept = Some(field.is_some());
+                let value = value.get(1..).unwrap_or_default();
+                header.0.extend(field.map(|field| (field, value.to_vec())));
             }
         }
     }
@@ -442,6 +467,15 @@ mod tests {
         let file = "WARC/0.18\nwarc-type:resource\nWARC-TARGET-URI: http://a/\n \nWARC-Date: 2020\n\
                     Content-Type: text/plain;\n\t charset=latin1\ncontent-LENGTH: 1\n\nx\n\n";
         assert_eq!(texts(&read(file)), ["x"]);
+    }
+
+    #[test]
+    fn of_a_header_that_is_held_which_matters() {
+        let more = "\r\nA: b\r\n\tc\r\nWARC-Date: x\r\n\ty".repeat(1000);
+        let page = page("response", "http://a/", &more, &ok("x"));
+        let Some(Cut::Warc(record)) = Warc::new(stream(page.clone())).cut() else { panic!() };
+        assert_eq!(record.header.0.len(), 4);
+        assert_eq!(texts(&read(page)), ["x"]);
     }
 
     #[test]
