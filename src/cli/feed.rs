@@ -9,6 +9,7 @@ use arrayvec::ArrayVec;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{Digest, Origin};
 
+use super::escape;
 use super::exit::Failure;
 use super::input::{Broken, Captured, Chunk, Claim, Input, Item, Payload, Record, Source};
 use super::pipeline::{self, Crew, Next, Pipeline, Results};
@@ -27,6 +28,18 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// The bytes that it takes beside itself.
+    fn bytes(&self) -> usize {
+        let found = match &self.found {
+            Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
+            Found::Restated(_, name) => name.len(),
+            Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
+            Found::Texts(_) | Found::NotModified | Found::Gone | Found::Failed => 0,
+        };
+        let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
+        self.url.len() + found + claim + self.wrong().map_or(0, Broken::bytes)
+    }
+
     /// That what an archive declares is not so.
     pub(super) fn wrong(&self) -> Option<&Broken> {
         self.claim.as_ref()?.wrong.as_ref()
@@ -58,6 +71,19 @@ pub(super) enum Fed {
     Passed(&'static str),
     /// Content that is no text.
     Binary(Captured),
+}
+
+impl Fed {
+    /// The bytes that it takes beside itself.
+    fn bytes(&self) -> usize {
+        match self {
+            Fed::Entry(entry) => entry.bytes(),
+            Fed::Broken(broken) => broken.bytes(),
+            Fed::Epoch(name) => name.len(),
+            Fed::Binary(captured) => captured.url.len(),
+            Fed::Passed(_) => 0,
+        }
+    }
 }
 
 /// Records on their way into a store: read, and fingerprints made of their texts, on all threads.
@@ -117,13 +143,7 @@ fn fingerprinters(origins: &[Origin]) -> simkeep::Result<Vec<Fingerprinter<'_>>>
 fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Results<Fed>) {
     chunk.items(|item| {
         let fed = prepare(item, fingerprinters);
-        let bytes = match &fed {
-            Fed::Entry(entry) => entry.url.len(),
-            Fed::Broken(broken) => broken.at.len() + broken.why.len(),
-            Fed::Epoch(name) => name.len(),
-            Fed::Binary(captured) => captured.url.len(),
-            Fed::Passed(_) => 0,
-        };
+        let bytes = fed.bytes();
         into.push(fed, bytes);
     });
 }
@@ -140,7 +160,10 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Text(document) => {
             match fingerprinters.iter_mut().map(|f| f.of(&document)).collect() {
                 Ok(fingerprints) => Found::Texts(fingerprints),
-                Err(error) => return Fed::Broken(Broken { at: url, why: error.to_string() }),
+                Err(error) => {
+                    let at = escape::whole(&url);
+                    return Fed::Broken(Broken { at, why: error.to_string() });
+                }
             }
         }
         Payload::Ready { fingerprint } => Found::Ready(fingerprint, epoch.map(String::from)),
@@ -153,4 +176,29 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
     };
     Fed::Entry(Entry { url, time, status, digest, claim, found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::input::Declared;
+
+    #[test]
+    fn whatever_may_be_long_is_counted() {
+        let long = || "x".repeat(1000);
+        let entry =
+            |found, claim| Entry { url: long(), time: 0, status: None, digest: None, claim, found };
+        let wrong = Some(Broken { at: long(), why: long() });
+        let declared = Declared::parse("md5:d41d8cd98f00b204e9800998ecf8427e").unwrap();
+        let claim = Some(Box::new(Claim { declared, wrong }));
+        for (entry, least) in [
+            (entry(Found::Gone, None), 1000),
+            (entry(Found::Revisit(Some(long()), None), None), 2000),
+            (entry(Found::Ready(0, Some(long())), None), 2000),
+            (entry(Found::Restated(0, long()), None), 2000),
+            (entry(Found::Gone, claim), 3000),
+        ] {
+            assert!(Fed::Entry(entry).bytes() >= least);
+        }
+    }
 }

@@ -69,7 +69,7 @@ fn read<T>(
             }
         }
         Item::Broken(broken) => {
-            let bytes = broken.at.len() + broken.why.len();
+            let bytes = broken.bytes();
             into.push(Err(broken), bytes);
         }
         Item::Passed(_) | Item::Binary(_) | Item::Epoch(_) => {}

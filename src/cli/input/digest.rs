@@ -83,7 +83,7 @@ pub(crate) struct Declared {
 impl Declared {
     /// Reads a label, whose value may be in base 16, 32 or 64; `None` if the algorithm is not known
     /// or the value is not one of it.
-    pub(super) fn parse(text: &str) -> Option<Declared> {
+    pub(crate) fn parse(text: &str) -> Option<Declared> {
         let (algorithm, value) = text.trim().split_once(':')?;
         let algorithm = Algorithm::parse(algorithm)?;
         let bytes = algorithm.bytes();

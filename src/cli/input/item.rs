@@ -75,6 +75,13 @@ pub(crate) struct Broken {
     pub why: String,
 }
 
+impl Broken {
+    /// The bytes that it takes beside itself.
+    pub(crate) fn bytes(&self) -> usize {
+        self.at.len() + self.why.len()
+    }
+}
+
 /// What a reader comes upon.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
