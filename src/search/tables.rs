@@ -179,9 +179,39 @@ impl<C: Column> Tables<C> {
             let mut own = Own::new(ground, fingerprint);
             own.begin();
             own.go_on()?;
-            return own.finish(finds, &mut Patience::endless());
+            return own.finish(finds, Patience::endless).map(drop);
         }
         self.find_by(way, 0, &[fingerprint], k, finds)
+    }
+
+    /// As [`find`](Self::find), but through the tables only, and within `bounds`: returns whether they
+    /// serve, and that was all. Else what was handed over is to be dropped; [`nearest`](Self::nearest)
+    /// finds it.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    #[inline]
+    pub fn find_within(
+        &self,
+        fingerprint: u64,
+        k: u32,
+        bounds: &Bounds,
+        finds: &mut impl Finds,
+    ) -> Result<bool, C::Error> {
+        let k = k.min(DISTANCE_MAX);
+        let way = self.way(fingerprint, k);
+        if let Some(ground) = self.own_ground(way, k) {
+            let mut own = Own::new(ground, fingerprint);
+            own.begin();
+            own.go_on()?;
+            return own.finish(finds, || self.patience(k, bounds));
+        }
+        if way == Way::Scan {
+            return Ok(false);
+        }
+        let patience = self.patience(k, bounds);
+        Ok(self.find_through(way, 0, &[fingerprint], k, patience, finds)?.is_empty())
     }
 
     /// [`find`](Self::find) step by step, for those who search several sets: memory that one of them
@@ -194,9 +224,8 @@ impl<C: Column> Tables<C> {
         Steps { tables: self, fingerprint, k, way, own }
     }
 
-    /// As [`find_each`](Self::find_each), but through the tables only, and within `bounds`: returns the
-    /// places of those that these do not serve, or not within bounds. What was handed over of them is
-    /// not all, and to be dropped; [`nearest`](Self::nearest) finds it.
+    /// [`find_within`](Self::find_within) for many: returns the places of those of which what was handed
+    /// over is to be dropped.
     ///
     /// # Errors
     ///
@@ -210,10 +239,7 @@ impl<C: Column> Tables<C> {
     ) -> Result<Vec<usize>, C::Error> {
         let k = k.min(DISTANCE_MAX);
         if let [query] = queries {
-            let mut steps = self.steps(*query, k);
-            steps.begin();
-            steps.go_on()?;
-            let all = steps.finish_within(bounds, finds)?;
+            let all = self.find_within(*query, k, bounds, finds)?;
             return Ok(if all { Vec::new() } else { vec![0] });
         }
         let mut others = Vec::new();
@@ -444,13 +470,13 @@ impl<C: Column> Steps<'_, C> {
     #[inline]
     pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
         match &mut self.own {
-            Some(own) => own.finish(finds, &mut Patience::endless()),
+            Some(own) => own.finish(finds, Patience::endless).map(drop),
             None => self.tables.find_by(self.way, 0, &[self.fingerprint], self.k, finds),
         }
     }
 
-    /// The same within bounds: whether that is all that there is, as by
-    /// [`find_in_tables`](Tables::find_in_tables).
+    /// The last step within bounds: whether that is all that there is, as by
+    /// [`find_within`](Tables::find_within).
     #[inline]
     pub(crate) fn finish_within(
         &mut self,
@@ -461,15 +487,14 @@ impl<C: Column> Steps<'_, C> {
         if way == Way::Scan {
             return Ok(false);
         }
-        let mut patience = tables.patience(k, bounds);
-        let crowded = match own {
-            Some(own) => {
-                own.finish(finds, &mut patience)?;
-                patience.into_crowded()
+        let patience = || tables.patience(k, bounds);
+        match own {
+            Some(own) => own.finish(finds, patience),
+            None => {
+                let queries = &[fingerprint];
+                Ok(tables.find_through(way, 0, queries, k, patience(), finds)?.is_empty())
             }
-            None => tables.find_through(way, 0, &[fingerprint], k, patience, finds)?,
-        };
-        Ok(crowded.is_empty())
+        }
     }
 }
 

@@ -121,8 +121,26 @@ impl EpochTables {
         found.map_err(|Contradiction| self.contradiction(queries, k))
     }
 
-    /// The same through the tables only, and within bounds: returns the places of those whose findings
-    /// are to be dropped, since [`nearest`](Self::nearest) finds them.
+    /// Hands over what is within `k` of a query through the tables only, and within bounds: returns
+    /// whether that was all. Else it is to be dropped, since [`nearest`](Self::nearest) finds it.
+    #[inline]
+    pub(crate) fn find_within(
+        &self,
+        query: u64,
+        k: u32,
+        bounds: &Bounds,
+        finds: &mut impl Finds,
+    ) -> Result<bool> {
+        let mut finds = Behind { tables: self, finds };
+        let Some(whole) = self.whole() else {
+            return self.tables.find_within(query, k, bounds, &mut finds);
+        };
+        let found = whole.find_within(query, k, bounds, &mut finds);
+        found.map_err(|Contradiction| self.contradiction(&[query], k))
+    }
+
+    /// [`find_within`](Self::find_within) for many queries: returns the places of those whose findings
+    /// are to be dropped.
     pub(crate) fn find_in_tables(
         &self,
         queries: &[u64],

@@ -404,14 +404,19 @@ impl<'c, C: Column> Own<'c, C> {
         Ok(())
     }
 
-    /// Hands over what is found when all has come.
+    /// Hands over what is found when all has come, and says whether patience lasted for all.
     #[inline]
     pub(in super::super) fn finish(
         &mut self,
         finds: &mut impl Finds,
-        patience: &mut Patience,
-    ) -> Result<(), C::Error> {
-        if self.near.is_empty() && !self.more { Ok(()) } else { self.look_up(finds, patience) }
+        patience: impl FnOnce() -> Patience,
+    ) -> Result<bool, C::Error> {
+        if self.near.is_empty() && !self.more {
+            return Ok(true);
+        }
+        let mut patience = patience();
+        self.look_up(finds, &mut patience)?;
+        Ok(patience.into_crowded().is_empty())
     }
 
     /// The same where something is near as far as buckets tell, or they do not tell all.

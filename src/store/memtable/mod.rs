@@ -96,7 +96,8 @@ impl Memtable {
     /// [`Error::Forked`] in a process that was forked while another thread wrote here: that thread is
     /// not there, and its lock stays. In all others nothing is looked up but the lock.
     pub(crate) fn check(&self) -> Result<()> {
-        let torn = self.inner.try_read().is_none() && !self.process.is_current();
+        let torn =
+            !self.is_untouched() && self.inner.try_read().is_none() && !self.process.is_current();
         if torn { Err(Error::Forked) } else { Ok(()) }
     }
 

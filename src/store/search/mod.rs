@@ -140,16 +140,15 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
     /// Segments that are searched together, so that what they wait for comes at the same time.
     const TOGETHER: usize = 8;
     let mut found = Found::new(wanted.k);
-    let queries = [wanted.fingerprint];
     if let [live] = segments {
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(found) };
         let hits = &mut found.hits;
         let mut push = |_: usize, candidate| hits.push(Hit { candidate, component: 0 });
         let Some(bounds) = &wanted.bounds else {
-            tables.find_each(&queries, wanted.k, &mut push)?;
+            tables.find_each(&[wanted.fingerprint], wanted.k, &mut push)?;
             return Ok(found);
         };
-        if !tables.find_in_tables(&queries, wanted.k, bounds, &mut push)?.is_empty() {
+        if !tables.find_within(wanted.fingerprint, wanted.k, bounds, &mut push)? {
             found.hits.clear();
             found.add_nearest(0, tables, wanted, bounds)?;
         }

@@ -67,6 +67,7 @@ struct Search<'v, 'w> {
 
 impl View {
     /// Adds what the memtables have to what [`segment_hits`](super::segment_hits) found.
+    #[inline]
     pub(crate) fn add_memory(&self, wanted: &Wanted<'_>, found: &mut Found) {
         for (component, memtable) in (self.segments.len()..).zip(&self.memtables) {
             if !memtable.is_untouched() {

@@ -55,6 +55,7 @@ impl Snapshot {
         }
     }
 
+    #[inline]
     pub(super) fn wanted<'q>(&self, query: &'q Query) -> Result<Wanted<'q>> {
         self.view.check()?;
         let epoch = query.epoch.unwrap_or_else(|| self.newest_epoch());
@@ -87,6 +88,7 @@ impl Snapshot {
     }
 
     /// The answer, from all that was found.
+    #[inline]
     fn resolved(&self, wanted: &Wanted<'_>, found: &mut Found) -> Result<(Matches, bool)> {
         let findings = self.view.near(wanted, self.sequence, found)?;
         let within = found.extent.certain.unwrap_or(0).min(wanted.k);
