@@ -7,10 +7,10 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use simkeep::disk::{Access, Disk, Name, OpKind, RealDisk, SimDisk};
-use simkeep::{Digest, Epoch, Error, Observation, Options, Store};
+use simkeep::disk::{Access, Dir, Disk, Name, OpKind, RealDisk, SimDisk};
+use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Scope, Store};
 
-use support::disks::Gate;
+use support::disks::{Gate, HookDisk};
 
 const F: u64 = 0x0123_4567_89ab_cdef;
 
@@ -231,5 +231,36 @@ fn a_merge_at_rest_gives_way_to_those_that_are_due() {
         // All four were merged at once; had the other gone on, there were its output and the fourth.
         let stats = store.stats().unwrap();
         assert_eq!((stats.segments.len(), stats.merge_error), (1, None));
+    });
+}
+
+#[test]
+fn a_memtable_that_fills_while_a_purge_replaces_the_catalog_is_sealed_after_it() {
+    in_time(|| {
+        let (renamed, wait) = std::sync::mpsc::channel();
+        let last = std::sync::Mutex::new(None);
+        let disk = HookDisk::new(on(&SimDisk::new()), move |kind, name| {
+            let before = last.lock().unwrap().replace((kind, name));
+            let is_named = before == Some((OpKind::Rename(Name::Catalog), Some(Name::CatalogNew)));
+            if is_named && kind == OpKind::SyncDir(Dir::Root) {
+                // It has the name, and whoever makes it has not said yet that it is the one.
+                renamed.send(()).unwrap();
+                std::thread::sleep(Duration::from_millis(300));
+            }
+        });
+        let options = Options { durability: Durability::OnFlush, ..options(10, true) };
+        let store = Store::create_on(Arc::new(disk), options).unwrap();
+        wait.recv().unwrap();
+        let observe = |time| store.observe(Observation::gone("http://a/", time)).map(drop);
+        std::thread::scope(|scope| {
+            let purge = scope.spawn(|| store.purge(Scope::Url("http://b/")));
+            wait.recv().unwrap();
+            (0..12).try_for_each(observe).unwrap();
+            purge.join().unwrap().unwrap();
+        });
+        store.rest().unwrap();
+        (12..24).try_for_each(observe).unwrap();
+        assert_eq!(store.history("http://a/").unwrap().len(), 24);
+        store.close().unwrap();
     });
 }
