@@ -71,18 +71,25 @@ impl Shared {
 
     /// Looks at the view, which stays meanwhile. A process that was forked while another thread
     /// changed it has one of which nothing is known.
+    #[inline]
     fn with_view<T>(&self, look: impl FnOnce(&Arc<View>) -> T) -> T {
         match self.view.try_read() {
             Some(view) => look(&view),
             None if self.process.is_current() => look(&self.view.read()),
-            None => look(&Arc::new(View {
-                seed: 0,
-                segments: Arc::default(),
-                memtables: vec![Arc::new(Memtable::torn(self.process))],
-                epochs: Arc::default(),
-                disk: Arc::clone(&self.disk),
-            })),
+            None => look(&self.torn_view()),
         }
+    }
+
+    /// A view of nothing, whose memtable cannot be known.
+    #[cold]
+    fn torn_view(&self) -> Arc<View> {
+        Arc::new(View {
+            seed: 0,
+            segments: Arc::default(),
+            memtables: vec![Arc::new(Memtable::torn(self.process))],
+            epochs: Arc::default(),
+            disk: Arc::clone(&self.disk),
+        })
     }
 
     /// Whether this is the process that opened the store. Asked before any lock is taken: in another

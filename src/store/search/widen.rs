@@ -78,6 +78,7 @@ impl Snapshot {
     }
 
     /// The answer, from what the segments found; and whether more of that is needed.
+    #[inline]
     pub(super) fn matches(
         &self,
         wanted: &Wanted<'_>,
@@ -90,8 +91,13 @@ impl Snapshot {
     /// The answer, from all that was found.
     #[inline]
     fn resolved(&self, wanted: &Wanted<'_>, found: &mut Found) -> Result<(Matches, bool)> {
-        let findings = self.view.near(wanted, self.sequence, found)?;
         let within = found.extent.certain.unwrap_or(0).min(wanted.k);
+        if found.hits.is_empty() {
+            // Nearly all searches end here.
+            let complete = found.extent.is_whole(wanted.k);
+            return Ok((Matches { near: Vec::new(), complete, within }, false));
+        }
+        let findings = self.view.near(wanted, self.sequence, found)?;
         let matches = Matches { near: findings.near, complete: findings.complete, within };
         Ok((matches, findings.wants_more))
     }
