@@ -200,12 +200,12 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
     }
 
     /// Finishes what is on its way, and tells which queries are crowded.
-    pub(in super::super) fn finish(mut self) -> Result<Vec<usize>, C::Error> {
+    pub(in super::super) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         for _ in 1..Wheel::<Gathered>::TURNS {
             self.turn()?;
         }
         self.survivors.settle(&self.ground)?;
-        Ok(self.patience.into_crowded())
+        Ok(self.patience.take_crowded())
     }
 
     /// Takes the query before the one that was gathered last a step further, and the one before that
@@ -264,6 +264,10 @@ impl Gathered {
         let (query, number, count) = (*query, *number, ground.cells.count as usize);
         let mut start = 0;
         for Group { half, most, end, onward_end } in groups {
+            if patience.is_over(number) {
+                onward.clear();
+                return Ok(());
+            }
             let (half, most) = (*half, *most);
             let CellTable { cells, further, .. } = ground.cells.of(half);
             let (_, other) = half.cut(query);

@@ -60,9 +60,22 @@ impl Patience {
         *total <= self.each
     }
 
+    /// Whether some query has spent more than it may.
+    #[inline]
+    pub(super) fn is_over_for_some(&self) -> bool {
+        !self.crowded.is_empty()
+    }
+
+    /// Whether a query on its way has spent more than it may: nothing more of it needs to be looked at.
+    #[inline]
+    pub(super) fn is_over(&self, number: usize) -> bool {
+        self.is_over_for_some()
+            && self.spent.iter().rev().any(|(other, spent)| *other == number && *spent > self.each)
+    }
+
     /// The queries that are crowded.
     #[inline]
-    pub(in super::super) fn into_crowded(self) -> Vec<usize> {
-        self.crowded
+    pub(in super::super) fn take_crowded(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.crowded)
     }
 }

@@ -42,6 +42,9 @@ const ALIKE: u32 = 4;
 /// Blocks that are compared at a time, all of which may be near; few runs have as many.
 const RUN: u32 = 8192;
 
+/// As many where a query may not spend much on them.
+const SHORT_RUN: u32 = 512;
+
 /// What is looked into, and how far.
 pub(in super::super) struct RotationGround<'c, C> {
     /// The canonical column.
@@ -66,6 +69,12 @@ impl<'c, C: Column> RotationGround<'c, C> {
     /// By how many bits the rotations are addressed.
     fn bits(&self) -> u32 {
         self.rotations.address.bits
+    }
+
+    /// Whether each bucket is compared at once.
+    #[inline]
+    fn are_short(&self) -> bool {
+        self.rotations.address.places() <= RUN
     }
 
     /// Asks for a bucket.
@@ -124,6 +133,7 @@ impl<C: Column> Ground for RotationGround<'_, C> {
         &self.rotations.of(place.block).ordinals
     }
 
+    #[inline]
     fn reports(&self, Place { block, bucket }: Place, found: u64, query: u64) -> bool {
         let difference = found ^ query;
         // A place that holds no entry stands for one of another bucket.
@@ -165,22 +175,25 @@ impl Aimed {
     }
 }
 
-/// Hands over which blocks of some runs are near: the number of the run, and the place there.
+/// Hands over which blocks of some buckets are near: the number of the bucket, the place there, and
+/// whether those of all of them together are fewer than [`ALIKE`].
 #[inline]
 fn each_near<E>(
+    are_short: bool,
     runs: &[BlockRun<'_>],
     near: &mut Vec<NearBlock>,
-    mut visit: impl FnMut(usize, u32) -> Result<(), E>,
+    mut visit: impl FnMut(usize, u32, bool) -> Result<(), E>,
 ) -> Result<(), E> {
     let kernel = Kernel::fastest();
-    if runs.iter().all(|run| run.blocks.len() <= RUN as usize) {
+    if are_short {
         kernel.near_in_runs(runs, near);
-        return near.drain(..).try_for_each(|near| visit(near.run as usize, near.index));
+        let are_few = near.len() < ALIKE as usize;
+        return near.drain(..).try_for_each(|near| visit(near.run as usize, near.index, are_few));
     }
     for (number, run) in runs.iter().enumerate() {
         for (start, blocks) in (0..).step_by(RUN as usize).zip(run.blocks.chunks(RUN as usize)) {
             kernel.near_in_runs(&[BlockRun { blocks, ..*run }], near);
-            near.drain(..).try_for_each(|near| visit(number, start + near.index))?;
+            near.drain(..).try_for_each(|near| visit(number, start + near.index, false))?;
         }
     }
     Ok(())
@@ -236,6 +249,9 @@ impl<const PROBES: usize> Round<PROBES> {
     ) -> Result<(), C::Error> {
         let Self { probes, going_on } = self;
         let mut runs: ArrayVec<BlockRun<'_>, PROBES> = ArrayVec::new();
+        if patience.is_over_for_some() {
+            probes.retain(|aimed| !patience.is_over(aimed.number));
+        }
         for aimed in &*probes {
             let bucket = ground.bucket(aimed.place)?;
             runs.push(aimed.compared(bucket.places));
@@ -244,9 +260,9 @@ impl<const PROBES: usize> Round<PROBES> {
             }
         }
         let mut alike = Alike::default();
-        each_near(&runs, near, |run, place| {
+        each_near(ground.are_short(), &runs, near, |run, place, are_few| {
             let Some(aimed) = probes.get(run) else { return Ok(()) };
-            if !alike.may_survive(run, aimed, patience) {
+            if !are_few && !alike.may_survive(run, aimed, patience) {
                 return Ok(());
             }
             let bucket = ground.bucket(aimed.place)?;
@@ -299,13 +315,17 @@ fn compare_rest<C: Column, F: Finds>(
     patience: &mut Patience,
 ) -> Result<(), C::Error> {
     let Aimed { fingerprint, number, place, .. } = aimed;
+    if patience.is_over(number) {
+        return Ok(());
+    }
     let rotation = ground.rotations.of(place.block);
     let around = ground.shards.around(fingerprint.count_ones(), ground.k);
     let (mut found, mut scanned) = (0_usize, (around.end - around.start) as usize);
     if ground.k <= LOOKED_UP_MAX {
         scanned = scanned.min(LOOKED_UP_WORTH);
     }
-    for blocks in rotation.rest(range)?.chunks(RUN as usize) {
+    let run = if patience.is_endless() { RUN } else { SHORT_RUN };
+    for blocks in rotation.rest(range)?.chunks(run as usize) {
         if patience.is_endless() && found * SCANNED > scanned {
             let from = ordinal_at(&rotation.ordinals, first, ground.n)?;
             let mut found = |candidate: Candidate| {
@@ -331,7 +351,7 @@ fn compare_rest<C: Column, F: Finds>(
         for NearBlock { index, .. } in near.drain(..) {
             aimed.survive(ground, first.checked_add(index), survivors)?;
         }
-        first = first.saturating_add(RUN);
+        first = first.saturating_add(run);
     }
     Ok(())
 }
@@ -382,18 +402,12 @@ impl<'c, C: Column> Own<'c, C> {
             goes_on |= bucket.goes_on();
             *run = aimed.compared(bucket.places);
         }
-        if self.is_short() {
+        if self.ground.are_short() {
             let runs = runs.get(..=ground.k as usize).unwrap_or(&runs);
             Kernel::fastest().near_in_runs(runs, &mut self.near);
         }
-        self.more = goes_on || !self.is_short();
+        self.more = goes_on || !self.ground.are_short();
         if goes_on { self.ask_for_rests() } else { Ok(()) }
-    }
-
-    /// Whether buckets are compared at once.
-    #[inline]
-    fn is_short(&self) -> bool {
-        self.ground.rotations.address.places() <= RUN
     }
 
     #[inline(never)]
@@ -416,7 +430,7 @@ impl<'c, C: Column> Own<'c, C> {
         }
         let mut patience = patience();
         self.look_up(finds, &mut patience)?;
-        Ok(patience.into_crowded().is_empty())
+        Ok(!patience.is_over_for_some())
     }
 
     /// The same where something is near as far as buckets tell, or they do not tell all.
@@ -427,7 +441,7 @@ impl<'c, C: Column> Own<'c, C> {
         let mut survivors = Survivors::new(finds);
         let mut round: Round<BLOCKS> = Round::new();
         let mut alike = Alike::default();
-        if self.is_short() {
+        if self.ground.are_short() {
             for NearBlock { run, index } in near.drain(..) {
                 let Some(aimed) = self.probes().nth(run as usize) else { continue };
                 if !alike.may_survive(run as usize, &aimed, patience) {
@@ -484,10 +498,14 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
             let aim = ground.aim(number, fingerprint, block);
             match ground.reach.of(block) {
                 0 => {}
-                1 => self.add(aim(Probe::own(block, fingerprint, ground.bits())))?,
+                1 => {
+                    self.add(aim(Probe::own(block, fingerprint, ground.bits())))?;
+                }
                 _ => {
                     for probe in Probes::new(block, fingerprint, ground.bits(), ground.reach) {
-                        self.add(aim(probe))?;
+                        if self.add(aim(probe))? && self.patience.is_over(number) {
+                            return Ok(());
+                        }
                     }
                 }
             }
@@ -495,23 +513,27 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         Ok(())
     }
 
-    /// Asks for the bucket of a probe.
+    /// Asks for the bucket of a probe, and says whether others were compared meanwhile.
     #[inline]
-    fn add(&mut self, aimed: Aimed) -> Result<(), C::Error> {
+    fn add(&mut self, aimed: Aimed) -> Result<bool, C::Error> {
         self.ground.expect(aimed.place);
         let round = self.rounds.filled();
         round.probes.push(aimed);
-        if round.probes.is_full() { self.turn() } else { Ok(()) }
+        let is_full = round.probes.is_full();
+        if is_full {
+            self.turn()?;
+        }
+        Ok(is_full)
     }
 
     /// Finishes what is on its way, and tells which queries are crowded.
     #[inline]
-    pub(in super::super) fn finish(mut self) -> Result<Vec<usize>, C::Error> {
+    pub(in super::super) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         for _ in 0..Wheel::<Round<ROUND>>::TURNS {
             self.turn()?;
         }
         self.survivors.settle(&self.ground)?;
-        Ok(self.patience.into_crowded())
+        Ok(self.patience.take_crowded())
     }
 
     /// Takes each round a step further. The oldest is finished and empty, to be filled next.
