@@ -10,7 +10,7 @@
 //! differs in one bit at most, fingerprint by fingerprint, and compares those that stand next to it in
 //! each shard, which share the most of its first bits. So it finds exact copies, and many that are near.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Instant;
 
 use super::column::{Column, u64_at, u64s};
@@ -55,7 +55,7 @@ impl<C: Column> Outward<'_, C> {
                 break;
             }
             for shard in self.shards_at(away) {
-                if !scan.compare(shard, 0)? {
+                if !scan.compare(shard)? {
                     return Ok(scan.finish(certain));
                 }
             }
@@ -64,25 +64,23 @@ impl<C: Column> Outward<'_, C> {
         Ok(scan.finish(certain))
     }
 
-    /// The same of more fingerprints than may be compared.
+    /// Appends the nearest of more fingerprints than may be compared: all within 1, and of the others as
+    /// many as are compared.
     fn find_some(&self, bounds: &Bounds, out: &mut Vec<Candidate>) -> Result<Extent, C::Error> {
         let bounds = Bounds { hits: bounds.hits_of_crowd, ..*bounds };
         let mut scan = Scan::new(self, &bounds, out);
         let certain = self.k.min(LOOKED_UP_MAX);
-        self.look_up(certain, |candidate| scan.nearest.add(candidate))?;
         if self.k <= certain {
+            self.look_up(certain, |candidate| scan.nearest.add(candidate))?;
             return Ok(scan.finish(Some(certain)));
         }
         // The farther ones are told apart by no order.
-        let shards: Vec<Range<u32>> =
-            (0..=self.k.min(NEIGHBOURS)).flat_map(|away| self.shards_at(away)).collect();
-        let mut left = bounds.fingerprints;
-        for (number, shard) in shards.iter().enumerate() {
-            let shares = u32::try_from(shards.len() - number).unwrap_or(1);
-            let some = self.beside(shard.clone(), left / shares)?;
-            left -= some.end - some.start;
-            if !scan.compare(some, certain + 1)? {
-                break;
+        let runs = self.beside(bounds.fingerprints)?;
+        let values = self.within_one().filter(|value| !runs.iter().any(|run| run.covers(*value)));
+        self.look_up_values(values, |candidate| scan.nearest.add(candidate))?;
+        for Run { ordinals, .. } in runs {
+            if !scan.compare(ordinals)? {
+                return Ok(Extent { crowded: true, ..scan.finish(None) });
             }
         }
         Ok(Extent { crowded: true, ..scan.finish(Some(certain)) })
@@ -96,23 +94,52 @@ impl<C: Column> Outward<'_, C> {
         below.into_iter().chain(above).map(|popcount| self.shards.around(popcount, 0))
     }
 
-    /// So many entries of a shard that stand next to the query's place in it.
-    fn beside(&self, shard: Range<u32>, count: u32) -> Result<Range<u32>, C::Error> {
-        let mut places = [Place { value: self.query, range: shard.clone() }];
+    /// Runs of at most `count` entries together: in each of the nearest shards those that stand next to
+    /// the query's place there, the nearest shards first.
+    fn beside(&self, count: u32) -> Result<Vec<Run>, C::Error> {
+        let nearest = (0..=self.k.min(NEIGHBOURS)).flat_map(|away| self.shards_at(away));
+        let shards: Vec<Range<u32>> = nearest.filter(|shard| !shard.is_empty()).collect();
+        let place = |shard: &Range<u32>| Place { value: self.query, range: shard.clone() };
+        let mut places: Vec<Place> = shards.iter().map(place).collect();
         self.search(&mut places)?;
-        let [Place { range, .. }] = places;
-        let count = count.min(shard.end - shard.start);
-        let start = range.start.saturating_sub(count / 2).clamp(shard.start, shard.end - count);
-        Ok(start..start + count)
+        let (mut runs, mut left) = (Vec::with_capacity(shards.len()), count);
+        for ((shard, place), shares) in shards.iter().zip(places).zip((1..=shards.len()).rev()) {
+            let share = left / u32::try_from(shares).unwrap_or(u32::MAX);
+            let count = share.min(shard.end - shard.start);
+            let start = place.range.start.saturating_sub(count / 2);
+            let start = start.clamp(shard.start, shard.end - count);
+            if count > 0 {
+                let last = start + (count - 1);
+                let first = u64_at(self.fingerprints, start)?;
+                let popcount = first.count_ones();
+                let values = first..=u64_at(self.fingerprints, last)?;
+                runs.push(Run { ordinals: start..last + 1, popcount, values });
+            }
+            left -= count;
+        }
+        Ok(runs)
+    }
+
+    /// The query, and every fingerprint that differs from it in one bit.
+    fn within_one(&self) -> impl Iterator<Item = u64> + use<C> {
+        let query = self.query;
+        std::iter::once(query).chain((0..u64::BITS).map(move |bit| query ^ 1 << bit))
     }
 
     /// Looks up every fingerprint within `k`, which is 1 at most.
-    pub(super) fn look_up(&self, k: u32, mut found: impl FnMut(Candidate)) -> Result<(), C::Error> {
+    pub(super) fn look_up(&self, k: u32, found: impl FnMut(Candidate)) -> Result<(), C::Error> {
+        let count = if k == 0 { 1 } else { 1 + u64::BITS as usize };
+        self.look_up_values(self.within_one().take(count), found)
+    }
+
+    /// Looks up fingerprints, each in its shard.
+    fn look_up_values(
+        &self,
+        values: impl Iterator<Item = u64>,
+        mut found: impl FnMut(Candidate),
+    ) -> Result<(), C::Error> {
         let place = |value: u64| Place { value, range: self.shards.around(value.count_ones(), 0) };
-        let mut places = vec![place(self.query)];
-        if k > 0 {
-            places.extend((0..u64::BITS).map(|bit| place(self.query ^ 1 << bit)));
-        }
+        let mut places: Vec<Place> = values.map(place).collect();
         self.search(&mut places)?;
         for Place { value, range } in places {
             if range.start < range.end && u64_at(self.fingerprints, range.start)? == value {
@@ -157,6 +184,21 @@ struct Place {
     range: Range<u32>,
 }
 
+/// Entries of one shard that follow each other.
+struct Run {
+    ordinals: Range<u32>,
+    popcount: u32,
+    /// The first one and the last.
+    values: RangeInclusive<u64>,
+}
+
+impl Run {
+    /// Whether a fingerprint stands here if it stands anywhere.
+    fn covers(&self, value: u64) -> bool {
+        value.count_ones() == self.popcount && self.values.contains(&value)
+    }
+}
+
 /// Comparing runs of the column, one after another.
 struct Scan<'s, 'o, C> {
     outward: &'s Outward<'s, C>,
@@ -173,12 +215,12 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
         Self { outward, until: bounds.until, nearest, near: Vec::new(), compared: 0 }
     }
 
-    /// Compares a run, and takes what is near, but no nearer than `least`. `false` when time is up.
-    fn compare(&mut self, mut run: Range<u32>, least: u32) -> Result<bool, C::Error> {
+    /// Compares a run, and takes what is near. `false` when time is up.
+    fn compare(&mut self, mut run: Range<u32>) -> Result<bool, C::Error> {
         let Self { outward, until, nearest, near, compared } = self;
         let kernel = Kernel::fastest();
         while run.start < run.end {
-            let Some(radius) = nearest.radius().filter(|radius| *radius >= least) else { break };
+            let Some(radius) = nearest.radius() else { break };
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(false);
             }
@@ -189,10 +231,7 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
             kernel.near_u64(column, outward.query, radius, near);
             for index in near.drain(..) {
                 if let Some(word) = column.get(index as usize) {
-                    let found = Candidate::new(run.start + index, word.get(), outward.query);
-                    if u32::from(found.distance) >= least {
-                        nearest.add(found);
-                    }
+                    nearest.add(Candidate::new(run.start + index, word.get(), outward.query));
                 }
             }
             *compared += stop - run.start;

@@ -282,7 +282,7 @@ impl<C: Column> Tables<C> {
     /// tables are expected to take it may look up an entry, and some beside.
     fn patience(&self, k: u32, bounds: &Bounds) -> Patience {
         /// Fingerprints that a scan compares in the time in which an entry is looked up.
-        const SCANNED: usize = 64;
+        const SCANNED: usize = 16;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration")]
         let expected = self.planner.tables_ns(k) as usize / 2;
         Patience::of(bounds.fingerprints as usize / SCANNED + expected)

@@ -52,7 +52,7 @@ pub struct Options {
     pub near_limit: usize,
     /// How many fingerprints are compared to find those near-duplicates, in each segment, where more of
     /// them crowd together than its tables tell apart: [`Query::fingerprints`](super::Query::fingerprints).
-    /// Default: 16,384.
+    /// Default: 4,096.
     pub near_fingerprints: u32,
     /// Memory that sealing and merging may take together, beside the memtables, however many pages
     /// there are. Default: 256 MiB. More than half of it is for what is sorted. The buffers of files

@@ -6,7 +6,7 @@ use crate::page::{Epoch, Prefix};
 use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
 
 /// Fingerprints that are compared where they crowd together, unless something else is said.
-pub(super) const FINGERPRINTS: u32 = 1 << 14;
+pub(super) const FINGERPRINTS: u32 = 1 << 12;
 
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +110,7 @@ impl Query {
         self
     }
 
-    /// The same with another bound for fingerprints that crowd together. Default: 16,384.
+    /// The same with another bound for fingerprints that crowd together. Default: 4,096.
     ///
     /// A template, or somebody who means harm, can make many thousand different fingerprints of which no
     /// table tells the near ones from the others. Where a search within up to 12 bits meets more of them

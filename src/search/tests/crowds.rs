@@ -125,7 +125,7 @@ fn what_does_not_crowd_is_found_by_the_tables() {
             let tables = tables(&fingerprints, shape);
             let queries = queries(&fingerprints, 60, 76);
             for k in [0, 3] {
-                let bounds = Bounds { fingerprints: 1 << 14, ..SOME };
+                let bounds = Bounds { fingerprints: 1 << 12, ..SOME };
                 for (query, (extent, found)) in
                     queries.iter().zip(find(&tables, &queries, k, &bounds))
                 {
