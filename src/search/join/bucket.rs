@@ -267,21 +267,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let mut equals: Vec<(u64, u32)> =
             run.words.iter().copied().zip(run.ordinals.iter().copied()).collect();
         equals.sort_unstable();
-        let mut distinct = 0;
-        let mut place = 0_u32;
-        for same in equals.chunk_by(|(word, _), (other, _)| word == other) {
-            if let Some((&(word, _), to)) = same.first().zip(words.get_mut(distinct)) {
-                *to = word;
-            }
-            if let Some(to) = ordinals.get_mut(distinct) {
-                *to = place;
-            }
-            distinct += 1;
-            place += u32::try_from(same.len()).unwrap_or(u32::MAX);
-            if context.cut.reports_equal() {
-                self.report_equal(same)?;
-            }
-        }
+        let distinct = self.put_distinct(&equals, context.cut, |word| word, words, ordinals)?;
         let words = words.get(..distinct).unwrap_or_default();
         let ordinals = ordinals.get(..distinct).unwrap_or_default();
         let context = Context { equals: Some(&equals), ..context };
@@ -292,6 +278,64 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         }
     }
 
+    /// Puts each fingerprint there once, with its bits in another order if need be, and its place for an
+    /// ordinal. Says how many there are.
+    fn put_distinct(
+        &mut self,
+        equals: &[(u64, u32)],
+        cut: &Cut,
+        put: impl Fn(u64) -> u64,
+        words: &mut [u64],
+        ordinals: &mut [u32],
+    ) -> ControlFlow<(), usize> {
+        let mut distinct = 0;
+        let mut place = 0_u32;
+        for same in equals.chunk_by(|(word, _), (other, _)| word == other) {
+            if let Some((&(word, _), to)) = same.first().zip(words.get_mut(distinct)) {
+                *to = put(word);
+            }
+            if let Some(to) = ordinals.get_mut(distinct) {
+                *to = place;
+            }
+            distinct += 1;
+            place += u32::try_from(same.len()).unwrap_or(u32::MAX);
+            if cut.reports_equal() {
+                self.report_equal(same)?;
+            }
+        }
+        ControlFlow::Continue(distinct)
+    }
+
+    /// Joins a share of a crowd, in the order of bits that tells it apart: each bucket of this part of
+    /// them, of which `cut` tells what is known.
+    pub(super) fn join_crowd(
+        &mut self,
+        mut equals: Vec<(u64, u32)>,
+        (spread, part, cut): (&Spread, Part, &Cut),
+        mut room: Room<'_>,
+    ) -> ControlFlow<()> {
+        equals.sort_unstable();
+        let Some((words, ordinals, mut room)) = room.take(equals.len()) else {
+            debug_assert!(false, "a room is too small for a share of {} entries", equals.len());
+            return ControlFlow::Continue(());
+        };
+        let put = |word| spread.put(word);
+        let distinct = self.put_distinct(&equals, cut, put, words, ordinals)?;
+        let entries = words.iter().zip(&*ordinals).take(distinct);
+        let mut counts = Counts::new(part.width);
+        entries.clone().for_each(|(word, _)| counts.count(part.key(*word)));
+        let mut starts = counts.into_starts();
+        let Some((words, ordinals, room)) = room.take(distinct) else {
+            debug_assert!(false, "a room is too small for a share of {distinct} fingerprints");
+            return ControlFlow::Continue(());
+        };
+        for (&word, &ordinal) in entries {
+            starts.place(part.key(word), word, ordinal, words, ordinals);
+        }
+        let context = Context { cut, equals: Some(&equals), cross: None, reordered: distinct };
+        self.join_runs(Run { words, ordinals }, &starts, part, context, room)
+    }
+
     /// Joins a run whose bits, in the order in which they are, tell too few entries apart.
     fn compare_crowd(
         &mut self,
@@ -299,6 +343,10 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         context: Context<'_>,
         room: &mut Room<'_>,
     ) -> ControlFlow<()> {
+        let first = run.words.first().copied().unwrap_or_default();
+        if context.cut.reports_none(run.words.iter().fold(0, |all, word| all | word ^ first)) {
+            return ControlFlow::Continue(());
+        }
         // Another order is worth it again only for a part of the entries.
         if run.len() < SPREAD_MIN || run.len() > context.reordered / 2 || context.cross.is_some() {
             return self.compare(run, context);
@@ -309,7 +357,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let (parts, width) = context.cut.parts_of(run.len());
         let spread = Spread::of(run.words, parts as usize, width as usize);
         let words: Vec<u64> = run.words.iter().map(|&word| spread.put(word)).collect();
-        let cut = context.cut.reordered(|part| spread.put(part));
+        let cut = context.cut.reordered(&spread);
         let context = Context { cut: &cut, reordered: run.len(), ..context };
         self.split(Run { words: &words, ..run }, context, room.reborrow())
     }

@@ -16,6 +16,12 @@ impl Counts {
         }
     }
 
+    /// How many entries each bucket has.
+    pub(super) fn into_inner(mut self) -> Vec<u32> {
+        self.0.pop();
+        self.0
+    }
+
     pub(super) fn largest(&self) -> usize {
         self.0.iter().copied().max().unwrap_or(0) as usize
     }

@@ -1,5 +1,7 @@
 //! Which bits are compared exactly, one part after the other: the pigeonhole principle, repeated.
 
+use super::spread::Spread;
+
 /// Bits of a fingerprint.
 const BITS: u32 = u64::BITS;
 
@@ -73,6 +75,10 @@ pub(super) struct Cut {
     elsewhere: u32,
     /// All parts in which a pair must differ.
     differ: Vec<u64>,
+    /// The bits in which it must agree, though not all entries do.
+    agree: u64,
+    /// Whether the first half of all bits tells entries apart, and the other one hardly does.
+    first_half_tells: bool,
 }
 
 /// How to cut the bits that follow: each pair agrees in at least one of the parts.
@@ -86,13 +92,23 @@ pub(super) struct Split {
 impl Cut {
     /// Nothing is known.
     pub(super) fn whole(k: u32) -> Self {
-        Self { k, start: 0, free: BITS, following: Vec::new(), elsewhere: 0, differ: Vec::new() }
+        Self {
+            k,
+            start: 0,
+            free: BITS,
+            following: Vec::new(),
+            elsewhere: 0,
+            differ: Vec::new(),
+            agree: 0,
+            first_half_tells: false,
+        }
     }
 
-    /// The same if the bits are put into another order.
-    pub(super) fn reordered(&self, forth: impl Fn(u64) -> u64) -> Self {
-        let differ = self.differ.iter().map(|part| forth(*part)).collect();
-        Self { differ, ..Self::whole(self.k) }
+    /// What is known if the bits are put into another order.
+    pub(super) fn reordered(&self, order: &Spread) -> Self {
+        let differ = self.differ.iter().map(|part| order.put(*part)).collect();
+        let agree = order.put(self.agree);
+        Self { differ, agree, first_half_tells: order.first_half_tells, ..Self::whole(self.k) }
     }
 
     /// How many parts, of how many bits, would be made of so many entries of whose bits nothing is
@@ -194,7 +210,17 @@ impl Cut {
     /// by an earlier bucket.
     #[inline]
     pub(super) fn reports(&self, difference: u64) -> bool {
-        self.differ.iter().all(|part| difference & part != 0)
+        difference & self.agree == 0 && self.differ.iter().all(|part| difference & part != 0)
+    }
+
+    /// What is known if only pairs that agree in a part are wanted, though not all entries do.
+    pub(super) fn agreeing_in(&self, part: Part) -> Self {
+        Self { agree: self.agree | part.mask(), ..self.clone() }
+    }
+
+    /// Whether no pair is to be reported here of entries that differ in these bits at most.
+    pub(super) fn reports_none(&self, differing: u64) -> bool {
+        self.differ.iter().any(|part| differing & part == 0)
     }
 
     /// Whether equal fingerprints are to be reported here.
@@ -205,6 +231,9 @@ impl Cut {
     /// Half of a fingerprint's bits, of which those that tell entries apart come first, and in how
     /// many of them a pair to be reported differs at most.
     pub(super) fn half(&self) -> (Half, u32) {
+        if self.first_half_tells {
+            return (Half { start: 0 }, self.k);
+        }
         let half = Half { start: self.start };
         let taken = (0..=self.following.len()).find(|&taken| self.free_with(taken) >= HALF_BITS);
         // Each part that differs outside of this half takes one bit.

@@ -38,8 +38,9 @@
 //! The same splits hot buckets, of fingerprints whose bits are not evenly spread. Where counting the
 //! entries shows that they would stay together, their bits are put into another order, in which each
 //! part has its share of those that tell these entries apart. If they stay together still, they are
-//! near each other indeed. Equal fingerprints cannot be split; in a bucket with many of them each is compared once,
-//! and stands for all of its copies.
+//! near each other indeed. A bucket that holds much of a load is shared out among the threads that way.
+//! Equal fingerprints cannot be split; in a bucket with many of them each is compared once, and stands
+//! for all of its copies.
 //!
 //! # Memory
 //!
@@ -58,6 +59,7 @@
 
 mod bucket;
 mod counts;
+mod crowd;
 mod cut;
 mod load;
 mod pair;

@@ -7,6 +7,7 @@ use std::thread;
 
 use super::super::scratch::Scratch;
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
+use super::crowd::{Crowd, Share, Tally};
 use super::cut::{Cut, Part};
 use super::load::{Load, Piece, count};
 use super::pair::Pair;
@@ -27,6 +28,9 @@ const BUCKET_ENTRIES: u32 = 1 << 13;
 const DIGIT_BITS: u32 = 9;
 /// The most bits that tell the buckets of a pass apart, whatever their size.
 const DIGIT_BITS_MAX: u32 = 16;
+/// Entries of a bucket that are worth being shared out, and how many times as many as other buckets have.
+const CROWD_MIN: usize = 4 * BUCKET_ENTRIES as usize;
+const CROWD_BUCKETS: usize = 8;
 /// Times the entries of a bucket that there is room for, to split it again.
 const ROOM_BUCKETS: usize = 4;
 
@@ -144,13 +148,28 @@ impl Budget {
     }
 }
 
-/// A bucket to join, or two pieces of one that is too large.
-#[derive(Clone, Debug)]
+/// Entries of a bucket of the load, to be joined by one thread.
 struct Item {
     /// The bucket, counted from the load's first.
     bucket: usize,
-    /// Which of its entries, in order of their ordinals.
-    ranges: [Range<usize>; 2],
+    what: What,
+}
+
+/// Which of the entries of a bucket are joined with which.
+enum What {
+    /// Some, in order of their ordinals, with each other; or if there are second ones, with these only.
+    Ranges([Range<usize>; 2]),
+    /// A share of a crowd, by the crowd's place.
+    Share(usize, Share),
+}
+
+impl Item {
+    fn entries(&self) -> usize {
+        match &self.what {
+            What::Ranges([first, second]) => first.len() + second.len(),
+            What::Share(_, share) => share.entries,
+        }
+    }
 }
 
 struct Passes<'p, S: ?Sized, F> {
@@ -300,41 +319,28 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
 
     /// Joins what has been loaded.
     fn join_load(&self, load: &Load, rest: Part, cut: &Cut) -> ControlFlow<()> {
-        let bucket_max = self.bucket_max();
-        let buckets = load.digits.len();
-        let mut items = Vec::new();
-        let mut largest = 0;
-        for bucket in 0..buckets {
-            let entries: usize = self.pieces.iter().map(|piece| piece.bucket(bucket).len()).sum();
-            largest = largest.max(entries.min(bucket_max));
-            if entries <= bucket_max {
-                items.push(Item { bucket, ranges: [0..entries, 0..0] });
-                continue;
-            }
-            items.extend(ranges_in_pairs(entries as u64, (bucket_max / 2) as u64).map(|ranges| {
-                let place = |rank| usize::try_from(rank).unwrap_or(usize::MAX);
-                let ranges = ranges.map(|range| place(range.start)..place(range.end));
-                Item { bucket, ranges }
-            }));
-        }
-        // The large ones first, so that no thread is left alone with one at the end.
-        items.sort_by_key(|item| {
-            let [first, second] = &item.ranges;
-            Reverse(first.len() + second.len())
-        });
+        let (items, crowds) = self.items(load, &cut.agreeing_in(rest));
         let border = load.ranks.as_ref().and_then(|[first, second]| {
             let place = usize::try_from(first.end - first.start).ok()?;
             (!second.is_empty()).then(|| self.entry(0, place).map(|entry| room::ordinal(*entry)))?
         });
         let next = AtomicUsize::new(0);
+        let largest = items.iter().map(Item::entries).max().unwrap_or(0);
         let room = self.budget.room.min(largest * ROOM_BUCKETS);
         let work = |_: usize| {
             let mut joiner = Joiner::new(self.join.k, self.sink, self.stop);
             let (mut words, mut ordinals) = (Scratch::zeroed(room), Scratch::zeroed(room));
             while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.stop.check()?;
-                let [first, second] = &item.ranges;
+                let room = Room::new(&mut words, &mut ordinals);
                 joiner.borders = [border, None];
+                let [first, second] = match &item.what {
+                    What::Ranges(ranges) => ranges,
+                    What::Share(crowd, share) => {
+                        self.join_share(item.bucket, crowds.get(*crowd), share, &mut joiner, room)?;
+                        continue;
+                    }
+                };
                 let mut middle = None;
                 if !second.is_empty() {
                     middle = Some(first.len());
@@ -346,7 +352,6 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                 let pieces = self
                     .bucket_range(item.bucket, first.clone())
                     .chain(self.bucket_range(item.bucket, second.clone()));
-                let room = Room::new(&mut words, &mut ordinals);
                 joiner.join(pieces, rest, cut, middle, room)?;
                 if middle.is_none() {
                     self.stop.progress.add(first.len() as u64);
@@ -361,6 +366,74 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         } else {
             ControlFlow::Break(())
         }
+    }
+
+    /// What there is to do for a load, of which `cut` tells what is known of its buckets, the most first, so that no thread is left alone with much of it at
+    /// the end; and the crowds that it has.
+    fn items(&self, load: &Load, cut: &Cut) -> (Vec<Item>, Vec<Crowd>) {
+        let bucket_max = self.bucket_max();
+        let buckets = load.digits.len();
+        let loaded: usize = self.pieces.iter().map(Piece::len).sum();
+        let alike = (CROWD_BUCKETS * loaded / buckets.max(1)).max(CROWD_MIN);
+        let crowded = if self.pieces.len() > 1 { alike.min(bucket_max) } else { bucket_max };
+        let (mut items, mut crowds) = (Vec::new(), Vec::new());
+        for bucket in 0..buckets {
+            let entries: usize = self.pieces.iter().map(|piece| piece.bucket(bucket).len()).sum();
+            if entries > crowded
+                && let Some((crowd, shares)) = self.crowd(bucket, entries, cut)
+            {
+                let share = |share| Item { bucket, what: What::Share(crowds.len(), share) };
+                items.extend(shares.into_iter().map(share));
+                crowds.push(crowd);
+            } else if entries <= bucket_max {
+                items.push(Item { bucket, what: What::Ranges([0..entries, 0..0]) });
+            } else {
+                let pairs = ranges_in_pairs(entries as u64, (bucket_max / 2) as u64);
+                items.extend(pairs.map(|ranges| {
+                    let place = |rank| usize::try_from(rank).unwrap_or(usize::MAX);
+                    let ranges = ranges.map(|range| place(range.start)..place(range.end));
+                    Item { bucket, what: What::Ranges(ranges) }
+                }));
+            }
+        }
+        items.sort_by_key(|item| Reverse(item.entries()));
+        (items, crowds)
+    }
+
+    /// How a bucket is shared out in which so many entries crowd, if they can be told apart.
+    fn crowd(&self, bucket: usize, entries: usize, cut: &Cut) -> Option<(Crowd, Vec<Share>)> {
+        let all = self.bucket_range(bucket, 0..entries);
+        let crowd = Crowd::new(all.clone().flatten(), entries, cut)?;
+        let all: Vec<&[Entry]> = all.collect();
+        let tallies = in_threads(all.into_iter(), |piece| Ok::<_, ()>(crowd.tally(piece)));
+        let tally = tallies.ok()?.into_iter().reduce(Tally::and)?;
+        if cut.reports_none(tally.differing()) {
+            self.stop.progress.add(entries as u64);
+            return Some((crowd, Vec::new()));
+        }
+        let wanted = entries.div_ceil(self.pieces.len()).min(self.bucket_max());
+        let shares = crowd.shares(&tally, wanted, self.bucket_max())?;
+        Some((crowd, shares))
+    }
+
+    /// Joins a share of a crowd.
+    fn join_share(
+        &self,
+        bucket: usize,
+        crowd: Option<&Crowd>,
+        share: &Share,
+        joiner: &mut Joiner<'_, F>,
+        room: Room<'_>,
+    ) -> ControlFlow<()> {
+        let Some((crowd, order)) = crowd.and_then(|crowd| Some((crowd, crowd.of(share)?))) else {
+            return ControlFlow::Continue(());
+        };
+        let all = self.bucket_range(bucket, 0..usize::MAX).flatten();
+        joiner.join_crowd(crowd.take(share, all), order, room)?;
+        if share.is_of_first_part() {
+            self.stop.progress.add(share.entries as u64);
+        }
+        ControlFlow::Continue(())
     }
 
     /// An entry of a bucket, by its place in order of ordinals.

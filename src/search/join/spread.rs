@@ -7,13 +7,21 @@
 //! them apart.
 
 /// Entries that are looked at to see how their bits are spread.
-const SAMPLE: usize = 1024;
+pub(super) const SAMPLE: usize = 1024;
+
+/// One half of the bits tells little beside the other if it sets so many times fewer entries apart.
+const FEW: usize = 16;
 
 /// Bytes of a fingerprint.
 const BYTES: usize = 8;
 
-/// An order of bits: where those of each value of each byte go.
-pub(super) struct Spread([[u64; 256]; BYTES]);
+/// An order of bits.
+pub(super) struct Spread {
+    /// Where those of each value of each byte go.
+    table: [[u64; 256]; BYTES],
+    /// Whether the first half of them tells nearly all that there is to tell.
+    pub(super) first_half_tells: bool,
+}
 
 impl Spread {
     /// The order for these entries in which the first parts, of `width` bits each, tell them apart alike.
@@ -40,7 +48,10 @@ impl Spread {
                 *to = u64::BITS - 1 - place;
             }
         }
-        Box::new(Self(table(&to)))
+        let told = |half: &[usize]| half.iter().map(|&bit| rare(bit)).sum::<usize>();
+        let (first, second) = bits.split_at(bits.len() / 2);
+        let first_half_tells = told(second) * FEW < told(first);
+        Box::new(Self { table: table(&to), first_half_tells })
     }
 
     /// A fingerprint, or some bits of one, in this order.
@@ -50,7 +61,7 @@ impl Spread {
         let of = |(table, byte): (&[u64; 256], u8)| {
             table.get(usize::from(byte)).copied().unwrap_or_default()
         };
-        self.0.iter().zip(bytes).map(of).fold(0, |all, moved| all | moved)
+        self.table.iter().zip(bytes).map(of).fold(0, |all, moved| all | moved)
     }
 }
 

@@ -1,0 +1,136 @@
+//! A bucket with far more entries than others: its bits are put into an order that tells them apart, and
+//! then it is shared out among all threads.
+
+use std::ops::Range;
+
+use super::counts::Counts;
+use super::cut::{Cut, Part};
+use super::room::{self, Entry};
+use super::spread::{SAMPLE, Spread};
+
+/// What is known of a crowded bucket.
+pub(super) struct Crowd {
+    spread: Box<Spread>,
+    /// The parts into which its bits are cut then, and what is known of a bucket of each.
+    parts: Vec<(Part, Cut)>,
+}
+
+/// How the entries of a crowd, or of a piece of it, are spread.
+pub(super) struct Tally {
+    /// For each part, how many entries have each value of it.
+    counts: Vec<Vec<u32>>,
+    /// The bits that some entries have, and those that all of them have.
+    some: u64,
+    all: u64,
+}
+
+/// Entries of a crowd to be joined: those with some values of a part.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    part: usize,
+    values: Range<u32>,
+    /// How many those are.
+    pub(super) entries: usize,
+}
+
+impl Share {
+    /// Whether each entry of the crowd is in one such share, and no more.
+    pub(super) fn is_of_first_part(&self) -> bool {
+        self.part == 0
+    }
+}
+
+impl Crowd {
+    /// Looks at some of so many entries. `None` if no other order of their bits would help.
+    pub(super) fn new<'e>(
+        all: impl Iterator<Item = &'e Entry>,
+        entries: usize,
+        cut: &Cut,
+    ) -> Option<Self> {
+        let sample = all.step_by(entries.div_ceil(SAMPLE).max(1));
+        let sample: Vec<u64> = sample.map(|entry| room::fingerprint(*entry)).collect();
+        let (parts, width) = cut.parts_of(entries);
+        let spread = Spread::of(&sample, parts as usize, width as usize);
+        let cut = cut.reordered(&spread);
+        let split = cut.split(entries)?;
+        let inside = |(index, part): (usize, &Part)| (*part, cut.inside(&split, index));
+        Some(Self { parts: split.parts.iter().enumerate().map(inside).collect(), spread })
+    }
+
+    /// Counts a piece of it.
+    pub(super) fn tally(&self, entries: &[Entry]) -> Tally {
+        let mut counts: Vec<Counts> =
+            self.parts.iter().map(|(part, _)| Counts::new(part.width)).collect();
+        let (mut some, mut all) = (0, u64::MAX);
+        for entry in entries {
+            let fingerprint = room::fingerprint(*entry);
+            (some, all) = (some | fingerprint, all & fingerprint);
+            let word = self.spread.put(fingerprint);
+            for ((part, _), counts) in self.parts.iter().zip(&mut counts) {
+                counts.count(part.key(word));
+            }
+        }
+        Tally { counts: counts.into_iter().map(Counts::into_inner).collect(), some, all }
+    }
+
+    /// Shares it out: at most so many entries each, unless more have one value. `None` if that is most
+    /// of them, or more than `most`.
+    pub(super) fn shares(&self, tally: &Tally, wanted: usize, most: usize) -> Option<Vec<Share>> {
+        let mut shares: Vec<Share> = Vec::new();
+        for (part, counts) in tally.counts.iter().enumerate() {
+            let entries: usize = counts.iter().map(|&count| count as usize).sum();
+            let mut share = Share { part, values: 0..0, entries: 0 };
+            for (value, &count) in (0..).zip(counts) {
+                let count = count as usize;
+                if count > most || count > entries / 2 {
+                    return None;
+                }
+                if share.entries + count > wanted && share.entries > 0 {
+                    shares.push(share);
+                    share = Share { part, values: value..value, entries: 0 };
+                }
+                share.entries += count;
+                share.values.end = value + 1;
+            }
+            shares.push(share);
+        }
+        Some(shares)
+    }
+
+    /// The entries of a share, with their ordinals.
+    pub(super) fn take<'e>(
+        &self,
+        share: &Share,
+        all: impl Iterator<Item = &'e Entry>,
+    ) -> Vec<(u64, u32)> {
+        let Some((part, _)) = self.parts.get(share.part) else { return Vec::new() };
+        let mut taken = Vec::with_capacity(share.entries);
+        taken.extend(all.filter_map(|entry| {
+            let fingerprint = room::fingerprint(*entry);
+            let is_of_share = share.values.contains(&part.key(self.spread.put(fingerprint)));
+            is_of_share.then(|| (fingerprint, room::ordinal(*entry)))
+        }));
+        taken
+    }
+
+    /// The order of bits, the part that tells the entries of a share apart, and what is known of those
+    /// among which it does not.
+    pub(super) fn of(&self, share: &Share) -> Option<(&Spread, Part, &Cut)> {
+        self.parts.get(share.part).map(|(part, cut)| (&*self.spread, *part, cut))
+    }
+}
+
+impl Tally {
+    /// What is known of two pieces together.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        for (counts, others) in self.counts.iter_mut().zip(other.counts) {
+            counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
+        }
+        Self { some: self.some | other.some, all: self.all & other.all, ..self }
+    }
+
+    /// The bits in which some entries differ.
+    pub(super) fn differing(&self) -> u64 {
+        self.some & !self.all
+    }
+}
