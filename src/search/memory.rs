@@ -7,6 +7,7 @@ use zerocopy::little_endian::{U16, U64};
 
 use super::kernel::{BlockRun, Kernel, NearBlock, prefetch_value};
 use super::nearest::{Bounds, Extent, Nearest};
+use super::outward::{LOOKED_UP_MAX, within_one};
 use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::shards::DISTANCE_MAX;
@@ -254,7 +255,9 @@ impl Chains {
 
     /// Appends to `out` what is nearest of everything within `k`: all of it if chains tell what is near,
     /// else as much as the [`Extent`] says. Then every fingerprint is compared, at some 0.1 ns each, and
-    /// in order of arrival: of what is as near, that stays which came first.
+    /// in order of arrival: of what is as near, that stays which came first. If there are more than
+    /// [`Bounds::fingerprints`], and their numbers are known, the latest ones are compared, and of the
+    /// others those looked up that differ in one bit at most.
     pub fn nearest(
         &self,
         fingerprint: u64,
@@ -277,9 +280,23 @@ impl Chains {
         }
         out.truncate(before);
         let kernel = Kernel::fastest();
-        let (mut nearest, mut near) = (Nearest::new(k, bounds.hits, out), Vec::new());
+        let first = self.len().saturating_sub(bounds.fingerprints as usize);
+        let numbers = self.distinct_numbers().filter(|_| first > 0 && way == Way::Rotations);
+        let first = numbers.map_or(0, |_| first);
+        let hits = if numbers.is_some() { bounds.hits_of_crowd } else { bounds.hits };
+        let (mut nearest, mut near) = (Nearest::new(k, hits, out), Vec::new());
         let (mut scanned, mut certain) = (0, Some(k));
-        for (start, column) in (0..).step_by(STRIDE).zip(self.fingerprints.chunks(STRIDE)) {
+        if let Some(numbers) = numbers {
+            certain = Some(k.min(LOOKED_UP_MAX));
+            for value in within_one(fingerprint).take(1 + certain.map_or(0, |k| 64 * k as usize)) {
+                if let Some(&number) = numbers.get(&value).filter(|n| (**n as usize) < first) {
+                    nearest.add(Candidate::new(number, value, fingerprint));
+                }
+            }
+        }
+        let latest = self.fingerprints.get(first..).unwrap_or_default();
+        let starts = (u32::try_from(first).unwrap_or(NONE)..).step_by(STRIDE);
+        for (start, column) in starts.zip(latest.chunks(STRIDE)) {
             let Some(radius) = nearest.radius() else { break };
             if bounds.until.is_some_and(|until| Instant::now() >= until) {
                 certain = None;
@@ -293,7 +310,7 @@ impl Chains {
             }
             scanned += u32::try_from(column.len()).unwrap_or(0);
         }
-        nearest.finish(certain, scanned)
+        Extent { crowded: numbers.is_some(), ..nearest.finish(certain, scanned) }
     }
 
     /// What [`find`](Self::find) is expected to do for a distance.
@@ -302,10 +319,14 @@ impl Chains {
         plan_chains(u32::try_from(self.len()).unwrap_or(NONE), self.bits, k.min(DISTANCE_MAX))
     }
 
+    /// The numbers of all fingerprints, if they are known and no two fingerprints are equal.
+    fn distinct_numbers(&self) -> Option<&HashMap<u64, u32>> {
+        self.numbers.as_ref().filter(|numbers| numbers.len() == self.len())
+    }
+
     /// Appends what is equal, if numbers are found at once, and no two fingerprints are equal.
     fn add_equal(&self, fingerprint: u64, out: &mut Vec<Candidate>) -> bool {
-        let numbers = self.numbers.as_ref().filter(|numbers| numbers.len() == self.len());
-        let Some(numbers) = numbers else { return false };
+        let Some(numbers) = self.distinct_numbers() else { return false };
         let number = numbers.get(&fingerprint);
         out.extend(number.map(|number| Candidate::new(*number, fingerprint, fingerprint)));
         true

@@ -76,7 +76,8 @@ impl<C: Column> Outward<'_, C> {
         }
         // The farther ones are told apart by no order.
         let runs = self.beside(bounds.fingerprints)?;
-        let values = self.within_one().filter(|value| !runs.iter().any(|run| run.covers(*value)));
+        let values =
+            within_one(self.query).filter(|value| !runs.iter().any(|run| run.covers(*value)));
         self.look_up_values(values, |candidate| scan.nearest.add(candidate))?;
         for Run { ordinals, .. } in runs {
             if !scan.compare(ordinals)? {
@@ -120,16 +121,10 @@ impl<C: Column> Outward<'_, C> {
         Ok(runs)
     }
 
-    /// The query, and every fingerprint that differs from it in one bit.
-    fn within_one(&self) -> impl Iterator<Item = u64> + use<C> {
-        let query = self.query;
-        std::iter::once(query).chain((0..u64::BITS).map(move |bit| query ^ 1 << bit))
-    }
-
     /// Looks up every fingerprint within `k`, which is 1 at most.
     pub(super) fn look_up(&self, k: u32, found: impl FnMut(Candidate)) -> Result<(), C::Error> {
         let count = if k == 0 { 1 } else { 1 + u64::BITS as usize };
-        self.look_up_values(self.within_one().take(count), found)
+        self.look_up_values(within_one(self.query).take(count), found)
     }
 
     /// Looks up fingerprints, each in its shard.
@@ -173,6 +168,11 @@ impl<C: Column> Outward<'_, C> {
         }
         Ok(())
     }
+}
+
+/// A fingerprint, and then every one that differs from it in one bit.
+pub(super) fn within_one(fingerprint: u64) -> impl Iterator<Item = u64> {
+    std::iter::once(fingerprint).chain((0..u64::BITS).map(move |bit| fingerprint ^ 1 << bit))
 }
 
 /// By how much the popcount of shards may differ in which some entries are compared.

@@ -31,10 +31,13 @@ fn filled(fingerprints: &[u64]) -> Chains {
 #[test]
 fn the_nearest_are_found_in_a_crowd_and_numbers_told() {
     let bounds = Bounds { hits: 20, hits_of_crowd: 20, fingerprints: 100, until: None };
-    for fingerprints in
-        [crowd(18, 30_000, 26), crowd(64, 30_000, 26), fingerprints(Kind::Even, 30_000, 26)]
-    {
+    for (fingerprints, has_crowd) in [
+        (crowd(18, 30_000, 26), true),
+        (crowd(64, 30_000, 26), true),
+        (fingerprints(Kind::Even, 30_000, 26), false),
+    ] {
         let mut chains = Chains::new();
+        let mut crowded = 0;
         for (number, &fingerprint) in (0..).zip(&fingerprints) {
             assert_eq!(chains.number_of(fingerprint), None);
             assert_eq!(chains.push(fingerprint), number);
@@ -44,12 +47,18 @@ fn the_nearest_are_found_in_a_crowd_and_numbers_told() {
             for k in [0, 1, 3, 8, 64] {
                 let mut found = Vec::new();
                 let extent = chains.nearest(query, k, &bounds, &mut found);
+                if extent.crowded {
+                    crowded += 1;
+                    assert!(extent.scanned <= bounds.fingerprints);
+                    assert_eq!(extent.certain, Some(k.min(1)));
+                }
                 check_nearest(&fingerprints, query, k, &bounds, extent, found);
             }
             let mut found = Vec::new();
             chains.find(query, 0, &mut found);
             assert_eq!(found, oracle(&fingerprints, query, 0));
         }
+        assert_eq!(crowded > 10, has_crowd, "{crowded}");
         chains.clear();
         assert_eq!(chains.number_of(fingerprints[0]), None);
     }
