@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::{crawl, full_disk, power, race, strace, truncated};
+use super::{crawl, full_disk, lock_removed, power, race, strace, truncated};
 
 /// Tells the child its role and what belongs to it, line by line.
 const TOLD: &str = "SIMKEEP_CHILD";
@@ -43,6 +43,7 @@ fn begin() {
         }
         ["create", store] => race::create(&parent, Path::new(store)),
         ["read", store] => truncated::read(&parent, Path::new(store)),
+        ["write", store, from] => lock_removed::write(&parent, Path::new(store), number(from)),
         ["work", store] => strace::work(Path::new(store)),
         ["work around", store] => strace::work_around(Path::new(store)),
         _ => panic!("no role: {told:?}"),

@@ -12,6 +12,7 @@ mod child;
 mod crawl;
 mod full_disk;
 mod kill;
+mod lock_removed;
 mod partial;
 mod power;
 mod race;
