@@ -282,7 +282,8 @@ impl Chains {
         let kernel = Kernel::fastest();
         let first = self.len().saturating_sub(bounds.fingerprints as usize);
         let numbers = self.distinct_numbers().filter(|_| first > 0 && way == Way::Rotations);
-        let first = numbers.map_or(0, |_| first);
+        let crowded = numbers.is_some() && k > LOOKED_UP_MAX;
+        let first = numbers.map_or(0, |_| if crowded { first } else { self.len() });
         let hits = if numbers.is_some() { bounds.hits_of_crowd } else { bounds.hits };
         let (mut nearest, mut near) = (Nearest::new(k, hits, out), Vec::new());
         let (mut scanned, mut certain) = (0, Some(k));
@@ -310,7 +311,7 @@ impl Chains {
             }
             scanned += u32::try_from(column.len()).unwrap_or(0);
         }
-        Extent { crowded: numbers.is_some(), ..nearest.finish(certain, scanned) }
+        Extent { crowded, ..nearest.finish(certain, scanned) }
     }
 
     /// What [`find`](Self::find) is expected to do for a distance.

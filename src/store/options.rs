@@ -50,9 +50,9 @@ pub struct Options {
     pub fingerprint_bytes: u32,
     /// How many near-duplicates, and how many copies, an answer names at most. Default: 16.
     pub near_limit: usize,
-    /// How many fingerprints are compared to find those near-duplicates, in each segment, where more of
-    /// them crowd together than its tables tell apart: [`Query::fingerprints`](super::Query::fingerprints).
-    /// Default: 4,096.
+    /// How many fingerprints are compared to find those near-duplicates, in each segment and in memory,
+    /// where more of them crowd together than tables tell apart:
+    /// [`Query::fingerprints`](super::Query::fingerprints). Default: 4,096.
     pub near_fingerprints: u32,
     /// Memory that sealing and merging may take together, beside the memtables, however many pages
     /// there are. Default: 256 MiB. More than half of it is for what is sorted. The buffers of files

@@ -114,7 +114,7 @@ impl Query {
     ///
     /// A template, or somebody who means harm, can make many thousand different fingerprints of which no
     /// table tells the near ones from the others. Where a search within up to 12 bits meets more of them
-    /// in a segment than evenly spread ones would cost it several times over, it ends: it looks up what
+    /// in a segment or in memory than evenly spread ones would cost it several times over, it ends: it looks up what
     /// differs in one bit at most, compares so many of the others (and 16 for each answer that it may
     /// name), and says that it is not [complete](Matches::complete). A search for all (a
     /// [`limit`](Query::limit) of `usize::MAX`) and one under a prefix do not.

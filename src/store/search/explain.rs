@@ -52,7 +52,7 @@ impl Snapshot {
                 plan,
                 counted: Cost { ns: start.elapsed().as_nanos() as f64, ..plan.expected },
                 hits: found.hits.len(),
-                crowded: None,
+                crowded: found.extent.crowded.then_some(found.extent.scanned),
                 faults: None,
             });
         }
