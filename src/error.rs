@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use crate::bug::Bug;
 use crate::disk::Holder;
 use crate::page::{PrefixError, UrlError};
 
@@ -102,6 +103,9 @@ pub enum Error {
     Poisoned(Arc<Error>),
     /// The store was closed.
     Closed,
+    /// An invariant of simkeep's own does not hold. Nothing is wrong with what it was asked; please
+    /// report it.
+    Bug(Bug),
     /// Not a URL that can be stored.
     Url(UrlError),
     /// Not a prefix.
@@ -298,6 +302,7 @@ impl fmt::Display for Error {
                  opened again"
             ),
             Error::Closed => f.write_str("the store is closed"),
+            Error::Bug(bug) => write!(f, "{bug}; nothing more is accepted; please report it"),
             Error::Url(e) => e.fmt(f),
             Error::Prefix(e) => e.fmt(f),
             Error::Time(ms) => write!(
@@ -336,6 +341,12 @@ impl fmt::Display for Error {
     }
 }
 
+impl From<Bug> for Error {
+    fn from(bug: Bug) -> Self {
+        Error::Bug(bug)
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -344,6 +355,7 @@ impl std::error::Error for Error {
             Error::Input(error) => Some(&**error),
             Error::Url(e) => Some(e),
             Error::Prefix(e) => Some(e),
+            Error::Bug(e) => Some(e),
             _ => None,
         }
     }

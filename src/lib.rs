@@ -49,6 +49,7 @@
 //! `cli` (default): the tool of the same name. `html`: [`fingerprint`] reduces HTML to its visible
 //! text. A library user writes `default-features = false`.
 
+mod bug;
 mod catalog;
 pub mod df;
 pub mod disk;
@@ -64,6 +65,7 @@ mod store;
 mod sync;
 mod threads;
 
+pub use bug::Bug;
 pub use error::{Corruption, Error, Result};
 pub use page::{
     Content, Digest, Epoch, EpochInfo, HISTORY_WINDOW, Observation, Prefix, PrefixError, SameBy,

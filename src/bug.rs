@@ -1,0 +1,107 @@
+//! Invariants of simkeep's own: one that breaks is loud.
+//!
+//! There are three kinds of "this cannot be". What a file or a caller says that cannot be is an error
+//! that names it. What is merely empty is an answer. And what only a fault of simkeep's own can bring
+//! about comes here: where assertions are on it panics at once; elsewhere it is an
+//! [`Error::Bug`](crate::Error::Bug), which poisons the store, so that nothing is acknowledged on
+//! grounds that do not hold. It is never a plausible value.
+//!
+//! Where a loop cannot afford a `Result`, and its function states the bound, it indexes plainly.
+
+use std::fmt;
+use std::panic::Location;
+
+/// An invariant that is broken: a fault of simkeep's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bug {
+    /// What should hold.
+    what: &'static str,
+    at: &'static Location<'static>,
+}
+
+impl Bug {
+    /// Says what should hold and does not. The place is that of the caller.
+    ///
+    /// # Panics
+    ///
+    /// Where debug assertions are on.
+    #[track_caller]
+    #[cold]
+    #[cfg_attr(
+        any(test, debug_assertions),
+        expect(clippy::panic, reason = "a broken invariant stops a test at once")
+    )]
+    pub(crate) fn new(what: &'static str) -> Self {
+        let bug = Self { what, at: Location::caller() };
+        #[cfg(any(test, debug_assertions))]
+        panic!("{bug}");
+        #[cfg(not(any(test, debug_assertions)))]
+        bug
+    }
+}
+
+impl fmt::Display for Bug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, at } = self;
+        let version = env!("CARGO_PKG_VERSION");
+        write!(f, "a bug in simkeep {version}, at {}:{}: {what}", at.file(), at.line())
+    }
+}
+
+impl std::error::Error for Bug {}
+
+/// What is there unless simkeep has a fault.
+pub(crate) trait OrBug<T> {
+    /// The value; without one, a [`Bug`] that says what should hold, in a few words: "a page's number is
+    /// of a page".
+    ///
+    /// # Errors
+    ///
+    /// There is no value.
+    fn or_bug(self, what: &'static str) -> Result<T, Bug>;
+}
+
+impl<T> OrBug<T> for Option<T> {
+    #[inline]
+    #[track_caller]
+    fn or_bug(self, what: &'static str) -> Result<T, Bug> {
+        match self {
+            Some(value) => Ok(value),
+            None => Err(Bug::new(what)),
+        }
+    }
+}
+
+/// Makes sure that an invariant holds.
+///
+/// # Errors
+///
+/// It does not.
+#[inline]
+#[track_caller]
+pub(crate) fn ensure(holds: bool, what: &'static str) -> Result<(), Bug> {
+    if holds { Ok(()) } else { Err(Bug::new(what)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_passes() {
+        assert_eq!(Some(1).or_bug("one is there"), Ok(1));
+        assert_eq!(ensure(true, "all is well"), Ok(()));
+    }
+
+    #[test]
+    #[should_panic(expected = "src/bug.rs")]
+    fn what_is_missing_says_where() {
+        let _ = None::<u8>.or_bug("something is there");
+    }
+
+    #[test]
+    #[should_panic(expected = "all is well")]
+    fn what_does_not_hold_says_what_should() {
+        let _ = ensure(false, "all is well");
+    }
+}
