@@ -53,6 +53,7 @@ pub use stale::{Stale, StalePage};
 pub use verify::{Verified, VerifyOptions, Verifying, verify, verify_on};
 
 use self::shared::Shared;
+use crate::bug::OrBug;
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::page::{EpochInfo, Observation, Prefix};
@@ -299,7 +300,7 @@ impl Store {
     /// again, and until then nothing more is accepted ([`Error::Poisoned`]).
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
         let mut outcomes = self.observe_batch(std::slice::from_ref(&observation))?;
-        outcomes.pop().ok_or(Error::Closed)
+        Ok(outcomes.pop().or_bug("each observation has an outcome")?)
     }
 
     /// Tells the store of many visits, one after another: each is judged after those before it.

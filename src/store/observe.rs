@@ -18,6 +18,7 @@ use super::query::Versions;
 use super::search::{Found, Wanted, bounds, segment_hits_of_many, together};
 use super::shared::{Shared, Writer};
 use super::view::{Lookup, Part, View, head_in, known_in};
+use crate::bug::ensure;
 use crate::error::{Error, Result};
 use crate::page::{Digest, Epoch, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, check_url, surt};
 use crate::segment::{put_carried, unpack_head};
@@ -107,6 +108,7 @@ impl Shared {
             Durability::Grouped(delay) => self.commit(last, Some(delay))?,
             Durability::OnFlush => {}
         }
+        ensure(outcomes.len() == observations.len(), "each observation has an outcome")?;
         Ok(outcomes)
     }
 
