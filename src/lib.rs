@@ -41,8 +41,9 @@
 //! [`disk`] is the one seam to the file system, real or simulated. `layout` has the numbers of the
 //! format, `page` the URLs, their order and the fold of visits into a history, [`fingerprint`] makes
 //! simhashes of text, [`search`] finds them by distance, `sort` sorts what memory does not hold, and
-//! `sync` has the locks, which a test may schedule, and `process` says which process this is. On these stand [`df`], tables of document
-//! frequencies, and `segment`, `catalog` and `store`. The format is specified in `format/` of the repository.
+//! `sync` has the locks, which a test may schedule, `process` says which process this is, and `cpu`
+//! gives the processor hints. On these stand [`df`], tables of document frequencies, and `segment`,
+//! `catalog` and `store`. The format is specified in `format/` of the repository.
 //!
 //! # Features
 //!
@@ -51,6 +52,7 @@
 
 mod bug;
 mod catalog;
+mod cpu;
 pub mod df;
 pub mod disk;
 mod error;

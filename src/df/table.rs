@@ -12,10 +12,10 @@ use super::frame::{
     parse_head,
 };
 use super::place::Place;
+use crate::cpu::prefetch_at;
 use crate::disk::{Access, Disk, DiskFile, Map, Name, NewFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
-use crate::search::prefetch_at;
 
 /// Bytes that are read and summed at a time.
 const CHUNK_BYTES: u64 = 1 << 20;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::{U16, U32, U64};
 
-use super::kernel::prefetch;
 use super::line::Line;
+use crate::cpu::prefetch;
 
 /// One column of a segment, as the search reads it.
 ///

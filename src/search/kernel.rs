@@ -105,65 +105,6 @@ impl Kernel {
     }
 }
 
-/// Bytes of a memory line.
-const LINE: usize = 64;
-
-/// Tells the processor that the first lines of `bytes` will be read soon. Costs about a nanosecond
-/// a line; does nothing where there is no such instruction.
-#[inline]
-pub(crate) fn prefetch(bytes: &[u8]) {
-    prefetch_lines_of(bytes.as_ptr(), bytes.len());
-}
-
-/// The same for the line of the byte at a place in `bytes`, which need not be there.
-#[inline]
-pub(crate) fn prefetch_at(bytes: &[u8], place: u64) {
-    if let Ok(place) = usize::try_from(place) {
-        prefetch_line(bytes.as_ptr().wrapping_add(place));
-    }
-}
-
-#[inline]
-fn prefetch_lines_of(start: *const u8, bytes: usize) {
-    /// Lines to ask for: as many as a core can wait for at once. The processor notices longer
-    /// runs by itself.
-    const LINES_MAX: usize = 12;
-    // Nearly all are no more than two lines: no loop, whose end would not be foreseen.
-    prefetch_line(start);
-    prefetch_line(start.wrapping_add(bytes.saturating_sub(1)));
-    if bytes > 2 * LINE {
-        for line in 1..bytes.div_ceil(LINE).min(LINES_MAX) {
-            prefetch_line(start.wrapping_add(line * LINE));
-        }
-    }
-}
-
-/// Tells the processor that `value`, of at most two memory lines, will be read soon, as
-/// [`prefetch`] does.
-#[inline]
-pub(crate) fn prefetch_value<T>(value: &T) {
-    let start = std::ptr::from_ref(value).cast::<u8>();
-    prefetch_line(start);
-    // What is no larger than its alignment lies in one.
-    if size_of::<T>() > align_of::<T>() {
-        prefetch_line(start.wrapping_add(size_of::<T>().saturating_sub(1)));
-    }
-}
-
-/// Tells the processor that the line at this address will be read soon.
-#[inline]
-fn prefetch_line(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "an instruction that takes an address")]
-    // SAFETY: prefetching reads nothing and cannot fault, whatever the address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
 #[inline(always)]
 fn near_in_lines(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
     let Lines { query, most, .. } = lines;

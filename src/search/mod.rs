@@ -102,7 +102,6 @@ pub use cells::{CellTable, Cells, HALVES, cell_count};
 pub use column::Column;
 pub use cost::Cost;
 pub use join::{Join, Pair, Progress, Source};
-pub(crate) use kernel::{prefetch, prefetch_at, prefetch_value};
 pub use line::{LINE_BYTES, Line};
 pub use memory::Chains;
 pub use nearest::{Bounds, Extent};

@@ -8,10 +8,11 @@ use zerocopy::FromBytes;
 
 use super::file::{SectionRef, Segment};
 use super::frame::Section;
+use crate::cpu::prefetch_at;
 use crate::disk::MapPart;
 use crate::error::{Error, Result};
 use crate::layout::Tag;
-use crate::search::{Column, Line, prefetch_at};
+use crate::search::{Column, Line};
 
 /// A section that keeps its segment open: bytes that are checked on first touch.
 #[derive(Clone, Debug)]

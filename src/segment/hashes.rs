@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::file::{SectionRef, Segment};
+use crate::cpu::{prefetch, prefetch_value};
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, Tag};
-use crate::search::{prefetch, prefetch_value};
 
 /// Bits of filter for each page.
 const FILTER_BITS: u64 = 12;

@@ -7,10 +7,10 @@ use arrayvec::ArrayVec;
 
 use super::file::Segment;
 use super::record::RecordRef;
+use crate::cpu::prefetch;
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, Tag, put_varint};
 use crate::page::surt;
-use crate::search::prefetch;
 
 /// Pages of a group.
 pub(super) const GROUP_PAGES: u64 = GROUP as u64;

@@ -7,9 +7,9 @@
 
 use super::carried::{Carried, Told, put_carried};
 use super::visits::{Visits, count_visits, put_visits};
+use crate::cpu::prefetch;
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{Head, Visit};
-use crate::search::prefetch;
 
 /// Visits are packed in chunks of this many, each readable by itself.
 pub(crate) const CHUNK_VISITS: usize = 64;

@@ -9,12 +9,13 @@ use zerocopy::FromBytes;
 use super::column::{Contradiction, SectionColumn, WholeColumn};
 use super::file::{SectionRef, Segment};
 use super::postings::{Posting, PostingsRef};
+use crate::cpu::prefetch;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::Digest;
 use crate::search::{
     Address, Bounds, Candidate, CellTable, Cells, Column, Extent, Finds, HALVES, Index, LINE_BYTES,
-    Resources, Rotation, Rotations, Shape, Shards, Steps, Tables, further_max, prefetch,
+    Resources, Rotation, Rotations, Shape, Shards, Steps, Tables, further_max,
 };
 
 /// How the tables of new segments are made.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::search::prefetch;
+use crate::cpu::prefetch;
 
 /// Something that is sorted by a key among the bytes of many.
 pub(crate) trait Keyed {

@@ -4,7 +4,8 @@ use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 
 use super::super::line::{GOES_ON, Line, NUMBER, number};
-use super::{Kernel, prefetch_line};
+use super::Kernel;
+use crate::cpu::prefetch_at;
 
 /// Bits of an entry: 16 in a place of its own, and 8 in half of one behind those.
 pub(in super::super) const ENTRY_BITS: u32 = 24;
@@ -149,7 +150,7 @@ impl Lines<'_> {
         let Some(places) = self.all.get(line as usize) else { return };
         let next = number(places, NEXT);
         let next = if self.are_further && next <= line { u32::MAX } else { next };
-        prefetch_line(self.further.as_ptr().wrapping_add(next as usize).cast());
+        prefetch_at(self.further.as_bytes(), u64::from(next) * size_of::<Line>() as u64);
         // There is room for all.
         let _ = onward.try_push(Sought { line: next, message });
     }

@@ -12,7 +12,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U16;
 
 use super::super::column::{Column, ordinal_at};
-use super::super::kernel::{BlockRun, Kernel, NearBlock, prefetch};
+use super::super::kernel::{BlockRun, Kernel, NearBlock};
 use super::super::line::LINE_BYTES;
 use super::super::outward::{LOOKED_UP_MAX, Outward};
 use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach};
@@ -23,6 +23,7 @@ use super::super::tables::{Candidate, Finds};
 use super::patience::Patience;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
+use crate::cpu::prefetch;
 
 /// Probes of a round: about as many lines as a core can wait for at once.
 const ROUND: usize = 16;

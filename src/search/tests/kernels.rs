@@ -2,9 +2,7 @@
 
 use zerocopy::little_endian::{U16, U64};
 
-use super::super::kernel::{
-    BlockRun, Kernel, Lines, NearBlock, NearEntry, Onward, Sought, prefetch,
-};
+use super::super::kernel::{BlockRun, Kernel, Lines, NearBlock, NearEntry, Onward, Sought};
 use super::*;
 
 /// Runs of several lengths, each with another query and distance.
@@ -112,12 +110,6 @@ fn unaligned_columns_are_compared_like_others() {
             assert_eq!(out, ordinals, "{}", kernel.name());
         }
     }
-}
-
-#[test]
-fn prefetching_takes_any_slice() {
-    prefetch(&[]);
-    prefetch(&[0; 10_000]);
 }
 
 #[test]

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::runs::{RunWriter, Runs, sort_tail};
+use crate::cpu::prefetch;
 use crate::disk::{Disk, Name};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
 use crate::page::{Observation, Visit, surt};
-use crate::search::prefetch;
 use crate::segment::{Visits, put_visits};
 use crate::sort::{Keyed, sort_by_digits};
 use crate::sync::mpsc::{Receiver, Sender, channel};

@@ -24,10 +24,11 @@ use places::Places;
 use under::ByKey;
 
 use crate::catalog::Journal;
+use crate::cpu::prefetch_value;
 use crate::error::{Error, Result};
 use crate::page::{Content, Prefix, Visit, surt};
 use crate::process::Process;
-use crate::search::{Bounds, Candidate, Extent, Plan, prefetch_value};
+use crate::search::{Bounds, Candidate, Extent, Plan};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -1,8 +1,8 @@
 //! The pages of a memtable in SURT order.
 
 use super::{Inner, PageOf};
+use crate::cpu::prefetch_value;
 use crate::page::{Prefix, surt};
-use crate::search::prefetch_value;
 use crate::sort::{Keyed, sort_by_digits};
 
 /// A page and where its SURT key is, to be sorted.

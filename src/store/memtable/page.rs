@@ -1,8 +1,8 @@
 //! A page of a memtable: what came of it, and its head at any operation.
 
 use super::Inner;
+use crate::cpu::{prefetch, prefetch_value};
 use crate::page::{Content, Head, Visit};
-use crate::search::{prefetch, prefetch_value};
 use crate::segment::{Record, put_carried, unpack_head};
 
 /// A page of which something was observed since the last seal.

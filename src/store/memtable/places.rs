@@ -1,6 +1,6 @@
 //! Page numbers by URL hash, for the memtable.
 
-use crate::search::prefetch_value;
+use crate::cpu::prefetch_value;
 
 /// An open-addressed table: a memory line a lookup, which can be asked for ahead.
 ///
