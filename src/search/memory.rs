@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use zerocopy::little_endian::{U16, U64};
 
+use super::candidate::Candidate;
 use super::kernel::{BlockRun, Kernel, NearBlock};
 use super::nearest::{Bounds, Extent, Nearest};
 use super::outward::{LOOKED_UP_MAX, within_one};
 use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::shards::DISTANCE_MAX;
-use super::tables::Candidate;
 use crate::cpu::prefetch_value;
 
 /// What is no node, and the number that no fingerprint gets.

@@ -73,11 +73,12 @@
 //!   looking up codewords spares lookups is the idea of covering codes, as in R. Pagh, "CoveringLSH",
 //!   2016.
 
-mod build;
+mod candidate;
 mod cells;
 mod column;
 mod cost;
 mod hamming;
+mod index;
 mod join;
 mod kernel;
 mod line;
@@ -96,11 +97,12 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use build::{Part, Resources, Sink, build_index};
+pub use candidate::{Candidate, Finds};
 pub(crate) use cells::further_max;
 pub use cells::{CellTable, Cells, HALVES, cell_count};
 pub use column::Column;
 pub use cost::Cost;
+pub use index::{Part, Resources, Sink, build_index};
 pub use join::{Join, Pair, Progress, Source};
 pub use line::{LINE_BYTES, Line};
 pub use memory::Chains;
@@ -111,7 +113,7 @@ pub use rotation::{Address, Rotation, Rotations};
 pub use shape::Shape;
 pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key, canonical_order};
 pub(crate) use tables::Steps;
-pub use tables::{Candidate, Finds, Index, Tables};
+pub use tables::{Index, Tables};
 
 /// The instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt` or
 /// `portable`. All give the same answers.

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use super::candidate::Candidate;
 use super::shards::DISTANCE_MAX;
-use super::tables::Candidate;
 
 /// How far a search may go that need not find everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,11 +13,11 @@
 use std::ops::{Range, RangeInclusive};
 use std::time::Instant;
 
+use super::candidate::Candidate;
 use super::column::{Column, u64_at, u64s};
 use super::kernel::Kernel;
 use super::nearest::{Bounds, Extent, Nearest};
 use super::shards::{DISTANCE_MAX, Shards};
-use super::tables::Candidate;
 
 /// Distances for which fingerprints are looked up one by one: 1 + 64 of them.
 pub(super) const LOOKED_UP_MAX: u32 = 1;

@@ -1,8 +1,32 @@
-//! Which way a query runs: through the tables, or along the shards.
+//! Choosing by cost: the shape of tables to be written, and for a query whether it runs through the
+//! tables or along the shards.
 
 use super::cost::{Cost, Visit};
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
+
+impl Shape {
+    /// The shape in which a search of `n` fingerprints within `k` is expected to take least time,
+    /// among those that take no more than `bytes_max` for each fingerprint. Pure and quick, so that
+    /// everybody who has the same numbers comes to the same shape.
+    ///
+    /// ```
+    /// use simkeep::search::Shape;
+    ///
+    /// assert_eq!(Shape::choose(500, 3, 48), Shape::Column);
+    /// assert!(matches!(Shape::choose(1_000_000, 3, 48), Shape::Rotations(_)));
+    /// assert!(matches!(Shape::choose(100_000_000, 3, 48), Shape::Cells { .. }));
+    /// // No more than the column itself.
+    /// assert_eq!(Shape::choose(1_000_000, 3, 16), Shape::Column);
+    /// ```
+    #[must_use]
+    pub fn choose(n: u32, k: u32, bytes_max: u32) -> Self {
+        let fits = |shape: &Self| shape.bytes_each(n) <= f64::from(bytes_max);
+        let cost = |shape: &Self| Cost::of_search(*shape, n, k).ns;
+        let shapes = Self::all(n).into_iter().flatten().filter(fits);
+        shapes.min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(Self::Column)
+    }
+}
 
 /// One way to find everything within a distance; all of them give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

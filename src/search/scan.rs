@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::candidate::Candidate;
 use super::column::{Column, u64s};
 use super::kernel::Kernel;
-use super::tables::Candidate;
 
 /// Compares a range of a canonical column, and hands over what is near, in order.
 pub(super) fn scan<C: Column>(

@@ -1,7 +1,6 @@
 //! The shapes that the tables of a set can have, and what each takes.
 
 use super::cells::{CELLS_MIN, GOING_ON, HALVES, cell_count};
-use super::cost::Cost;
 use super::line::GOES_ON;
 use super::probe::BLOCKS;
 use super::rotation::Address;
@@ -39,27 +38,6 @@ const ORDINAL_BYTES: f64 = 4.0;
 const CELL_BYTES: f64 = 64.0 * (1.0 + GOING_ON);
 
 impl Shape {
-    /// The shape in which a search of `n` fingerprints within `k` is expected to take least time,
-    /// among those that take no more than `bytes_max` for each fingerprint. Pure and quick, so that
-    /// everybody who has the same numbers comes to the same shape.
-    ///
-    /// ```
-    /// use simkeep::search::Shape;
-    ///
-    /// assert_eq!(Shape::choose(500, 3, 48), Shape::Column);
-    /// assert!(matches!(Shape::choose(1_000_000, 3, 48), Shape::Rotations(_)));
-    /// assert!(matches!(Shape::choose(100_000_000, 3, 48), Shape::Cells { .. }));
-    /// // No more than the column itself.
-    /// assert_eq!(Shape::choose(1_000_000, 3, 16), Shape::Column);
-    /// ```
-    #[must_use]
-    pub fn choose(n: u32, k: u32, bytes_max: u32) -> Self {
-        let fits = |shape: &Self| shape.bytes_each(n) <= f64::from(bytes_max);
-        let cost = |shape: &Self| Cost::of_search(*shape, n, k).ns;
-        let shapes = Self::all(n).into_iter().flatten().filter(fits);
-        shapes.min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(Self::Column)
-    }
-
     /// Every shape that `n` fingerprints can have.
     #[must_use]
     pub fn all(n: u32) -> [Option<Self>; 3] {

@@ -5,6 +5,7 @@
 
 use arrayvec::ArrayVec;
 
+use super::super::candidate::Finds;
 use super::super::cells::{CellTable, Cells, HALVES, Half, cell_of, most_differing};
 use super::super::column::Column;
 use super::super::cost::Cost;
@@ -13,7 +14,6 @@ use super::super::kernel::{
     FULL_ENTRIES, GATHERED, Kernel, LINE_ENTRIES, Lines, NEXT, NearEntry, Onward, Sought,
 };
 use super::super::line::{GOES_ON, LINE_BYTES, Line, NUMBER, number};
-use super::super::tables::Finds;
 use super::patience::Patience;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;

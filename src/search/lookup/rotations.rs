@@ -11,6 +11,7 @@ use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U16;
 
+use super::super::candidate::{Candidate, Finds};
 use super::super::column::{Column, ordinal_at};
 use super::super::kernel::{BlockRun, Kernel, NearBlock};
 use super::super::line::LINE_BYTES;
@@ -19,7 +20,6 @@ use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach};
 use super::super::rotation::{Bucket, Rotations};
 use super::super::scan::scan;
 use super::super::shards::Shards;
-use super::super::tables::{Candidate, Finds};
 use super::patience::Patience;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;

@@ -2,8 +2,8 @@
 
 use arrayvec::ArrayVec;
 
+use super::super::candidate::{Candidate, Finds};
 use super::super::column::{Column, U32_BYTES, U64_BYTES, ordinal_at, u64_at};
-use super::super::tables::{Candidate, Finds};
 
 /// Entries that are looked up together.
 const SURVIVORS: usize = 32;
