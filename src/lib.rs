@@ -84,3 +84,11 @@ pub use store::{
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide.md")]
+struct Guide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/fingerprints.md")]
+struct Fingerprints;
