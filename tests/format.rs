@@ -357,6 +357,8 @@ impl search::Sink for Built {
         self.0.lock().unwrap().get_mut(&kind_and_part(part)).unwrap().extend_from_slice(bytes);
         Ok(())
     }
+
+    fn changed(&self) {}
 }
 
 /// The tables of a shape, as the crate builds them and the stranger reads them.

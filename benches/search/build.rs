@@ -166,4 +166,8 @@ impl Sink for Sections {
         };
         self.file.write_all_at(bytes, start)
     }
+
+    fn changed(&self) -> std::io::Error {
+        std::io::ErrorKind::InvalidData.into()
+    }
 }

@@ -209,6 +209,10 @@ impl Sink for Made {
         made.entry(part_and_kind(part)).or_default().extend_from_slice(bytes);
         Ok(())
     }
+
+    fn changed(&self) -> Infallible {
+        unreachable!("what is in memory is read again as it was")
+    }
 }
 
 /// The numbers of a file's table, if it has one; nothing is checked.

@@ -135,7 +135,7 @@ pub struct Cells<C> {
 }
 
 impl<C> Cells<C> {
-    /// The same cells in other columns.
+    /// These cells in other columns.
     pub(super) fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Cells<D> {
         let tables = self.tables.each_ref();
         let tables = tables.map(|table| {

@@ -65,8 +65,8 @@ pub(super) fn u16s<C: Column>(column: &C, range: Range<u64>) -> Result<&[U16], C
     let start = range.start * U16_BYTES;
     let bytes = column.bytes(start..range.end * U16_BYTES)?;
     match <[U16]>::ref_from_bytes(bytes) {
-        Ok(entries) => Ok(entries),
-        Err(_) => Err(column.damaged(start, WRONG_LENGTH)),
+        Ok(entries) if entries.len() as u64 == range.end - range.start => Ok(entries),
+        _ => Err(column.damaged(start, WRONG_LENGTH)),
     }
 }
 
@@ -77,8 +77,8 @@ pub(super) fn u64s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U64], C
     let end = u64::from(range.end) * U64_BYTES;
     let bytes = column.bytes(start..end)?;
     match <[U64]>::ref_from_bytes(bytes) {
-        Ok(entries) => Ok(entries),
-        Err(_) => Err(column.damaged(start, WRONG_LENGTH)),
+        Ok(entries) if entries.len() == range.len() => Ok(entries),
+        _ => Err(column.damaged(start, WRONG_LENGTH)),
     }
 }
 

@@ -163,7 +163,7 @@ impl Visit {
         let mut visit = Self { probes: 0.0, candidates: 0.0, survivors: 0.0 };
         for block in Block::ALL {
             for distance in 0..reach.of(block).min(bits + 1) {
-                let Some(slack) = reach.slack(block, distance) else { continue };
+                let slack = reach.slack(block, distance);
                 let buckets = f64::from(choose(bits, distance));
                 visit.probes += buckets;
                 visit.candidates += buckets * bucket_entries;
@@ -196,9 +196,10 @@ impl Visit {
 /// Binomial coefficients up to those of 32.
 static CHOOSE: [[u32; 33]; 33] = pascal();
 
-/// The number of ways to choose `count` of `from` things; 0 beyond 32.
+/// The number of ways to choose `count` of `from` things, 32 at most.
+#[expect(clippy::indexing_slicing, reason = "32 at most, of the bits of a block or an entry")]
 fn choose(from: u32, count: u32) -> u32 {
-    CHOOSE.get(from as usize).and_then(|row| row.get(count as usize)).copied().unwrap_or(0)
+    CHOOSE[from as usize][count as usize]
 }
 
 /// The share of all words of so many bits that lie within `distance` of one.

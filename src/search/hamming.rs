@@ -28,12 +28,11 @@ pub(super) const WEIGHT_MAX: u32 = 7;
 
 /// The syndrome of the low 31 bits of a word: 0 to 31.
 #[inline]
+#[expect(clippy::indexing_slicing, reason = "four places, and every byte")]
 pub(super) fn syndrome(word: u32) -> u32 {
     // By bytes: many processors' instruction to count bits is not there for all.
     let [first, second, third, fourth] = word.to_le_bytes();
-    let of = |place: usize, byte: u8| {
-        OF_BYTE.get(place).and_then(|of| of.get(usize::from(byte))).copied().unwrap_or(0)
-    };
+    let of = |place: usize, byte: u8| OF_BYTE[place][usize::from(byte)];
     u32::from(of(0, first) ^ of(1, second) ^ of(2, third) ^ of(3, fourth))
 }
 
@@ -78,32 +77,31 @@ struct Patterns {
 }
 
 /// The messages of all codewords at distance `weight` of a word with this syndrome, each to be
-/// combined with the word's own by exclusive or. Empty beyond [`WEIGHT_MAX`].
+/// combined with the word's own by exclusive or. For weights up to [`WEIGHT_MAX`].
 ///
 /// Tables are made when first asked for: 20 KiB for all weights up to 3, 800 KiB up to 5, 13 MiB up to
 /// 7.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a table for each weight, a start for each syndrome and one"
+)]
 pub(super) fn patterns(syndrome: u32, weight: u32) -> &'static [u32] {
     static TABLES: [OnceLock<Patterns>; WEIGHT_MAX as usize + 1] =
         [const { OnceLock::new() }; WEIGHT_MAX as usize + 1];
-    let Some(table) = TABLES.get(weight as usize) else { return &[] };
-    let table = table.get_or_init(|| all_patterns(weight));
+    let table = TABLES[weight as usize].get_or_init(|| all_patterns(weight));
     let at = syndrome as usize;
-    match (table.starts.get(at), table.starts.get(at + 1)) {
-        (Some(&start), Some(&end)) => table.messages.get(start..end).unwrap_or(&[]),
-        _ => &[],
-    }
+    &table.messages[table.starts[at]..table.starts[at + 1]]
 }
 
 /// Sorts all words with `weight` bits by syndrome.
+#[expect(clippy::indexing_slicing, reason = "there is a list for each syndrome")]
 fn all_patterns(weight: u32) -> Patterns {
     let mut of_syndrome = [const { Vec::new() }; SYNDROMES];
     let mut word = (1_u64 << weight) - 1;
     while word >> WORD_BITS == 0 {
         #[expect(clippy::cast_possible_truncation, reason = "it has 31 bits")]
         let low = word as u32;
-        if let Some(messages) = of_syndrome.get_mut(syndrome(low) as usize) {
-            messages.push(message(low));
-        }
+        of_syndrome[syndrome(low) as usize].push(message(low));
         if word == 0 {
             break;
         }

@@ -18,21 +18,18 @@ pub(super) const NUMBER: u32 = LINE_PLACES - 2;
 pub(super) const GOES_ON: u32 = 1 << 31;
 
 /// Puts a number into two places.
+#[expect(clippy::indexing_slicing, reason = "they are of a line, or of whole lines")]
+#[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
 pub(super) fn put(places: &mut [U16], at: u32, number: u32) {
     let at = at as usize;
-    if let Some([low, high]) = places.get_mut(at..at + 2) {
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
-        let (low_half, high_half) = (number as u16, (number >> 16) as u16);
-        low.set(low_half);
-        high.set(high_half);
-    }
+    places[at + 1].set((number >> 16) as u16);
+    places[at].set(number as u16);
 }
 
-/// The number in two places; 0 if there are no such places.
+/// The number in two places.
 #[inline(always)]
+#[expect(clippy::indexing_slicing, reason = "they are of a line, or of whole lines")]
 pub(super) fn number(places: &[U16], at: u32) -> u32 {
-    match places.get(at as usize..at as usize + 2) {
-        Some([low, high]) => u32::from(low.get()) | u32::from(high.get()) << 16,
-        _ => 0,
-    }
+    let (high, low) = (places[at as usize + 1], places[at as usize]);
+    u32::from(low.get()) | u32::from(high.get()) << 16
 }

@@ -71,20 +71,28 @@ impl Node {
         Self { blocks: [U16::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
 
     /// Adds an entry; `false` if there is no room.
+    #[expect(clippy::indexing_slicing, reason = "places below the number of entries of a node")]
     fn push(&mut self, block: u16, id: u32) -> bool {
         let at = self.len as usize;
-        let (Some(blocks), Some(ids)) = (self.blocks.get_mut(at), self.ids.get_mut(at)) else {
+        if at >= NODE_ENTRIES {
             return false;
-        };
-        *blocks = U16::new(block);
-        *ids = id;
+        }
+        self.blocks[at] = U16::new(block);
+        self.ids[at] = id;
         self.len += 1;
         true
     }
 
     /// What it has of its entries.
+    #[expect(clippy::indexing_slicing, reason = "it has no more entries than there is room for")]
     fn blocks(&self) -> &[U16] {
-        self.blocks.get(..self.len as usize).unwrap_or(&self.blocks)
+        &self.blocks[..self.len as usize]
+    }
+
+    /// The node behind it in its chain, unless it is the last.
+    #[expect(clippy::indexing_slicing, reason = "what it refers to was pushed before it")]
+    fn behind<'o>(&self, overflow: &'o [Node]) -> Option<&'o Node> {
+        (self.before != NONE).then(|| &overflow[self.before as usize])
     }
 }
 
@@ -147,10 +155,8 @@ impl Chains {
     /// Tells the processor which memory lines a search within 3 will read first. Worth it some
     /// hundred nanoseconds ahead; costs about five.
     pub fn prefetch(&self, fingerprint: u64) {
-        for (buckets, block) in self.buckets.iter().zip(Block::ALL) {
-            if let Some(first) = buckets.get(block.bucket(fingerprint, self.bits) as usize) {
-                prefetch_value(first);
-            }
+        for block in Block::ALL {
+            prefetch_value(self.first(Probe::own(block, fingerprint, self.bits)));
         }
     }
 
@@ -164,9 +170,13 @@ impl Chains {
     /// # Panics
     ///
     /// After 2^32 - 1 fingerprints, which would take 200 GiB.
+    #[expect(clippy::indexing_slicing, reason = "there is a bucket for each value of the bits")]
     pub fn push(&mut self, fingerprint: u64) -> u32 {
-        let id = u32::try_from(self.len()).unwrap_or(NONE);
-        assert!(id != NONE, "an index in memory numbers fewer than 2^32 fingerprints");
+        assert!(
+            self.len() < NONE as usize,
+            "an index in memory numbers fewer than 2^32 fingerprints"
+        );
+        let id = self.count();
         if self.len() >= LOAD_MAX << self.bits && self.bits < BLOCK_BITS {
             self.grow();
         }
@@ -176,37 +186,38 @@ impl Chains {
         }
         for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
             let bucket = block.bucket(fingerprint, self.bits) as usize;
-            if let Some(first) = buckets.get_mut(bucket) {
-                add(first, &mut self.overflow, block.next().value(fingerprint), id);
-            }
+            add(&mut buckets[bucket], &mut self.overflow, block.next().value(fingerprint), id);
         }
         id
     }
 
     /// Doubles the buckets: each is split in two by the next bit of its entries' block. Both halves
     /// follow each other, so old and new buckets are gone through in order.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "entries are numbered as they were pushed; two halves"
+    )]
     fn grow(&mut self) {
         self.bits += 1;
         let overflow = std::mem::take(&mut self.overflow);
         for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
             let mut split = Vec::with_capacity(buckets.len() * 2);
+            let mut moved = 0;
             for first in &*buckets {
                 let mut halves = [Node::EMPTY, Node::EMPTY];
                 let mut chain = Some(first);
                 while let Some(node) = chain {
                     for (next, &id) in node.blocks().iter().zip(&node.ids) {
-                        let Some(fingerprint) = self.fingerprints.get(id as usize) else {
-                            continue;
-                        };
-                        let half = block.bucket(fingerprint.get(), self.bits) & 1;
-                        if let Some(first) = halves.get_mut(half as usize) {
-                            add(first, &mut self.overflow, next.get(), id);
-                        }
+                        let fingerprint = self.fingerprints[id as usize].get();
+                        let half = block.bucket(fingerprint, self.bits) & 1;
+                        add(&mut halves[half as usize], &mut self.overflow, next.get(), id);
                     }
-                    chain = overflow.get(node.before as usize);
+                    moved += node.len as usize;
+                    chain = node.behind(&overflow);
                 }
                 split.extend(halves);
             }
+            assert_eq!(moved, self.fingerprints.len(), "every table has every fingerprint");
             *buckets = split;
         }
     }
@@ -259,6 +270,7 @@ impl Chains {
     /// in order of arrival: of what is as near, that stays which came first. If there are more than
     /// [`Bounds::fingerprints`], and their numbers are known, the latest ones are compared, and of the
     /// others those looked up that differ in one bit at most.
+    #[expect(clippy::indexing_slicing, reason = "no further than to the end of what was compared")]
     pub fn nearest(
         &self,
         fingerprint: u64,
@@ -289,16 +301,16 @@ impl Chains {
         let (mut nearest, mut near) = (Nearest::new(k, hits, out), Vec::new());
         let (mut scanned, mut certain) = (0, Some(k));
         if let Some(numbers) = numbers {
-            certain = Some(k.min(LOOKED_UP_MAX));
-            for value in within_one(fingerprint).take(1 + certain.map_or(0, |k| 64 * k as usize)) {
+            let within = k.min(LOOKED_UP_MAX);
+            certain = Some(within);
+            for value in within_one(fingerprint).take(1 + 64 * within as usize) {
                 if let Some(&number) = numbers.get(&value).filter(|n| (**n as usize) < first) {
                     nearest.add(Candidate::new(number, value, fingerprint));
                 }
             }
         }
-        let latest = self.fingerprints.get(first..).unwrap_or_default();
-        let starts = (u32::try_from(first).unwrap_or(NONE)..).step_by(STRIDE);
-        for (start, column) in starts.zip(latest.chunks(STRIDE)) {
+        let latest = self.fingerprints[first..].chunks(STRIDE);
+        for (start, column) in (first..).step_by(STRIDE).zip(latest) {
             let Some(radius) = nearest.radius() else { break };
             if bounds.until.is_some_and(|until| Instant::now() >= until) {
                 certain = None;
@@ -306,19 +318,23 @@ impl Chains {
             }
             kernel.near_u64(column, fingerprint, radius, &mut near);
             for index in near.drain(..) {
-                if let Some(found) = column.get(index as usize) {
-                    nearest.add(Candidate::new(start + index, found.get(), fingerprint));
-                }
+                let found = column[index as usize].get();
+                nearest.add(Candidate::new(number_at(start) + index, found, fingerprint));
             }
-            scanned += u32::try_from(column.len()).unwrap_or(0);
+            scanned += column.len();
         }
-        Extent { crowded, ..nearest.finish(certain, scanned) }
+        Extent { crowded, ..nearest.finish(certain, number_at(scanned)) }
+    }
+
+    /// How many there are.
+    fn count(&self) -> u32 {
+        number_at(self.len())
     }
 
     /// What [`find`](Self::find) is expected to do for a distance.
     #[must_use]
     pub fn plan(&self, k: u32) -> Plan {
-        plan_chains(u32::try_from(self.len()).unwrap_or(NONE), self.bits, k.min(DISTANCE_MAX))
+        plan_chains(self.count(), self.bits, k.min(DISTANCE_MAX))
     }
 
     /// The numbers of all fingerprints, if they are known and no two fingerprints are equal.
@@ -335,15 +351,14 @@ impl Chains {
     }
 
     /// Compares every fingerprint.
+    #[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
     pub(super) fn scan(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         let kernel = Kernel::fastest();
         let mut near = Vec::new();
         for (start, column) in (0..).step_by(STRIDE).zip(self.fingerprints.chunks(STRIDE)) {
             kernel.near_u64(column, fingerprint, k, &mut near);
             for index in near.drain(..) {
-                if let Some(found) = column.get(index as usize) {
-                    out.push(Candidate::new(start + index, found.get(), fingerprint));
-                }
+                out.push(Candidate::new(start + index, column[index as usize].get(), fingerprint));
             }
         }
     }
@@ -370,7 +385,7 @@ impl Chains {
         let mut chains = Block::ALL
             .into_iter()
             .flat_map(|block| Probes::new(block, fingerprint, self.bits, reach))
-            .filter_map(|probe| Some((probe, asked_for(self.first(probe))?)));
+            .map(|probe| (probe, asked_for(self.first(probe))));
         let mut lanes = [const { None::<(Probe, &Node)> }; LANES];
         for (lane, first) in lanes.iter_mut().zip(chains.by_ref()) {
             *lane = Some(first);
@@ -380,15 +395,15 @@ impl Chains {
             for lane in &mut lanes {
                 let Some((probe, node)) = *lane else { continue };
                 let Probe { block, distance, .. } = probe;
-                let most = reach.slack(block, distance).unwrap_or(0);
+                let most = reach.slack(block, distance);
                 let query = block.next().value(fingerprint);
                 let run = BlockRun { blocks: node.blocks(), query, most };
                 kernel.near_in_runs(&[run], &mut near);
                 for NearBlock { index, .. } in near.drain(..) {
                     out.extend(self.candidate(node, index, fingerprint, k, reach, probe.block));
                 }
-                let before = asked_for(self.overflow.get(node.before as usize));
-                *lane = before.map(|node| (probe, node)).or_else(|| chains.next());
+                let behind = node.behind(&self.overflow).map(asked_for);
+                *lane = behind.map(|node| (probe, node)).or_else(|| chains.next());
                 nodes += 1;
             }
             if nodes == 0 {
@@ -401,7 +416,8 @@ impl Chains {
         }
     }
 
-    /// The same where no more than the fingerprint's own bucket is looked into in each table.
+    /// Follows the chain of the fingerprint's own bucket in each table that is needed; as
+    /// [`follow`](Self::follow) where there are no others.
     fn follow_own(
         &self,
         fingerprint: u64,
@@ -411,11 +427,8 @@ impl Chains {
         out: &mut Vec<Candidate>,
     ) -> bool {
         let kernel = Kernel::fastest();
-        let own = |block: Block| {
-            let bucket = block.bucket(fingerprint, self.bits);
-            asked_for(self.first(Probe { block, bucket, distance: 0 }))
-        };
-        let firsts = Block::ALL.map(|block| if reach.of(block) > 0 { own(block) } else { None });
+        let own = |block| asked_for(self.first(Probe::own(block, fingerprint, self.bits)));
+        let firsts = Block::ALL.map(|block| (reach.of(block) > 0).then(|| own(block)));
         let mut near = Vec::new();
         for (block, first) in Block::ALL.into_iter().zip(firsts) {
             let mut chain = first;
@@ -424,8 +437,8 @@ impl Chains {
                     return false;
                 }
                 nodes_left -= 1;
-                chain = asked_for(self.overflow.get(node.before as usize));
-                let most = reach.slack(block, 0).unwrap_or(0);
+                chain = node.behind(&self.overflow).map(asked_for);
+                let most = reach.slack(block, 0);
                 let query = block.next().value(fingerprint);
                 let run = BlockRun { blocks: node.blocks(), query, most };
                 kernel.near_in_runs(&[run], &mut near);
@@ -438,6 +451,10 @@ impl Chains {
     }
 
     /// An entry that is near in the bits of its node, if it is near, and not found before.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "an entry of the node, which has the number of one pushed"
+    )]
     fn candidate(
         &self,
         node: &Node,
@@ -447,15 +464,16 @@ impl Chains {
         reach: Reach,
         block: Block,
     ) -> Option<Candidate> {
-        let &id = node.ids.get(index as usize)?;
-        let found = self.fingerprints.get(id as usize)?.get();
+        let id = node.ids[index as usize];
+        let found = self.fingerprints[id as usize].get();
         let difference = found ^ fingerprint;
         let near = difference.count_ones() <= k && reach.last_found_by(block, difference);
         near.then(|| Candidate::new(id, found, fingerprint))
     }
 
     /// The first node of the probed bucket.
-    fn first(&self, probe: Probe) -> Option<&Node> {
+    #[expect(clippy::indexing_slicing, reason = "there is a bucket for each value of the bits")]
+    fn first(&self, probe: Probe) -> &Node {
         let [first, second, third, fourth] = &self.buckets;
         let buckets = match probe.block {
             Block::First => first,
@@ -463,13 +481,20 @@ impl Chains {
             Block::Third => third,
             Block::Fourth => fourth,
         };
-        buckets.get(probe.bucket as usize)
+        &buckets[probe.bucket as usize]
     }
 }
 
-/// The same node; the processor has been told that it will be read.
-fn asked_for(node: Option<&Node>) -> Option<&Node> {
-    node.inspect(|node| prefetch_value(*node))
+/// Prefetches a node.
+fn asked_for(node: &Node) -> &Node {
+    prefetch_value(node);
+    node
+}
+
+/// A place among fingerprints as a number.
+#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 are pushed")]
+fn number_at(place: usize) -> u32 {
+    place as u32
 }
 
 /// Fingerprints compared before those that are near are looked at again.
@@ -490,7 +515,7 @@ fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
 fn add(first: &mut Node, overflow: &mut Vec<Node>, block: u16, id: u32) {
     if !first.push(block, id) {
         // There are fewer nodes than fingerprints: each holds nine, in four tables.
-        let before = u32::try_from(overflow.len()).unwrap_or(NONE);
+        let before = number_at(overflow.len());
         overflow.push(std::mem::replace(first, Node { before, ..Node::EMPTY }));
         first.push(block, id);
     }

@@ -11,7 +11,7 @@ pub struct Bounds {
     /// Of what is near, so many of the nearest are handed over at least; at most as many as the tables
     /// find by themselves, or twice as many.
     pub hits: usize,
-    /// The same where not all are compared.
+    /// As many of them where not all are compared.
     pub hits_of_crowd: usize,
     /// So many fingerprints are compared where more of them crowd together than the tables tell apart.
     pub fingerprints: u32,
@@ -90,18 +90,17 @@ impl<'o> Nearest<'o> {
     }
 
     /// Takes a candidate, unless it is too far by now.
+    #[expect(clippy::indexing_slicing, reason = "there is a count for each distance up to 64")]
     pub(super) fn add(&mut self, candidate: Candidate) {
         let distance = u32::from(candidate.distance);
         if self.radius.is_none_or(|radius| distance > radius) {
             return;
         }
-        if let Some(count) = self.counts.get_mut(distance as usize) {
-            *count += 1;
-        }
+        self.counts[distance as usize] += 1;
         self.within += 1;
         self.out.push(candidate);
         while let Some(radius) = self.radius.filter(|_| self.within >= self.most) {
-            self.within -= self.counts.get(radius as usize).copied().unwrap_or(0);
+            self.within -= self.counts[radius as usize];
             self.radius = radius.checked_sub(1);
             self.full = true;
         }
@@ -111,12 +110,12 @@ impl<'o> Nearest<'o> {
     }
 
     /// Lets go of those that are too far by now.
+    #[expect(clippy::indexing_slicing, reason = "places from the start to the end")]
     fn drop_far(&mut self) {
         let last = self.radius.map_or(0, |radius| radius + 1);
         let mut kept = self.start;
         for at in self.start..self.out.len() {
-            let Some(&candidate) = self.out.get(at) else { break };
-            if u32::from(candidate.distance) <= last {
+            if u32::from(self.out[at].distance) <= last {
                 self.out.swap(kept, at);
                 kept += 1;
             }

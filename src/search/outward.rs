@@ -104,8 +104,13 @@ impl<C: Column> Outward<'_, C> {
         let mut places: Vec<Place> = shards.iter().map(place).collect();
         self.search(&mut places)?;
         let (mut runs, mut left) = (Vec::with_capacity(shards.len()), count);
-        for ((shard, place), shares) in shards.iter().zip(places).zip((1..=shards.len()).rev()) {
-            let share = left / u32::try_from(shares).unwrap_or(u32::MAX);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "as many as neighbours, twice, and one"
+        )]
+        let shares = (1..=shards.len() as u32).rev();
+        for ((shard, place), shares) in shards.iter().zip(places).zip(shares) {
+            let share = left / shares;
             let count = share.min(shard.end - shard.start);
             let start = place.range.start.saturating_sub(count / 2);
             let start = start.clamp(shard.start, shard.end - count);
@@ -216,6 +221,7 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
     }
 
     /// Compares a run, and takes what is near. `false` when time is up.
+    #[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
     fn compare(&mut self, mut run: Range<u32>) -> Result<bool, C::Error> {
         let Self { outward, until, nearest, near, compared } = self;
         let kernel = Kernel::fastest();
@@ -230,9 +236,8 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
             let column = u64s(outward.fingerprints, run.start..stop)?;
             kernel.near_u64(column, outward.query, radius, near);
             for index in near.drain(..) {
-                if let Some(word) = column.get(index as usize) {
-                    nearest.add(Candidate::new(run.start + index, word.get(), outward.query));
-                }
+                let word = column[index as usize].get();
+                nearest.add(Candidate::new(run.start + index, word, outward.query));
             }
             *compared += stop - run.start;
             run.start = stop;

@@ -78,21 +78,22 @@ impl Planner {
         Self { shape, n, worth, tables_ns }
     }
 
-    /// The way for a query within `k` where a scan would compare `scanned` fingerprints.
+    /// The way for a query within `k`, 64 at most, where a scan would compare `scanned` fingerprints.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is a worth for each distance up to 64")]
     pub(super) fn way(&self, k: u32, scanned: u32) -> Way {
-        let worth = self.worth.get(k as usize).copied().unwrap_or(f32::INFINITY);
         match self.shape {
-            _ if scanned as f32 <= worth => Way::Scan,
+            _ if scanned as f32 <= self.worth[k as usize] => Way::Scan,
             Shape::Column => Way::Scan,
             Shape::Rotations(_) => Way::Rotations,
             Shape::Cells { .. } => Way::Cells,
         }
     }
 
-    /// What the tables are expected to cost within `k`, in nanoseconds.
+    /// What the tables are expected to cost within `k`, 64 at most, in nanoseconds.
+    #[expect(clippy::indexing_slicing, reason = "there is a figure for each distance up to 64")]
     pub(super) fn tables_ns(&self, k: u32) -> f32 {
-        self.tables_ns.get(k as usize).copied().unwrap_or(0.0)
+        self.tables_ns[k as usize]
     }
 
     pub(super) fn plan(&self, k: u32, scanned: u32) -> Plan {
@@ -114,7 +115,7 @@ const NODE_SCANS: usize = 150;
 
 /// Whether the index in memory follows its chains or compares all `n` fingerprints.
 ///
-/// The same model, with `NODE_NS` for each node: one for each bucket, and one more for every nine
+/// The model is that of segments, with `NODE_NS` for each node: one for each bucket, and one more for every nine
 /// entries.
 pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
     let Visit { probes, candidates, .. } = Visit::of_rotations(n, bits, k);

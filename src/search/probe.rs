@@ -89,10 +89,11 @@ impl Reach {
     }
 
     /// By how many bits the block after `block` may differ where `block` itself does by `distance`:
-    /// what the ring adds to the pigeonhole principle. `None` if `block` itself differs in too many.
-    pub(super) fn slack(self, block: Block, distance: u32) -> Option<u32> {
+    /// what the ring adds to the pigeonhole principle. `distance` is below the reach of `block`.
+    pub(super) fn slack(self, block: Block, distance: u32) -> u32 {
         let own = self.of(block);
-        (distance < own).then(|| own + self.of(block.next()) - 1 - distance)
+        debug_assert!(distance < own, "a probe is within the reach of its block");
+        own + self.of(block.next()) - 1 - distance
     }
 
     /// Whether `block` is the last one whose rotation finds two fingerprints with this `difference`

@@ -151,9 +151,11 @@ impl Bucket<'_> {
             return (0..0, 0);
         }
         let [start, len] = REST.map(|at| number(self.places, at));
+        let head = head_places(true);
         #[expect(clippy::cast_possible_truncation, reason = "there are 2^31 places at most")]
-        let behind = self.entry(self.places.len() as u32).unwrap_or(0);
-        (start..start.saturating_add(len), behind)
+        let entries = self.places.len() as u32 - (head.end - head.start);
+        // A range that reaches beyond all numbers reaches beyond the column, too.
+        (start..start.saturating_add(len), self.first() + entries)
     }
 }
 
@@ -202,7 +204,7 @@ pub struct Rotations<C> {
 }
 
 impl<C> Rotations<C> {
-    /// The same rotations in other columns.
+    /// These rotations in other columns.
     pub(super) fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Rotations<D> {
         let tables = self.tables.each_ref().map(|table| table.map(to));
         Rotations { address: self.address, tables }

@@ -7,6 +7,7 @@ use super::column::{Column, u64s};
 use super::kernel::Kernel;
 
 /// Compares a range of a canonical column, and hands over what is near, in order.
+#[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
 pub(super) fn scan<C: Column>(
     fingerprints: &C,
     Range { mut start, end }: Range<u32>,
@@ -24,9 +25,7 @@ pub(super) fn scan<C: Column>(
         let column = u64s(fingerprints, start..stop)?;
         kernel.near_u64(column, fingerprint, k, &mut near);
         for index in near.drain(..) {
-            if let Some(word) = column.get(index as usize) {
-                found(Candidate::new(start + index, word.get(), fingerprint));
-            }
+            found(Candidate::new(start + index, column[index as usize].get(), fingerprint));
         }
         start = stop;
     }

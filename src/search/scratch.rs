@@ -45,7 +45,10 @@ impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for Scratch<T> {
     fn deref(&self) -> &[T] {
         match self {
             Self::Heap(entries) => entries,
-            Self::Huge(map, _) => <[T]>::ref_from_bytes(map).unwrap_or_default(),
+            Self::Huge(map, _) => match <[T]>::ref_from_bytes(map) {
+                Ok(entries) => entries,
+                Err(_) => unreachable!("a map begins with a page, and has whole entries"),
+            },
         }
     }
 }
@@ -54,7 +57,10 @@ impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> DerefMut for Scratch<T>
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Self::Heap(entries) => entries,
-            Self::Huge(map, _) => <[T]>::mut_from_bytes(map).unwrap_or_default(),
+            Self::Huge(map, _) => match <[T]>::mut_from_bytes(map) {
+                Ok(entries) => entries,
+                Err(_) => unreachable!("a map begins with a page, and has whole entries"),
+            },
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct Tables<C> {
 }
 
 impl<C> Tables<C> {
-    /// The same tables in other columns, such as borrowed ones that are quicker to read.
+    /// These tables in other columns, such as borrowed ones that are quicker to read.
     pub fn map<'c, D>(&'c self, to: impl Fn(&'c C) -> D) -> Tables<D> {
         Tables {
             fingerprints: to(&self.fingerprints),
@@ -75,12 +75,15 @@ impl<C: Column> Tables<C> {
     /// # Errors
     ///
     /// The rotations are addressed by more than the 16 bits of a block, or have buckets without
-    /// lines, or with more than 2^26; or there are more fingerprints than tables can have, 2^31 - 1.
+    /// lines, or with more than 2^26; there are no cells; or there are more fingerprints than tables can have, 2^31 - 1.
     pub fn new(fingerprints: C, shards: Shards, index: Index<C>) -> Result<Self, C::Error> {
         if let Index::Rotations(Rotations { address, .. }) = &index
             && !address.is_possible()
         {
             return Err(fingerprints.damaged(0, "an address that there cannot be"));
+        }
+        if matches!(&index, Index::Cells(cells) if cells.count == 0) {
+            return Err(fingerprints.damaged(0, "a table without cells"));
         }
         if !matches!(index, Index::None) && shards.fingerprints() > INDEXED_MAX {
             return Err(fingerprints.damaged(0, "more fingerprints than tables can have"));
@@ -188,6 +191,7 @@ impl<C: Column> Tables<C> {
     /// # Errors
     ///
     /// As [`find`](Self::find).
+    #[expect(clippy::indexing_slicing, reason = "queries that are alike are one at least")]
     pub fn find_in_tables(
         &self,
         queries: &[u64],
@@ -203,7 +207,7 @@ impl<C: Column> Tables<C> {
         let mut others = Vec::new();
         let mut start = 0;
         for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
-            let way = alike.first().map_or(Way::Scan, |first| self.way(*first, k));
+            let way = self.way(alike[0], k);
             if way == Way::Scan {
                 others.extend(start..start + alike.len());
             } else {
@@ -246,7 +250,8 @@ impl<C: Column> Tables<C> {
         Patience::of(bounds.fingerprints as usize / SCANNED + expected)
     }
 
-    /// The same for many fingerprints, each by its place.
+    /// Hands over everything within distance `k` of each of many fingerprints, with its place among
+    /// them. Exact, as [`find`](Self::find) is.
     ///
     /// What one query waits for comes while others are compared: each costs between a third and all
     /// of what it does alone, the less the narrower it is. Allocates as little.
@@ -254,6 +259,7 @@ impl<C: Column> Tables<C> {
     /// # Errors
     ///
     /// As [`find`](Self::find).
+    #[expect(clippy::indexing_slicing, reason = "queries that are alike are one at least")]
     pub fn find_each(
         &self,
         queries: &[u64],
@@ -264,16 +270,14 @@ impl<C: Column> Tables<C> {
         // Neighbours mostly go the same way; those that do go together.
         let mut start = 0;
         for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
-            if let Some(first) = alike.first() {
-                self.find_by(self.way(*first, k), start, alike, k, finds)?;
-            }
+            self.find_by(self.way(alike[0], k), start, alike, k, finds)?;
             start += alike.len();
         }
         Ok(())
     }
 
-    /// The same by a way that need not be the best one; by a scan if the tables do not have it. The
-    /// places are counted from `start`.
+    /// Hands over everything within `k` of each query by a way that need not be the best one; by a scan
+    /// if the tables do not have it. The places are counted from `start`.
     pub(super) fn find_by(
         &self,
         way: Way,
@@ -285,7 +289,8 @@ impl<C: Column> Tables<C> {
         self.find_through(way, start, queries, k, Patience::endless(), finds).map(drop)
     }
 
-    /// The same as long as patience lasts: tells which queries are crowded.
+    /// Hands over what is near by this way as long as patience lasts: tells which queries are crowded,
+    /// of which it was not all.
     fn find_through(
         &self,
         way: Way,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::disk::{Disk, Name, NewFile, Scratch, ScratchMap};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::layout::{
     ALIGN, BlockSums, HEAD_BYTES, Kind, Numbers, SectionEntry, Stamp, Table, Tag, encode_head,
     encode_table,
@@ -127,6 +127,12 @@ impl Builder {
     /// Reads back what was written.
     pub(super) fn read_back(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.file.read_at(offset, buffer)
+    }
+
+    /// The error for what is read back and is not what was written.
+    pub(super) fn misread(&self, offset: u64) -> Error {
+        let what = "it does not give back what was just written to it";
+        Error::corrupt(Name::SegmentNew(self.stamp.id), offset, what)
     }
 
     /// A name for a scratch file.

@@ -53,7 +53,7 @@ impl TablesWriter {
         let shape = Shape::choose(count, layout.distance, layout.bytes_each);
         builder.whole(Tag::table(Kind::Shape, 0, epoch), &shape_bytes(shape))?;
         postings.finish(builder)?;
-        let sections = TableSections { epoch, shared: Mutex::new((builder, Vec::new())) };
+        let sections = TableSections { epoch, column, shared: Mutex::new((builder, Vec::new())) };
         let read = |start: u32, out: &mut [u64]| -> Result<()> {
             let mut bytes = vec![0; out.len() * 8];
             let (builder, _) = &*sections.shared.lock();
@@ -75,6 +75,8 @@ impl TablesWriter {
 /// The sections of tables that are being written.
 struct TableSections<'b> {
     epoch: u32,
+    /// Where the fingerprints stand in the file.
+    column: u64,
     shared: Mutex<(&'b mut Builder, Vec<(Part, SectionWriter)>)>,
 }
 
@@ -102,6 +104,10 @@ impl Sink for TableSections<'_> {
             Some((_, section)) => builder.write(section, bytes),
             None => Ok(()),
         }
+    }
+
+    fn changed(&self) -> Error {
+        self.shared.lock().0.misread(self.column)
     }
 }
 

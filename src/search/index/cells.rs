@@ -20,6 +20,7 @@ fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
 
 /// The cells, in ranges that there is memory for counting: 4 bytes a cell.
 pub(super) fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Range<u32>> {
+    // Where there is memory for more cells than there are numbers, they are one range.
     let length = u32::try_from(memory_bytes / 4).unwrap_or(u32::MAX).max(64);
     (0..cells)
         .step_by(length as usize)
@@ -28,7 +29,7 @@ pub(super) fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Ra
 
 /// How many entries each cell of a range has, and a 0.
 fn count<E>(
-    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    column: &Source<'_, E>,
     cells: u32,
     half: Half,
     range: &Range<u32>,
@@ -43,6 +44,17 @@ fn taken(left: u32) -> u32 {
     if left <= LINE_ENTRIES { left } else { FULL_ENTRIES }
 }
 
+/// In how many lines a cell with so many entries goes on.
+fn further_lines(mut left: u32) -> u64 {
+    let mut lines = 0;
+    left -= taken(left);
+    while left > 0 {
+        lines += 1;
+        left -= taken(left);
+    }
+    lines
+}
+
 /// What counting comes to.
 pub(super) struct Counted {
     half: Half,
@@ -55,7 +67,7 @@ pub(super) struct Counted {
 /// Counts all entries of a table. With `keep`, for which there must be one range of all cells, keeps
 /// where each cell starts.
 pub(super) fn count_all<E>(
-    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    column: &Source<'_, E>,
     cells: u32,
     half: Half,
     ranges: impl Iterator<Item = Range<u32>>,
@@ -64,13 +76,7 @@ pub(super) fn count_all<E>(
     let mut counted = Counted { half, further: 0, starts: None };
     for range in ranges {
         let mut counts = count(column, cells, half, &range)?;
-        for &(mut left) in counts.iter() {
-            left -= taken(left);
-            while left > 0 {
-                counted.further += 1;
-                left -= taken(left);
-            }
-        }
+        counted.further += counts.iter().map(|count| further_lines(*count)).sum::<u64>();
         if keep {
             turn_into_starts(&mut counts);
             counted.starts = Some(counts);
@@ -80,8 +86,9 @@ pub(super) fn count_all<E>(
 }
 
 /// Writes the table of one half.
+#[expect(clippy::indexing_slicing, reason = "the cell at hand is one of them; windows of two")]
 pub(super) fn build<E, S: Sink<Error = E>>(
-    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    column: &Source<'_, E>,
     cells: u32,
     ranges: impl Iterator<Item = Range<u32>>,
     table: usize,
@@ -89,13 +96,13 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     dealer: &mut Dealer,
     sink: &S,
 ) -> Result<(), E> {
-    let Counted { half, ref starts, .. } = *counted;
+    let Counted { half, further, ref starts } = *counted;
     let mut lines = LineWriter::new(table, sink);
     let mut ordinals = Vec::new();
     for range in ranges {
         let anew;
         let starts: &[u32] = if let Some(starts) = starts {
-            debug_assert_eq!(starts.len(), range.len() + 1, "there is one range");
+            assert_eq!(starts.len(), range.len() + 1, "there is one range");
             starts
         } else {
             let mut counts = count(column, cells, half, &range)?;
@@ -103,6 +110,10 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             anew = counts;
             &anew
         };
+        let of_range: u64 = starts.windows(2).map(|pair| further_lines(pair[1] - pair[0])).sum();
+        let (entries, more) =
+            (lines.entries + starts[range.len()], u64::from(lines.next) + of_range);
+        column.same(entries <= column.n && more <= further)?;
         let (mut at_hand, mut number) = (0, 0_u32);
         let aim = |fingerprint| {
             let (own, other) = half.cut(fingerprint);
@@ -136,13 +147,14 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             Ok(())
         })?;
         // Those behind the last entry.
-        let after = starts.get(at_hand..).unwrap_or(&[]);
-        let empty = after.windows(2).filter(|pair| matches!(pair, [start, end] if start == end));
-        for _ in 0..empty.count() {
-            lines.cell(0)?;
+        for pair in starts[at_hand..].windows(2) {
+            if pair[0] == pair[1] {
+                lines.cell(0)?;
+            }
         }
     }
-    lines.finish()
+    column.same(lines.entries == column.n && u64::from(lines.next) == further)?;
+    lines.finish(cells)
 }
 
 /// Puts entries into lines.
@@ -153,8 +165,9 @@ struct LineWriter<'s, S> {
     further: Vec<Line>,
     /// The number of the next further line.
     next: u32,
-    /// Entries so far.
+    /// Entries and cells so far.
     entries: u32,
+    begun: u32,
     /// The line at hand, and how many entries it has and will have.
     line: Line,
     filled: u32,
@@ -174,6 +187,7 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
             further: Vec::new(),
             next: 0,
             entries: 0,
+            begun: 0,
             line: Line::default(),
             filled: 0,
             capacity: 0,
@@ -184,7 +198,9 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
 
     /// Begins the next cell, which has so many entries.
     fn cell(&mut self, entries: u32) -> Result<(), E> {
+        assert_eq!(self.filled, self.capacity, "a cell has as many entries as were counted");
         self.first = true;
+        self.begun += 1;
         self.begin(entries);
         if entries == 0 { self.end() } else { Ok(()) }
     }
@@ -233,7 +249,13 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
         Ok(())
     }
 
-    fn finish(self) -> Result<(), E> {
+    /// Writes what is left of so many cells.
+    fn finish(self, cells: u32) -> Result<(), E> {
+        assert_eq!(
+            (self.begun, self.filled),
+            (cells, self.capacity),
+            "every cell is written whole"
+        );
         self.sink.write(Part::Cells(self.table), self.cells.as_bytes())?;
         self.sink.write(Part::Further(self.table), self.further.as_bytes())
     }

@@ -10,16 +10,20 @@ const AHEAD: usize = 32;
 
 /// How many entries of a column each of `buckets` has, and a 0. `aim` says to which bucket a
 /// fingerprint belongs; a bucket beyond the last is none of these.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "there is one more than there are buckets; a remainder"
+)]
 pub(super) fn count<E>(
-    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    column: &Source<'_, E>,
     buckets: usize,
     aim: impl Fn(u64) -> u32,
 ) -> Result<Scratch<u32>, E> {
     let mut all = Scratch::zeroed(buckets + 1);
-    let counts: &mut [u32] = all.get_mut(..buckets).unwrap_or_default();
+    let counts: &mut [u32] = &mut all[..buckets];
     let mut asked = [u32::MAX; AHEAD];
     column.each(|ordinal, fingerprint| {
-        let Some(asked) = asked.get_mut(ordinal as usize % AHEAD) else { return };
+        let asked = &mut asked[ordinal as usize % AHEAD];
         let bucket = std::mem::replace(asked, aim(fingerprint));
         if let Some(count) = counts.get(*asked as usize) {
             prefetch_value(count);
@@ -30,6 +34,7 @@ pub(super) fn count<E>(
     Ok(all)
 }
 
+/// Raises the count of a bucket, if it is one of these.
 fn raise(counts: &mut [u32], bucket: u32) {
     if let Some(count) = counts.get_mut(bucket as usize) {
         *count += 1;

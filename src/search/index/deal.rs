@@ -57,15 +57,17 @@ impl Dealer {
     /// fingerprint to which bucket it belongs and which of its bits are kept; a bucket beyond the
     /// last is none of these.
     ///
-    /// Reads the column once for as many entries as there is memory for.
+    /// Reads the column once for as many entries as there is memory for. Makes sure that each bucket has
+    /// as many as were counted.
+    #[expect(clippy::expect_used, reason = "there is an end, even without a bucket")]
     pub(super) fn each_in_order<E>(
         &mut self,
-        column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+        column: &Source<'_, E>,
         starts: &[u32],
         aim: impl Fn(u64) -> (u32, u32),
         mut visit: impl FnMut(&[Entry]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let entries = starts.last().copied().unwrap_or(0);
+        let entries = *starts.last().expect("the number of entries comes last");
         let at_once = self.entries.min(entries as usize);
         if self.dealt.len() < at_once {
             self.dealt = Scratch::zeroed(at_once);
@@ -76,7 +78,7 @@ impl Dealer {
             let end = done + at_once.min((entries - done) as usize) as u32;
             let pass = Pass::new(starts, done..end);
             pass.deal(column, &aim, &mut self.dealt)?;
-            pass.each_group(&mut self.dealt, &mut self.sorted, &mut visit)?;
+            pass.each_group(column, &mut self.dealt, &mut self.sorted, &mut visit)?;
             done = end;
         }
         Ok(())
@@ -98,10 +100,14 @@ struct Pass<'s> {
 }
 
 impl<'s> Pass<'s> {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a place has a bucket, which starts before it ends"
+    )]
     fn new(all_starts: &'s [u32], places: Range<u32>) -> Self {
-        let first = all_starts.partition_point(|start| *start <= places.start).saturating_sub(1);
+        let first = all_starts.partition_point(|start| *start <= places.start) - 1;
         let end = all_starts.partition_point(|start| *start < places.end);
-        let starts = all_starts.get(first..end).unwrap_or(&[]);
+        let starts = &all_starts[first..end];
         let groups = places.len().div_ceil(GROUP_ENTRIES).clamp(1, GROUPS);
         let group_bits = (starts.len() / groups).max(1).ilog2().min(GROUP_BITS_MAX);
         #[expect(clippy::cast_possible_truncation, reason = "buckets are told by u32")]
@@ -115,19 +121,22 @@ impl<'s> Pass<'s> {
     }
 
     /// Puts entries into their groups.
+    #[expect(clippy::indexing_slicing, reason = "there is a place to go on at for each group")]
     fn deal<E>(
         &self,
-        column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+        column: &Source<'_, E>,
         aim: &impl Fn(u64) -> (u32, u32),
         dealt: &mut [Dealt],
     ) -> Result<(), E> {
         let Self { places, first, starts, group_bits, .. } = self;
         let groups = starts.iter().step_by(1 << group_bits);
         let mut next: Vec<u32> = groups.map(|start| self.start(*start)).collect();
-        let last = starts.len().saturating_sub(1);
+        let ends: Vec<u32> =
+            next.iter().skip(1).copied().chain([places.end - places.start]).collect();
+        let last = starts.len() - 1;
         // What was dealt out of the first bucket, and is to be dealt out of the last.
-        let mut before = places.start - starts.first().copied().unwrap_or(0);
-        let mut after = places.end - starts.last().copied().unwrap_or(0).max(places.start);
+        let mut before = places.start - starts[0];
+        let mut after = places.end - starts[last].max(places.start);
         column.each(|ordinal, fingerprint| {
             let (bucket, bits) = aim(fingerprint);
             let at = bucket.wrapping_sub(*first) as usize;
@@ -141,17 +150,24 @@ impl<'s> Pass<'s> {
                 }
                 after -= 1;
             }
-            let Some(place) = next.get_mut(at >> group_bits) else { return };
+            let place = &mut next[at >> group_bits];
+            // Behind the last place only where the column is not as it was counted.
             if let Some(dealt) = dealt.get_mut(*place as usize) {
                 *dealt = [bucket, bits, ordinal];
             }
             *place += 1;
-        })
+        })?;
+        column.same(before == 0 && after == 0 && next == ends)
     }
 
     /// Sorts each group by its buckets, and hands it over.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "groups follow each other; each has as many as dealt"
+    )]
     fn each_group<E>(
         &self,
+        column: &Source<'_, E>,
         dealt: &mut [Dealt],
         sorted: &mut Vec<Entry>,
         visit: &mut impl FnMut(&[Entry]) -> Result<(), E>,
@@ -160,12 +176,15 @@ impl<'s> Pass<'s> {
         let mut next = Vec::with_capacity(length);
         let firsts = (self.first..).step_by(length);
         for (first, buckets) in firsts.zip(self.starts.chunks(length)) {
-            let behind = self.all_starts.get(first as usize + buckets.len()).copied();
-            let start = buckets.first().map_or(0, |start| self.start(*start));
-            let end = behind.map_or(start, |end| self.start(end));
-            let Some(group) = dealt.get_mut(start as usize..end as usize) else { continue };
+            let start = self.start(buckets[0]);
+            let ends = &self.all_starts[first as usize + 1..][..buckets.len()];
+            let end = self.start(ends[ends.len() - 1]);
+            let ends = || ends.iter().map(|end| self.start(*end) - start);
+            let group = &mut dealt[start as usize..end as usize];
             if group.len() > CACHED_ENTRIES {
                 group.sort_unstable_by_key(|[bucket, _, ordinal]| (*bucket, *ordinal));
+                let end = |(at, _)| group.partition_point(|[bucket, ..]| *bucket <= first + at);
+                column.same((0..).zip(buckets).map(end).eq(ends().map(|end| end as usize)))?;
                 for piece in group.chunks(GROUP_ENTRIES) {
                     sorted.clear();
                     sorted.extend(piece.iter().map(|&[_, bits, ordinal]| Entry { bits, ordinal }));
@@ -177,15 +196,15 @@ impl<'s> Pass<'s> {
             next.extend(buckets.iter().map(|at| self.start(*at) - start));
             sorted.resize(group.len().max(sorted.len()), Entry::default());
             for &mut [bucket, bits, ordinal] in &mut *group {
-                let Some(place) = next.get_mut(bucket.wrapping_sub(first) as usize) else {
-                    continue;
-                };
+                let place = &mut next[(bucket - first) as usize];
+                // Behind the last place only where the column is not as it was counted.
                 if let Some(sorted) = sorted.get_mut(*place as usize) {
                     *sorted = Entry { bits, ordinal };
                 }
                 *place += 1;
             }
-            visit(sorted.get(..group.len()).unwrap_or(&[]))?;
+            column.same(next.iter().copied().eq(ends()))?;
+            visit(&sorted[..group.len()])?;
         }
         Ok(())
     }

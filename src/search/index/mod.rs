@@ -49,6 +49,9 @@ pub trait Sink: Sync {
     ///
     /// It cannot be written.
     fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// The error for a column that was not the same when it was read again.
+    fn changed(&self) -> Self::Error;
 }
 
 /// What building may take.
@@ -77,7 +80,8 @@ pub struct Resources {
 ///
 /// # Errors
 ///
-/// The first error of `read` or of `sink`.
+/// The first error of `read` or of `sink`; [`Sink::changed`] where `read` gives other fingerprints than
+/// before, as far as they would stand in other buckets.
 pub fn build_index<E: Send, S: Sink<Error = E>>(
     shape: Shape,
     n: u32,
@@ -92,7 +96,8 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
     };
     let threads = resources.threads.clamp(1, tables);
     let memory_bytes = resources.memory_bytes / threads;
-    let column = Source { n, read };
+    let changed = || sink.changed();
+    let column = Source { n, read, changed: &changed };
     match shape {
         Shape::Column => Ok(()),
         Shape::Rotations(address) => {
@@ -154,13 +159,18 @@ fn each_of<T: Sync, O, R: Send, E: Send>(
 /// Fingerprints read at a time.
 const STRIDE: u32 = 8192;
 
+/// Reads some fingerprints of a column.
+type Read<'r, E> = dyn Fn(u32, &mut [u64]) -> Result<(), E> + Sync + 'r;
+
 /// The column as it is read, from start to end, again and again.
-struct Source<'r, R> {
+struct Source<'r, E> {
     n: u32,
-    read: &'r R,
+    read: &'r Read<'r, E>,
+    /// The error where it is not the same again.
+    changed: &'r (dyn Fn() -> E + Sync),
 }
 
-impl<E, R: Fn(u32, &mut [u64]) -> Result<(), E>> Source<'_, R> {
+impl<E> Source<'_, E> {
     /// Calls `visit` with every ordinal and its fingerprint, in order.
     fn each(&self, mut visit: impl FnMut(u32, u64)) -> Result<(), E> {
         let mut buffer = Vec::new();
@@ -175,6 +185,11 @@ impl<E, R: Fn(u32, &mut [u64]) -> Result<(), E>> Source<'_, R> {
             start += length;
         }
         Ok(())
+    }
+
+    /// Makes sure that the column is as it was, as far as this tells.
+    fn same(&self, holds: bool) -> Result<(), E> {
+        if holds { Ok(()) } else { Err((self.changed)()) }
     }
 }
 

@@ -19,9 +19,10 @@ pub(super) struct Counted {
 
 impl Counted {
     /// Bytes of what buckets have no room for.
+    #[expect(clippy::indexing_slicing, reason = "windows of two")]
     pub(super) fn rest_bytes(&self, address: Address) -> u64 {
-        let counts = self.starts.windows(2).filter_map(|pair| Some(pair.last()? - pair.first()?));
-        counts.map(|count| u64::from(in_rest(count, address)) * U16_BYTES).sum()
+        let in_rest = |pair: &[u32]| u64::from(in_rest(pair[1] - pair[0], address));
+        self.starts.windows(2).map(in_rest).sum::<u64>() * U16_BYTES
     }
 }
 
@@ -32,7 +33,7 @@ fn in_rest(count: u32, address: Address) -> u32 {
 
 /// Counts the entries of the rotation of one block.
 pub(super) fn count<E>(
-    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    column: &Source<'_, E>,
     address: Address,
     block: Block,
 ) -> Result<Counted, E> {
@@ -44,7 +45,7 @@ pub(super) fn count<E>(
 
 /// Writes the rotation.
 pub(super) fn build<E, S: Sink<Error = E>>(
-    column: &Source<'_, impl Fn(u32, &mut [u64]) -> Result<(), E>>,
+    column: &Source<'_, E>,
     address: Address,
     table: usize,
     counted: &Counted,
@@ -65,7 +66,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
         }
         buckets.entries(entries)
     })?;
-    buckets.finish()
+    buckets.finish(counted.rest_bytes(address))
 }
 
 /// Puts entries into buckets.
@@ -109,14 +110,15 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         new
     }
 
-    /// Begins the bucket at hand.
+    /// Begins the bucket at hand, if there is one.
+    #[expect(clippy::indexing_slicing, reason = "behind the start of a bucket is its end")]
     fn begin(&mut self) {
-        self.taken = 0;
-        self.count = match self.starts.get(self.bucket..) {
-            Some([start, end, ..]) => end - start,
-            _ => 0,
-        };
-        if self.count == 0 && !self.is_done() {
+        (self.taken, self.count) = (0, 0);
+        if self.is_done() {
+            return;
+        }
+        self.count = self.starts[self.bucket + 1] - self.starts[self.bucket];
+        if self.count == 0 {
             self.fill(U16::ZERO);
         }
     }
@@ -126,13 +128,17 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
     }
 
     /// Adds the places of the bucket at hand, all with this in them, and its head.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is a bucket at hand, and its places were added"
+    )]
     fn fill(&mut self, with: U16) {
         let at = self.places.len();
         self.places.resize(at + self.address.places() as usize, with);
-        let first = self.starts.get(self.bucket).copied().unwrap_or(0);
+        let first = self.starts[self.bucket];
         let in_rest = in_rest(self.count, self.address);
-        let places = self.places.get_mut(at..).unwrap_or_default();
-        put_head(places, first, (in_rest > 0).then_some([self.rest_end, in_rest]));
+        let rest = (in_rest > 0).then_some([self.rest_end, in_rest]);
+        put_head(&mut self.places[at..], first, rest);
     }
 
     /// Ends the bucket at hand, and begins the next one.
@@ -155,30 +161,29 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
                 self.end()?;
             }
             let left = (self.count - self.taken) as usize;
+            assert!(left > 0, "there are no more entries than were counted");
             let (now, later) = entries.split_at(left.min(entries.len()));
-            if now.is_empty() {
-                debug_assert!(false, "there are as many entries as were counted");
-                break;
-            }
             self.put(now)?;
             entries = later;
         }
         Ok(())
     }
 
-    /// Puts some entries of the bucket at hand into their places.
+    /// Puts some entries of the bucket at hand, one at least, into their places.
+    #[expect(clippy::indexing_slicing, reason = "the places of the bucket come last")]
     fn put(&mut self, entries: &[Entry]) -> Result<(), E> {
         #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
         let blocks = entries.iter().map(|entry| entry.bits as u16);
         if self.taken == 0 {
             // What is no entry is as far from the first one as can be, so that it seldom looks near.
-            let first = blocks.clone().next().unwrap_or(0);
-            self.fill(U16::new(!first));
+            #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
+            self.fill(U16::new(!(entries[0].bits as u16)));
         }
-        let at = self.places.len().saturating_sub(self.address.places() as usize);
-        let places = self.places.get_mut(at..).unwrap_or_default();
+        let at = self.places.len() - self.address.places() as usize;
+        let places = &mut self.places[at..];
         let goes_on = self.count > self.address.room();
         for (number, block) in (self.taken..).zip(blocks) {
+            // What there is no place for goes to the rest.
             match places.get_mut(place_of(number, goes_on) as usize) {
                 Some(place) => place.set(block),
                 None => self.rest.push(U16::new(block)),
@@ -194,10 +199,17 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(), E> {
+    /// Writes what is left. By now so many bytes have gone to the rest.
+    fn finish(mut self, rest_bytes: u64) -> Result<(), E> {
         while !self.is_done() {
+            assert_eq!(self.taken, self.count, "a bucket has as many entries as were counted");
             self.end()?;
         }
+        assert_eq!(
+            u64::from(self.rest_end) * U16_BYTES,
+            rest_bytes,
+            "the rest is as long as counted"
+        );
         self.sink.write(Part::Buckets(self.table), self.places.as_bytes())?;
         self.sink.write(Part::Rest(self.table), self.rest.as_bytes())
     }

@@ -29,16 +29,13 @@ pub(in super::super) fn entries(line: &Line) -> impl Iterator<Item = u32> {
     low.iter().zip(high).map(|(low, high)| u32::from(low.get()) | u32::from(*high) << 16)
 }
 
-/// Puts an entry into its place.
+/// Puts an entry into its place, one of [`LINE_ENTRIES`].
+#[expect(clippy::indexing_slicing, reason = "both parts of a line have so many places")]
+#[expect(clippy::cast_possible_truncation, reason = "some of the bits are wanted")]
 pub(in super::super) fn put_entry(line: &mut Line, at: u32, entry: u32) {
     let (low, rest) = line.split_at_mut(LINE_ENTRIES as usize);
-    let places = low.get_mut(at as usize).zip(rest.as_mut_bytes().get_mut(at as usize));
-    if let Some((low, high)) = places {
-        #[expect(clippy::cast_possible_truncation, reason = "some of the bits are wanted")]
-        let (low_bits, high_bits) = (entry as u16, (entry >> 16) as u8);
-        low.set(low_bits);
-        *high = high_bits;
-    }
+    low[at as usize].set(entry as u16);
+    rest.as_mut_bytes()[at as usize] = (entry >> 16) as u8;
 }
 
 /// Lines that are looked into at once, at most: some kilobytes of them, and more than a core can wait
@@ -69,7 +66,7 @@ pub(in super::super) struct Lines<'l> {
     /// Whether `all` are those further lines themselves: then each goes on behind itself, so that
     /// even a damaged cell ends.
     pub(in super::super) are_further: bool,
-    /// Which of `all` to look into; those that there are not are passed over.
+    /// Which of `all` to look into; the caller has made sure that they are there.
     pub(in super::super) sought: &'l [Sought],
     /// What entries are compared with: the same bits of the query.
     pub(in super::super) query: u32,
@@ -106,6 +103,7 @@ impl Kernel {
 
 /// The source of all versions: `any_near` says whether any entry of a line is near.
 #[inline(always)]
+#[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
 pub(super) fn near_in_lines(
     lines: Lines<'_>,
     near: &mut Vec<NearEntry>,
@@ -118,7 +116,7 @@ pub(super) fn near_in_lines(
         // would be mispredicted, and nothing is called that would cost the loop its registers.
         let (mut nears, mut onwards) = (0_u32, 0_u32);
         for (bit, sought) in sought.iter().enumerate() {
-            let Some(line) = all.get(sought.line as usize) else { continue };
+            let line = &all[sought.line as usize];
             onwards |= (number(line, NUMBER) >> 31) << bit;
             nears |= u32::from(any_near(line)) << bit;
         }
@@ -134,7 +132,7 @@ pub(super) fn near_in_lines(
 /// Lines that are compared before what is near is looked at again.
 const AT_ONCE: usize = 32;
 
-/// Those whose bits are set.
+/// Those whose bits are set; without one, the bit is behind the last.
 #[inline(always)]
 fn each_set(mut bits: u32, sought: &[Sought]) -> impl Iterator<Item = Sought> {
     std::iter::from_fn(move || {
@@ -145,19 +143,19 @@ fn each_set(mut bits: u32, sought: &[Sought]) -> impl Iterator<Item = Sought> {
 }
 
 impl Lines<'_> {
-    /// Adds the line in which a cell goes on, and asks for it.
+    /// Adds the line in which a cell goes on, and prefetches it.
+    #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
     fn add_onward(&self, Sought { line, message }: Sought, onward: &mut Onward) {
-        let Some(places) = self.all.get(line as usize) else { return };
-        let next = number(places, NEXT);
+        let next = number(&self.all[line as usize], NEXT);
         let next = if self.are_further && next <= line { u32::MAX } else { next };
         prefetch_at(self.further.as_bytes(), u64::from(next) * size_of::<Line>() as u64);
-        // There is room for all.
-        let _ = onward.try_push(Sought { line: next, message });
+        onward.push(Sought { line: next, message });
     }
 
     /// Adds the entries of a line that are near.
+    #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
     fn add_near(&self, Sought { line, message }: Sought, near: &mut Vec<NearEntry>) {
-        let Some(line) = self.all.get(line as usize) else { return };
+        let line = &self.all[line as usize];
         let head = number(line, NUMBER);
         let (first, goes_on) = (head & !GOES_ON, head & GOES_ON != 0);
         let count = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };

@@ -15,6 +15,7 @@ use std::arch::x86_64::{
 };
 
 use zerocopy::little_endian::{U16, U64};
+use zerocopy::transmute_ref;
 
 use super::super::line::Line;
 use super::cells::{self, Lines, NearEntry, Onward};
@@ -84,11 +85,8 @@ fn load<T>(words: &T) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves(line: &Line) -> [__m256i; 2] {
-    let (halves, _) = line.as_chunks::<16>();
-    match halves {
-        [left, right] => [load(left), load(right)],
-        _ => [_mm256_setzero_si256(); 2],
-    }
+    let [left, right]: &[[U16; 16]; 2] = transmute_ref!(line);
+    [load(left), load(right)]
 }
 
 /// Which of 32 blocks differ from a query in fewer bits than `limit`, as bits.
@@ -100,7 +98,7 @@ fn near_in_line(line: &[U16; 32], query: __m256i, limit: __m256i) -> u32 {
         let counts = _mm256_maddubs_epi16(counts, _mm256_set1_epi8(1));
         _mm256_cmpgt_epi16(limit, counts)
     };
-    let [left, right] = line.as_chunks::<16>().0 else { return 0 };
+    let [left, right]: &[[U16; 16]; 2] = transmute_ref!(line);
     // Packing goes by halves of vectors: they are put in order again.
     let near = _mm256_packs_epi16(near_of(left), near_of(right));
     _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(near)).cast_unsigned()

@@ -251,6 +251,7 @@ impl Gathered {
         Ok(())
     }
 
+    #[expect(clippy::indexing_slicing, reason = "groups follow each other, up to the end of all")]
     fn compare_lines<C: Column, F: Finds>(
         &mut self,
         ground: &CellGround<'_, C>,
@@ -271,7 +272,7 @@ impl Gathered {
             let (half, most) = (*half, *most);
             let CellTable { cells, further, .. } = ground.cells.of(half);
             let (_, other) = half.cut(query);
-            let sought = sought.get(start..*end).unwrap_or(&[]);
+            let sought = &sought[start..*end];
             start = *end;
             let column = if are_further { further } else { cells };
             let all = column.lines(sought.iter().map(|sought| sought.line))?;

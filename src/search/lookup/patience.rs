@@ -43,6 +43,7 @@ impl Patience {
         self.is_endless() || spent == 0 || self.note(number, spent)
     }
 
+    #[expect(clippy::indexing_slicing, reason = "where it was found, or pushed")]
     fn note(&mut self, number: usize, spent: usize) -> bool {
         let at = self.spent.iter().rposition(|(other, _)| *other == number).unwrap_or_else(|| {
             if self.spent.len() == 2 * QUERIES {
@@ -51,7 +52,7 @@ impl Patience {
             self.spent.push((number, 0));
             self.spent.len() - 1
         });
-        let Some((_, total)) = self.spent.get_mut(at) else { return true };
+        let (_, total) = &mut self.spent[at];
         let before = *total;
         *total = before.saturating_add(spent);
         if before <= self.each && *total > self.each {

@@ -98,7 +98,7 @@ impl<'c, C: Column> RotationGround<'c, C> {
     fn aim(&self, number: usize, fingerprint: u64, block: Block) -> impl Fn(Probe) -> Aimed {
         let (reach, query) = (self.reach, block.next().value(fingerprint));
         move |Probe { bucket, distance, .. }| {
-            let most = reach.slack(block, distance).unwrap_or(0);
+            let most = reach.slack(block, distance);
             Aimed { fingerprint, number, place: Place { block, bucket }, query, most }
         }
     }
@@ -241,6 +241,7 @@ impl<const PROBES: usize> Round<PROBES> {
 
     /// Compares the buckets, which have come, and asks for what they go on in.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
     fn compare<C: Column, F: Finds>(
         &mut self,
         ground: &RotationGround<'_, C>,
@@ -262,7 +263,7 @@ impl<const PROBES: usize> Round<PROBES> {
         }
         let mut alike = Alike::default();
         each_near(ground.are_short(), &runs, near, |run, place, are_few| {
-            let Some(aimed) = probes.get(run) else { return Ok(()) };
+            let aimed = &probes[run];
             if !are_few && !alike.may_survive(run, aimed, patience) {
                 return Ok(());
             }
@@ -394,6 +395,10 @@ impl<'c, C: Column> Own<'c, C> {
 
     /// Compares the buckets when they have come, and asks for what they go on in.
     #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "no further than 3, there are no more probes than blocks"
+    )]
     pub(in super::super) fn go_on(&mut self) -> Result<(), C::Error> {
         let ground = self.ground;
         let mut runs = [BlockRun::default(); BLOCKS];
@@ -404,7 +409,7 @@ impl<'c, C: Column> Own<'c, C> {
             *run = aimed.compared(bucket.places);
         }
         if self.ground.are_short() {
-            let runs = runs.get(..=ground.k as usize).unwrap_or(&runs);
+            let runs = &runs[..=ground.k as usize];
             Kernel::fastest().near_in_runs(runs, &mut self.near);
         }
         self.more = goes_on || !self.ground.are_short();
@@ -434,8 +439,9 @@ impl<'c, C: Column> Own<'c, C> {
         Ok(!patience.is_over_for_some())
     }
 
-    /// The same where something is near as far as buckets tell, or they do not tell all.
+    /// Looks up what is near as far as buckets tell, and compares what they go on in.
     #[inline(never)]
+    #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
     fn look_up(&mut self, finds: &mut impl Finds, patience: &mut Patience) -> Result<(), C::Error> {
         let ground = self.ground;
         let mut near = std::mem::take(&mut self.near);
@@ -443,15 +449,16 @@ impl<'c, C: Column> Own<'c, C> {
         let mut round: Round<BLOCKS> = Round::new();
         let mut alike = Alike::default();
         if self.ground.are_short() {
+            let probes: ArrayVec<Aimed, BLOCKS> = self.probes().collect();
             for NearBlock { run, index } in near.drain(..) {
-                let Some(aimed) = self.probes().nth(run as usize) else { continue };
-                if !alike.may_survive(run as usize, &aimed, patience) {
+                let aimed = &probes[run as usize];
+                if !alike.may_survive(run as usize, aimed, patience) {
                     continue;
                 }
                 let bucket = ground.bucket(aimed.place)?;
                 aimed.survive(&ground, bucket.entry(index), &mut survivors)?;
             }
-            for aimed in self.probes().filter(|_| self.more) {
+            for aimed in probes.into_iter().filter(|_| self.more) {
                 let bucket = ground.bucket(aimed.place)?;
                 if bucket.goes_on() {
                     round.going_on.push(ask_for_rest(&ground, aimed, &bucket)?);

@@ -191,6 +191,10 @@ impl Sink for Written {
         column.extend(bytes);
         Ok(())
     }
+
+    fn changed(&self) -> Fault {
+        Fault::Damaged(0, "another column")
+    }
 }
 
 /// What building takes in one pass, on one thread.

@@ -109,8 +109,9 @@ fn the_last_rotation_that_finds_a_difference_is_the_one_that_the_ring_names() {
         let some = (0..300).map(|_| random.near(0, 64));
         for difference in some.chain([0, u64::MAX]).collect::<Vec<_>>() {
             let found_by = |block: &Block| {
-                let slack = reach.slack(*block, distance(*block, difference));
-                slack.is_some_and(|slack| distance(block.next(), difference) <= slack)
+                let own = distance(*block, difference);
+                own < reach.of(*block)
+                    && distance(block.next(), difference) <= reach.slack(*block, own)
             };
             let last = Block::ALL.into_iter().rev().find(found_by);
             for block in Block::ALL {

@@ -179,6 +179,34 @@ fn an_error_of_the_reader_ends_the_build() {
 }
 
 #[test]
+fn a_column_that_changes_while_tables_are_built_is_an_error() {
+    let column = canonical(fingerprints(Kind::Even, 3000, 12));
+    let other = canonical(fingerprints(Kind::Even, 3000, 13));
+    for (shape, memory_bytes) in [(rotations(9), 8_000), (cells(300), 9_600), (cells(300), 1_600)] {
+        let build = |good_reads| {
+            let reads = AtomicU32::new(0);
+            let read = |start: u32, out: &mut [u64]| {
+                let is_good = reads.fetch_add(1, Ordering::Relaxed) < good_reads;
+                let from = if is_good { &column } else { &other };
+                out.copy_from_slice(&from[start as usize..][..out.len()]);
+                Ok(())
+            };
+            let resources = Resources { memory_bytes, threads: 1 };
+            let built = build_index(shape, 3000, resources, &read, &Written::default());
+            (built, reads.into_inner())
+        };
+        let (built, reads) = build(u32::MAX);
+        assert_eq!(built, Ok(()));
+        for good_reads in 1..reads {
+            let (built, _) = build(good_reads);
+            // Cells that are counted anew for each range may be those of the other column altogether.
+            let afresh = memory_bytes == 1_600 && built == Ok(());
+            assert!(afresh || built == Err(Fault::Damaged(0, "another column")), "{good_reads}");
+        }
+    }
+}
+
+#[test]
 fn the_column_is_read_as_often_as_promised() {
     let fingerprints = canonical(fingerprints(Kind::Even, 3000, 12));
     let passes_on = |threads, shape, memory_bytes| {
