@@ -104,9 +104,14 @@ unsafe impl Send for MapPart {}
 unsafe impl Sync for MapPart {}
 
 impl MapPart {
-    /// The bytes of a range; none of a range that is not there.
+    /// The bytes of a range.
+    ///
+    /// # Panics
+    ///
+    /// If the map does not have them.
+    #[expect(clippy::indexing_slicing, reason = "who asks has compared the lengths")]
     pub(crate) fn new(map: &Arc<Map>, range: std::ops::Range<usize>) -> MapPart {
-        let bytes = map.get(range).unwrap_or(&[]);
+        let bytes = &map[range];
         MapPart { start: bytes.as_ptr(), len: bytes.len(), _map: Arc::clone(map) }
     }
 }

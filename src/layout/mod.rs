@@ -4,11 +4,15 @@
 mod block;
 mod cursor;
 mod head;
+mod sizes;
 mod trailer;
 
 pub(crate) use block::{BLOCK_BYTES, BlockSums, block_count, block_sum};
 pub(crate) use cursor::{Cursor, put_signed, put_varint};
 pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, encode_head, parse_head};
+pub(crate) use sizes::{
+    FILTER_BLOCK_BYTES, GROUP_PAGES, bytes_for, directory_bits, filter_blocks, in_memory,
+};
 pub(crate) use trailer::{
     ALIGN, Kind, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Tag, Trailer,
     encode_table, parse_table, parse_trailer,

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::bug;
 use crate::disk::{Disk, Name, NewFile, Scratch, ScratchMap};
 use crate::error::{Error, Result};
 use crate::layout::{
-    ALIGN, BlockSums, HEAD_BYTES, Kind, Numbers, SectionEntry, Stamp, Table, Tag, encode_head,
-    encode_table,
+    ALIGN, BlockSums, Kind, Numbers, SectionEntry, Stamp, Table, Tag, block_count, bytes_for,
+    encode_head, encode_table, in_memory,
 };
 
 /// Bytes that a section gathers before they are checksummed and handed on: a few blocks.
@@ -56,8 +57,7 @@ impl Builder {
 
     fn align(&mut self) -> Result<u64> {
         let at = self.file.position();
-        let gap = usize::try_from(at.next_multiple_of(ALIGN) - at).unwrap_or(0);
-        self.file.append(&vec![0; gap])?;
+        self.file.append(&vec![0; in_memory(at.next_multiple_of(ALIGN) - at)])?;
         Ok(self.file.position())
     }
 
@@ -105,15 +105,28 @@ impl Builder {
         section.sums.update(bytes);
         let at = section.entry.offset + section.passed_on;
         section.passed_on += bytes.len() as u64;
-        if section.placed { self.file.write_at(at, bytes) } else { self.file.append(bytes) }
+        if section.placed {
+            let fits = section.passed_on <= section.entry.len;
+            bug::ensure(fits, "a section does not outgrow its place")?;
+            self.file.write_at(at, bytes)
+        } else {
+            bug::ensure(self.file.position() == at, "no other section grows meanwhile")?;
+            self.file.append(bytes)
+        }
     }
 
     /// Ends a section. Sections enter the table in the order in which they lie in the file.
     pub(super) fn end(&mut self, mut section: SectionWriter) -> Result<()> {
         self.pass_gathered_on(&mut section)?;
-        debug_assert!(!section.placed || section.entry.len == section.passed_on);
-        self.entries.push(SectionEntry { len: section.passed_on, ..section.entry });
-        self.sums.extend(section.sums.finish());
+        let entry = SectionEntry { len: section.passed_on, ..section.entry };
+        let filled = !section.placed || section.entry.len == entry.len;
+        bug::ensure(filled, "a section fills its place")?;
+        let end = self.entries.last().map_or(0, |before| before.offset + before.len);
+        bug::ensure(end <= entry.offset, "sections end in their order in the file")?;
+        let sums = section.sums.finish();
+        bug::ensure(sums.len() as u64 == block_count(entry.len), "each block has a checksum")?;
+        self.entries.push(entry);
+        self.sums.extend(sums);
         Ok(())
     }
 
@@ -138,19 +151,20 @@ impl Builder {
     /// A name for a scratch file.
     pub(super) fn scratch_name(&mut self) -> Name {
         let name = Name::Scratch(self.stamp.id, self.scratches);
-        self.scratches = self.scratches.saturating_add(1);
+        self.scratches += 1;
         name
     }
 
     /// A place beside the file for what comes later in it; one of `among` that are filled together.
     pub(super) fn spill(&mut self, among: usize) -> Spill {
         let (name, disk) = (self.scratch_name(), Arc::clone(&self.disk));
-        let memory_bytes = Spill::MEMORY_BYTES.min(Spill::ALL_BYTES / among.max(1));
+        let memory_bytes = Spill::MEMORY_BYTES.min(Spill::ALL_BYTES / among);
         Spill { disk, name, memory_bytes, memory: Vec::new(), scratch: None }
     }
 
     /// Writes checksums, table and trailer, and gives the file its name, durably.
     pub(super) fn finish(mut self, numbers: Numbers) -> Result<u64> {
+        self.check(&numbers)?;
         // The checksums follow the table's order, which is that of the file.
         let bytes: Vec<u8> = self.sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
         let tag = Tag::of(Kind::Sums);
@@ -159,10 +173,24 @@ impl Builder {
         let covered = self.sums.len();
         self.end(section)?;
         let roots = self.sums.split_off(covered);
-        let offset = self.align()?.max(HEAD_BYTES);
+        let offset = self.align()?;
         let table = Table { numbers, sections: std::mem::take(&mut self.entries), roots };
         self.file.append(&encode_table(&self.stamp, offset, &table))?;
         self.file.finish(Name::Segment(self.stamp.id))
+    }
+}
+
+impl Builder {
+    /// Whether the sections are as long as the numbers say, as whoever opens the segment will ask.
+    fn check(&self, numbers: &Numbers) -> Result<()> {
+        for (kind, bytes) in bytes_for(numbers.pages) {
+            let has = |entry: &SectionEntry| entry.tag == Tag::of(kind) && entry.len == bytes;
+            bug::ensure(self.entries.iter().any(has), "sections are as long as the pages need")?;
+        }
+        let fingerprints = self.entries.iter().filter(|e| e.tag.kind == Kind::Fingerprints);
+        let bytes: u64 = fingerprints.map(|entry| entry.len).sum();
+        bug::ensure(bytes == numbers.fingerprints * 8, "each fingerprint is counted")?;
+        Ok(())
     }
 }
 

@@ -9,18 +9,21 @@ use crate::page::{HISTORY_WINDOW, Head, LastSeen, Seen, Visit};
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
 const LAST: u8 = 1;
 const SETTLED: u8 = 2;
+/// A page has fewer visits than this, so that sums of them have room.
+const VISITS_MAX: u64 = 1 << 48;
 
 /// A head that was packed with no visits beside it; `None` if there is none, or none can be read.
 pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
     take_head(&mut Cursor::new(packed))
 }
 
-/// The same where other things follow.
+/// Takes a head that was packed with no visits beside it; `None` if none can be read.
 pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
     Carried::take(cursor)?.join(std::iter::empty())
 }
 
-/// Appends what `own` visits do not tell of `head`.
+/// Appends what `own` visits do not tell of `head`, which is one of a page with these visits.
+#[expect(clippy::expect_used, reason = "a head counts all visits of its page")]
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
     let mut told = Told::default();
     own.iter().for_each(|visit| told.take(*visit));
@@ -34,7 +37,8 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
     let versions: ArrayVec<&LastSeen, HISTORY_WINDOW> =
         head.versions.iter().filter(|v| !is_told(v)).collect();
     out.push((u8::from(last.is_some()) * LAST) | (u8::from(settled.is_some()) * SETTLED));
-    put_varint(out, head.visits.saturating_sub(count_visits(own) as u64));
+    let others = head.visits.checked_sub(count_visits(own) as u64);
+    put_varint(out, others.expect("a head counts the visits beside it"));
     put_signed(out, head.first);
     put_varint(out, versions.len() as u64);
     // One run of visits, oldest first, so that each is packed against the one before.
@@ -61,7 +65,7 @@ pub(super) struct Carried {
 impl Carried {
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
         let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED) == 0)?;
-        let visits = cursor.varint()?;
+        let visits = cursor.varint().filter(|visits| *visits < VISITS_MAX)?;
         let first = cursor.signed()?;
         let count = cursor.count().filter(|count| *count <= HISTORY_WINDOW)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
@@ -78,16 +82,19 @@ impl Carried {
         Some(Carried { visits, first, last, settled, versions })
     }
 
-    /// The head of which `own` is the last visits and this the rest.
+    /// The head of which `own` is the last visits and this the rest. `None` if a visit cannot be
+    /// read, or a version was seen after all visits.
     pub(super) fn join(self, own: impl Iterator<Item = Option<Visit>>) -> Option<Head> {
         let mut told = Told::of(own)?;
         let count = told.head.as_ref().map_or(0, |head| head.visits);
         self.last.into_iter().chain(self.settled).for_each(|visit| told.take(visit));
         let mut head = told.head()?;
-        head.visits = self.visits.checked_add(count)?;
+        head.visits = self.visits + count;
         head.first = head.first.min(self.first);
         self.versions.into_iter().for_each(|version| head.see(version));
-        Some(head)
+        let settled = head.settled.map(|visit| visit.time);
+        let possible = head.versions.iter().all(|version| Some(version.time) <= settled);
+        possible.then_some(head)
     }
 }
 

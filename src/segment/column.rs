@@ -8,6 +8,7 @@ use zerocopy::FromBytes;
 
 use super::file::{SectionRef, Segment};
 use super::frame::Section;
+use crate::bug::OrBug;
 use crate::cpu::prefetch_at;
 use crate::disk::MapPart;
 use crate::error::{Error, Result};
@@ -27,7 +28,7 @@ pub(crate) struct SectionColumn {
 impl SectionColumn {
     pub(crate) fn new(segment: &Arc<Segment>, tag: Tag) -> Self {
         let section = segment.place(tag);
-        let (bytes, whole) = (segment.map_part(&section), segment.whole_flag(&section));
+        let (bytes, whole) = (segment.map_part(&section), Arc::clone(segment.whole_flag(&section)));
         SectionColumn { section, bytes, whole, segment: Arc::clone(segment) }
     }
 
@@ -36,17 +37,19 @@ impl SectionColumn {
         SectionRef::new(&self.segment, self.section, &self.bytes)
     }
 
-    /// The same without the checks, for those who know that all blocks have been checked.
+    /// The section's bytes without the checks, for those who know that all blocks have been checked.
     pub(super) fn whole(&self) -> WholeColumn {
         WholeColumn(self.bytes.clone())
     }
 
+    /// The number in this place of a section of such numbers.
     #[inline]
     pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
+        // What is beyond all numbers is beyond the section.
         let start = index.saturating_mul(4);
         let bytes = self.bytes(start..start.saturating_add(4))?;
-        let bytes = bytes.try_into().map_err(|_| self.damaged(start, "too short"))?;
-        Ok(u32::from_le_bytes(bytes))
+        let bytes = bytes.as_array().or_bug("a range has as many bytes as were asked for")?;
+        Ok(u32::from_le_bytes(*bytes))
     }
 }
 

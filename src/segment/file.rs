@@ -9,9 +9,10 @@ use zerocopy::FromBytes;
 
 use super::frame::{Frame, Section};
 use super::plain::PlainSegment;
+use crate::bug::OrBug;
 use crate::disk::{Access, Disk, Map, MapPart, Name};
 use crate::error::{Error, Result};
-use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, block_count, block_sum};
+use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, block_count, block_sum, in_memory};
 use crate::process::Process;
 use crate::search::{LINE_BYTES, Line};
 
@@ -26,7 +27,7 @@ pub(crate) struct Segment {
     frame: Frame,
     /// A bit for each block of each section.
     checked: Box<[AtomicU64]>,
-    /// For each section, whether all of them are set.
+    /// For each section, whether all of them are set; and one more for those that are not there.
     whole: Box<[Arc<AtomicBool>]>,
     /// Whether all of them are of all fingerprint tables.
     tables_whole: AtomicBool,
@@ -51,9 +52,8 @@ impl Segment {
         if map.len() as u64 != frame.bytes() {
             return Err(Error::corrupt(name, 0, "its length changed while it was opened"));
         }
-        let words = usize::try_from(frame.blocks().div_ceil(64)).unwrap_or(usize::MAX);
-        let checked = (0..words).map(|_| AtomicU64::new(0)).collect();
-        let whole = frame.sections().iter().map(|_| Arc::default()).collect();
+        let checked = (0..frame.blocks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let whole = (0..=frame.sections().len()).map(|_| Arc::default()).collect();
         Ok(Segment {
             id,
             disk: Arc::clone(disk),
@@ -128,13 +128,14 @@ impl Segment {
     }
 
     pub(super) fn map_part(&self, section: &Section) -> MapPart {
-        let at = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
-        MapPart::new(&self.map, at(section.offset)..at(section.offset + section.len))
+        let end = section.offset + section.len;
+        MapPart::new(&self.map, in_memory(section.offset)..in_memory(end))
     }
 
     /// Says whether all blocks of a section have been checked.
-    pub(super) fn whole_flag(&self, section: &Section) -> Arc<AtomicBool> {
-        self.whole.get(section.number).cloned().unwrap_or_default()
+    #[expect(clippy::indexing_slicing, reason = "there is one for each section, and one more")]
+    pub(super) fn whole_flag(&self, section: &Section) -> &Arc<AtomicBool> {
+        &self.whole[section.number]
     }
 
     pub(super) fn place(&self, tag: Tag) -> Section {
@@ -159,7 +160,7 @@ impl Segment {
         Ok(())
     }
 
-    /// The same for the fingerprint tables only.
+    /// Checks all blocks of the fingerprint tables, from front to end.
     pub(crate) fn warm_up_tables(&self) -> Result<()> {
         let of_tables = |section: &SectionRef<'_>| section.section.tag.kind >= Kind::Fingerprints;
         self.all_sections().filter(of_tables).try_for_each(|section| section.warm_up())?;
@@ -173,20 +174,23 @@ impl Segment {
     }
 
     fn is_whole(&self, section: &Section) -> bool {
-        self.whole.get(section.number).is_some_and(|whole| whole.load(Ordering::Relaxed))
+        self.whole_flag(section).load(Ordering::Relaxed)
+    }
+
+    /// The bits of a block's word, of which its own is the one with its number modulo 64.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "a block of a section is one of all")]
+    fn checked(&self, block: u64) -> &AtomicU64 {
+        &self.checked[in_memory(block / 64)]
     }
 
     #[inline]
     fn is_checked(&self, block: u64) -> bool {
-        let word = usize::try_from(block / 64).unwrap_or(usize::MAX);
-        self.checked.get(word).is_some_and(|w| w.load(Ordering::Relaxed) >> (block % 64) & 1 == 1)
+        self.checked(block).load(Ordering::Relaxed) >> (block % 64) & 1 == 1
     }
 
     fn mark_checked(&self, block: u64) {
-        let word = usize::try_from(block / 64).unwrap_or(usize::MAX);
-        if let Some(word) = self.checked.get(word) {
-            word.fetch_or(1 << (block % 64), Ordering::Relaxed);
-        }
+        self.checked(block).fetch_or(1 << (block % 64), Ordering::Relaxed);
     }
 
     /// The expected checksum of a block, itself checked.
@@ -194,10 +198,7 @@ impl Segment {
         if section.tag.kind == Kind::Sums {
             return self.frame.root(block);
         }
-        let at = (section.first_block + block) * 4;
-        let bytes = self.section(Tag::of(Kind::Sums)).get(at..at + 4)?;
-        let bytes: [u8; 4] = bytes.try_into().unwrap_or_default();
-        Ok(u32::from_le_bytes(bytes))
+        self.section(Tag::of(Kind::Sums)).u32_at(section.first_block + block)
     }
 
     #[cold]
@@ -215,12 +216,12 @@ impl Segment {
         Ok(())
     }
 
-    /// Bytes within a section, whose bounds were checked at open; empty if out of them.
+    /// Bytes within a section.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "a section lies in the file: checked at open")]
     fn raw(&self, section: &Section, range: Range<u64>) -> &[u8] {
-        let start = usize::try_from(section.offset + range.start).unwrap_or(usize::MAX);
-        let end = usize::try_from(section.offset + range.end).unwrap_or(usize::MAX);
-        self.map.get(start..end).unwrap_or(&[])
+        let (start, end) = (section.offset + range.start, section.offset + range.end);
+        &self.map[in_memory(start)..in_memory(end)]
     }
 }
 
@@ -269,7 +270,7 @@ impl<'a> SectionRef<'a> {
     }
 
     /// As many bytes from `start` on as there are, `most` of them at most, sound or not: for those who
-    /// ask for memory ahead, and read it again when they need it.
+    /// prefetch, and read it again when they need it.
     #[inline]
     pub(super) fn peek(&self, start: u64, most: usize) -> &'a [u8] {
         let rest = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..));
@@ -280,9 +281,7 @@ impl<'a> SectionRef<'a> {
     /// Checks all blocks.
     fn warm_up(&self) -> Result<()> {
         self.get(0..self.len())?;
-        if let Some(whole) = self.segment.whole.get(self.section.number) {
-            whole.store(true, Ordering::Relaxed);
-        }
+        self.segment.whole_flag(&self.section).store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -290,7 +289,7 @@ impl<'a> SectionRef<'a> {
     #[inline]
     pub(super) fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [Line]> {
         let (all, _) = <[Line]>::ref_from_prefix(self.bytes)
-            .map_err(|_| self.flaw(0, "no whole number of lines"))?;
+            .map_err(|_| self.flaw(0, "its lines do not begin where a memory line does"))?;
         if self.segment.is_whole(&self.section) {
             for line in lines {
                 if line as usize >= all.len() {
@@ -309,22 +308,28 @@ impl<'a> SectionRef<'a> {
 
     #[cold]
     fn beyond(&self, range: &Range<u64>) -> Error {
-        let what = format!("bytes to {} of {} are referred to", range.end, self.section.len);
+        let what = format!(
+            "something refers to its bytes {} to {}, and it has {}",
+            range.start, range.end, self.section.len
+        );
         self.segment.damaged(self.section.tag, range.start, &what)
     }
 
-    /// The same for `N` bytes.
+    /// `N` bytes of the section, sound ones or an error.
     #[inline]
     pub(crate) fn array<const N: usize>(&self, at: u64) -> Result<[u8; N]> {
+        // What is beyond all numbers is beyond the section.
         let bytes = self.get(at..at.saturating_add(N as u64))?;
-        bytes.try_into().map_err(|_| self.flaw(at, "too short"))
+        Ok(*bytes.as_array().or_bug("a range has as many bytes as were asked for")?)
     }
 
+    /// The number in this place of a section of such numbers.
     #[inline]
     pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
         self.array(index.saturating_mul(4)).map(u32::from_le_bytes)
     }
 
+    /// The number in this place of a section of such numbers.
     #[inline]
     pub(crate) fn u64_at(&self, index: u64) -> Result<u64> {
         self.array(index.saturating_mul(8)).map(u64::from_le_bytes)

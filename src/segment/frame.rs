@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use crate::bug::OrBug;
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{
     Flaw, HEAD_BYTES, Kind, Numbers, Stamp, TRAILER_BYTES, Table, Tag, Trailer, VERSION,
-    block_count, parse_head, parse_table, parse_trailer,
+    block_count, bytes_for, in_memory, parse_head, parse_table, parse_trailer,
 };
 
 /// How many kinds of sections there are once: those numbered below this.
@@ -19,13 +20,14 @@ pub(crate) struct Section {
     pub(super) offset: u64,
     pub(super) len: u64,
     pub(super) first_block: u64,
-    /// Its place among all.
+    /// Its place among all; the place after the last if it is not there.
     pub(super) number: usize,
 }
 
 impl Section {
-    const fn absent(tag: Tag) -> Section {
-        Section { tag, offset: 0, len: 0, first_block: 0, number: usize::MAX }
+    /// A section that is not there, of a segment with `sections`. It is empty.
+    const fn absent(tag: Tag, sections: usize) -> Section {
+        Section { tag, offset: 0, len: 0, first_block: 0, number: sections }
     }
 }
 
@@ -83,8 +85,9 @@ impl Frame {
             let what = "the section table has no place for all checksums";
             return Err(Error::corrupt(Name::Segment(stamp.id), 0, what));
         }
-        let mut plain = [Section::absent(Tag::of(Kind::Pages)); PLAIN];
+        let mut plain = [Section::absent(Tag::of(Kind::Pages), sections.len()); PLAIN];
         for section in &sections {
+            // Those of tables are looked for by their epoch.
             if let Some(place) = plain.get_mut(section.tag.kind as usize) {
                 *place = *section;
             }
@@ -98,18 +101,10 @@ impl Frame {
     /// Lengths that follow from the numbers.
     fn check_shape(&self) -> Result<()> {
         let pages = self.table.numbers.pages;
-        let len = |kind| self.place(Tag::of(kind)).len;
-        let groups = pages.div_ceil(super::pages::GROUP_PAGES);
-        let expected = [
-            (Kind::PageIndex, (groups + 1) * 8),
-            (Kind::Hashes, pages.saturating_mul(8)),
-            (Kind::HashPages, pages.saturating_mul(4)),
-            (Kind::HashDirectory, super::hashes::directory_bytes(pages)),
-            (Kind::Filter, super::hashes::filter_bytes(pages)),
-        ];
-        for (kind, bytes) in expected {
-            if len(kind) != bytes {
-                let what = format!("expected {bytes} bytes for {pages} pages, found {}", len(kind));
+        for (kind, bytes) in bytes_for(pages) {
+            let found = self.place(Tag::of(kind)).len;
+            if found != bytes {
+                let what = format!("expected {bytes} bytes for {pages} pages, found {found}");
                 return Err(self.damaged(Tag::of(kind), 0, &what));
             }
         }
@@ -160,13 +155,13 @@ impl Frame {
             return plain;
         }
         let place = self.sections.iter().find(|s| s.tag == tag).copied();
-        place.unwrap_or(Section::absent(tag))
+        place.unwrap_or(Section::absent(tag, self.sections.len()))
     }
 
     /// The checksum of a block of the checksums.
     pub(super) fn root(&self, block: u64) -> Result<u32> {
-        let root = usize::try_from(block).ok().and_then(|b| self.table.roots.get(b));
-        root.copied().ok_or_else(|| self.damaged(Tag::of(Kind::Sums), 0, "no such checksum"))
+        let root = self.table.roots.get(in_memory(block));
+        Ok(*root.or_bug("each block of the checksums has a checksum")?)
     }
 
     /// Where nothing lies: the zeros before each section and before the table.
@@ -198,7 +193,7 @@ fn measure(file: &dyn DiskFile, id: u64) -> Result<u64> {
 }
 
 fn read(file: &dyn DiskFile, id: u64, range: Range<u64>) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or(usize::MAX)];
+    let mut bytes = vec![0; in_memory(range.end - range.start)];
     let done = file.read_at(range.start, &mut bytes);
     done.map(|()| bytes).map_err(|e| Error::io("read", Name::Segment(id), e))
 }

@@ -3,15 +3,18 @@
 
 use std::ops::Range;
 
+use zerocopy::little_endian::U32;
+use zerocopy::transmute;
+
 use super::file::{SectionRef, Segment};
+use crate::bug::{self, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, Tag};
+use crate::layout::{FILTER_BLOCK_BYTES, Kind, Tag, directory_bits, filter_blocks};
 
-/// Bits of filter for each page.
-const FILTER_BITS: u64 = 12;
-/// A filter block is one cache line.
-const FILTER_BLOCK_BYTES: u64 = 64;
+/// A block of the filter.
+type FilterBlock = [u8; FILTER_BLOCK_BYTES as usize];
+
 /// Bits that a hash sets in its block.
 const FILTER_PROBES: u32 = 7;
 
@@ -21,37 +24,17 @@ pub(crate) fn url_hash(url: &str, seed: u64) -> u64 {
     if cfg!(feature = "narrow-hash") { (hash & 0xff) * 0x0101_0101_0101_0101 } else { hash }
 }
 
-/// Blocks of the filter over `pages` hashes.
-fn filter_blocks(pages: u64) -> u64 {
-    (pages * FILTER_BITS).div_ceil(FILTER_BLOCK_BYTES * 8)
-}
-
-/// Bytes of the filter over `pages` hashes.
-pub(super) fn filter_bytes(pages: u64) -> u64 {
-    filter_blocks(pages) * FILTER_BLOCK_BYTES
-}
-
 /// The place of `hash` among `count` equal ranges; ascending with the hash.
 fn scale(hash: u64, count: u64) -> u64 {
     let product = u128::from(hash) * u128::from(count);
-    u64::try_from(product >> 64).unwrap_or(0)
+    (product >> 64) as u64
 }
 
-/// The bits of a filter block that `hash` sets.
+/// The bits of a filter block that `hash` sets, each below 512.
 fn filter_bits(hash: u64) -> impl Iterator<Item = usize> {
     // The block was chosen by the high bits; these come from a product that all bits go into.
     let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (0..FILTER_PROBES).map(move |i| usize::try_from(mixed >> (1 + 9 * i) & 511).unwrap_or(0))
-}
-
-/// Top bits of a hash that the directory goes by: about four pages to a bucket.
-fn directory_bits(pages: u64) -> u32 {
-    (pages / 4).checked_ilog2().unwrap_or(0).min(28)
-}
-
-/// Bytes of the directory over `pages` hashes.
-pub(super) fn directory_bytes(pages: u64) -> u64 {
-    ((1 << directory_bits(pages)) + 1) * 4
+    (0..FILTER_PROBES).map(move |i| (mixed >> (1 + 9 * i) & 511) as usize)
 }
 
 /// Filter and directory, made from hashes that come in ascending order.
@@ -61,7 +44,7 @@ pub(super) struct HashIndexWriter {
     count: u32,
     bucket: u64,
     block: u64,
-    open: [u8; 64],
+    open: FilterBlock,
 }
 
 impl HashIndexWriter {
@@ -77,21 +60,20 @@ impl HashIndexWriter {
     }
 
     /// Takes the next hash; hands over what is finished of directory and filter.
+    #[expect(clippy::indexing_slicing, reason = "a block has 512 bits")]
     pub(super) fn push(&mut self, hash: u64, directory: &mut Vec<u8>, filter: &mut Vec<u8>) {
         let bucket = if self.bits == 0 { 0 } else { hash >> (64 - self.bits) };
         while self.bucket <= bucket {
             directory.extend_from_slice(&self.count.to_le_bytes());
             self.bucket += 1;
         }
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
         let block = scale(hash, filter_blocks(self.pages));
         while self.block < block {
             self.close_block(filter);
         }
         for bit in filter_bits(hash) {
-            if let Some(byte) = self.open.get_mut(bit / 8) {
-                *byte |= 1 << (bit % 8);
-            }
+            self.open[bit / 8] |= 1 << (bit % 8);
         }
     }
 
@@ -101,8 +83,9 @@ impl HashIndexWriter {
         self.block += 1;
     }
 
-    /// The rest of directory and filter.
-    pub(super) fn finish(mut self, directory: &mut Vec<u8>, filter: &mut Vec<u8>) {
+    /// Hands over the rest of directory and filter.
+    pub(super) fn finish(mut self, directory: &mut Vec<u8>, filter: &mut Vec<u8>) -> Result<()> {
+        bug::ensure(u64::from(self.count) == self.pages, "each page has one hash")?;
         while self.bucket <= 1 << self.bits {
             directory.extend_from_slice(&self.count.to_le_bytes());
             self.bucket += 1;
@@ -110,6 +93,7 @@ impl HashIndexWriter {
         while self.block < filter_blocks(self.pages) {
             self.close_block(filter);
         }
+        Ok(())
     }
 }
 
@@ -118,45 +102,47 @@ impl Segment {
         self.section(Tag::of(kind))
     }
 
-    /// The block of the filter where this hash would be; none if there is no filter.
-    fn filter_block(&self, hash: u64) -> Result<&[u8]> {
+    /// The block of the filter where this hash would be; none of a segment without pages.
+    fn filter_block(&self, hash: u64) -> Result<Option<&FilterBlock>> {
         let blocks = filter_blocks(self.numbers().pages);
         if blocks == 0 {
-            return Ok(&[]);
+            return Ok(None);
         }
         let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
-        self.plain(Kind::Filter).get(start..start + FILTER_BLOCK_BYTES)
+        let block = self.plain(Kind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
+        Ok(Some(block.as_array().or_bug("a range has as many bytes as were asked for")?))
     }
 
     /// Whether a page with this hash may be here. Costs one cache line.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "a block has 512 bits")]
     pub(crate) fn may_contain(&self, hash: u64) -> Result<bool> {
-        let block = self.filter_block(hash)?;
-        Ok(filter_bits(hash).all(|bit| block.get(bit / 8).is_some_and(|b| b >> (bit % 8) & 1 == 1)))
+        let Some(block) = self.filter_block(hash)? else { return Ok(false) };
+        Ok(filter_bits(hash).all(|bit| block[bit / 8] >> (bit % 8) & 1 == 1))
     }
 
-    /// Asks for what [`may_contain`](Self::may_contain) will read.
+    /// Prefetches what [`may_contain`](Self::may_contain) will read. Damage is found there.
     pub(crate) fn prefetch_filter(&self, hash: u64) {
-        if let Ok([byte, ..]) = self.filter_block(hash) {
+        if let Ok(Some([byte, ..])) = self.filter_block(hash) {
             prefetch_value(byte);
         }
     }
 
-    /// The bytes of the directory that say where the hashes of a bucket are, and the bucket.
-    fn bounds(&self, hash: u64) -> Result<(u64, &[u8])> {
+    /// Where the directory says where the hashes of this one's bucket are.
+    fn bounds_at(&self, hash: u64) -> u64 {
         let bits = directory_bits(self.numbers().pages);
-        let bucket = if bits == 0 { 0 } else { hash >> (64 - bits) };
-        Ok((bucket, self.plain(Kind::HashDirectory).get(bucket * 4..bucket * 4 + 8)?))
+        if bits == 0 { 0 } else { (hash >> (64 - bits)) * 4 }
     }
 
-    /// Asks for where the hashes near this one are.
+    /// Prefetches where the hashes near this one are. Damage is found by who reads that.
     pub(super) fn prefetch_bounds(&self, hash: u64) {
-        if let Ok((_, bounds)) = self.bounds(hash) {
+        let at = self.bounds_at(hash);
+        if let Ok(bounds) = self.plain(Kind::HashDirectory).get(at..at + 8) {
             prefetch(bounds);
         }
     }
 
-    /// Asks for the hashes near this one.
+    /// Prefetches the hashes near this one. Damage is found by who reads them.
     pub(super) fn prefetch_hashes(&self, hash: u64) {
         if let Ok(places) = self.bucket(hash)
             && let Ok(hashes) = self.plain(Kind::Hashes).get(places.start * 8..places.end * 8)
@@ -167,12 +153,13 @@ impl Segment {
 
     /// Places in the hash column of the hashes that share a bucket with this one.
     fn bucket(&self, hash: u64) -> Result<Range<u64>> {
-        let (bucket, bounds) = self.bounds(hash)?;
-        let mut cursor = Cursor::new(bounds);
-        let (start, end) = (cursor.u32().unwrap_or(0).into(), cursor.u32().unwrap_or(0).into());
-        if start > end || end > self.numbers().pages {
-            let directory = self.plain(Kind::HashDirectory);
-            return Err(directory.flaw(bucket * 4, "a bucket ends before it starts"));
+        let (directory, at) = (self.plain(Kind::HashDirectory), self.bounds_at(hash));
+        let bounds: [U32; 2] = transmute!(directory.array::<8>(at)?);
+        let [start, end] = bounds.map(|bound| u64::from(bound.get()));
+        let pages = self.numbers().pages;
+        if start > end || end > pages {
+            let what = format!("it places hashes from {start} to {end}, of {pages}");
+            return Err(directory.flaw(at, &what));
         }
         Ok(start..end)
     }
@@ -202,7 +189,8 @@ impl Segment {
         Ok(self.pages_at(places))
     }
 
-    /// The same where the filter has been asked.
+    /// The ordinals of the pages with this hash, of which [`may_contain`](Self::may_contain) has said
+    /// that there may be some.
     pub(super) fn pages_behind(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
         Ok(self.pages_at(self.places(hash)?))
     }

@@ -4,21 +4,23 @@
 //! fingerprints in canonical order. The first tells for every page of every input where it went;
 //! that is kept in scratch files and read by the other two. Memory does not grow with the pages.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
 use super::build::{Builder, Spill, Spilled};
 use super::file::Segment;
 use super::page_writer::PagesWriter;
-use super::pages::PageCursor;
+use super::pages::{PageCursor, UNREADABLE};
 use super::postings::{Posting, tag_of};
 use super::record::Record;
 use super::seal::HashWriter;
 use super::table_writer::TablesWriter;
 use super::tables::{EpochTables, Layout};
 use super::tombstones::{self, Tombstones};
+use super::visits::count_visits;
+use crate::bug::{self, OrBug};
 use crate::disk::Disk;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::layout::{Kind, Numbers, Stamp, Tag};
 use crate::page::Visit;
 use crate::search::canonical_key;
@@ -69,10 +71,10 @@ impl Moved {
 struct Moves(Spilled);
 
 impl Moves {
+    #[expect(clippy::indexing_slicing, reason = "an ordinal is compared with the pages when read")]
     fn of(&self, ordinal: u32) -> Moved {
-        let at = ordinal as usize * 4;
-        let bytes = self.0.get(at..at + 4).and_then(|b| b.try_into().ok());
-        bytes.map_or(Moved::GONE, |b| Moved(u32::from_le_bytes(b)))
+        let (moves, _) = self.0.as_chunks();
+        Moved(u32::from_le_bytes(moves[ordinal as usize]))
     }
 }
 
@@ -85,14 +87,20 @@ pub(crate) fn merge(
 ) -> Result<Option<u64>> {
     let mut builder = Builder::new(disk, stamp)?;
     let inputs = mergeable.inputs;
+    let ends = inputs.first().zip(inputs.last());
+    let (oldest, newest) = ends.or_bug("a merge has inputs")?;
+    let follow = |[a, b]: &[Arc<Segment>; 2]| {
+        a.numbers().last_sequence.checked_add(1) == Some(b.numbers().first_sequence)
+    };
+    bug::ensure(inputs.array_windows().all(follow), "what is merged are neighbours")?;
     let sum = |of: fn(&Numbers) -> i64| inputs.iter().map(|s| of(s.numbers())).sum();
+    let deepest = inputs.iter().fold(0, |tier, s| s.numbers().tier.max(tier));
     let mut numbers = Numbers {
-        first_sequence: inputs.first().map_or(0, |s| s.numbers().first_sequence),
-        last_sequence: inputs.last().map_or(0, |s| s.numbers().last_sequence),
+        first_sequence: oldest.numbers().first_sequence,
+        last_sequence: newest.numbers().last_sequence,
         page_delta: sum(|n| n.page_delta),
         visit_delta: sum(|n| n.visit_delta),
-        tier: inputs.iter().map(|s| s.numbers().tier).max().unwrap_or(0)
-            + u64::from(inputs.len() > 1),
+        tier: deepest + u64::from(inputs.len() > 1),
         ..Numbers::default()
     };
     let tombstones = inputs.iter().map(|s| s.tombstones()).collect::<Result<Vec<_>>>()?;
@@ -131,6 +139,7 @@ struct Input {
     moves: Spill,
 }
 
+#[expect(clippy::indexing_slicing, reason = "places of inputs, none of which is past the last")]
 fn merge_pages(
     builder: &mut Builder,
     mergeable: &Mergeable<'_>,
@@ -158,12 +167,8 @@ fn merge_pages(
         // The inputs that stand at the least page, oldest first.
         let mut at: Vec<usize> = Vec::with_capacity(inputs.len());
         for (i, input) in inputs.iter().enumerate() {
-            let order = at
-                .first()
-                .and_then(|&first| inputs.get(first))
-                .map_or(std::cmp::Ordering::Less, |first: &Input| {
-                    input.cursor.compare(&first.cursor)
-                });
+            let least: Option<&Input> = at.first().map(|&first| &inputs[first]);
+            let order = least.map_or(Ordering::Less, |least| input.cursor.compare(&least.cursor));
             if order.is_lt() {
                 at.clear();
             }
@@ -171,20 +176,18 @@ fn merge_pages(
                 at.push(i);
             }
         }
-        let same: Vec<&Input> = at.iter().filter_map(|&i| inputs.get(i)).collect();
+        let same: Vec<&Input> = at.iter().map(|&i| &inputs[i]).collect();
         let placed = merge_page(builder, mergeable, tombstones, &same, &mut writer, numbers)?;
         for (place, &i) in at.iter().enumerate() {
             let moved = match placed {
                 Some((page, first)) if place >= first => Moved::to(page, place + 1 == at.len()),
+                // It is hidden, here or in a newer segment.
                 _ => Moved::GONE,
             };
-            if let Some(input) = inputs.get_mut(i) {
-                input.moves.append(&moved.0.to_le_bytes())?;
-            }
+            inputs[i].moves.append(&moved.0.to_le_bytes())?;
         }
         for &i in at.iter().rev() {
-            let more = inputs.get_mut(i).map(|input| input.cursor.advance()).transpose()?;
-            if more == Some(false) {
+            if !inputs[i].cursor.advance()? {
                 let input = inputs.remove(i);
                 finished.push((input.number, input.moves));
             }
@@ -193,7 +196,11 @@ fn merge_pages(
     numbers.pages = writer.finish(builder)?;
     finished.sort_by_key(|(number, _)| *number);
     let moves = finished.into_iter().map(|(_, spill)| spill.finish().map(Moves));
-    moves.collect::<Result<Vec<_>>>().map(Some)
+    let moves = moves.collect::<Result<Vec<_>>>()?;
+    let told = moves.iter().map(|moves| moves.0.len() as u64);
+    let pages = mergeable.inputs.iter().map(|input| input.numbers().pages * 4);
+    bug::ensure(told.eq(pages), "it is known where each page of each input went")?;
+    Ok(Some(moves))
 }
 
 /// Writes one page from the inputs that have it. Returns its ordinal and the first of the inputs
@@ -206,7 +213,7 @@ fn merge_page(
     writer: &mut PagesWriter,
     numbers: &mut Numbers,
 ) -> Result<Option<(u32, usize)>> {
-    let Some((newest, older)) = same.split_last() else { return Ok(None) };
+    let (newest, older) = same.split_last().or_bug("a page is in one of the inputs")?;
     let (url, key) = (newest.cursor.url()?, newest.cursor.key());
     if (mergeable.hidden)(url, key)? {
         return Ok(None);
@@ -228,6 +235,7 @@ fn merge_page(
             break;
         }
     }
+    // All of it may be buried.
     let Some(visible) = same.get(first..).filter(|v| !v.is_empty()) else { return Ok(None) };
     let record = newest.cursor.record()?;
     let stays = !mergeable.oldest || !(record.reset() || record.earlier());
@@ -257,7 +265,7 @@ fn join<'a>(
 ) -> Result<Record<'a>> {
     let (mut reset, mut earlier) = (false, false);
     for (place, input) in visible.iter().enumerate() {
-        let damaged = || input.cursor.damaged("a record that cannot be read");
+        let damaged = || input.cursor.unreadable();
         let record = input.cursor.record()?;
         if place == 0 {
             reset = record.reset() && !oldest;
@@ -270,6 +278,10 @@ fn join<'a>(
     }
     visits.sort_unstable();
     visits.dedup();
+    if before.is_empty() && !visits.is_empty() && count_visits(visits) == 0 {
+        let newest = visible.last().or_bug("a page is in one of the inputs")?;
+        return Err(newest.cursor.unreadable());
+    }
     Ok(Record { reset, earlier, before, visits })
 }
 
@@ -280,12 +292,18 @@ fn merge_hashes(
     pages: u64,
 ) -> Result<()> {
     let mut streams = Vec::new();
+    // As many as inputs.
     for (segment, moves) in inputs.iter().zip(moves) {
-        let mut stream = HashStream { segment, moves, place: 0, current: None };
+        let mut stream = HashStream { segment, moves, place: 0, last: None, current: None };
         if stream.advance()? {
             streams.push(stream);
         }
     }
+    let unlike = |found: u64| {
+        let oldest = inputs.first().or_bug("a merge has inputs")?;
+        let what = format!("the merged segments have {pages} pages, and {found} hashes or more");
+        Err(oldest.damaged(Tag::of(Kind::Hashes), 0, &what))
+    };
     let mut writer = HashWriter::new(builder, pages)?;
     let mut equal: Vec<u32> = Vec::new();
     while let Some(hash) = streams.iter().filter_map(|s| s.current).map(|(hash, _)| hash).min() {
@@ -308,15 +326,15 @@ fn merge_hashes(
         }
         equal.sort_unstable();
         equal.dedup();
+        if writer.count() + equal.len() as u64 > pages {
+            return unlike(pages + 1);
+        }
         for &page in &equal {
             writer.push(builder, hash, page)?;
         }
     }
     if writer.count() != pages {
-        let flaw = "the hashes are not those of the pages";
-        return Err(inputs
-            .first()
-            .map_or(Error::Closed, |s| s.damaged(Tag::of(Kind::Hashes), 0, flaw)));
+        return unlike(writer.count());
     }
     writer.finish(builder)
 }
@@ -326,14 +344,26 @@ struct HashStream<'a> {
     segment: &'a Segment,
     moves: &'a Moves,
     place: u64,
+    /// The hash that was read last.
+    last: Option<u64>,
     current: Option<(u64, u32)>,
 }
 
 impl HashStream<'_> {
     fn advance(&mut self) -> Result<bool> {
-        while self.place < self.segment.numbers().pages {
-            let hash = self.segment.section(Tag::of(Kind::Hashes)).u64_at(self.place)?;
-            let page = self.segment.section(Tag::of(Kind::HashPages)).u32_at(self.place)?;
+        let pages = self.segment.numbers().pages;
+        let (hashes, of_pages) = (Tag::of(Kind::Hashes), Tag::of(Kind::HashPages));
+        while self.place < pages {
+            let hash = self.segment.section(hashes).u64_at(self.place)?;
+            if self.last.replace(hash) > Some(hash) {
+                let what = format!("hash {} of {pages} is less than the one before", self.place);
+                return Err(self.segment.damaged(hashes, self.place * 8, &what));
+            }
+            let page = self.segment.section(of_pages).u32_at(self.place)?;
+            if u64::from(page) >= pages {
+                let what = format!("it names page {page} of {pages}");
+                return Err(self.segment.damaged(of_pages, self.place * 4, &what));
+            }
             self.place += 1;
             if let Some(page) = self.moves.of(page).page() {
                 self.current = Some((hash, page));
@@ -385,8 +415,9 @@ fn merge_tables(
             let tag = |page: u32| {
                 let at = postings.binary_search_by_key(&page, |p| p.moved.page);
                 let posting = at.ok().and_then(|at| postings.get(at));
-                let of = posting.and_then(|p| streams.get(p.stream).map(|s| (s, p.page)));
-                of.map_or(Ok(None), |(stream, page)| stream.tag(page))
+                let posting = posting.or_bug("a tag is asked for a page of the list")?;
+                let stream = streams.get(posting.stream);
+                stream.or_bug("a posting comes from one of the streams")?.tag(posting.page)
             };
             writer.push(builder, least.1, &merged, tag)?;
         }
@@ -421,19 +452,23 @@ struct TableStream<'a> {
 
 impl TableStream<'_> {
     fn advance(&mut self) -> Result<()> {
-        self.current = if self.ordinal < self.tables.tables.len() {
-            let fingerprint = self.tables.fingerprint(self.ordinal)?;
-            self.ordinal += 1;
-            Some(canonical_key(fingerprint))
-        } else {
-            None
-        };
+        if self.ordinal == self.tables.tables.len() {
+            self.current = None;
+            return Ok(());
+        }
+        let key = canonical_key(self.tables.fingerprint(self.ordinal)?);
+        if self.current.replace(key) >= Some(key) {
+            let what = format!("fingerprint {} is not in canonical order", self.ordinal);
+            let tag = Tag::table(Kind::Fingerprints, 0, self.tables.epoch);
+            return Err(self.segment.damaged(tag, u64::from(self.ordinal) * 8, &what));
+        }
+        self.ordinal += 1;
         Ok(())
     }
 
     /// Where the current fingerprint's pages went.
     fn postings(&mut self, out: &mut Vec<MovedPosting>) -> Result<()> {
-        let ordinal = self.ordinal.saturating_sub(1);
+        let ordinal = self.ordinal - 1;
         for posting in self.tables.postings(ordinal, 0)? {
             let posting = posting?;
             let moved = self.moves.of(posting.page).posting(posting);
@@ -456,7 +491,7 @@ impl TableStream<'_> {
         }
         let mut url = Vec::new();
         let head = self.segment.page(page, &mut url)?.read()?.head();
-        let damaged = || self.segment.damaged(Tag::of(Kind::Pages), 0, "a record cannot be read");
+        let damaged = || self.segment.damaged(Tag::of(Kind::Pages), 0, UNREADABLE);
         let head = head.ok_or_else(damaged)?;
         let digest = head.and_then(|head| head.in_force()?.content.digest);
         Ok(digest.as_ref().map(tag_of))

@@ -39,6 +39,7 @@ impl PagesWriter {
         if self.group.is_empty() {
             self.index.append(&self.section.written().to_le_bytes())?;
         }
+        debug_assert!(self.group.precedes(url), "pages come in SURT order, each once");
         self.group.push(url, record);
         let page = self.count;
         self.count += 1;

@@ -4,19 +4,15 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
+use zerocopy::little_endian::U64;
+use zerocopy::transmute;
 
 use super::file::Segment;
 use super::record::RecordRef;
 use crate::cpu::prefetch;
-use crate::error::Result;
-use crate::layout::{Cursor, Kind, Tag, put_varint};
+use crate::error::{Error, Result};
+use crate::layout::{Cursor, GROUP_PAGES, Kind, Tag, put_varint};
 use crate::page::surt;
-
-/// Pages of a group.
-pub(super) const GROUP_PAGES: u64 = GROUP as u64;
-
-/// The same as a length.
-const GROUP: usize = 16;
 
 const PAGES: Tag = Tag::of(Kind::Pages);
 
@@ -30,11 +26,18 @@ pub(super) struct GroupWriter {
 }
 
 impl GroupWriter {
+    /// Whether a page comes after the last one. Costs two SURT keys.
+    pub(super) fn precedes(&self, url: &str) -> bool {
+        let last = String::from_utf8_lossy(&self.last_url);
+        last.is_empty() || (surt::key_of(&last), &*last) < (surt::key_of(url), url)
+    }
+
     /// Adds a page; `record` appends its record.
+    #[expect(clippy::indexing_slicing, reason = "what is shared is no longer than either URL")]
     pub(super) fn push(&mut self, url: &str, record: impl FnOnce(&mut Vec<u8>)) {
         let url = url.as_bytes();
         let shared = if self.count == 0 { 0 } else { alike(url, &self.last_url) };
-        let suffix = url.get(shared..).unwrap_or(&[]);
+        let suffix = &url[shared..];
         put_varint(&mut self.heads, shared as u64);
         put_varint(&mut self.heads, suffix.len() as u64);
         let start = self.records.len();
@@ -76,9 +79,10 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn parse(bytes: &'a [u8]) -> Option<Self> {
+    /// A group of `pages`.
+    fn parse(bytes: &'a [u8], pages: u64) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
-        let left = cursor.varint().filter(|&n| n <= GROUP_PAGES)?;
+        let left = cursor.varint().filter(|&n| n == pages)?;
         let heads = cursor.count()?;
         let heads = Cursor::new(cursor.take(heads)?);
         Some(Group { left, heads, records: cursor })
@@ -100,8 +104,12 @@ impl<'a> Group<'a> {
     ///
     /// Only what the URL has in the end is copied: its own suffix, and what is left to others of the
     /// earlier ones.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "no URL shares more with the one before than that has: checked for each"
+    )]
     fn skip(&mut self, before: u64, url: &mut Vec<u8>) -> Option<&'a [u8]> {
-        let mut suffixes: ArrayVec<(usize, &[u8]), GROUP> = ArrayVec::new();
+        let mut suffixes: ArrayVec<(usize, &[u8]), { GROUP_PAGES as usize }> = ArrayVec::new();
         let (mut len, mut records) = (0, 0_usize);
         for _ in 0..before {
             let (shared, suffix, record) = self.head()?;
@@ -109,7 +117,7 @@ impl<'a> Group<'a> {
                 return None;
             }
             len = shared + suffix.len();
-            suffixes.try_push((shared, suffix)).ok()?;
+            suffixes.push((shared, suffix));
             records = records.checked_add(record)?;
         }
         let (shared, suffix, record) = self.head()?;
@@ -122,11 +130,10 @@ impl<'a> Group<'a> {
         url.extend_from_slice(suffix);
         // From the last one backwards: most are left nothing.
         let mut wanted = shared;
-        for (shared, suffix) in suffixes.iter().rev() {
-            if *shared < wanted {
-                let left = suffix.get(..wanted - shared)?;
-                url.get_mut(*shared..wanted)?.copy_from_slice(left);
-                wanted = *shared;
+        for &(shared, suffix) in suffixes.iter().rev() {
+            if shared < wanted {
+                url[shared..wanted].copy_from_slice(&suffix[..wanted - shared]);
+                wanted = shared;
             }
         }
         self.records.take(records)?;
@@ -145,6 +152,7 @@ impl<'a> Group<'a> {
 
     /// Goes to the page after `before` others: its record, and whether its URL is `url`. Puts no
     /// URL together on the way.
+    #[expect(clippy::indexing_slicing, reason = "what is the same is no longer than `url`")]
     fn find(&mut self, before: u64, url: &[u8]) -> Option<(&'a [u8], bool)> {
         // The length of the current URL, and how much of it is that of `url`.
         let (mut len, mut same) = (0, 0);
@@ -154,8 +162,7 @@ impl<'a> Group<'a> {
                 return None;
             }
             if shared <= same {
-                let rest = url.get(shared..).unwrap_or(&[]);
-                same = shared + alike(suffix, rest);
+                same = shared + alike(suffix, &url[shared..]);
             }
             len = shared + suffix.len();
             let record = self.records.take(record)?;
@@ -185,6 +192,9 @@ pub(crate) fn alike(a: &[u8], b: &[u8]) -> usize {
 /// Bytes of a group that are read to find one of its pages, about.
 const HEADS_BYTES: usize = 448;
 
+/// What is wrong with a record that says what none can.
+pub(super) const UNREADABLE: &str = "the record of a page is not readable";
+
 /// A page found in a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageRef<'a> {
@@ -192,7 +202,7 @@ pub(crate) struct PageRef<'a> {
     pub(crate) record: RecordRef<'a>,
 }
 
-/// What a segment has as a page's record.
+/// The bytes that a segment has as a page's record.
 pub(crate) struct UnreadRecord<'a> {
     segment: &'a Segment,
     /// Where its group starts.
@@ -202,8 +212,8 @@ pub(crate) struct UnreadRecord<'a> {
 
 impl<'a> UnreadRecord<'a> {
     pub(crate) fn read(&self) -> Result<RecordRef<'a>> {
-        let no_record = || self.segment.damaged(PAGES, self.start, "a page without a record");
-        RecordRef::parse(self.bytes).ok_or_else(no_record)
+        let unreadable = || self.segment.damaged(PAGES, self.start, UNREADABLE);
+        RecordRef::parse(self.bytes).ok_or_else(unreadable)
     }
 }
 
@@ -211,29 +221,34 @@ impl Segment {
     /// The bytes of a group, and where they start in the section.
     fn group_bytes(&self, group: u64) -> Result<(u64, &[u8])> {
         let index = self.section(Tag::of(Kind::PageIndex));
-        let bounds: [u8; 16] = index.array(group.saturating_mul(8))?;
-        let mut cursor = Cursor::new(&bounds);
-        let (start, end) = (cursor.u64().unwrap_or(0), cursor.u64().unwrap_or(0));
+        let bounds: [U64; 2] = transmute!(index.array::<16>(group.saturating_mul(8))?);
+        let [start, end] = bounds.map(U64::get);
         Ok((start, self.section(PAGES).get(start..end)?))
     }
 
     fn group(&self, group: u64) -> Result<(u64, Group<'_>)> {
         let (start, bytes) = self.group_bytes(group)?;
-        Ok((start, self.parse_group(start, bytes)?))
+        Ok((start, self.parse_group(group, start, bytes)?))
     }
 
-    fn parse_group<'a>(&self, start: u64, bytes: &'a [u8]) -> Result<Group<'a>> {
-        Group::parse(bytes).ok_or_else(|| self.damaged(PAGES, start, "no group"))
+    /// The group with this number, which the page index has. All are full but the last.
+    fn parse_group<'a>(&self, group: u64, start: u64, bytes: &'a [u8]) -> Result<Group<'a>> {
+        let pages = (self.numbers().pages - group * GROUP_PAGES).min(GROUP_PAGES);
+        Group::parse(bytes, pages).ok_or_else(|| {
+            let what = format!("the group does not begin as one of {pages} pages does");
+            self.damaged(PAGES, start, &what)
+        })
     }
 
     /// The page at a place in SURT order: its URL goes into `url`, its record is returned as it is.
     /// Costs one group, of which the record is not touched: it is seldom in the same memory lines.
     pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<UnreadRecord<'_>> {
-        let (start, bytes) = self.group_bytes(u64::from(ordinal) / GROUP_PAGES)?;
+        let number = u64::from(ordinal) / GROUP_PAGES;
+        let (start, bytes) = self.group_bytes(number)?;
         prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
-        let mut group = self.parse_group(start, bytes)?;
+        let mut group = self.parse_group(number, start, bytes)?;
         let bytes = group.skip(u64::from(ordinal) % GROUP_PAGES, url);
-        let bytes = bytes.ok_or_else(|| self.damaged(PAGES, start, "a page is not there"))?;
+        let bytes = bytes.ok_or_else(|| self.no_page(start, ordinal.into()))?;
         Ok(UnreadRecord { segment: self, start, bytes })
     }
 
@@ -242,8 +257,16 @@ impl Segment {
         let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
         let found = group.find(u64::from(ordinal) % GROUP_PAGES, url.as_bytes());
         let parsed = found.and_then(|(bytes, same)| Some((RecordRef::parse(bytes)?, same)));
-        let (record, same) = parsed.ok_or_else(|| self.damaged(PAGES, start, "no such page"))?;
+        let (record, same) = parsed.ok_or_else(|| self.no_page(start, ordinal.into()))?;
         Ok(same.then_some(PageRef { ordinal, record }))
+    }
+
+    /// A page cannot be read in its group, which starts here.
+    #[cold]
+    fn no_page(&self, start: u64, ordinal: u64) -> Error {
+        let pages = self.numbers().pages;
+        let what = format!("page {ordinal} of {pages} is not readable in its group");
+        self.damaged(PAGES, start, &what)
     }
 
     /// The page with this URL.
@@ -327,15 +350,15 @@ impl Segment {
 
     /// The first page whose SURT key is at or after `key`; the number of pages if there is none.
     pub(crate) fn lower_bound(&self, key: &[u8]) -> Result<u64> {
-        let pages = self.numbers().pages;
-        let (mut low, mut high) = (0, pages.div_ceil(GROUP_PAGES));
+        let (mut low, mut high) = (0, self.numbers().pages.div_ceil(GROUP_PAGES));
         let (mut url, mut found) = (Vec::new(), Vec::new());
         // The last group whose first page is before the key.
         while low < high {
             let middle = u64::midpoint(low, high);
             let (start, mut group) = self.group(middle)?;
             url.clear();
-            group.next(&mut url).ok_or_else(|| self.damaged(PAGES, start, "an empty group"))?;
+            let page = middle * GROUP_PAGES;
+            group.next(&mut url).ok_or_else(|| self.no_page(start, page))?;
             self.key_of(&url, &mut found)?;
             if found.as_slice() < key {
                 low = middle + 1;
@@ -345,16 +368,17 @@ impl Segment {
         }
         let Some(group) = low.checked_sub(1) else { return Ok(0) };
         let mut ordinal = group * GROUP_PAGES;
-        let (_, mut pages_of) = self.group(group)?;
+        let (start, mut pages_of) = self.group(group)?;
         url.clear();
-        while pages_of.next(&mut url).is_some() {
+        while pages_of.left > 0 {
+            pages_of.next(&mut url).ok_or_else(|| self.no_page(start, ordinal))?;
             self.key_of(&url, &mut found)?;
             if found.as_slice() >= key {
                 break;
             }
             ordinal += 1;
         }
-        Ok(ordinal.min(pages))
+        Ok(ordinal)
     }
 
     fn key_of(&self, url: &[u8], key: &mut Vec<u8>) -> Result<()> {
@@ -363,14 +387,20 @@ impl Segment {
         Ok(())
     }
 
-    /// The same for one that is kept.
+    /// A stored URL as text that is kept. Costs no copy.
     pub(crate) fn owned_text(&self, url: Vec<u8>) -> Result<String> {
-        String::from_utf8(url).map_err(|_| self.damaged(PAGES, 0, "a URL that is not UTF-8"))
+        String::from_utf8(url).map_err(|e| self.no_text(e.as_bytes()))
     }
 
     /// A stored URL as text.
     pub(crate) fn text<'a>(&self, url: &'a [u8]) -> Result<&'a str> {
-        std::str::from_utf8(url).map_err(|_| self.damaged(PAGES, 0, "a URL that is not UTF-8"))
+        std::str::from_utf8(url).map_err(|_| self.no_text(url))
+    }
+
+    #[cold]
+    fn no_text(&self, url: &[u8]) -> Error {
+        let what = format!("the URL {} is not valid UTF-8", url.escape_ascii());
+        self.damaged(PAGES, 0, &what)
     }
 }
 
@@ -382,6 +412,8 @@ pub(crate) struct PageCursor {
     end: u64,
     url: Vec<u8>,
     key: Vec<u8>,
+    /// Of the page before, if keys are wanted.
+    before: (Vec<u8>, Vec<u8>),
     /// Where, in the pages section: the rest of this group's heads, its records, and the current
     /// record.
     heads: std::ops::Range<u64>,
@@ -400,6 +432,7 @@ impl PageCursor {
             end,
             url: Vec::new(),
             key: Vec::new(),
+            before: (Vec::new(), Vec::new()),
             heads: 0..0,
             records: 0..0,
             record: 0..0,
@@ -410,16 +443,20 @@ impl PageCursor {
         Ok(cursor)
     }
 
-    /// Goes to the next page; false past the last.
+    /// Goes to the next page; false past the last. With keys, one that does not come after the page
+    /// before is damage.
     pub(crate) fn advance(&mut self) -> Result<bool> {
         if self.ordinal >= self.end {
             return Ok(false);
         }
+        if self.keyed {
+            self.before.1.clone_from(&self.url);
+        }
         if self.ordinal.is_multiple_of(GROUP_PAGES) {
-            let (start, bytes) = self.segment.group_bytes(self.ordinal / GROUP_PAGES)?;
+            let number = self.ordinal / GROUP_PAGES;
+            let (start, bytes) = self.segment.group_bytes(number)?;
             let end = start + bytes.len() as u64;
-            let parsed = Group::parse(bytes);
-            let group = parsed.ok_or_else(|| self.segment.damaged(PAGES, start, "no group"))?;
+            let group = self.segment.parse_group(number, start, bytes)?;
             let records = end - group.records.rest().len() as u64;
             self.heads = records - group.heads.rest().len() as u64..records;
             self.records = records..end;
@@ -432,13 +469,17 @@ impl PageCursor {
             records: Cursor::new(section.get(self.records.clone())?),
         };
         let record = group.next(&mut self.url);
-        let record = record.ok_or_else(|| section.flaw(self.heads.start, "a page is not there"))?;
+        let record = record.ok_or_else(|| self.segment.no_page(self.heads.start, self.ordinal))?;
         self.heads.start = self.heads.end - group.heads.rest().len() as u64;
         self.record = self.records.start..self.records.start + record.len() as u64;
         self.records.start = self.record.end;
         if self.keyed {
-            self.key.clear();
-            surt::key(self.segment.text(&self.url)?, &mut self.key);
+            std::mem::swap(&mut self.before.0, &mut self.key);
+            self.segment.key_of(&self.url, &mut self.key)?;
+            if (&self.before.0, &self.before.1) >= (&self.key, &self.url) {
+                let what = format!("page {} is not in SURT order", self.ordinal);
+                return Err(self.segment.damaged(PAGES, self.heads.start, &what));
+            }
         }
         self.ordinal += 1;
         Ok(true)
@@ -446,7 +487,7 @@ impl PageCursor {
 
     /// The current page's place.
     pub(crate) fn ordinal(&self) -> u64 {
-        self.ordinal.saturating_sub(1)
+        self.ordinal - 1
     }
 
     pub(crate) fn url(&self) -> Result<&str> {
@@ -469,12 +510,12 @@ impl PageCursor {
     }
 
     pub(crate) fn record(&self) -> Result<RecordRef<'_>> {
-        let damaged = || self.segment.damaged(PAGES, self.record.start, "no record");
-        RecordRef::parse(self.record_bytes()?).ok_or_else(damaged)
+        RecordRef::parse(self.record_bytes()?).ok_or_else(|| self.unreadable())
     }
 
-    /// What to say of a record that cannot be read.
-    pub(crate) fn damaged(&self, what: &str) -> crate::Error {
-        self.segment.damaged(PAGES, self.record.start, what)
+    /// The current page's record says what none can.
+    #[cold]
+    pub(crate) fn unreadable(&self) -> Error {
+        self.segment.damaged(PAGES, self.record.start, UNREADABLE)
     }
 }

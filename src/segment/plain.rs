@@ -1,9 +1,10 @@
 //! A segment read with plain reads: no map is touched, and each block is checked whenever it is read.
 
 use super::frame::{Frame, Section};
+use crate::bug::{self, OrBug};
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
-use crate::layout::{ALIGN, BLOCK_BYTES, Kind, Tag, block_count, block_sum};
+use crate::layout::{ALIGN, BLOCK_BYTES, Kind, Tag, block_count, block_sum, in_memory};
 
 /// Bytes that are read at once where the reader goes from front to end.
 const WINDOW_BYTES: u64 = 64 * BLOCK_BYTES;
@@ -37,13 +38,12 @@ impl<'f> PlainSegment<'f> {
 
     /// A block of a section: sound, or an error.
     pub(crate) fn block(&mut self, section: &Section, block: u64) -> Result<&[u8]> {
-        let start = block.saturating_mul(BLOCK_BYTES);
-        let Some(len) = section.len.checked_sub(start).filter(|len| *len > 0) else {
-            return Err(self.frame.damaged(section.tag, 0, "no such block"));
-        };
+        bug::ensure(block < block_count(section.len), "a block is one of its section")?;
+        let start = block * BLOCK_BYTES;
+        let len = (section.len - start).min(BLOCK_BYTES);
         let expected = self.expected_sum(section, block)?;
         let (nonce, frame) = (self.frame.stamp().nonce, self.frame);
-        let bytes = self.read(section.offset + start, len.min(BLOCK_BYTES))?;
+        let bytes = self.read(section.offset + start, len)?;
         let found = block_sum(nonce, section.tag, block, bytes);
         if found == expected {
             return Ok(bytes);
@@ -97,39 +97,34 @@ impl<'f> PlainSegment<'f> {
         if self.sums.as_ref().is_none_or(|(held, _)| *held != of) {
             let sums = self.frame.place(Tag::of(Kind::Sums));
             let start = of * BLOCK_BYTES;
-            let len = sums.len.saturating_sub(start).min(BLOCK_BYTES);
+            let len = (sums.len - start).min(BLOCK_BYTES);
             let bytes = self.read(sums.offset + start, len).map(<[u8]>::to_vec);
             self.sums = Some((of, bytes));
         }
-        let bytes = match &self.sums {
-            Some((_, Ok(bytes))) => bytes,
-            Some((_, Err(e))) => return Err(e.clone()),
-            None => &Vec::new(),
-        };
-        let within = usize::try_from(within).unwrap_or(usize::MAX);
-        let sum = bytes.get(within..).and_then(|rest| rest.first_chunk());
-        let sum = sum.ok_or_else(|| self.frame.damaged(section.tag, 0, "no such checksum"))?;
-        Ok(u32::from_le_bytes(*sum))
+        let (_, sums) = self.sums.as_ref().or_bug("the checksums have just been read")?;
+        let sums = sums.as_ref().map_err(Error::clone)?;
+        let sum = sums.get(in_memory(within)..).and_then(|rest| rest.first_chunk());
+        Ok(u32::from_le_bytes(*sum.or_bug("each block has a checksum")?))
     }
 
     /// Bytes of the file, with some that follow read along.
+    #[expect(clippy::indexing_slicing, reason = "they are in the window then")]
     fn read(&mut self, start: u64, len: u64) -> Result<&[u8]> {
         let held = self.window.start..self.window.start + self.window.bytes.len() as u64;
         if !(held.contains(&start) && start + len <= held.end) {
-            let most = self.frame.bytes().saturating_sub(start).min(WINDOW_BYTES).max(len);
+            let most = (self.frame.bytes() - start).min(WINDOW_BYTES).max(len);
             // What cannot be read is found block by block.
             if self.fill(start, most).is_err() {
                 self.fill(start, len)?;
             }
         }
-        let at = usize::try_from(start - self.window.start).unwrap_or(usize::MAX);
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
-        Ok(self.window.bytes.get(at..at.saturating_add(len)).unwrap_or(&[]))
+        let at = in_memory(start - self.window.start);
+        Ok(&self.window.bytes[at..at + in_memory(len)])
     }
 
     fn fill(&mut self, start: u64, len: u64) -> Result<()> {
         self.window.start = start;
-        self.window.bytes.resize(usize::try_from(len).unwrap_or(0), 0);
+        self.window.bytes.resize(in_memory(len), 0);
         let read = self.file.read_at(start, &mut self.window.bytes);
         read.map_err(|e| {
             self.window.bytes.clear();

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::build::{Builder, Spill};
 use super::column::SectionColumn;
+use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, PAGES_MAX, Tag};
 use crate::page::Digest;
@@ -68,7 +69,8 @@ impl<'a> PostingsRef<'a> {
         if u64::from(posting.page) < self.pages {
             return Ok(posting);
         }
-        Err(self.words.damaged(u64::from(ordinal) * 4, "a page beyond the last"))
+        let what = "a fingerprint is said to be on a page that the segment does not have";
+        Err(self.words.damaged(u64::from(ordinal) * 4, what))
     }
 
     fn place(&self, ordinal: u32) -> Result<Place> {
@@ -105,12 +107,19 @@ impl<'a> PostingsRef<'a> {
                 (None, before?..words.end)
             }
         };
+        let mut before: Option<u32> = None;
         Ok(std::iter::from_fn(move || {
             if let Some(single) = single.take() {
                 return Some(Ok(single));
             }
             let at = words.next()?;
-            let posting = self.lists.u32_at(at).and_then(|word| self.parse(ordinal, word));
+            let posting = self.lists.u32_at(at).and_then(|word| {
+                let posting = self.parse(ordinal, word)?;
+                if before.replace(posting.page) < Some(posting.page) {
+                    return Ok(posting);
+                }
+                Err(self.lists.damaged(at * 4, "the pages of a list are not in order"))
+            });
             if posting.is_err() {
                 words = 0..0;
             }
@@ -172,12 +181,14 @@ pub(super) struct PostingsWriter {
     epoch: u32,
     words: Spill,
     lists: Spill,
+    count: u64,
     list_words: u32,
 }
 
 impl PostingsWriter {
     pub(super) fn new(builder: &mut Builder, epoch: u32) -> PostingsWriter {
-        PostingsWriter { epoch, words: builder.spill(1), lists: builder.spill(1), list_words: 0 }
+        let (words, lists) = (builder.spill(1), builder.spill(1));
+        PostingsWriter { epoch, words, lists, count: 0, list_words: 0 }
     }
 
     /// Adds the pages of the next fingerprint, in order of pages, at least one. The tag of a page
@@ -187,6 +198,9 @@ impl PostingsWriter {
         postings: &[Posting],
         mut tag: impl FnMut(u32) -> Result<Option<u32>>,
     ) -> Result<()> {
+        let ascend = !postings.is_empty() && postings.is_sorted_by(|a, b| a.page < b.page);
+        bug::ensure(ascend, "a fingerprint has pages, and they ascend")?;
+        self.count += 1;
         let word = if let [single] = postings {
             single.word()
         } else {
@@ -200,7 +214,8 @@ impl PostingsWriter {
             let end = u64::from(at) + words;
             self.list_words =
                 u32::try_from(end).ok().filter(|end| end & LIST == 0).ok_or_else(too_many)?;
-            let head = [postings.len(), tags.len()].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+            let length = |n| u32::try_from(n).ok().or_bug("a list is no longer than all lists");
+            let head = [length(postings.len())?, length(tags.len())?];
             let tags = tags.into_iter().flat_map(|(tag, page)| [tag, page]);
             for word in head.into_iter().chain(postings.iter().map(|p| p.word())).chain(tags) {
                 self.lists.append(&word.to_le_bytes())?;
@@ -210,8 +225,9 @@ impl PostingsWriter {
         self.words.append(&word.to_le_bytes())
     }
 
-    /// Writes both sections.
-    pub(super) fn finish(self, builder: &mut Builder) -> Result<()> {
+    /// Writes both sections, for so many fingerprints.
+    pub(super) fn finish(self, builder: &mut Builder, fingerprints: u32) -> Result<()> {
+        bug::ensure(self.count == fingerprints.into(), "each fingerprint has a posting")?;
         builder.whole(Tag::table(Kind::Postings, 0, self.epoch), &self.words.finish()?)?;
         builder.whole(Tag::table(Kind::Lists, 0, self.epoch), &self.lists.finish()?)
     }

@@ -5,7 +5,7 @@
 //! but the last ones make of it. So a verdict reads only the newest segment that knows the page, and
 //! there the visits that are packed last.
 
-use super::carried::{Carried, Told, put_carried};
+use super::carried::{Carried, Told, put_carried, take_head};
 use super::visits::{Visits, count_visits, put_visits};
 use crate::cpu::prefetch;
 use crate::layout::{Cursor, put_signed, put_varint};
@@ -72,22 +72,25 @@ impl Record<'_> {
         }
     }
 
+    #[expect(clippy::expect_used, reason = "who makes a record has read what it had before")]
+    #[expect(clippy::indexing_slicing, reason = "no chunk is empty")]
     fn put_chunks(&self, out: &mut Vec<u8>) {
         let own = self.visits.iter().copied().map(Some);
-        let head = match Carried::take(&mut Cursor::new(self.before)) {
-            Some(before) => before.join(own),
-            None => Told::of(own).and_then(Told::head),
+        let head = if self.before.is_empty() {
+            Told::of(own).and_then(Told::head)
+        } else {
+            let before = Carried::take(&mut Cursor::new(self.before));
+            before.and_then(|before| before.join(own))
         };
         let chunks = self.visits.chunks(CHUNK_VISITS);
-        if let Some(head) = &head {
-            put_carried(out, head, chunks.clone().next_back().unwrap_or(&[]));
-        }
+        let last = chunks.clone().next_back().expect("there are many visits");
+        put_carried(out, &head.expect("a page with visits has a head"), last);
         let (mut body, mut time) = (Vec::new(), 0);
         for chunk in chunks {
             let start = body.len();
             put_visits(&mut body, chunk);
             put_varint(out, (body.len() - start) as u64);
-            let first = chunk.first().map_or(0, |v| v.time);
+            let first = chunk[0].time;
             put_signed(out, first.wrapping_sub(time));
             time = first;
         }
@@ -160,7 +163,11 @@ impl<'a> RecordRef<'a> {
         let (mut left, mut time) = (self.count, 0i64);
         while left > 0 {
             let len = cursor.count()?;
+            let before = time;
             time = time.wrapping_add(cursor.signed()?);
+            if left < self.count && time < before {
+                return None;
+            }
             let count = left.min(CHUNK_VISITS);
             chunks.push((len, Chunk { first: time, count, cursor }));
             left -= count;
@@ -213,14 +220,17 @@ impl<'a> RecordRef<'a> {
         Some(visits)
     }
 
-    /// The same, to others.
+    /// Appends all visits, in order. As many of them are restated as the record says.
     pub(super) fn append_visits(&self, visits: &mut Vec<Visit>) -> Option<()> {
+        let mut restated = 0;
         for chunk in self.open()?.1.iter() {
             for visit in chunk.visits() {
-                visits.push(visit?);
+                let visit = visit?;
+                restated += usize::from(visit.seen.is_restated());
+                visits.push(visit);
             }
         }
-        Some(())
+        (restated == self.restated).then_some(())
     }
 
     /// The visits at or before `time`, as far back as one that says what was in force then, in
@@ -265,7 +275,8 @@ impl<'a> RecordRef<'a> {
     }
 
     /// Appends the head before this record's visits came, packed: nothing if there was none. Mostly
-    /// that stands here as it is.
+    /// that stands here as it is. What is appended can be read.
+    #[expect(clippy::indexing_slicing, reason = "what is carried is the front of the body")]
     pub(super) fn append_before(&self, out: &mut Vec<u8>) -> Option<()> {
         if self.count > CHUNK_VISITS {
             let mut head = self.head()??;
@@ -277,9 +288,9 @@ impl<'a> RecordRef<'a> {
             }
         } else if self.flags & CARRIED != 0 {
             let mut cursor = self.body;
-            Carried::take(&mut cursor)?;
+            take_head(&mut cursor)?;
             let (all, rest) = (self.body.rest(), cursor.rest().len());
-            out.extend_from_slice(all.get(..all.len() - rest)?);
+            out.extend_from_slice(&all[..all.len() - rest]);
         }
         Some(())
     }
@@ -317,7 +328,6 @@ impl<'a> Chunk<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::carried::take_head;
     use super::*;
     use crate::page::{Content, Digest, Epoch, Seen};
     use proptest::prelude::*;

@@ -8,10 +8,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::frame::Section;
-use super::pages::GROUP_PAGES;
 use super::plain::PlainSegment;
 use super::record::RecordRef;
-use crate::layout::{BLOCK_BYTES, Cursor, Kind, Tag};
+use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, Kind, Tag, in_memory};
 use crate::page::{TIME_MAX, TIME_MIN, Visit, check_url, surt};
 
 /// A group that claims to be longer is none.
@@ -77,9 +76,10 @@ impl Piece {
     }
 
     /// What comes before the first damage.
+    #[expect(clippy::indexing_slicing, reason = "what is damaged is a part of the bytes")]
     fn front(&self) -> &[u8] {
         let end = self.damaged.first().map_or(self.bytes.len(), |first| first.start);
-        self.bytes.get(..end).unwrap_or(&[])
+        &self.bytes[..end]
     }
 }
 
@@ -161,18 +161,19 @@ impl<'f> PageSalvage<'f> {
         start.filter(|start| *start <= self.pages.len)
     }
 
-    /// Bytes of the pages.
+    /// Bytes of the pages, of which there are as many.
+    #[expect(clippy::indexing_slicing, reason = "a block has all bytes of its range")]
     fn piece(&mut self, range: Range<u64>) -> Piece {
         let mut piece = Piece { bytes: Vec::new(), damaged: Vec::new() };
         for block in range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES) {
             let start = block * BLOCK_BYTES;
             let from = range.start.max(start);
             let to = range.end.min(start + BLOCK_BYTES);
-            let within = |at: u64| usize::try_from(at - start).unwrap_or(usize::MAX);
+            let within = |at: u64| in_memory(at - start);
             let at = piece.bytes.len();
             match self.plain.block(&self.pages, block) {
                 Ok(bytes) => {
-                    piece.bytes.extend(bytes.get(within(from)..within(to)).unwrap_or(&[]));
+                    piece.bytes.extend(&bytes[within(from)..within(to)]);
                 }
                 Err(_) => {
                     piece.bytes.resize(at + within(to) - within(from), 0);
@@ -187,8 +188,11 @@ impl<'f> PageSalvage<'f> {
     fn read_group(&mut self) {
         let group = self.group;
         self.group += 1;
+        // The group before may say what cannot be.
+        self.start = self.start.filter(|start| *start <= self.pages.len);
         let indexed = self.indexed(group);
         let known = self.start.take();
+        // Where nothing says where it starts, that was met as damage.
         let Some(start) = indexed.or(known) else { return };
         // A sound index is not contradicted by a sound group before.
         if known.is_some_and(|known| known != start) {
@@ -197,7 +201,7 @@ impl<'f> PageSalvage<'f> {
         self.start = Some(start);
         let end = self.indexed(group + 1);
         self.start = None;
-        let rest = self.pages.len.saturating_sub(start);
+        let rest = self.pages.len - start;
         let len = match end {
             Some(end) => end.saturating_sub(start),
             None => {
@@ -249,6 +253,7 @@ fn take_apart(piece: &Piece) -> Parts {
     let fits = |end: usize| end as u64 <= GROUP_BYTES_MAX;
     let records = (front.len() - cursor.rest().len()).checked_add(heads);
     let Some(records) = records.filter(|records| fits(*records)) else { return parts };
+    // As many of the heads as are sound.
     let known = cursor.rest().get(..heads).unwrap_or(cursor.rest());
     let (mut cursor, mut at) = (Cursor::new(known), records);
     let mut url: Vec<u8> = Vec::new();

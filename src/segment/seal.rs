@@ -11,9 +11,10 @@ use super::record::Record;
 use super::table_writer::TablesWriter;
 use super::tables::Layout;
 use super::tombstones::Tombstones;
+use crate::bug;
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Stamp, Tag};
+use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Stamp, Tag, bytes_for};
 use crate::page::Content;
 use crate::search::canonical_key;
 use crate::sort::{Packed, Sorted, Sorter};
@@ -149,6 +150,7 @@ fn write_tables(builder: &mut Builder, mut held: Sorted<Held>, layout: &Layout) 
                 next = held.next()?;
             }
             let tag = |page| {
+                // Without one it has no digest.
                 let at = tags.binary_search_by_key(&page, |(page, _)| *page).ok();
                 Ok(at.and_then(|at| tags.get(at)).map(|(_, tag)| *tag))
             };
@@ -222,8 +224,9 @@ impl Packed for Held {
     const BYTES: usize = 21;
 
     fn put(&self, out: &mut Vec<u8>) {
+        let [_, _, _, low @ ..] = self.low.to_le_bytes();
         out.extend_from_slice(&self.high.to_le_bytes());
-        out.extend_from_slice(self.low.to_le_bytes().get(3..).unwrap_or(&[]));
+        out.extend_from_slice(&low);
         out.extend_from_slice(&self.page.to_le_bytes());
         out.extend_from_slice(&self.tag.to_le_bytes());
     }
@@ -255,7 +258,7 @@ impl Held {
     }
 
     fn epoch(&self) -> u32 {
-        u32::try_from(self.high >> 32).unwrap_or(0)
+        (self.high >> 32) as u32
     }
 
     fn fingerprint(&self) -> u64 {
@@ -283,26 +286,34 @@ pub(super) struct HashWriter {
     filter: SectionWriter,
     index: HashIndexWriter,
     count: u64,
+    last: Option<(u64, u32)>,
     /// What was not handed on yet, of each section.
     parts: [Vec<u8>; 4],
 }
 
 impl HashWriter {
     pub(super) fn new(builder: &mut Builder, pages: u64) -> Result<HashWriter> {
-        let hashes = builder.place(Tag::of(Kind::Hashes), pages * 8)?;
-        let of_pages = builder.place(Tag::of(Kind::HashPages), pages * 4)?;
-        let directory =
-            builder.place(Tag::of(Kind::HashDirectory), super::hashes::directory_bytes(pages))?;
-        let filter = builder.place(Tag::of(Kind::Filter), super::hashes::filter_bytes(pages))?;
-        let index = HashIndexWriter::new(pages);
-        let parts = Default::default();
-        Ok(HashWriter { hashes, pages: of_pages, directory, filter, index, count: 0, parts })
+        let [_, places @ ..] = bytes_for(pages);
+        let [hashes, of_pages, directory, filter] =
+            places.map(|(kind, bytes)| builder.place(Tag::of(kind), bytes));
+        Ok(HashWriter {
+            hashes: hashes?,
+            pages: of_pages?,
+            directory: directory?,
+            filter: filter?,
+            index: HashIndexWriter::new(pages),
+            count: 0,
+            last: None,
+            parts: Default::default(),
+        })
     }
 
     /// Adds a hash; they come in ascending order, equal ones in order of pages.
     pub(super) fn push(&mut self, builder: &mut Builder, hash: u64, page: u32) -> Result<()> {
         /// Hashes that are handed on together.
         const TOGETHER: u64 = 512;
+        let last = self.last.replace((hash, page));
+        bug::ensure(last < self.last, "hashes ascend, and equal ones by their pages")?;
         let [hashes, pages, directory, filter] = &mut self.parts;
         hashes.extend_from_slice(&hash.to_le_bytes());
         pages.extend_from_slice(&page.to_le_bytes());
@@ -313,6 +324,7 @@ impl HashWriter {
 
     fn drain(&mut self, builder: &mut Builder) -> Result<()> {
         let HashWriter { hashes, pages, directory, filter, parts, .. } = self;
+        // As many sections as parts.
         for (section, part) in [hashes, pages, directory, filter].into_iter().zip(parts) {
             builder.write(section, part)?;
             part.clear();
@@ -328,7 +340,7 @@ impl HashWriter {
     pub(super) fn finish(mut self, builder: &mut Builder) -> Result<()> {
         let index = std::mem::replace(&mut self.index, HashIndexWriter::new(0));
         let [_, _, directory, filter] = &mut self.parts;
-        index.finish(directory, filter);
+        index.finish(directory, filter)?;
         self.drain(builder)?;
         for section in [self.hashes, self.pages, self.directory, self.filter] {
             builder.end(section)?;

@@ -5,9 +5,10 @@ use parking_lot::Mutex;
 use super::build::{Builder, SectionWriter};
 use super::postings::{Posting, PostingsWriter, too_many};
 use super::tables::Layout;
+use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
-use crate::search::{Address, Census, Part, Shape, Sink, build_index};
+use crate::search::{Address, Census, Part, Shape, Sink, build_index, canonical_key};
 
 /// Writes the tables of one epoch from fingerprints that come in canonical order.
 pub(super) struct TablesWriter {
@@ -15,6 +16,8 @@ pub(super) struct TablesWriter {
     fingerprints: SectionWriter,
     census: Census,
     count: u32,
+    /// In canonical order.
+    last: Option<(u32, u64)>,
     postings: PostingsWriter,
 }
 
@@ -25,6 +28,7 @@ impl TablesWriter {
             fingerprints: builder.begin(Tag::table(Kind::Fingerprints, 0, epoch))?,
             census: Census::default(),
             count: 0,
+            last: None,
             postings: PostingsWriter::new(builder, epoch),
         })
     }
@@ -38,6 +42,8 @@ impl TablesWriter {
         postings: &[Posting],
         tag: impl FnMut(u32) -> Result<Option<u32>>,
     ) -> Result<()> {
+        let last = self.last.replace(canonical_key(fingerprint));
+        bug::ensure(last < self.last, "fingerprints come in canonical order, each once")?;
         builder.write(&mut self.fingerprints, &fingerprint.to_le_bytes())?;
         self.census.add(fingerprint);
         self.count = self.count.checked_add(1).ok_or_else(too_many)?;
@@ -46,13 +52,13 @@ impl TablesWriter {
 
     /// Writes the rest of the tables. Returns the number of fingerprints.
     pub(super) fn finish(self, builder: &mut Builder, layout: &Layout) -> Result<u64> {
-        let TablesWriter { epoch, fingerprints, census, count, postings } = self;
+        let TablesWriter { epoch, fingerprints, census, count, postings, .. } = self;
         let column = fingerprints.offset();
         builder.end(fingerprints)?;
         builder.whole(Tag::table(Kind::Shards, 0, epoch), &census.shards().to_bytes())?;
         let shape = Shape::choose(count, layout.distance, layout.bytes_each);
         builder.whole(Tag::table(Kind::Shape, 0, epoch), &shape_bytes(shape))?;
-        postings.finish(builder)?;
+        postings.finish(builder, count)?;
         let sections = TableSections { epoch, column, shared: Mutex::new((builder, Vec::new())) };
         let read = |start: u32, out: &mut [u64]| -> Result<()> {
             let mut bytes = vec![0; out.len() * 8];
@@ -91,8 +97,10 @@ impl Sink for TableSections<'_> {
             Part::Further(table) => (Kind::Further, table),
             Part::Ordinals(table) => (Kind::Ordinals, table),
         };
-        let table = u16::try_from(table).unwrap_or(u16::MAX);
+        let table = u16::try_from(table).ok().or_bug("an epoch has a few tables")?;
         let (builder, sections) = &mut *self.shared.lock();
+        let new = sections.iter().all(|(placed, _)| *placed != part);
+        bug::ensure(new, "a part has one place")?;
         let section = builder.place(Tag::table(kind, table, self.epoch), bytes)?;
         sections.push((part, section));
         Ok(())
@@ -100,10 +108,9 @@ impl Sink for TableSections<'_> {
 
     fn write(&self, part: Part, bytes: &[u8]) -> Result<()> {
         let (builder, sections) = &mut *self.shared.lock();
-        match sections.iter_mut().find(|(placed, _)| *placed == part) {
-            Some((_, section)) => builder.write(section, bytes),
-            None => Ok(()),
-        }
+        let section = sections.iter_mut().find(|(placed, _)| *placed == part);
+        let (_, section) = section.or_bug("a part has a place before it is written")?;
+        builder.write(section, bytes)
     }
 
     fn changed(&self) -> Error {

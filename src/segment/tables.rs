@@ -33,7 +33,7 @@ pub(crate) struct Layout {
 pub(crate) struct EpochTables {
     pub(crate) epoch: u32,
     pub(crate) tables: Tables<SectionColumn>,
-    /// The same without checks, once every block has been checked.
+    /// These tables without checks on the way, once every block has been checked.
     whole: OnceLock<Tables<WholeColumn>>,
     segment: Arc<Segment>,
     pages: u64,
@@ -44,9 +44,10 @@ pub(crate) struct EpochTables {
 
 impl EpochTables {
     /// The tables of an epoch that the segment has. Reads the 280 bytes of shards and shape.
+    #[expect(clippy::expect_used, reason = "tables are numbered by arrays of a few")]
     pub(crate) fn open(segment: &Arc<Segment>, epoch: u32) -> Result<EpochTables> {
         let column = |kind, part: usize| {
-            let part = u16::try_from(part).unwrap_or(u16::MAX);
+            let part = u16::try_from(part).expect("an epoch has a few tables");
             SectionColumn::new(segment, Tag::table(kind, part, epoch))
         };
         let fingerprints = column(Kind::Fingerprints, 0);
@@ -172,7 +173,7 @@ impl EpochTables {
         found.map_err(|Contradiction| self.contradiction(&[query], k))
     }
 
-    /// The same as [`find_each`](Self::find_each) for one query, step by step.
+    /// A search for all fingerprints within `k` of one query, step by step.
     #[inline]
     pub(crate) fn steps(&self, query: u64, k: u32) -> TableSteps<'_> {
         let steps = match self.whole() {
@@ -185,7 +186,8 @@ impl EpochTables {
     /// What contradicts itself, and where: found out once more, by those who can say it.
     #[cold]
     fn contradiction(&self, queries: &[u64], k: u32) -> Error {
-        let flaw = || self.fingerprints.section().flaw(0, "tables that contradict themselves");
+        let flaw =
+            || self.fingerprints.section().flaw(0, "the tables of an epoch contradict each other");
         self.tables.find_each(queries, k, &mut Vec::new()).err().unwrap_or_else(flaw)
     }
 
@@ -237,7 +239,7 @@ impl EpochTables {
         PostingsRef { words: &self.postings, lists: &self.lists, pages: self.pages }
     }
 
-    /// Asks for the posting of a fingerprint.
+    /// Prefetches the posting of a fingerprint. Damage is found by who reads it.
     pub(crate) fn prefetch_posting(&self, ordinal: u32) {
         let at = u64::from(ordinal) * 4;
         if let Ok(word) = self.postings.bytes(at..at + 4) {
@@ -259,8 +261,8 @@ impl EpochTables {
         self.postings_ref().from(ordinal, first)
     }
 
-    /// The same, with those pages asked for that are `wanted`, some ahead of where they are needed, and
-    /// no more than `most` at a time.
+    /// The pages that have a fingerprint, as of [`postings`](Self::postings). Those that are `wanted` are
+    /// prefetched, some ahead of where they are needed, and no more than `most` at a time.
     pub(crate) fn postings_ahead(
         &self,
         ordinal: u32,
@@ -361,7 +363,7 @@ impl TableSteps<'_> {
         }
     }
 
-    /// The same within bounds: `false` if what was handed over is to be dropped, since
+    /// Hands over what is near, within bounds: `false` if what was handed over is to be dropped, since
     /// [`EpochTables::nearest`] finds it.
     #[inline]
     pub(crate) fn finish_within(
@@ -407,6 +409,6 @@ fn read_shape(section: &SectionRef<'_>) -> Result<Shape> {
             Ok(Shape::Rotations(Address { bits, lines }))
         }
         [2, 0, 0, count] if count > 0 => Ok(Shape::Cells { count }),
-        _ => Err(section.flaw(0, "a shape that is not known")),
+        _ => Err(section.flaw(0, "it names no shape of tables that this version knows")),
     }
 }

@@ -34,11 +34,10 @@ impl Tombstones {
             return None;
         }
         let (start, end) = tombstone.prefix.range();
-        let range = (Bound::Included(start), Bound::Excluded(end));
-        let within: Vec<Vec<u8>> =
-            self.by_start.range::<[u8], _>(range).map(|(start, _)| start.clone()).collect();
-        let within = within.iter().filter_map(|start| self.by_start.remove(start)).collect();
-        self.by_start.insert(start.to_vec(), tombstone);
+        let (start, end) = (start.to_vec(), end.to_vec());
+        let within = self.by_start.extract_if(start.clone()..end, |_, _| true);
+        let within = within.map(|(_, tombstone)| tombstone).collect();
+        self.by_start.insert(start, tombstone);
         Some(within)
     }
 
@@ -74,6 +73,9 @@ impl Extend<Tombstone> for Tombstones {
     }
 }
 
+/// What is wrong with a section that says what none can.
+const UNREADABLE: &str = "the prefixes that were forgotten are not readable";
+
 /// The tombstones section.
 pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
     let mut in_order: Vec<&Tombstone> = tombstones.iter().collect();
@@ -92,8 +94,10 @@ pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
 fn decode(section: &[u8]) -> Option<Tombstones> {
     let mut cursor = Cursor::new(section);
     let mut tombstones = Tombstones::default();
+    let mut before = 0;
     while !cursor.is_empty() {
-        let sequence = cursor.u64()?;
+        let sequence = cursor.u64().filter(|sequence| *sequence >= before)?;
+        before = sequence;
         let len = cursor.count()?;
         let prefix = Prefix::from_bytes(cursor.take(len)?)?;
         tombstones.add(Tombstone { sequence, prefix });
@@ -105,19 +109,19 @@ impl Segment {
     /// The tombstones.
     pub(crate) fn tombstones(&self) -> Result<Tombstones> {
         let section = self.section(Tag::of(Kind::Tombstones));
-        decode(section.get(0..section.len())?).ok_or_else(|| section.flaw(0, "no tombstone"))
+        decode(section.get(0..section.len())?).ok_or_else(|| section.flaw(0, UNREADABLE))
     }
 }
 
 impl PlainSegment<'_> {
-    /// The same with plain reads.
+    /// The tombstones, by plain reads.
     pub(crate) fn tombstones(&mut self) -> Result<Tombstones> {
         let section = self.frame().place(Tag::of(Kind::Tombstones));
         let mut bytes = Vec::new();
         for block in 0..block_count(section.len) {
             bytes.extend_from_slice(self.block(&section, block)?);
         }
-        decode(&bytes).ok_or_else(|| self.frame().damaged(section.tag, 0, "no tombstone"))
+        decode(&bytes).ok_or_else(|| self.frame().damaged(section.tag, 0, UNREADABLE))
     }
 }
 

@@ -55,6 +55,10 @@ pub(crate) fn count_visits(visits: &[Visit]) -> usize {
 }
 
 /// Packs visits that are in order.
+///
+/// # Panics
+///
+/// If one is earlier than the one before: it could not be read again.
 pub(crate) fn put_visits(out: &mut Vec<u8>, visits: &[Visit]) {
     let mut before = Before::default();
     for (i, visit) in visits.iter().enumerate() {
@@ -71,6 +75,7 @@ fn put_visit(out: &mut Vec<u8>, visit: &Visit, before: &Before, first: bool) {
         Seen::Content(_) => CONTENT,
         Seen::Restated(_) => CONTENT | RESTATED,
     };
+    assert!(first || before.time <= visit.time, "visits are packed in order");
     let since = visit.time.wrapping_sub(before.time);
     let seconds = since % 1000 == 0;
     if seconds {

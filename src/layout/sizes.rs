@@ -1,0 +1,45 @@
+//! How large a segment's sections are that find its pages: what follows from the number of these.
+
+use super::Kind;
+
+/// Pages of a group; the last one may have fewer.
+pub(crate) const GROUP_PAGES: u64 = 16;
+
+/// A block of the filter is one memory line.
+pub(crate) const FILTER_BLOCK_BYTES: u64 = 64;
+/// Bits of filter for each page.
+const FILTER_BITS: u64 = 12;
+
+/// Blocks of the filter over `pages` hashes.
+pub(crate) const fn filter_blocks(pages: u64) -> u64 {
+    (pages * FILTER_BITS).div_ceil(FILTER_BLOCK_BYTES * 8)
+}
+
+/// Top bits of a hash that the directory goes by: about four pages to a bucket.
+pub(crate) fn directory_bits(pages: u64) -> u32 {
+    // Fewer than four pages share one bucket.
+    (pages / 4).checked_ilog2().unwrap_or(0).min(28)
+}
+
+/// The sections whose length follows from the number of pages, below
+/// [`PAGES_MAX`](super::PAGES_MAX), and the bytes of each.
+pub(crate) fn bytes_for(pages: u64) -> [(Kind, u64); 5] {
+    [
+        (Kind::PageIndex, (pages.div_ceil(GROUP_PAGES) + 1) * 8),
+        (Kind::Hashes, pages * 8),
+        (Kind::HashPages, pages * 4),
+        (Kind::HashDirectory, ((1 << directory_bits(pages)) + 1) * 4),
+        (Kind::Filter, filter_blocks(pages) * FILTER_BLOCK_BYTES),
+    ]
+}
+
+/// A place or a length of bytes that are in memory, or in a map.
+///
+/// # Panics
+///
+/// If it is beyond all memory, and so not one of those.
+#[inline]
+#[expect(clippy::expect_used, reason = "what is in memory has a place there")]
+pub(crate) fn in_memory(bytes: u64) -> usize {
+    usize::try_from(bytes).expect("bytes in memory have a place that the processor can name")
+}
