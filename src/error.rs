@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::bug::Bug;
-use crate::disk::Holder;
+use crate::disk::{Failure, Holder};
 use crate::page::{PrefixError, UrlError};
 
 /// The result of an operation on a store.
@@ -201,7 +201,7 @@ impl Error {
         }
     }
 
-    /// The same of a file that has another name outside of a store.
+    /// Puts another name in the place of a file's, for one that has that name outside of a store.
     pub(crate) fn renamed(mut self, from: impl fmt::Display, to: impl fmt::Display) -> Error {
         if let Error::Io { file, .. }
         | Error::Corrupt(Corruption { file, .. })
@@ -338,6 +338,12 @@ impl fmt::Display for Error {
             Error::Option(what) => f.write_str(what),
             Error::Catalog(what) => write!(f, "catalog.redb: {what}"),
         }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(Failure { action, name, source }: Failure) -> Self {
+        Error::io(action, name, source)
     }
 }
 

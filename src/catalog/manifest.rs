@@ -43,7 +43,8 @@ impl Manifest {
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         let mut file = NewFile::create(Arc::clone(disk), Name::SnapshotNew)?;
         file.append(&self.to_bytes())?;
-        file.finish(Name::Snapshot).map(drop)
+        file.finish(Name::Snapshot)?;
+        Ok(())
     }
 
     /// Reads the one that is there; `None` if there is none.

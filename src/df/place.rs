@@ -36,7 +36,8 @@ impl Place {
     /// Begins a table, which must be possible to end: what is not to be replaced would be in the way.
     pub(super) fn begin(&self) -> Result<NewFile> {
         self.check()?;
-        NewFile::create(Arc::clone(&self.disk), Name::DfNew(self.number)).map_err(|e| self.error(e))
+        NewFile::create(Arc::clone(&self.disk), Name::DfNew(self.number))
+            .map_err(|e| self.error(e.into()))
     }
 
     /// Whether a table may take this place: where there is none, it is another table, and no file of

@@ -94,7 +94,8 @@ impl Table {
         for chunk in self.map.chunks(1 << 20) {
             file.append(chunk)?;
         }
-        file.finish(Name::Df(number)).map(drop)
+        file.finish(Name::Df(number))?;
+        Ok(())
     }
 
     /// What it is known by: its checksum, the XXH3-64 of everything before that.

@@ -116,6 +116,7 @@ impl Writer {
         self.flush()?;
         self.file.append(&self.sum.digest().to_le_bytes())?;
         place.check()?;
-        self.file.finish(Name::Df(place.number)).map(|_| ())
+        self.file.finish(Name::Df(place.number))?;
+        Ok(())
     }
 }

@@ -1,12 +1,14 @@
 //! Bytes on their way into a temporary file, in pieces that suit the processor's address translation.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::sync::Arc;
 
-use super::{Access, Disk, DiskFile, Name};
+use super::{Access, Disk, DiskFile, Failure, Name};
 use crate::process::Process;
-use crate::{Error, Result};
+
+type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Bytes that are gathered before they are written: a huge page of most processors.
 pub(super) const EXTENT_BYTES: usize = 2 << 20;
@@ -33,7 +35,7 @@ pub(crate) fn create(disk: &dyn Disk, name: Name) -> Result<Box<dyn DiskFile>> {
         }
         created => created,
     };
-    created.map_err(|e| Error::io("create", name, e))
+    created.map_err(Failure::of("create", name))
 }
 
 impl Drop for Temporary {
@@ -84,8 +86,8 @@ impl Extents {
         Ok(Extents { file, temporary, len: 0, end: 0, open, spare, unsynced: None, failed: false })
     }
 
-    fn error(&self, action: &'static str, source: impl Into<io::Error>) -> Error {
-        Error::io(action, self.temporary.name, source.into())
+    fn error(&self, action: &'static str, source: impl Into<io::Error>) -> Failure {
+        Failure { action, name: self.temporary.name, source: source.into() }
     }
 
     pub(super) fn append(&mut self, data: &[u8]) -> Result<()> {
@@ -110,14 +112,19 @@ impl Extents {
         self.put(offset, data)
     }
 
+    #[expect(clippy::indexing_slicing, reason = "the extent was made as long")]
     fn put(&mut self, mut offset: u64, mut data: &[u8]) -> Result<()> {
         while !data.is_empty() {
             let (number, at) = place(offset);
             let (here, rest) = data.split_at(data.len().min(EXTENT_BYTES - at));
-            let extent = self
-                .open
-                .entry(number)
-                .or_insert_with(|| Extent { bytes: std::mem::take(&mut self.spare), filled: 0 });
+            let mut entry = match self.open.entry(number) {
+                Entry::Occupied(entry) => entry,
+                Entry::Vacant(entry) => {
+                    let bytes = std::mem::take(&mut self.spare);
+                    entry.insert_entry(Extent { bytes, filled: 0 })
+                }
+            };
+            let extent = entry.get_mut();
             let end = at + here.len();
             if end > extent.bytes.capacity() {
                 // No more room than there will be bytes.
@@ -128,13 +135,13 @@ impl Extents {
                 extent.bytes.extend_from_slice(here);
             } else {
                 extent.bytes.resize(extent.bytes.len().max(end), 0);
-                if let Some(bytes) = extent.bytes.get_mut(at..end) {
-                    bytes.copy_from_slice(here);
-                }
+                extent.bytes[at..end].copy_from_slice(here);
             }
             extent.filled += here.len();
-            if extent.filled >= EXTENT_BYTES {
-                self.write(number)?;
+            assert!(extent.filled <= extent.bytes.len(), "each byte of a file is put once");
+            if extent.filled == EXTENT_BYTES {
+                let extent = entry.remove();
+                self.write(number, extent)?;
             }
             offset += here.len() as u64;
             data = rest;
@@ -142,11 +149,10 @@ impl Extents {
         Ok(())
     }
 
-    fn write(&mut self, number: u64) -> Result<()> {
+    fn write(&mut self, number: u64, mut extent: Extent) -> Result<()> {
         if self.failed {
             return Err(self.error("go on, after a failed write, with", io::ErrorKind::InvalidData));
         }
-        let Some(mut extent) = self.open.remove(&number) else { return Ok(()) };
         // Until all of this went well, the file is not whole.
         self.failed = true;
         let offset = number * EXTENT_BYTES as u64;
@@ -167,8 +173,8 @@ impl Extents {
 
     /// Writes what is left.
     pub(super) fn flush(&mut self) -> Result<()> {
-        while let Some((&number, _)) = self.open.first_key_value() {
-            self.write(number)?;
+        while let Some((number, extent)) = self.open.pop_first() {
+            self.write(number, extent)?;
         }
         if self.failed {
             return Err(self.error("finish, after a failed write,", io::ErrorKind::InvalidData));
@@ -191,9 +197,11 @@ impl Extents {
             match self.open.get(&number) {
                 None => self.file.read_at(offset, here).map_err(|e| self.error("read", e))?,
                 Some(extent) => {
+                    // What is not filled yet is zero.
                     let bytes = extent.bytes.get(at..).unwrap_or(&[]);
-                    let (there, missing) = here.split_at_mut(bytes.len().min(split));
-                    there.copy_from_slice(bytes.get(..there.len()).unwrap_or(&[]));
+                    let (bytes, _) = bytes.split_at(bytes.len().min(split));
+                    let (there, missing) = here.split_at_mut(bytes.len());
+                    there.copy_from_slice(bytes);
                     missing.fill(0);
                 }
             }
@@ -205,7 +213,8 @@ impl Extents {
 }
 
 /// The number of the extent that a byte is in, and the byte's place in it.
+#[expect(clippy::cast_possible_truncation, reason = "less than an extent")]
 fn place(offset: u64) -> (u64, usize) {
     let extent = EXTENT_BYTES as u64;
-    (offset / extent, usize::try_from(offset % extent).unwrap_or(0))
+    (offset / extent, (offset % extent) as usize)
 }

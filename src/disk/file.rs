@@ -4,8 +4,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::extents::{Extents, Temporary};
-use super::{Disk, Map, Name};
-use crate::{Error, Result};
+use super::{Disk, Failure, Map, Name};
+
+type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// A file that is being made under a temporary name.
 ///
@@ -23,7 +24,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be created.
+    /// A [`Failure`] if the file cannot be created.
     pub fn create(disk: Arc<dyn Disk>, temporary: Name) -> Result<NewFile> {
         let mut extents = Extents::create(disk, temporary)?;
         extents.unsynced = Some(0);
@@ -34,7 +35,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a write fails.
+    /// A [`Failure`] if a write fails.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.extents.append(data)
     }
@@ -44,7 +45,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if no file can be that long.
+    /// A [`Failure`] if no file can be that long.
     pub fn reserve(&mut self, len: u64) -> Result<u64> {
         self.extents.reserve(len)
     }
@@ -55,7 +56,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a write fails, or if the range ends after what was reserved.
+    /// A [`Failure`] if a write fails, or if the range ends after what was reserved.
     pub fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
         self.extents.write_at(offset, data)
     }
@@ -64,7 +65,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the read fails or the file ends before.
+    /// A [`Failure`] if the read fails or the file ends before.
     pub fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
         self.extents.read_at(offset, buf)
     }
@@ -80,21 +81,18 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if any step fails. The temporary file is then removed; if it was the last
+    /// A [`Failure`] if any step fails. The temporary file is then removed; if it was the last
     /// step, the file is there under `name` and may or may not survive a crash.
     pub fn finish(mut self, name: Name) -> Result<u64> {
         self.extents.flush()?;
         let Extents { file, mut temporary, len, .. } = self.extents;
-        file.sync().map_err(|e| Error::io("sync", temporary.name, e))?;
+        file.sync().map_err(Failure::of("sync", temporary.name))?;
         temporary
             .disk
             .rename(temporary.name, name)
-            .map_err(|e| Error::io("rename", temporary.name, e))?;
+            .map_err(Failure::of("rename", temporary.name))?;
         temporary.renamed = true;
-        temporary
-            .disk
-            .sync_dir(name.dir())
-            .map_err(|e| Error::io("sync the directory of", name, e))?;
+        temporary.disk.sync_dir(name.dir()).map_err(Failure::of("sync the directory of", name))?;
         Ok(len)
     }
 }
@@ -111,7 +109,7 @@ impl Scratch {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be created.
+    /// A [`Failure`] if the file cannot be created.
     pub fn create(disk: Arc<dyn Disk>, name: Name) -> Result<Scratch> {
         Ok(Scratch { extents: Extents::create(disk, name)? })
     }
@@ -120,7 +118,7 @@ impl Scratch {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a write fails.
+    /// A [`Failure`] if a write fails.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.extents.append(data)
     }
@@ -134,12 +132,12 @@ impl Scratch {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the last write or the map fails; the file is removed.
+    /// A [`Failure`] if the last write or the map fails; the file is removed.
     pub fn into_map(mut self) -> Result<ScratchMap> {
         self.extents.flush()?;
         let temporary = self.extents.temporary;
-        let map =
-            temporary.disk.map(temporary.name).map_err(|e| Error::io("map", temporary.name, e))?;
+        let mapped = temporary.disk.map(temporary.name);
+        let map = mapped.map_err(Failure::of("map", temporary.name))?;
         Ok(ScratchMap { map, _temporary: temporary })
     }
 }

@@ -9,6 +9,7 @@ use std::fmt::Debug;
 use std::io;
 
 mod extents;
+mod failure;
 mod faults;
 mod file;
 mod flock;
@@ -22,6 +23,7 @@ mod regular;
 mod sim;
 
 pub(crate) use extents::create;
+pub use failure::Failure;
 pub use faults::page_faults;
 pub use file::{NewFile, Scratch, ScratchMap};
 pub(crate) use held::Held;

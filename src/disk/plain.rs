@@ -16,7 +16,7 @@ pub struct PlainDisk {
 }
 
 impl PlainDisk {
-    /// The same store without maps.
+    /// The store of another disk, without maps.
     pub fn new(disk: Arc<dyn Disk>) -> PlainDisk {
         PlainDisk { disk }
     }

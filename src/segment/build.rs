@@ -108,11 +108,12 @@ impl Builder {
         if section.placed {
             let fits = section.passed_on <= section.entry.len;
             bug::ensure(fits, "a section does not outgrow its place")?;
-            self.file.write_at(at, bytes)
+            self.file.write_at(at, bytes)?;
         } else {
             bug::ensure(self.file.position() == at, "no other section grows meanwhile")?;
-            self.file.append(bytes)
+            self.file.append(bytes)?;
         }
+        Ok(())
     }
 
     /// Ends a section. Sections enter the table in the order in which they lie in the file.
@@ -139,7 +140,7 @@ impl Builder {
 
     /// Reads back what was written.
     pub(super) fn read_back(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
-        self.file.read_at(offset, buffer)
+        Ok(self.file.read_at(offset, buffer)?)
     }
 
     /// The error for what is read back and is not what was written.
@@ -176,7 +177,7 @@ impl Builder {
         let offset = self.align()?;
         let table = Table { numbers, sections: std::mem::take(&mut self.entries), roots };
         self.file.append(&encode_table(&self.stamp, offset, &table))?;
-        self.file.finish(Name::Segment(self.stamp.id))
+        Ok(self.file.finish(Name::Segment(self.stamp.id))?)
     }
 }
 
@@ -232,7 +233,7 @@ impl Spill {
     pub(super) fn finish(self) -> Result<Spilled> {
         let Some(mut scratch) = self.scratch else { return Ok(Spilled::Memory(self.memory)) };
         scratch.append(&self.memory)?;
-        scratch.into_map().map(Spilled::File)
+        Ok(Spilled::File(scratch.into_map()?))
     }
 }
 
