@@ -11,7 +11,8 @@ pub(crate) use block::{BLOCK_BYTES, BlockSums, block_count, block_sum};
 pub(crate) use cursor::{Cursor, put_signed, put_varint};
 pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, encode_head, parse_head};
 pub(crate) use sizes::{
-    FILTER_BLOCK_BYTES, GROUP_PAGES, bytes_for, directory_bits, filter_blocks, in_memory,
+    FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, bytes_for, directory_bits,
+    filter_blocks, in_memory,
 };
 pub(crate) use trailer::{
     ALIGN, Kind, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Tag, Trailer,

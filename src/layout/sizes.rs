@@ -3,10 +3,13 @@
 use super::Kind;
 
 /// Pages of a group; the last one may have fewer.
-pub(crate) const GROUP_PAGES: u64 = 16;
+pub(crate) const GROUP_PAGES: u64 = GROUP_LEN as u64;
+/// Pages of a group, as the length of an array.
+pub(crate) const GROUP_LEN: usize = 16;
 
-/// A block of the filter is one memory line.
-pub(crate) const FILTER_BLOCK_BYTES: u64 = 64;
+/// A block of the filter: one memory line.
+pub(crate) type FilterBlock = [u8; 64];
+pub(crate) const FILTER_BLOCK_BYTES: u64 = size_of::<FilterBlock>() as u64;
 /// Bits of filter for each page.
 const FILTER_BITS: u64 = 12;
 

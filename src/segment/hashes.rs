@@ -10,10 +10,7 @@ use super::file::{SectionRef, Segment};
 use crate::bug::{self, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::error::Result;
-use crate::layout::{FILTER_BLOCK_BYTES, Kind, Tag, directory_bits, filter_blocks};
-
-/// A block of the filter.
-type FilterBlock = [u8; FILTER_BLOCK_BYTES as usize];
+use crate::layout::{FILTER_BLOCK_BYTES, FilterBlock, Kind, Tag, directory_bits, filter_blocks};
 
 /// Bits that a hash sets in its block.
 const FILTER_PROBES: u32 = 7;

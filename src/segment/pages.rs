@@ -11,7 +11,7 @@ use super::file::Segment;
 use super::record::RecordRef;
 use crate::cpu::prefetch;
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, GROUP_PAGES, Kind, Tag, put_varint};
+use crate::layout::{Cursor, GROUP_LEN, GROUP_PAGES, Kind, Tag, put_varint};
 use crate::page::surt;
 
 const PAGES: Tag = Tag::of(Kind::Pages);
@@ -109,7 +109,7 @@ impl<'a> Group<'a> {
         reason = "no URL shares more with the one before than that has: checked for each"
     )]
     fn skip(&mut self, before: u64, url: &mut Vec<u8>) -> Option<&'a [u8]> {
-        let mut suffixes: ArrayVec<(usize, &[u8]), { GROUP_PAGES as usize }> = ArrayVec::new();
+        let mut suffixes: ArrayVec<(usize, &[u8]), GROUP_LEN> = ArrayVec::new();
         let (mut len, mut records) = (0, 0_usize);
         for _ in 0..before {
             let (shared, suffix, record) = self.head()?;
