@@ -38,6 +38,12 @@ impl Bug {
         #[cfg(not(any(test, debug_assertions)))]
         bug
     }
+
+    /// A panic that ended what was done at this place, halfway.
+    #[cold]
+    pub(crate) fn of_panic(at: &'static Location<'static>) -> Self {
+        Self { what: "it panicked, and what it was changing is half changed", at }
+    }
 }
 
 impl fmt::Display for Bug {

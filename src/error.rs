@@ -99,12 +99,13 @@ pub enum Error {
     },
     /// The store was opened by the process that this one was forked from, and only that one uses it.
     Forked,
-    /// A write failed before; nothing more is accepted until the store is opened again.
+    /// A write failed before, or a bug of simkeep's was met: nothing more is accepted until the store is
+    /// opened again. After a bug nothing is read either.
     Poisoned(Arc<Error>),
     /// The store was closed.
     Closed,
     /// An invariant of simkeep's own does not hold. Nothing is wrong with what it was asked; please
-    /// report it.
+    /// report it. A store that meets one is [poisoned](Error::Poisoned).
     Bug(Bug),
     /// Not a URL that can be stored.
     Url(UrlError),
@@ -296,13 +297,18 @@ impl fmt::Display for Error {
                 "the store was opened by the process that this one was forked from; open it in one \
                  process only, or read it with a Reader",
             ),
+            Error::Poisoned(cause) if matches!(**cause, Error::Bug(_)) => {
+                write!(f, "an earlier call met {cause}, and open the store again")
+            }
             Error::Poisoned(cause) => write!(
                 f,
                 "an earlier write failed ({cause}); nothing more is accepted until the store is \
                  opened again"
             ),
             Error::Closed => f.write_str("the store is closed"),
-            Error::Bug(bug) => write!(f, "{bug}; nothing more is accepted; please report it"),
+            Error::Bug(bug) => {
+                write!(f, "{bug}; nothing more is accepted or read; please report it")
+            }
             Error::Url(e) => e.fmt(f),
             Error::Prefix(e) => e.fmt(f),
             Error::Time(ms) => write!(

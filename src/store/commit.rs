@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::poison::OnPanic;
 use super::shared::Shared;
 use crate::catalog::{Blob, Journal};
 use crate::error::Result;
@@ -61,6 +62,16 @@ impl Commits {
     }
 }
 
+/// The one that commits. When it ends, however it does, another may begin.
+struct Leader<'s>(&'s Commits);
+
+impl Drop for Leader<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().leading = false;
+        self.0.changed.notify_all();
+    }
+}
+
 impl Shared {
     /// Returns when operation `sequence` is durable. The first to come commits for all that wait
     /// behind it; `delay` is how long it lets others join.
@@ -77,24 +88,25 @@ impl Shared {
             }
             state.leading = true;
             drop(state);
+            // The later is dropped first: who leads next knows of a panic.
+            let leader = Leader(&self.commits);
+            let on_panic = OnPanic::new(self);
             if let Some(delay) = delay {
                 thread::sleep(delay);
             }
             let (pending, last) = {
-                let mut writer = self.writer.lock();
+                let mut writer = self.write_lock();
+                // Whoever had the lock may have left half of an operation.
+                self.poison.check_write()?;
                 (std::mem::take(&mut writer.pending), writer.next_sequence - 1)
             };
-            let written = self.catalog.append(&pending.blobs);
+            self.catalog.append(&pending.blobs).map_err(|e| self.poison(e))?;
             state = self.commits.state.lock();
-            state.leading = false;
-            if written.is_ok() {
-                state.durable = last;
-                self.publish(last);
-            }
-            self.commits.changed.notify_all();
-            if let Err(e) = written {
-                return Err(self.poison(e));
-            }
+            state.durable = last;
+            self.publish(last);
+            drop(state);
+            drop((on_panic, leader));
+            state = self.commits.state.lock();
         }
     }
 

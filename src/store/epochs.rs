@@ -5,6 +5,7 @@ use super::origin::{Named, Origin};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::view::View;
+use crate::bug::OrBug;
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 /// The first epoch of a store.
 pub(super) fn first(name: &str) -> Result<EpochInfo> {
     check_name(name)?;
-    let epoch = Epoch::new(0, reserved(name)).unwrap_or(Epoch(0));
+    let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves 64 bits at most")?;
     Ok(EpochInfo { epoch, name: name.to_owned(), begun: 0, retired: false })
 }
 
@@ -55,10 +56,10 @@ pub(super) fn open_table(disk: &dyn Disk, info: &EpochInfo) -> Result<Table> {
         other => other,
     })?;
     let expected = Named::parse(&info.name).and_then(|named| named.table);
-    if expected == Some(table.id()) {
+    let expected = expected.or_bug("an epoch that has a table is named for it")?;
+    if expected == table.id() {
         return Ok(table);
     }
-    let expected = expected.unwrap_or(0);
     let what = format!("expected the table {expected:016x}, found {:016x}", table.id());
     Err(Error::corrupt(name, 0, what))
 }
@@ -213,7 +214,7 @@ impl Store {
     /// [`Error::Option`] for a name that is empty or has control characters, [`Error::RetiredEpoch`]
     /// if it has ended, [`Error::Io`].
     pub fn epoch(&self, name: &str) -> Result<Epoch> {
-        self.shared()?.epoch(name)
+        self.change(|shared| shared.epoch(name))
     }
 
     /// Begins an epoch: from here on it is the newest, and what pages had before is
@@ -248,7 +249,7 @@ impl Store {
     /// [`Error::RetiredEpoch`] if it has ended, [`Error::Option`] if the recipe needs a table and there
     /// is none; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
-        self.shared()?.begin_epoch(origin)
+        self.change(|shared| shared.begin_epoch(origin))
     }
 
     /// Ends an epoch, for good; it cannot be the newest: nothing is observed in it and nothing is searched
@@ -264,7 +265,7 @@ impl Store {
     /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Option`]
     /// for the newest, [`Error::Corrupt`], [`Error::Io`].
     pub fn retire_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
-        self.shared()?.retire_epoch(epoch, left)
+        self.change(|shared| shared.retire_epoch(epoch, left))
     }
 
     /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
@@ -320,8 +321,13 @@ impl Snapshot {
     /// [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]; [`Error::NoTable`] if the table is not there,
     /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
+        self.heed(|| self.origin_of(epoch))
+    }
+
+    fn origin_of(&self, epoch: Epoch) -> Result<Option<Origin>> {
+        self.view.poison.check_read()?;
         check_live(self.epochs(), epoch)?;
-        let Some(info) = known(self.epochs(), epoch) else { return Ok(None) };
+        let info = known(self.epochs(), epoch).or_bug("an epoch that lives is known")?;
         let Some(named) = Named::parse(&info.name) else { return Ok(None) };
         if named.table.is_none() {
             return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));

@@ -11,6 +11,7 @@ mod ask;
 mod commit;
 mod epochs;
 mod forget;
+mod handle;
 mod journal;
 mod judged;
 mod listed;
@@ -22,6 +23,7 @@ mod open;
 mod options;
 mod origin;
 mod outside;
+mod poison;
 mod query;
 mod reader;
 mod repair;
@@ -34,8 +36,6 @@ mod stamps;
 mod verify;
 mod view;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 
 pub use answer::{
@@ -52,13 +52,11 @@ pub use snapshot::{Scan, Snapshot};
 pub use stale::{Stale, StalePage};
 pub use verify::{Verified, VerifyOptions, Verifying, verify, verify_on};
 
+use self::handle::Handle;
 use self::shared::Shared;
 use crate::bug::OrBug;
-use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
-use crate::page::{EpochInfo, Observation, Prefix};
-use crate::sync::atomic::Ordering;
-use crate::sync::{Mutex, thread};
+use crate::page::{Observation, Prefix};
 
 /// What [`Store::forget`] applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,182 +106,7 @@ pub struct Store {
     handle: Arc<Handle>,
 }
 
-/// The one owner of the background threads.
-#[derive(Debug)]
-struct Handle {
-    shared: Arc<Shared>,
-    threads: Mutex<Vec<thread::JoinHandle<()>>>,
-    closing: Mutex<()>,
-}
-
 impl Store {
-    /// Opens the store in a directory, for writing.
-    ///
-    /// Takes the time of reading the journal, at most a second, whatever the size of the store; no
-    /// table is read.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Locked`] if another process writes to it
-    /// (after 5 s, so that one that is told to end may do so) or this one does (at once),
-    /// [`Error::Corrupt`], also where a file is of another store or the catalog is older than
-    /// `SNAPSHOT`, [`Error::Version`], [`Error::Io`].
-    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        Self::open_on(Arc::new(RealDisk::new(path.as_ref())), options)
-    }
-
-    /// Makes a store in a new or empty directory, or in the place of one that was never
-    /// [finished](Error::Unfinished), and opens it. It is there whole or not at all.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Exists`], [`Error::NotAStore`] if the directory holds something else,
-    /// [`Error::Io`].
-    pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        let disk = RealDisk::new(path.as_ref()).with_file_mode(options.file_mode);
-        Self::create_on(Arc::new(disk), options)
-    }
-
-    /// Opens the store, or makes it where there is none.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Store::open) and [`create`](Store::create).
-    pub fn open_or_create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        match Self::open(&path, options.clone()) {
-            Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => {}
-            opened => return opened,
-        }
-        match Self::create(&path, options.clone()) {
-            // Somebody else was quicker.
-            Err(Error::Exists { .. }) => Self::open(path, options),
-            made => made,
-        }
-    }
-
-    /// Makes a store of what is [loaded](Store::load), and opens it. It is there when all of that is, or
-    /// not at all: where this fails nothing is left but perhaps an empty directory, and what a crash
-    /// leaves is [unfinished](Error::Unfinished) and no store. Before the first observation has come
-    /// nothing is made.
-    ///
-    /// ```
-    /// use simkeep::{LoadOptions, Observation, Options, Store};
-    ///
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let path = dir.path().join("crawl.simkeep");
-    /// let seen = [Ok(Observation::gone("https://example.com/", 1_700_000_000_000))];
-    /// let (store, loaded) =
-    ///     Store::create_from(&path, Options::default(), seen, LoadOptions::default())?;
-    /// assert_eq!((loaded.pages, store.stats()?.pages), (1, 1));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Those of [`create`](Store::create) and [`load`](Store::load).
-    pub fn create_from<O: Observed>(
-        path: impl AsRef<Path>,
-        options: Options,
-        observations: impl IntoIterator<Item = Result<O>>,
-        load: LoadOptions<'_>,
-    ) -> Result<(Store, Loaded)> {
-        let disk = RealDisk::new(path.as_ref()).with_file_mode(options.file_mode);
-        Self::create_from_on(Arc::new(disk), options, observations, load)
-    }
-
-    /// [`create_from`](Store::create_from) on any disk.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`create_from`](Store::create_from).
-    pub fn create_from_on<O: Observed>(
-        disk: Arc<dyn Disk>,
-        options: Options,
-        observations: impl IntoIterator<Item = Result<O>>,
-        load: LoadOptions<'_>,
-    ) -> Result<(Store, Loaded)> {
-        open::require_empty(&disk)?;
-        let mut observations = observations.into_iter().peekable();
-        if let Some(Err(e)) = observations.next_if(Result::is_err) {
-            return Err(Error::Load { nth: 1, cause: Arc::new(e) });
-        }
-        let first = epochs::first(&options.epoch)?;
-        let store = Self::begin(&disk, options, vec![first])?;
-        let loaded = store.load(observations, load).inspect_err(|_| store.abandon())?;
-        Ok((store, loaded))
-    }
-
-    /// Makes a store that is none before something is loaded into it.
-    fn begin(disk: &Arc<dyn Disk>, options: Options, epochs: Vec<EpochInfo>) -> Result<Store> {
-        open::begin(disk, options, epochs).and_then(Self::start)
-    }
-
-    /// Takes away a store that was begun, and nothing was loaded into. If the commit failed it may be
-    /// finished all the same: that shows when it is opened.
-    fn abandon(&self) {
-        let Ok(shared) = self.shared() else { return };
-        if shared.is_in_place() {
-            open::unmake(&shared.disk);
-        }
-    }
-
-    /// [`open`](Store::open) on any disk.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Store::open).
-    pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Store> {
-        open::open(disk, options).and_then(Self::start)
-    }
-
-    /// [`create`](Store::create) on any disk.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`create`](Store::create).
-    pub fn create_on(disk: Arc<dyn Disk>, options: Options) -> Result<Store> {
-        open::create(&disk, &options)?;
-        Self::open_on(disk, options)
-    }
-
-    fn start(shared: Shared) -> Result<Store> {
-        let shared = Arc::new(shared);
-        let store = Store {
-            handle: Arc::new(Handle {
-                shared,
-                threads: Mutex::default(),
-                closing: Mutex::default(),
-            }),
-        };
-        if store.handle.shared.options.background {
-            for (name, run) in [
-                ("simkeep-seal", Shared::run_sealer as fn(&Shared)),
-                ("simkeep-merge", Shared::run_merger),
-            ] {
-                let shared = Arc::clone(&store.handle.shared);
-                let thread = thread::Builder::new().name(name.to_owned());
-                let thread = thread.spawn(move || {
-                    let ran = catch_unwind(AssertUnwindSafe(|| run(&shared)));
-                    if ran.is_err() {
-                        // Else a full memtable would wait for ever.
-                        shared.poison(Error::Catalog("a background thread panicked".to_owned()));
-                    }
-                });
-                let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
-                store.handle.threads.lock().push(thread);
-            }
-        }
-        Ok(store)
-    }
-
-    /// What all handles share, in the process that opened the store.
-    fn shared(&self) -> Result<&Shared> {
-        self.handle.shared.check_process()?;
-        Ok(&self.handle.shared)
-    }
-
     /// Tells the store of one visit; answers what the page is now, and which other pages are copies
     /// or near. Durable when this returns, unless [`Options::durability`] says otherwise.
     ///
@@ -316,7 +139,7 @@ impl Store {
         if observations.is_empty() {
             return Ok(Vec::new());
         }
-        self.shared()?.observe(observations)
+        self.change(|shared| shared.observe(observations))
     }
 
     /// Takes many observations at once, in any order, without a search and without the journal: an
@@ -362,7 +185,7 @@ impl Store {
         observations: impl IntoIterator<Item = Result<O>>,
         options: LoadOptions<'_>,
     ) -> Result<Loaded> {
-        self.shared()?.load(observations.into_iter(), options)
+        self.call(|shared| shared.load(observations.into_iter(), options))
     }
 
     /// Loads everything that is seen of another store. Epochs are those of the same name; new ones come
@@ -407,7 +230,7 @@ impl Store {
     ///
     /// Those of [`observe`](Store::observe).
     pub fn forget(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        self.shared()?.forget(&scope)
+        self.change(|shared| shared.forget(&scope))
     }
 
     /// Forgets, and rewrites every file that holds bytes of what is forgotten. When this returns,
@@ -419,7 +242,7 @@ impl Store {
     /// Those of [`observe`](Store::observe). It may be forgotten then all the same, and bytes of it
     /// left: purge again.
     pub fn purge(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        self.shared()?.purge(&scope)
+        self.change(|shared| shared.purge(&scope))
     }
 
     /// When this returns, everything observed so far is durable. One commit at most.
@@ -428,8 +251,10 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Poisoned`] if it is not.
     pub fn flush(&self) -> Result<()> {
-        let last = self.shared()?.writer.lock().next_sequence - 1;
-        self.shared()?.commit(last, None)
+        self.change(|shared| {
+            let last = shared.writer.lock().next_sequence - 1;
+            shared.commit(last, None)
+        })
     }
 
     /// Seals what is unsealed into a segment, and returns when that is done.
@@ -438,7 +263,7 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Poisoned`].
     pub fn seal(&self) -> Result<()> {
-        self.shared()?.seal_all()
+        self.change(Shared::seal_all)
     }
 
     /// Merges all segments into one, and returns when that is done. Reads and writes all of the
@@ -449,7 +274,7 @@ impl Store {
     ///
     /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`].
     pub fn merge(&self) -> Result<Merged> {
-        self.shared()?.merge_all(&|| false)
+        self.change(|shared| shared.merge_all(&|| false))
     }
 
     /// Returns when no seal and no merge is due: waits for those in the background, or does them.
@@ -459,16 +284,7 @@ impl Store {
     /// [`Error::Io`] or [`Error::Corrupt`] if a merge does not go, for want of room on the disk or
     /// because an input is damaged; the store goes on without it. [`Error::Poisoned`].
     pub fn rest(&self) -> Result<()> {
-        let shared = self.shared()?;
-        if shared.options.background {
-            let hindered = || shared.merge_error.lock().clone();
-            shared.wait_until(|| shared.is_at_rest() || hindered().is_some())?;
-            // One that is not due does not count.
-            return if shared.is_at_rest() { Ok(()) } else { hindered().map_or(Ok(()), Err) };
-        }
-        shared.seal_waiting()?;
-        while shared.merge_due()? {}
-        Ok(())
+        self.change(Shared::rest)
     }
 
     /// Sizes of the store. Reads no table.
@@ -477,10 +293,14 @@ impl Store {
     ///
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
-        Ok(Stats {
-            catalog_bytes: open::catalog_bytes(&self.shared()?.disk)?,
-            merge_error: self.shared()?.merge_error.lock().as_ref().map(Error::to_string),
-            ..self.snapshot().sizes(self.shared()?.options.epoch_visits)
+        self.call(|shared| {
+            let snapshot = shared.snapshot();
+            snapshot.view.check()?;
+            Ok(Stats {
+                catalog_bytes: open::catalog_bytes(&shared.disk)?,
+                merge_error: shared.merge_error.lock().as_ref().map(Error::to_string),
+                ..snapshot.sizes(shared.options.epoch_visits)
+            })
         })
     }
 
@@ -516,7 +336,7 @@ impl Store {
     /// [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file cannot be opened. What is
     /// damaged is no error but stands in the answer.
     pub fn verify_with(&self, options: VerifyOptions<'_>) -> Result<Verified> {
-        self.shared()?.verify(options)
+        self.call(|shared| shared.verify(options))
     }
 
     /// Makes everything durable, ends the background work and lets go of the lock. What other
@@ -527,46 +347,5 @@ impl Store {
     /// [`Error::Io`] or [`Error::Poisoned`] if not everything is durable.
     pub fn close(self) -> Result<()> {
         self.handle.close()
-    }
-}
-
-impl Handle {
-    fn close(&self) -> Result<()> {
-        let shared = &self.shared;
-        shared.check_process()?;
-        let _one = self.closing.lock();
-        if shared.closed.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let last = shared.writer.lock().next_sequence - 1;
-        let flushed = shared.commit(last, None);
-        shared.closed.store(true, Ordering::Release);
-        shared.cancel.store(true, Ordering::Release);
-        shared.wake();
-        for thread in self.threads.lock().drain(..) {
-            // A thread that panicked has nothing more to say.
-            let _ = thread.join();
-        }
-        // Whoever still commits, loads, seals or merges is waited for: until then the lock is ours.
-        shared.outlast_commits();
-        let _loading = shared.loading.lock();
-        let _sealing = shared.sealing.lock();
-        let _merging = shared.merging.lock();
-        shared.let_go_at_close();
-        let closed = shared.catalog.close();
-        shared.catalog.unlock();
-        flushed.and(closed)
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        if self.shared.check_process().is_err() {
-            // Nor are there threads to wait for, or to let go of.
-            std::mem::forget(std::mem::take(self.threads.get_mut()));
-            return self.shared.abandon();
-        }
-        // Nobody is left to hear of a failure; `close` is for those who want to.
-        let _ = self.close();
     }
 }

@@ -16,13 +16,13 @@ use super::memtable::{Effect, Memtable};
 use super::options::Durability;
 use super::query::Versions;
 use super::search::{Found, Wanted, bounds, segment_hits_of_many, together};
-use super::shared::{Shared, Writer};
+use super::shared::{Shared, WriteLock, Writer};
 use super::view::{Lookup, Part, View, head_in, known_in};
-use crate::bug::ensure;
+use crate::bug::{OrBug, ensure};
 use crate::error::{Error, Result};
 use crate::page::{Digest, Epoch, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, check_url, surt};
 use crate::segment::{put_carried, unpack_head};
-use crate::sync::{MutexGuard, thread};
+use crate::sync::thread;
 
 /// Observations that are looked up together, at most: the more there are, the closer together in the
 /// index of URLs lies what they read.
@@ -97,10 +97,16 @@ impl Shared {
             }
             Ok::<_, Error>(())
         });
+        let counted = applied.and_then(|()| {
+            ensure(outcomes.len() == observations.len(), "each observation has an outcome")
+                .map_err(Error::from)
+        });
         let last = self.writer.lock().next_sequence - 1;
-        if let Err(e) = applied {
-            // What was applied is not left half acknowledged.
-            self.commit(last, None)?;
+        if let Err(e) = self.heed(counted) {
+            // What was applied is not left half acknowledged; after a bug nothing is acknowledged.
+            if !matches!(e, Error::Bug(_)) {
+                self.commit(last, None)?;
+            }
             return Err(e);
         }
         match self.options.durability {
@@ -108,7 +114,6 @@ impl Shared {
             Durability::Grouped(delay) => self.commit(last, Some(delay))?,
             Durability::OnFlush => {}
         }
-        ensure(outcomes.len() == observations.len(), "each observation has an outcome")?;
         Ok(outcomes)
     }
 
@@ -143,9 +148,10 @@ impl Shared {
                 (writer, prepared) = self.begin(prepared, observations, at)?;
             }
             prepared.prefetch(observations, at);
-            let applied = self.apply(&mut writer, &mut prepared, at, observation)?;
-            full = applied.as_ref().is_some_and(|(_, full)| *full);
-            outcomes.extend(applied.map(|(outcome, _)| outcome));
+            // While the lock is held: half an operation is committed by nobody.
+            let applied = self.heed(self.apply(&mut writer, &mut prepared, at, observation))?;
+            full = applied.1;
+            outcomes.push(applied.0);
         }
         if self.options.durability == Durability::OnFlush {
             let last = writer.next_sequence - 1;
@@ -168,7 +174,7 @@ impl Shared {
         mut prepared: Prepared<'a>,
         observations: &[Observation<'a>],
         from: usize,
-    ) -> Result<(MutexGuard<'_, Writer>, Prepared<'a>)> {
+    ) -> Result<(WriteLock<'_>, Prepared<'a>)> {
         /// How often this lets go of the lock to look up again.
         const TRIES: usize = 3;
         let mut tries = 0;
@@ -183,7 +189,7 @@ impl Shared {
             }
             tries += 1;
             let held = (tries > TRIES).then_some(writer);
-            let left = observations.get(from..).unwrap_or(&[]);
+            let left = observations.get(from..).or_bug("what is left is of the observations")?;
             prepared = self.prepare(live, left)?.after(from);
             if let Some(writer) = held {
                 return Ok((writer, prepared));
@@ -209,10 +215,8 @@ impl Shared {
         };
         let mut pages: Vec<_> = observations.iter().map(new).collect();
         view.heads_in_segments(&lookups, |place, mut known, standing| {
-            let (Some(page), Some(observation)) = (pages.get_mut(place), observations.get(place))
-            else {
-                return;
-            };
+            let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
+            let observation = observations.get(place).or_bug("a place is that of a lookup")?;
             let start = heads.len();
             if let Some(head) = &known.head {
                 put_carried(&mut heads, head, &[]);
@@ -220,6 +224,7 @@ impl Shared {
             let also = also_of(observation);
             let effect = Effect::of(&mut known.head, &observation.visit, also.as_slice());
             *page = (known.earlier, start..heads.len(), effect, Some(standing));
+            Ok(())
         })?;
         let shown = |wanted: &Option<Wanted<'_>>, found: Found, standing| {
             let mut hits = Vec::new();
@@ -244,11 +249,14 @@ impl Shared {
         // What is left are the hits of the other fingerprints.
         let both = each.iter_mut().zip(observations).zip(&pages);
         for ((looked, _), (.., standing)) in both.filter(|((_, o), _)| o.also.is_some()) {
-            if let (Some((wanted, rest)), Some(also)) = (wanted_also.split_first(), found.next()) {
-                looked.also = shown(wanted, also, *standing)?;
-                wanted_also = rest;
-            }
+            let (wanted, rest) =
+                wanted_also.split_first().or_bug("each of them is searched for")?;
+            let also = found.next().or_bug("each search has an answer")?;
+            looked.also = shown(wanted, also, *standing)?;
+            wanted_also = rest;
         }
+        let is_all = each.len() == observations.len() && found.next().is_none();
+        ensure(is_all && wanted_also.is_empty(), "each observation is looked up, and each search")?;
         Ok(Prepared { view, skipped: 0, each, heads })
     }
 
@@ -279,17 +287,20 @@ impl Shared {
     /// full.
     fn apply(
         &self,
-        writer: &mut MutexGuard<'_, Writer>,
+        writer: &mut Writer,
         prepared: &mut Prepared<'_>,
         at: usize,
         observation: &Observation<'_>,
-    ) -> Result<Option<(Outcome, bool)>> {
+    ) -> Result<(Outcome, bool)> {
         let Prepared { view, skipped, each, heads } = prepared;
         let looked = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
-        let Some(looked) = looked else { return Ok(None) };
+        let looked = looked.or_bug("each observation was looked up")?;
         let lookup = &looked.lookup;
-        let (active, sealing) = view.memtables.split_last().ok_or(Error::Closed)?;
-        let Writer { next_sequence, pending, packed } = &mut **writer;
+        let (active, sealing) = view
+            .memtables
+            .split_last()
+            .or_bug("a store that is open for writing has a memtable")?;
+        let Writer { next_sequence, pending, packed } = writer;
         packed.clear();
         // What the memtables know is newer than what the segments do.
         let (mut number, known) = known_in(&active.read(), lookup, u64::MAX);
@@ -302,7 +313,8 @@ impl Shared {
             earlier = known.earlier;
             judge_all(view, lookup, known.head, observation)?
         } else {
-            packed.extend_from_slice(heads.get(looked.head.clone()).unwrap_or(&[]));
+            let head = heads.get(looked.head.clone());
+            packed.extend_from_slice(head.or_bug("a head lies among those that were packed")?);
             match looked.effect {
                 Effect { verdict: Some(verdict), .. } if is_alone(observation) => {
                     Judged::one(verdict, observation.visit, looked.effect)
@@ -330,7 +342,7 @@ impl Shared {
             number = Some(page);
             full = self.is_full(&inner);
         }
-        Ok(Some((outcome, full)))
+        Ok((outcome, full))
     }
 
     fn outcome(

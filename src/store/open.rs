@@ -6,7 +6,6 @@
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::OnceLock;
 
 use super::commit::{Commits, Pending};
 use super::epochs;
@@ -172,6 +171,7 @@ fn open_locked(
     }
     let (view, last) = view_of(&disk, &contents, &[])?;
     let orphans = orphans(&disk, &contents)?;
+    let poison = Arc::clone(&view.poison);
     let shared = Shared {
         disk,
         options,
@@ -186,7 +186,7 @@ fn open_locked(
             packed: Vec::new(),
         }),
         commits: Commits::new(last),
-        poison: OnceLock::new(),
+        poison,
         closed: AtomicBool::new(false),
         work: (Mutex::new(()), Condvar::new()),
         loading: Mutex::new(()),
@@ -301,7 +301,8 @@ pub(super) fn view_of(
     let (memtables, last) = replay(contents)?;
     let epochs = contents.epochs.as_slice().into();
     let disk = Arc::clone(disk);
-    Ok((View { seed, segments: segments.into(), memtables, epochs, disk }, last))
+    let (segments, poison) = (segments.into(), Arc::default());
+    Ok((View { seed, segments, memtables, epochs, disk, poison }, last))
 }
 
 /// Replays the journals. Returns their memtables, of which there is at least one, and the number of

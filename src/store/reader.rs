@@ -209,6 +209,7 @@ fn show(disk: &Arc<dyn Disk>, manifest: &Manifest, open: &[Arc<LiveSegment>]) ->
         memtables: Vec::new(),
         epochs: manifest.epochs.as_slice().into(),
         disk: Arc::clone(disk),
+        poison: Arc::default(),
     };
     let sequence = manifest.segments.last().map_or(0, |row| row.last_sequence);
     Ok(Snapshot { view: Arc::new(view), sequence })

@@ -11,7 +11,7 @@ use super::answer::Merged;
 use super::listed::row;
 use super::memtable::{Inner, Memtable};
 use super::options::Options;
-use super::shared::{Shared, Writer};
+use super::shared::{Shared, WriteLock};
 use super::view::{LiveSegment, View};
 use crate::disk::Name;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ use crate::layout::{Numbers, PAGES_MAX};
 use crate::search::Resources;
 use crate::segment::{Layout, Mergeable, SealPage, Sealer, Segment, Span, merge};
 use crate::sync::atomic::Ordering;
-use crate::sync::{MutexGuard, thread};
+use crate::sync::thread;
 
 /// Segments that are due to be merged, in fan-outs, beyond which a full memtable waits for merges.
 const BACKLOG: usize = 4;
@@ -44,10 +44,10 @@ impl Shared {
     }
 
     /// Takes the write lock once there is room for an operation, and no load holds the writers.
-    pub(super) fn room(&self) -> Result<MutexGuard<'_, Writer>> {
+    pub(super) fn room(&self) -> Result<WriteLock<'_>> {
         loop {
             self.sound()?;
-            let mut writer = self.writer.lock();
+            let writer = self.write_lock();
             if self.held.load(Ordering::Acquire) {
                 drop(writer);
                 self.wait_until(|| !self.held.load(Ordering::Acquire))?;
@@ -56,7 +56,7 @@ impl Shared {
             if !self.is_full(&Self::active(&self.view())?.read()) {
                 return Ok(writer);
             }
-            if self.rotate(&mut writer) {
+            if self.rotate(&writer) {
                 if self.options.background {
                     return Ok(writer);
                 }
@@ -84,7 +84,7 @@ impl Shared {
     }
 
     /// Begins another memtable, unless one is waiting to be sealed, or merges are far behind.
-    fn rotate(&self, _writer: &mut MutexGuard<'_, Writer>) -> bool {
+    fn rotate(&self, _writer: &WriteLock<'_>) -> bool {
         let view = self.view();
         let [active] = view.memtables.as_slice() else { return false };
         if self.options.background && self.is_behind() {
@@ -113,7 +113,7 @@ impl Shared {
     pub(super) fn seal_all(&self) -> Result<()> {
         loop {
             self.sound()?;
-            let writer = self.writer.lock();
+            let writer = self.write_lock();
             let view = self.view();
             if view.memtables.len() < 2 {
                 if Self::active(&view)?.read().sequences.is_none() {
@@ -237,6 +237,19 @@ impl Shared {
     /// Whether a seal or a merge is due.
     pub(super) fn is_at_rest(&self) -> bool {
         self.view().memtables.len() < 2 && self.due().is_none()
+    }
+
+    /// Returns when no seal and no merge is due: waits for those in the background, or does them.
+    pub(super) fn rest(&self) -> Result<()> {
+        if self.options.background {
+            let hindered = || self.merge_error.lock().clone();
+            self.wait_until(|| self.is_at_rest() || hindered().is_some())?;
+            // One that is not due does not count.
+            return if self.is_at_rest() { Ok(()) } else { hindered().map_or(Ok(()), Err) };
+        }
+        self.seal_waiting()?;
+        while self.merge_due()? {}
+        Ok(())
     }
 
     /// Whether the segments would take much less room as one, and may become one: what goes then are
@@ -412,7 +425,7 @@ impl Shared {
                 return;
             }
             if self.view().memtables.len() < 2 && self.is_aged() {
-                let rotated = self.rotate(&mut self.writer.lock());
+                let rotated = self.rotate(&self.write_lock());
                 if !rotated {
                     // Merges are behind; they wake whoever waits when they have caught up.
                     let mut guard = self.work.0.lock();

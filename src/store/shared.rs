@@ -1,20 +1,23 @@
 //! What all handles of an open store share.
 
-use std::sync::{Arc, OnceLock};
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use super::commit::{Commits, Pending};
 use super::memtable::Memtable;
 use super::options::Options;
 use super::outside::Outside;
+use super::poison::{OnPanic, Poison};
 use super::snapshot::Snapshot;
 use super::stamps::Stamps;
 use super::view::View;
+use crate::bug::{Bug, OrBug};
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::process::Process;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Condvar, Mutex, RwLock};
+use crate::sync::{Condvar, Mutex, MutexGuard, RwLock};
 
 /// The state of an open store.
 #[derive(Debug)]
@@ -32,8 +35,8 @@ pub(super) struct Shared {
     /// Taken for each operation that writes, in memory only.
     pub(super) writer: Mutex<Writer>,
     pub(super) commits: Commits,
-    /// Why nothing more is accepted.
-    pub(super) poison: OnceLock<Arc<Error>>,
+    /// Why nothing more is accepted; its views have it, too.
+    pub(super) poison: Arc<Poison>,
     pub(super) closed: AtomicBool,
     /// Notified when a seal or merge ends, when there is one to do, and when the store closes.
     pub(super) work: (Mutex<()>, Condvar),
@@ -64,7 +67,34 @@ pub(super) struct Writer {
     pub(super) packed: Vec<u8>,
 }
 
+/// The write lock. Whoever panics with it leaves the store poisoned before anybody else has it.
+pub(super) struct WriteLock<'s> {
+    // Dropped first.
+    _on_panic: OnPanic<'s>,
+    writer: MutexGuard<'s, Writer>,
+}
+
+impl Deref for WriteLock<'_> {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        &self.writer
+    }
+}
+
+impl DerefMut for WriteLock<'_> {
+    fn deref_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+}
+
 impl Shared {
+    #[track_caller]
+    pub(super) fn write_lock(&self) -> WriteLock<'_> {
+        let _on_panic = OnPanic::new(self);
+        WriteLock { _on_panic, writer: self.writer.lock() }
+    }
+
     pub(super) fn view(&self) -> Arc<View> {
         self.with_view(Arc::clone)
     }
@@ -89,6 +119,7 @@ impl Shared {
             memtables: vec![Arc::new(Memtable::torn(self.process))],
             epochs: Arc::default(),
             disk: Arc::clone(&self.disk),
+            poison: Arc::clone(&self.poison),
         })
     }
 
@@ -111,8 +142,8 @@ impl Shared {
     }
 
     /// The memtable that is written. Asked under the write lock.
-    pub(super) fn active(view: &View) -> Result<&Arc<Memtable>> {
-        view.memtables.last().ok_or(Error::Closed)
+    pub(super) fn active(view: &View) -> Result<&Arc<Memtable>, Bug> {
+        view.memtables.last().or_bug("a store that is open for writing has a memtable")
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
@@ -129,26 +160,31 @@ impl Shared {
 
     /// Whether writes are accepted.
     pub(super) fn sound(&self) -> Result<()> {
-        if let Some(cause) = self.poison.get() {
-            return Err(Error::Poisoned(Arc::clone(cause)));
-        }
+        self.poison.check_write()?;
         if self.closed.load(Ordering::Acquire) { Err(Error::Closed) } else { Ok(()) }
     }
 
     /// Whether what has this store's names is known to be its own, so that it may be removed.
     pub(super) fn is_in_place(&self) -> bool {
-        self.poison.get().is_none() && self.catalog.check_locks().is_ok()
+        self.poison.check_write().is_ok() && self.catalog.check_locks().is_ok()
     }
 
-    /// Nothing more is accepted after a failed write: what reached the disk is unknown until the
-    /// store is opened again.
+    /// Accepts nothing more from here on, and wakes whoever waits. After a failed write what reached
+    /// the disk is unknown until the store is opened again; after a bug, what is in memory.
     pub(super) fn poison(&self, cause: Error) -> Error {
         if matches!(cause, Error::Poisoned(_) | Error::Closed) {
             return cause;
         }
-        let _ = self.poison.set(Arc::new(cause.clone()));
+        self.poison.set(cause.clone());
         self.wake();
         cause
+    }
+
+    /// Poisons the store if a call met a bug. Under a lock that is done before the lock is let go.
+    pub(super) fn heed<T>(&self, done: Result<T>) -> Result<T> {
+        done.map_err(
+            |error| if matches!(error, Error::Bug(_)) { self.poison(error) } else { error },
+        )
     }
 
     /// Wakes whoever waits for work or for its end.

@@ -38,6 +38,12 @@ impl Snapshot {
         self.view.newest_epoch()
     }
 
+    /// A public call. If it meets a bug, the store that this is of is poisoned.
+    #[inline]
+    pub(super) fn heed<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.view.poison.heed(call())
+    }
+
     fn lookup<'a>(&self, url: &'a str) -> Result<Lookup<'a>> {
         self.view.check()?;
         check_url(url)?;
@@ -46,7 +52,7 @@ impl Snapshot {
 
     /// All visits of a page, with what each meant; see [`Store::history`](super::Store::history).
     pub fn history(&self, url: &str) -> Result<History> {
-        Ok(fold(&self.visits(&self.lookup(url)?)?))
+        self.heed(|| Ok(fold(&self.visits(&self.lookup(url)?)?)))
     }
 
     /// All visits of a page, in order.
@@ -66,13 +72,15 @@ impl Snapshot {
     /// The visit whose content was in force at a time; see
     /// [`Store::as_of`](super::Store::as_of).
     pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
-        self.view.as_of(&self.lookup(url)?, self.sequence, time)
+        self.heed(|| self.view.as_of(&self.lookup(url)?, self.sequence, time))
     }
 
     /// A page as it stands; see [`Store::latest`](super::Store::latest).
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
-        let head = self.view.head(&self.lookup(url)?, self.sequence)?.head;
-        Ok(head.map(|head| page(url, &head)))
+        self.heed(|| {
+            let head = self.view.head(&self.lookup(url)?, self.sequence)?.head;
+            Ok(head.map(|head| page(url, &head)))
+        })
     }
 
     /// Pages near a fingerprint; see [`Store::near`](super::Store::near).
@@ -92,7 +100,10 @@ impl Snapshot {
 
     /// Reads the fingerprint tables into memory; see [`Store::warm_up`](super::Store::warm_up).
     pub fn warm_up(&self) -> Result<()> {
-        self.view.segments.iter().try_for_each(|live| live.segment.warm_up_tables())
+        self.heed(|| {
+            self.view.poison.check_read()?;
+            self.view.segments.iter().try_for_each(|live| live.segment.warm_up_tables())
+        })
     }
 
     /// Sizes of what is seen; those of the catalog's file are for others to say.
@@ -137,14 +148,14 @@ impl Snapshot {
 
     /// Pages in SURT order; see [`Store::scan`](super::Store::scan).
     pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
-        Scan::new(self, prefix, None).unwrap_or_else(|e| Scan::failed(self, e))
+        self.heed(|| Scan::new(self, prefix, None)).unwrap_or_else(|e| Scan::failed(self, e))
     }
 }
 
 impl Snapshot {
     /// Pages after one, in SURT order.
     pub(super) fn scan_after(&self, after: Option<&str>) -> Scan {
-        Scan::new(self, None, after).unwrap_or_else(|e| Scan::failed(self, e))
+        self.heed(|| Scan::new(self, None, after)).unwrap_or_else(|e| Scan::failed(self, e))
     }
 
     /// No pages.
@@ -408,7 +419,8 @@ impl Scan {
         let failed = match self.failed.take() {
             Some(e) => e,
             None => loop {
-                match self.step(&read) {
+                let stepped = self.step(&read);
+                match self.snapshot.heed(|| stepped) {
                     Ok(None) => return None,
                     Ok(Some(None)) => {}
                     Ok(Some(Some(found))) => return Some(Ok(found)),

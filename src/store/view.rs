@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::listed::{is_listed, open_listed};
 use super::memtable::{Inner, Memtable};
+use super::poison::Poison;
+use crate::bug::Bug;
 use crate::catalog::SegmentRow;
 use crate::disk::Disk;
 use crate::error::Result;
@@ -104,20 +106,27 @@ pub(crate) struct View {
     pub(crate) epochs: Arc<[EpochInfo]>,
     /// Where all of it is.
     pub(crate) disk: Arc<dyn Disk>,
+    /// Whether a bug was met, here or in another view of the store.
+    pub(crate) poison: Arc<Poison>,
 }
 
 impl View {
+    /// Whether this may be read.
+    ///
     /// # Errors
     ///
-    /// [`Error::Forked`] in a forked process that cannot know what the memtables hold.
+    /// [`Error::Forked`] in a forked process that cannot know what the memtables hold;
+    /// [`Error::Poisoned`] if a bug was met.
     pub(crate) fn check(&self) -> Result<()> {
+        self.poison.check_read()?;
         self.memtables.iter().try_for_each(|memtable| memtable.check())
     }
 
-    /// The epoch that was registered last, of those that have not ended.
+    /// The epoch that was registered last, of those that have not ended. Where nothing is known of any,
+    /// a number that every store refuses.
     pub(crate) fn newest_epoch(&self) -> Epoch {
         let live = self.epochs.iter().rev().find(|info| !info.retired);
-        live.map_or(Epoch(0), |newest| newest.epoch)
+        live.map_or(Epoch(u32::MAX), |newest| newest.epoch)
     }
 }
 
@@ -216,38 +225,34 @@ impl View {
         Ok(Known::default())
     }
 
-    /// The same for many pages: in order of their hashes, which is that of each segment's filter and
-    /// index.
-    ///
-    /// Hands over the place of each page of which any segment has a record that is not buried, and
-    /// where that stands.
+    /// What the segments know of many pages: looked up in order of their hashes, which is that of each
+    /// segment's filter and index. Hands over the place among `lookups` of each page of which any
+    /// segment has a record that is not buried, and where that stands.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "places are those of the lookups, and what is found is of what is wanted"
+    )]
     pub(crate) fn heads_in_segments(
         &self,
         lookups: &[Lookup<'_>],
-        mut found: impl FnMut(usize, Known, Standing),
+        mut found: impl FnMut(usize, Known, Standing) -> Result<(), Bug>,
     ) -> Result<()> {
         let mut order: Vec<(u64, usize)> =
             lookups.iter().enumerate().map(|(place, lookup)| (lookup.hash, place)).collect();
         order.sort_unstable();
         for (number, live) in self.segments.iter().enumerate().rev() {
-            let wanted = order
-                .iter()
-                .filter_map(|&(hash, place)| lookups.get(place).map(|lookup| (hash, lookup.url)));
+            let wanted = order.iter().map(|&(hash, place)| (hash, lookups[place].url));
             let mut answered = vec![false; order.len()];
             for (at, page) in live.segment.find_many(wanted)? {
                 let head = live.head(&page)?;
-                let place = order.get(at).map(|(_, place)| *place);
-                if let Some(place) = place {
-                    let standing = Standing { segment: number, page: page.ordinal };
-                    found(place, Known { earlier: true, head }, standing);
-                }
-                if let Some(answered) = answered.get_mut(at) {
-                    *answered = true;
-                }
+                let standing = Standing { segment: number, page: page.ordinal };
+                found(order[at].1, Known { earlier: true, head }, standing)?;
+                answered[at] = true;
             }
             let mut answered = answered.into_iter();
-            let buries = |place: usize| lookups.get(place).is_some_and(|l| live.buries(l));
-            order.retain(|&(_, place)| answered.next() == Some(false) && !buries(place));
+            order.retain(|&(_, place)| {
+                answered.next() == Some(false) && !live.buries(&lookups[place])
+            });
         }
         Ok(())
     }

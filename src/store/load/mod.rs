@@ -20,6 +20,9 @@ mod runs;
 mod unlisted;
 mod write;
 
+use std::any::Any;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,8 +36,10 @@ use self::write::{Writing, Written};
 use super::epochs::known;
 use super::memtable::Memtable;
 use super::observe::{check, of_epochs};
+use super::poison::OnPanic;
 use super::shared::Shared;
 use super::view::View;
+use crate::bug::{OrBug, ensure};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
@@ -74,9 +79,24 @@ impl Shared {
         options::check(memory_bytes, segment_pages)?;
         let _one = self.loading.lock();
         let mut watch = Watch::new(self, watch);
-        watch.ask()?;
-        let runs = self.gather(observations, memory_bytes, epochs, &mut watch)?;
-        let runs = runs.map(|runs| self.lengthen(runs, memory_bytes, &mut watch)).transpose()?;
+        let loaded = watch
+            .ask()
+            .and_then(|()| self.gather(observations, memory_bytes, epochs, &mut watch))
+            .and_then(|runs| self.write(runs, (memory_bytes, segment_pages), epochs, &mut watch));
+        // The callback's own panic goes on when the load has come to nothing, and harms no store.
+        watch.panic.map_or(loaded, |panic| resume_unwind(panic))
+    }
+
+    /// Makes segments of what was gathered, and makes them live.
+    fn write(
+        &self,
+        runs: Option<Runs>,
+        (memory_bytes, segment_pages): (usize, u64),
+        epochs: Option<&LoadEpochs>,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Loaded> {
+        let _on_panic = OnPanic::new(self);
+        let runs = runs.map(|runs| self.lengthen(runs, memory_bytes, watch)).transpose()?;
 
         watch.begin(Stage::Writing)?;
         // Epochs neither begin nor end until the load is live.
@@ -100,13 +120,13 @@ impl Shared {
             Some(runs) => {
                 let (merger, batches) = write::pair();
                 let written = thread::scope(|scope| {
-                    let writer = named("simkeep-write", scope, || writing.run(batches))?;
+                    let writer = self.beside("simkeep-write", scope, || writing.run(batches))?;
                     let told = |visits| watch.tell(visits);
                     let merged = merger.run(&runs, &now.view, &settled, told);
                     let written = joined(writer.join())?;
                     merged.map(|()| written)
                 })?;
-                written.ok_or(Error::Closed)?
+                written.or_bug("whoever merges passes the end on, or fails")?
             }
         };
         watch.ask()?;
@@ -115,7 +135,7 @@ impl Shared {
             // All of it was known already.
             return Ok(Loaded { observations: watch.observations, ..Loaded::default() });
         }
-        self.list(written, settled, &watch)
+        self.list(written, settled, watch)
     }
 
     /// Gathers, sorts and writes runs. None if nothing came.
@@ -129,7 +149,7 @@ impl Shared {
         let name = self.scratch_name(0);
         let (mut gatherer, writer) = gather::pair(memory_bytes);
         let written = thread::scope(|scope| {
-            let writer = named("simkeep-sort", scope, || writer.run(&self.disk, name))?;
+            let writer = self.beside("simkeep-sort", scope, || writer.run(&self.disk, name))?;
             let mut epochs = Arc::clone(&self.view().epochs);
             let gathered = (|| {
                 for observation in observations {
@@ -167,6 +187,21 @@ impl Shared {
         Ok((visits > 0).then_some(runs))
     }
 
+    /// Starts a thread of a load.
+    fn beside<'scope, T: Send + 'scope>(
+        &'scope self,
+        name: &str,
+        scope: &'scope thread::Scope<'scope, '_>,
+        run: impl FnOnce() -> T + Send + 'scope,
+    ) -> Result<thread::ScopedJoinHandle<'scope, T>> {
+        let thread = thread::Builder::new().name(name.to_owned());
+        let run = move || {
+            let _on_panic = OnPanic::new(self);
+            run()
+        };
+        thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
+    }
+
     /// Merges runs until there are few enough to be merged at once.
     fn lengthen(
         &self,
@@ -193,7 +228,7 @@ impl Shared {
     fn hold_writers(&self) -> Result<Held<'_>> {
         let held = {
             // Whoever has the lock has a place in the memtable, and is waited for.
-            let _writer = self.writer.lock();
+            let _writer = self.write_lock();
             self.sound()?;
             self.held.store(true, Ordering::Release);
             Held(self)
@@ -204,8 +239,9 @@ impl Shared {
 
     /// How often sealed memtables would have been merged to become a segment of so many visits.
     fn tier(&self, visits: u64) -> u64 {
-        let memtables = visits / self.options.memtable_observations.max(1) as u64;
-        memtables.checked_ilog(self.options.merge_fanout as u64).unwrap_or(0).into()
+        let memtables = visits / self.options.memtable_observations as u64;
+        // Less than one is of the lowest tier, as one is.
+        memtables.max(1).ilog(self.options.merge_fanout as u64).into()
     }
 
     /// The change: makes what was written live, and its epochs, in one transaction.
@@ -216,8 +252,14 @@ impl Shared {
             opened.iter().map(|live| super::listed::row(live.segment.frame())).collect();
         let Settled { all, begun, ended, tables, .. } = settled;
         let last = written.sequence;
-        let mut writer = self.writer.lock();
+        let mut writer = self.write_lock();
         self.sound()?;
+        let view = self.view();
+        ensure(
+            view.memtables.len() == 1 && writer.next_sequence <= last + 1,
+            "a load finds what was written before it sealed",
+        )?;
+        let journal = Self::active(&view)?.journal;
         let loaded = Loaded {
             observations: watch.observations,
             pages: written.pages,
@@ -235,13 +277,12 @@ impl Shared {
         self.change_view(|view| {
             // What was looked up in the view before says nothing of these segments: another memtable
             // tells whoever waits with it.
-            let journal = view.memtables.last().map(|memtable| memtable.journal);
-            let fresh = journal.map(|journal| Arc::new(Memtable::new(journal)));
+            let fresh = Arc::new(Memtable::new(journal));
             // No snapshot is between the two: what it shows, its sequence number says.
             self.publish(last);
             View {
                 segments: view.segments.iter().cloned().chain(opened).collect(),
-                memtables: fresh.into_iter().collect(),
+                memtables: vec![fresh],
                 epochs: all.into(),
                 ..view.clone()
             }
@@ -257,25 +298,17 @@ impl Shared {
     }
 }
 
-/// Starts a thread.
-fn named<'scope, T: Send + 'scope>(
-    name: &str,
-    scope: &'scope thread::Scope<'scope, '_>,
-    run: impl FnOnce() -> T + Send + 'scope,
-) -> Result<thread::ScopedJoinHandle<'scope, T>> {
-    let thread = thread::Builder::new().name(name.to_owned());
-    thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
-}
-
 /// What a thread came to.
 fn joined<T>(thread: thread::Result<Result<T>>) -> Result<T> {
-    thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    thread.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Tells how far a load has come, and hears whether it is to go on.
 struct Watch<'s, 'w> {
     shared: &'s Shared,
     callback: Option<options::Callback<'w>>,
+    /// What the callback panicked with, if it did.
+    panic: Option<Box<dyn Any + Send>>,
     stage: Stage,
     /// What came in, so far.
     observations: u64,
@@ -292,6 +325,7 @@ impl<'s, 'w> Watch<'s, 'w> {
         Watch {
             shared,
             callback,
+            panic: None,
             stage: Stage::Gathering,
             observations: 0,
             visits: 0,
@@ -326,9 +360,14 @@ impl<'s, 'w> Watch<'s, 'w> {
         let of = (self.stage != Stage::Gathering).then_some(self.visits);
         let loading =
             Loading { stage: self.stage, done: self.done, of, elapsed: self.started.elapsed() };
-        match self.callback.as_mut().map(|callback| callback(&loading)) {
-            Some(std::ops::ControlFlow::Break(())) => Err(Error::Cancelled),
-            _ => Ok(()),
+        let Some(callback) = &mut self.callback else { return Ok(()) };
+        match catch_unwind(AssertUnwindSafe(|| callback(&loading))) {
+            Ok(ControlFlow::Continue(())) => Ok(()),
+            Ok(ControlFlow::Break(())) => Err(Error::Cancelled),
+            Err(panic) => {
+                self.panic = Some(panic);
+                Err(Error::Cancelled)
+            }
         }
     }
 }

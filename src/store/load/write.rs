@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::epochs::Settled;
 use super::runs::{Joined, Runs, sort_tail};
 use super::unlisted::Unlisted;
+use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::{Disk, Name};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::page::{Content, Head, Seen, Visit, restated_digest};
 use crate::segment::{
     Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, put_carried, unpack_head,
@@ -64,10 +65,14 @@ impl Batch {
             || self.joined.visits.len() >= BATCH_VISITS
     }
 
-    fn url(&self, page: &Ready) -> Result<&str> {
-        let bytes = self.joined.urls.get(page.url.clone()).unwrap_or(&[]);
-        // They were text when they came.
-        std::str::from_utf8(bytes).map_err(|_| Error::Option("a URL is UTF-8".to_owned()))
+    fn url(&self, page: &Ready) -> Result<&str, Bug> {
+        text(self.joined.urls.get(page.url.clone()))
+    }
+
+    /// The visits of a page that the store does not have.
+    fn visits(&self, page: &Ready) -> Result<&[Visit], Bug> {
+        let visits = self.joined.visits.get(page.visits.clone());
+        visits.or_bug("a page's visits lie among those of its batch")
     }
 
     /// Finds out what the segments of a view know of these pages, and leaves out what they have.
@@ -80,15 +85,14 @@ impl Batch {
         let mut kept: Vec<(usize, Vec<Visit>)> = Vec::new();
         {
             let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
-            let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>>>()?;
+            let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>, Bug>>()?;
             view.heads_in_segments(&lookups, |place, found, _| {
-                if let Some(known) = known.get_mut(place) {
-                    *known = found;
-                }
+                *known.get_mut(place).or_bug("a place is that of a lookup")? = found;
+                Ok(())
             })?;
             let each = self.pages.iter().zip(&lookups).zip(&known).enumerate();
             for (at, ((page, lookup), known)) in each {
-                let visits = self.joined.visits.get(page.visits.clone()).unwrap_or(&[]);
+                let visits = self.visits(page)?;
                 let is_new = |visit: &Visit| match &known.head {
                     _ if visit.seen.is_restated() => false,
                     None => true,
@@ -106,11 +110,15 @@ impl Batch {
             }
         }
         for (at, visits) in kept {
-            let Some(page) = self.pages.get_mut(at) else { continue };
+            let page = self.pages.get_mut(at).or_bug("a place is that of a page")?;
+            ensure(
+                visits.len() <= page.visits.len(),
+                "what is left of visits is no more than came",
+            )?;
             page.visits.end = page.visits.start + visits.len();
-            if let Some(place) = self.joined.visits.get_mut(page.visits.clone()) {
-                place.copy_from_slice(&visits);
-            }
+            let place = self.joined.visits.get_mut(page.visits.clone());
+            let place = place.or_bug("a page's visits lie among those of its batch")?;
+            place.copy_from_slice(&visits);
         }
         for (page, known) in self.pages.iter_mut().zip(&known) {
             page.earlier = known.earlier;
@@ -123,6 +131,12 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+/// A URL of a batch: it was text when it came, and has had a checksum since.
+fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
+    let url = url.or_bug("a URL lies among those of its batch")?;
+    std::str::from_utf8(url).ok().or_bug("a URL is UTF-8")
 }
 
 /// A visit as it is; or what is restated of one that is among these, with its digest, unless that is
@@ -213,16 +227,12 @@ impl Merger {
                     if renumbered {
                         sort_tail(&mut batch.joined.visits, visits);
                     }
+                    let hash = url_hash(text(batch.joined.urls.get(url..))?, view.seed);
                     let url = url..batch.joined.urls.len();
                     let visits = visits..batch.joined.visits.len();
                     let (head, earlier, new) = (0..0, false, true);
-                    batch.pages.push(Ready { url, hash: 0, visits, head, earlier, new });
+                    batch.pages.push(Ready { url, hash, visits, head, earlier, new });
                 }
-            }
-            for at in 0..batch.pages.len() {
-                let url = batch.pages.get(at).map(|page| batch.url(page)).transpose()?;
-                let hash = url_hash(url.unwrap_or(""), view.seed);
-                batch.pages.iter_mut().skip(at).take(1).for_each(|page| page.hash = hash);
             }
             batch.compare(view)?;
             let taken = batch.joined.taken;
@@ -331,6 +341,7 @@ impl Writing<'_> {
 
     fn finish(&self, open: Open, written: &mut Written) -> Result<()> {
         let Open { id, sealer, pages, new_pages, operations, visits } = open;
+        ensure(new_pages <= pages && pages <= operations, "a page of a load has a visit")?;
         let sequences = (written.sequence + 1, written.sequence + operations);
         let deltas = (new_pages.cast_signed(), visits.cast_signed());
         let span = Span { sequences, deltas, tier: (self.tier)(visits) };
@@ -347,8 +358,9 @@ impl Writing<'_> {
 
 impl Open {
     fn push(&mut self, batch: &Batch, page: &Ready) -> Result<()> {
-        let visits = batch.joined.visits.get(page.visits.clone()).unwrap_or(&[]);
-        let before = batch.heads.get(page.head.clone()).unwrap_or(&[]);
+        let visits = batch.visits(page)?;
+        let before = batch.heads.get(page.head.clone());
+        let before = before.or_bug("a head lies among those of its batch")?;
         let record = Record { reset: false, earlier: page.earlier, before, visits };
         let in_force = in_force(before, visits);
         self.sealer.push(&SealPage { url: batch.url(page)?, hash: page.hash, record, in_force })?;

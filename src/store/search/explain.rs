@@ -12,10 +12,14 @@ use crate::store::snapshot::Snapshot;
 impl Snapshot {
     /// How a search runs; see [`Store::explain`](super::super::Store::explain).
     pub fn explain(&self, query: &Query) -> Result<Explanation> {
+        self.heed(|| self.explained(query))
+    }
+
+    fn explained(&self, query: &Query) -> Result<Explanation> {
         let mut wanted = self.wanted(query)?;
         if query.budget.is_some() || self.is_better_widened(&wanted) {
             // Of a search in circles, the last one is told of.
-            wanted.k = self.search(query)?.within;
+            wanted.k = self.search_one(query)?.within;
         }
         let (fingerprint, k) = (wanted.fingerprint, wanted.k);
         let mut components = Vec::new();
@@ -57,7 +61,7 @@ impl Snapshot {
             });
         }
         let start = Instant::now();
-        let matches = self.search(query)?;
+        let matches = self.search_one(query)?;
         let took = start.elapsed();
         Ok(Explanation { instruction_set: instruction_set(), components, matches, took })
     }

@@ -94,6 +94,10 @@ impl Expected<'_> {
 impl Snapshot {
     /// Many searches of one kind; see [`Store::search_many`](super::super::Store::search_many).
     pub fn search_many(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
+        self.heed(|| self.search_all(fingerprints, like))
+    }
+
+    fn search_all(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let each = fingerprints.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
         let chunks = fingerprints.chunks(each);
@@ -118,7 +122,7 @@ impl Snapshot {
     fn search_chunk(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
         let wanted = self.wanted(like)?;
         if like.budget.is_some() || self.is_better_widened(&wanted) {
-            let one = |&fingerprint: &u64| self.search(&Query { fingerprint, ..like.clone() });
+            let one = |&fingerprint: &u64| self.search_one(&Query { fingerprint, ..like.clone() });
             return fingerprints.iter().map(one).collect();
         }
         let mask = Epoch(wanted.epoch).mask();
@@ -178,7 +182,7 @@ impl Snapshot {
             let wanted = Wanted { fingerprint, ..wanted };
             *matches = match self.matches(&wanted, &mut of_one)? {
                 (matches, false) => matches,
-                (_, true) => self.search(&Query { fingerprint, ..like.clone() })?,
+                (_, true) => self.search_one(&Query { fingerprint, ..like.clone() })?,
             };
         }
         Ok(matches)

@@ -127,6 +127,15 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<ControlFlow<()>> {
+        self.heed(|| self.pairs(like, progress, sink))
+    }
+
+    fn pairs(
+        &self,
+        like: &Query,
+        progress: &Progress,
+        sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
+    ) -> Result<ControlFlow<()>> {
         let wanted = Wanted { bounds: None, ..self.wanted(like)? };
         let columns = Columns::new(self, wanted.epoch)?;
         // What comes to a memtable later is not in this snapshot.

@@ -38,6 +38,11 @@ fn few(limit: usize) -> usize {
 impl Snapshot {
     /// Pages near a fingerprint; see [`Store::search`](super::super::Store::search).
     pub fn search(&self, query: &Query) -> Result<Matches> {
+        self.heed(|| self.search_one(query))
+    }
+
+    #[inline]
+    pub(super) fn search_one(&self, query: &Query) -> Result<Matches> {
         let mut wanted = self.wanted(query)?;
         if query.budget.is_some() || self.is_better_widened(&wanted) {
             return self.widen(&wanted, query.budget);

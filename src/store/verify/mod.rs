@@ -99,7 +99,8 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
     let last = live.last().map_or(0, |live| live.segment.numbers().last_sequence);
     let (memtables, sequence) = memtables.unwrap_or((Vec::new(), last));
     let (segments, epochs) = (live.into(), epochs.into());
-    let view = Arc::new(View { seed: seed.unwrap_or(0), segments, memtables, epochs, disk });
+    let (seed, poison) = (seed.unwrap_or(0), Arc::default());
+    let view = Arc::new(View { seed, segments, memtables, epochs, disk, poison });
     check.whole(&Snapshot { view, sequence })?;
     check.finish()
 }

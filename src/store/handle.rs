@@ -1,0 +1,253 @@
+//! A handle of an open store: how it is had, how calls go through it, and how it ends.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::load::{LoadOptions, Loaded, Observed};
+use super::options::Options;
+use super::poison::OnPanic;
+use super::shared::Shared;
+use super::{Store, epochs, open};
+use crate::disk::{Disk, RealDisk};
+use crate::error::{Error, Result};
+use crate::page::EpochInfo;
+use crate::sync::atomic::Ordering;
+use crate::sync::{Mutex, thread};
+
+/// The one owner of the background threads.
+#[derive(Debug)]
+pub(super) struct Handle {
+    pub(super) shared: Arc<Shared>,
+    threads: Mutex<Vec<thread::JoinHandle<()>>>,
+    closing: Mutex<()>,
+}
+
+impl Store {
+    /// Opens the store in a directory, for writing.
+    ///
+    /// Takes the time of reading the journal, at most a second, whatever the size of the store; no
+    /// table is read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Locked`] if another process writes to it
+    /// (after 5 s, so that one that is told to end may do so) or this one does (at once),
+    /// [`Error::Corrupt`], also where a file is of another store or the catalog is older than
+    /// `SNAPSHOT`, [`Error::Version`], [`Error::Io`].
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Store> {
+        Self::open_on(Arc::new(RealDisk::new(path.as_ref())), options)
+    }
+
+    /// Makes a store in a new or empty directory, or in the place of one that was never
+    /// [finished](Error::Unfinished), and opens it. It is there whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`], [`Error::NotAStore`] if the directory holds something else,
+    /// [`Error::Io`].
+    pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
+        let disk = RealDisk::new(path.as_ref()).with_file_mode(options.file_mode);
+        Self::create_on(Arc::new(disk), options)
+    }
+
+    /// Opens the store, or makes it where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Store::open) and [`create`](Store::create).
+    pub fn open_or_create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
+        match Self::open(&path, options.clone()) {
+            Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => {}
+            opened => return opened,
+        }
+        match Self::create(&path, options.clone()) {
+            // Somebody else was quicker.
+            Err(Error::Exists { .. }) => Self::open(path, options),
+            made => made,
+        }
+    }
+
+    /// Makes a store of what is [loaded](Store::load), and opens it. It is there when all of that is, or
+    /// not at all: where this fails nothing is left but perhaps an empty directory, and what a crash
+    /// leaves is [unfinished](Error::Unfinished) and no store. Before the first observation has come
+    /// nothing is made.
+    ///
+    /// ```
+    /// use simkeep::{LoadOptions, Observation, Options, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let seen = [Ok(Observation::gone("https://example.com/", 1_700_000_000_000))];
+    /// let (store, loaded) =
+    ///     Store::create_from(&path, Options::default(), seen, LoadOptions::default())?;
+    /// assert_eq!((loaded.pages, store.stats()?.pages), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Store::create) and [`load`](Store::load).
+    pub fn create_from<O: Observed>(
+        path: impl AsRef<Path>,
+        options: Options,
+        observations: impl IntoIterator<Item = Result<O>>,
+        load: LoadOptions<'_>,
+    ) -> Result<(Store, Loaded)> {
+        let disk = RealDisk::new(path.as_ref()).with_file_mode(options.file_mode);
+        Self::create_from_on(Arc::new(disk), options, observations, load)
+    }
+
+    /// [`create_from`](Store::create_from) on any disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create_from`](Store::create_from).
+    pub fn create_from_on<O: Observed>(
+        disk: Arc<dyn Disk>,
+        options: Options,
+        observations: impl IntoIterator<Item = Result<O>>,
+        load: LoadOptions<'_>,
+    ) -> Result<(Store, Loaded)> {
+        open::require_empty(&disk)?;
+        let mut observations = observations.into_iter().peekable();
+        if let Some(Err(e)) = observations.next_if(Result::is_err) {
+            return Err(Error::Load { nth: 1, cause: Arc::new(e) });
+        }
+        let first = epochs::first(&options.epoch)?;
+        let store = Self::begin(&disk, options, vec![first])?;
+        let loaded = store.load(observations, load).inspect_err(|_| store.abandon())?;
+        Ok((store, loaded))
+    }
+
+    /// Makes a store that is none before something is loaded into it.
+    pub(super) fn begin(
+        disk: &Arc<dyn Disk>,
+        options: Options,
+        epochs: Vec<EpochInfo>,
+    ) -> Result<Store> {
+        open::begin(disk, options, epochs).and_then(Self::start)
+    }
+
+    /// Takes away a store that was begun, and nothing was loaded into. If the commit failed it may be
+    /// finished all the same: that shows when it is opened.
+    pub(super) fn abandon(&self) {
+        // In a forked process it is the other one's.
+        let Ok(shared) = self.shared() else { return };
+        if shared.is_in_place() {
+            open::unmake(&shared.disk);
+        }
+    }
+
+    /// [`open`](Store::open) on any disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Store::open).
+    pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Store> {
+        open::open(disk, options).and_then(Self::start)
+    }
+
+    /// [`create`](Store::create) on any disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Store::create).
+    pub fn create_on(disk: Arc<dyn Disk>, options: Options) -> Result<Store> {
+        open::create(&disk, &options)?;
+        Self::open_on(disk, options)
+    }
+
+    fn start(shared: Shared) -> Result<Store> {
+        let shared = Arc::new(shared);
+        let store = Store {
+            handle: Arc::new(Handle {
+                shared,
+                threads: Mutex::default(),
+                closing: Mutex::default(),
+            }),
+        };
+        if store.handle.shared.options.background {
+            for (name, run) in [
+                ("simkeep-seal", Shared::run_sealer as fn(&Shared)),
+                ("simkeep-merge", Shared::run_merger),
+            ] {
+                let shared = Arc::clone(&store.handle.shared);
+                let thread = thread::Builder::new().name(name.to_owned());
+                let thread = thread.spawn(move || {
+                    let on_panic = OnPanic::new(&shared);
+                    run(&shared);
+                    drop(on_panic);
+                    // Else whoever waits for what it did would wait for ever.
+                    shared.wake();
+                });
+                let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
+                store.handle.threads.lock().push(thread);
+            }
+        }
+        Ok(store)
+    }
+
+    /// What all handles share, in the process that opened the store.
+    fn shared(&self) -> Result<&Shared> {
+        self.handle.shared.check_process()?;
+        Ok(&self.handle.shared)
+    }
+
+    /// A public call. If it meets a bug, the store is poisoned.
+    pub(super) fn call<T>(&self, call: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
+        let shared = self.shared()?;
+        shared.heed(call(shared))
+    }
+
+    /// A public call that changes the store, and runs no code of the caller's: if it panics, the store
+    /// is poisoned as well.
+    #[track_caller]
+    pub(super) fn change<T>(&self, change: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
+        let shared = self.shared()?;
+        let _on_panic = OnPanic::new(shared);
+        shared.heed(change(shared))
+    }
+}
+
+impl Handle {
+    pub(super) fn close(&self) -> Result<()> {
+        let shared = &self.shared;
+        shared.check_process()?;
+        let _one = self.closing.lock();
+        if shared.closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let last = shared.writer.lock().next_sequence - 1;
+        let flushed = shared.commit(last, None);
+        shared.closed.store(true, Ordering::Release);
+        shared.cancel.store(true, Ordering::Release);
+        shared.wake();
+        for thread in self.threads.lock().drain(..) {
+            // One that panicked has poisoned the store.
+            let _ = thread.join();
+        }
+        // Whoever still commits, loads, seals or merges is waited for: until then the lock is ours.
+        shared.outlast_commits();
+        let _loading = shared.loading.lock();
+        let _sealing = shared.sealing.lock();
+        let _merging = shared.merging.lock();
+        shared.let_go_at_close();
+        let closed = shared.catalog.close();
+        shared.catalog.unlock();
+        flushed.and(closed)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.shared.check_process().is_err() {
+            // Nor are there threads to wait for, or to let go of.
+            std::mem::forget(std::mem::take(self.threads.get_mut()));
+            return self.shared.abandon();
+        }
+        // Nobody is left to hear of a failure; `close` is for those who want to.
+        let _ = self.close();
+    }
+}

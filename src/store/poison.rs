@@ -1,0 +1,76 @@
+//! Why a store accepts nothing more.
+//!
+//! After a write that failed, what reached the disk is unknown: nothing more is written, and reads go
+//! on. After a broken invariant or a panic within a write nothing is known for sure: neither goes on.
+//!
+//! All that a store shares and all its views have one [`Poison`]. Each public call passes what it comes
+//! to through it ([`Poison::heed`]); what changes the store holds an [`OnPanic`] as well.
+
+use std::panic::Location;
+use std::sync::{Arc, OnceLock};
+use std::thread::panicking;
+
+use super::shared::Shared;
+use crate::bug::Bug;
+use crate::error::{Error, Result};
+
+/// The first thing that went wrong, if anything did.
+#[derive(Debug, Default)]
+pub(crate) struct Poison {
+    cause: OnceLock<Arc<Error>>,
+}
+
+impl Poison {
+    /// Notes why nothing more is accepted. The first cause stays.
+    pub(super) fn set(&self, cause: Error) {
+        let _ = self.cause.set(Arc::new(cause));
+    }
+
+    /// Whether nothing went wrong, so that the store may be written.
+    pub(super) fn check_write(&self) -> Result<()> {
+        self.cause.get().map_or(Ok(()), |cause| Err(Error::Poisoned(Arc::clone(cause))))
+    }
+
+    /// Whether what is in memory is as it should be, so that the store may be read.
+    #[inline]
+    pub(crate) fn check_read(&self) -> Result<()> {
+        match self.cause.get() {
+            Some(cause) if matches!(**cause, Error::Bug(_)) => self.check_write(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes the bug that a call met, if that is what it failed of.
+    #[inline]
+    pub(crate) fn heed<T>(&self, done: Result<T>) -> Result<T> {
+        if let Err(error @ Error::Bug(_)) = &done {
+            self.set(error.clone());
+        }
+        done
+    }
+}
+
+/// Poisons a store when the thread that holds this panics.
+#[derive(Debug)]
+pub(super) struct OnPanic<'s> {
+    shared: &'s Shared,
+    /// Whether it did so before, and is writing while it unwinds.
+    before: bool,
+    at: &'static Location<'static>,
+}
+
+impl<'s> OnPanic<'s> {
+    /// Says as the cause that the caller's place does not panic.
+    #[track_caller]
+    pub(super) fn new(shared: &'s Shared) -> Self {
+        OnPanic { shared, before: panicking(), at: Location::caller() }
+    }
+}
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if panicking() && !self.before {
+            self.shared.poison(Error::Bug(Bug::of_panic(self.at)));
+        }
+    }
+}
