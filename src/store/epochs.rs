@@ -116,7 +116,7 @@ impl Shared {
         check_name(name)?;
         let epoch = next_epoch(view.epochs.len(), reserved)?;
         prepare(epoch)?;
-        let begun = self.snapshot().count().1;
+        let begun = self.snapshot().count()?.1;
         let info = EpochInfo { epoch, name: name.to_owned(), begun, retired: false };
         self.put_epoch(info.clone())?;
         Ok(info)

@@ -6,7 +6,7 @@ use super::Scope;
 use super::answer::Forgotten;
 use super::journal::{self, Place};
 use super::options::Durability;
-use super::shared::Shared;
+use super::shared::{Shared, Writer};
 use super::snapshot::Snapshot;
 use super::view::Lookup;
 use crate::disk::Dir;
@@ -20,9 +20,31 @@ impl Shared {
             check_url(url)?;
         }
         let mut writer = self.room()?;
+        let forgotten = self.heed(self.apply_forget(&mut writer, scope))?;
+        let sequence = writer.next_sequence - 1;
+        drop(writer);
+        if forgotten.pages == 0 {
+            return Ok(forgotten);
+        }
+        match self.options.durability {
+            Durability::Each => self.commit(sequence, None)?,
+            Durability::Grouped(delay) => self.commit(sequence, Some(delay))?,
+            Durability::OnFlush => self.publish(sequence),
+        }
+        Ok(forgotten)
+    }
+
+    /// Hides it under the write lock. No operation if there is nothing to forget.
+    fn apply_forget(&self, writer: &mut Writer, scope: &Scope<'_>) -> Result<Forgotten> {
         let view = self.view();
         let active = Self::active(&view)?;
         let sequence = writer.next_sequence;
+        // What older components say of themselves is not known to be true.
+        let check = |pages, visits| {
+            let what = "more pages or visits than can be counted";
+            let fits = active.read().can_lose(pages, visits);
+            if fits { Ok(()) } else { Err(Error::corrupt("segments", 0, what)) }
+        };
         // Everything that was applied, acknowledged or not.
         let now = Snapshot { view: Arc::clone(&view), sequence: u64::MAX };
         let forgotten = match scope {
@@ -31,6 +53,7 @@ impl Shared {
                 let known = view.head(&lookup, u64::MAX)?;
                 let Some(head) = &known.head else { return Ok(Forgotten::default()) };
                 let visits = head.visits;
+                check(1, visits)?;
                 let number = active.read().find(lookup.hash, url, u64::MAX);
                 let place = match number {
                     Some(number) => Place::Known(number),
@@ -42,9 +65,9 @@ impl Shared {
                 let mut inner = active.write();
                 let number = match number {
                     Some(number) => number,
-                    None => inner.add_page(sequence, url, lookup.hash, true, &[]),
+                    None => inner.add_page(sequence, url, lookup.hash, true, &[])?,
                 };
-                inner.reset(sequence, number, visits);
+                inner.reset(sequence, number, visits)?;
                 Forgotten { pages: 1, visits }
             }
             Scope::Prefix(prefix) => {
@@ -57,20 +80,15 @@ impl Shared {
                     return Ok(forgotten);
                 }
                 let Forgotten { pages, visits } = forgotten;
+                check(pages, visits)?;
                 writer.pending.push(active.journal, sequence, |out| {
                     journal::put_forget_prefix(out, prefix, pages, visits);
                 });
-                active.write().bury(sequence, prefix.clone(), pages, visits);
+                active.write().bury(sequence, prefix.clone(), pages, visits)?;
                 forgotten
             }
         };
         writer.next_sequence += 1;
-        drop(writer);
-        match self.options.durability {
-            Durability::Each => self.commit(sequence, None)?,
-            Durability::Grouped(delay) => self.commit(sequence, Some(delay))?,
-            Durability::OnFlush => self.publish(sequence),
-        }
         Ok(forgotten)
     }
 

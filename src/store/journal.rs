@@ -4,6 +4,7 @@
 //! know the page, and its head. So a replay reads no segment.
 
 use super::memtable::{Effect, Inner};
+use crate::bug::Bug;
 use crate::catalog::Blob;
 use crate::disk::Name;
 use crate::error::{Error, Result};
@@ -69,58 +70,107 @@ pub(super) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, pages: u64, 
     put_varint(out, visits);
 }
 
-/// Applies a blob to a memtable.
+/// An operation as it is read.
+enum Operation<'a> {
+    Visit(Place<'a>, Visit),
+    ForgetUrl(Place<'a>, u64),
+    ForgetPrefix(Prefix, u64, u64),
+}
+
+impl<'a> Operation<'a> {
+    fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let tag = cursor.u8().filter(|tag| tag & !(KIND | NEW_PAGE | EARLIER | HEAD) == 0)?;
+        if tag & KIND == FORGET_PREFIX {
+            let len = cursor.count()?;
+            let prefix = Prefix::from_bytes(cursor.take(len)?)?;
+            return Some(Operation::ForgetPrefix(prefix, cursor.varint()?, cursor.varint()?));
+        }
+        let place = if tag & NEW_PAGE == 0 {
+            Place::Known(u32::try_from(cursor.varint()?).ok()?)
+        } else {
+            let len = cursor.count()?;
+            let url = std::str::from_utf8(cursor.take(len)?).ok()?;
+            let packed = cursor.rest();
+            if tag & HEAD != 0 {
+                take_head(cursor)?;
+            }
+            let head = packed.get(..packed.len() - cursor.rest().len())?;
+            Place::New { url, earlier: tag & EARLIER != 0, head }
+        };
+        match tag & KIND {
+            VISIT => {
+                let mut visits = Visits::new(*cursor, 1);
+                let visit = visits.next().flatten()?;
+                *cursor = visits.rest();
+                Some(Operation::Visit(place, visit))
+            }
+            FORGET_URL => Some(Operation::ForgetUrl(place, cursor.varint()?)),
+            _ => None,
+        }
+    }
+
+    /// Applies it, if it is one that can be: `None` if not.
+    fn apply(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<()>, Bug> {
+        let (pages, visits) = match &self {
+            Operation::Visit(..) => (0, 0),
+            Operation::ForgetUrl(_, visits) => (1, *visits),
+            Operation::ForgetPrefix(_, pages, visits) => (*pages, *visits),
+        };
+        if !inner.can_lose(pages, visits) {
+            return Ok(None);
+        }
+        match self {
+            Operation::Visit(place, visit) => {
+                let Some(number) = place.in_memtable(sequence, seed, inner)? else {
+                    return Ok(None);
+                };
+                let effect = Effect::of(&mut inner.page(number).head(), &visit, &[]);
+                inner.visit(sequence, number, visit, &effect)?;
+            }
+            Operation::ForgetUrl(place, visits) => {
+                let Some(number) = place.in_memtable(sequence, seed, inner)? else {
+                    return Ok(None);
+                };
+                inner.reset(sequence, number, visits)?;
+            }
+            Operation::ForgetPrefix(prefix, pages, visits) => {
+                inner.bury(sequence, prefix, pages, visits)?;
+            }
+        }
+        Ok(Some(()))
+    }
+}
+
+impl Place<'_> {
+    /// The number of the page, which is brought here if it comes in now; `None` if it cannot.
+    fn in_memtable(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<u32>, Bug> {
+        match self {
+            Place::Known(number) => Ok(inner.has(number).then_some(number)),
+            Place::New { url, earlier, head } => {
+                let hash = url_hash(url, seed);
+                if inner.find(hash, url, u64::MAX).is_some() {
+                    return Ok(None);
+                }
+                inner.add_page(sequence, url, hash, earlier, head).map(Some)
+            }
+        }
+    }
+}
+
+/// Applies a blob to a memtable, whose last operation is the one before its first.
 pub(super) fn replay(blob: &Blob, seed: u64, inner: &mut Inner) -> Result<()> {
     let mut cursor = Cursor::new(&blob.bytes);
-    let mut sequence = blob.first_sequence;
-    for _ in 0..blob.count {
-        replay_one(&mut cursor, sequence, seed, inner).ok_or_else(|| damaged(sequence))?;
-        sequence += 1;
+    for nth in 0..u64::from(blob.count) {
+        let sequence = blob.first_sequence.checked_add(nth).ok_or_else(|| damaged(u64::MAX))?;
+        let applied = match Operation::take(&mut cursor) {
+            Some(operation) => operation.apply(sequence, seed, inner)?,
+            None => None,
+        };
+        applied.ok_or_else(|| damaged(sequence))?;
     }
-    if cursor.is_empty() { Ok(()) } else { Err(damaged(sequence)) }
+    if cursor.is_empty() { Ok(()) } else { Err(damaged(blob.last_sequence())) }
 }
 
 fn damaged(sequence: u64) -> Error {
     Error::corrupt(Name::Catalog, 0, format!("operation {sequence} of the journal is none"))
-}
-
-fn replay_one(cursor: &mut Cursor<'_>, sequence: u64, seed: u64, inner: &mut Inner) -> Option<()> {
-    let tag = cursor.u8().filter(|tag| tag & !(KIND | NEW_PAGE | EARLIER | HEAD) == 0)?;
-    if tag & KIND == FORGET_PREFIX {
-        let len = cursor.count()?;
-        let prefix = Prefix::from_bytes(cursor.take(len)?)?;
-        let (pages, visits) = (cursor.varint()?, cursor.varint()?);
-        inner.bury(sequence, prefix, pages, visits);
-        return Some(());
-    }
-    let number = if tag & NEW_PAGE == 0 {
-        let number = u32::try_from(cursor.varint()?).ok()?;
-        inner.page(number)?;
-        number
-    } else {
-        let len = cursor.count()?;
-        let url = std::str::from_utf8(cursor.take(len)?).ok()?;
-        let packed = cursor.rest();
-        if tag & HEAD != 0 {
-            take_head(cursor)?;
-        }
-        let head = packed.get(..packed.len() - cursor.rest().len())?;
-        let hash = url_hash(url, seed);
-        if inner.find(hash, url, u64::MAX).is_some() {
-            return None;
-        }
-        inner.add_page(sequence, url, hash, tag & EARLIER != 0, head)
-    };
-    match tag & KIND {
-        VISIT => {
-            let mut visits = Visits::new(*cursor, 1);
-            let visit = visits.next().flatten()?;
-            *cursor = visits.rest();
-            let effect = Effect::of(&mut inner.page(number)?.head(), &visit, &[]);
-            inner.visit(sequence, number, visit, &effect);
-        }
-        FORGET_URL => inner.reset(sequence, number, cursor.varint()?),
-        _ => return None,
-    }
-    Some(())
 }

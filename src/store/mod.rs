@@ -299,7 +299,7 @@ impl Store {
             Ok(Stats {
                 catalog_bytes: open::catalog_bytes(&shared.disk)?,
                 merge_error: shared.merge_error.lock().as_ref().map(Error::to_string),
-                ..snapshot.sizes(shared.options.epoch_visits)
+                ..snapshot.sizes(shared.options.epoch_visits)?
             })
         })
     }

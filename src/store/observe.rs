@@ -336,9 +336,9 @@ impl Shared {
             let mut inner = active.write();
             let page = match number {
                 Some(page) => page,
-                None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed),
+                None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed)?,
             };
-            inner.visit(sequence, page, visit, &effect);
+            inner.visit(sequence, page, visit, &effect)?;
             number = Some(page);
             full = self.is_full(&inner);
         }

@@ -136,7 +136,7 @@ impl Reader {
     pub fn stats(&self) -> Result<Stats> {
         Ok(Stats {
             catalog_bytes: open::catalog_bytes(&self.disk)?,
-            ..self.now.sizes(super::Options::default().epoch_visits)
+            ..self.now.sizes(super::Options::default().epoch_visits)?
         })
     }
 }

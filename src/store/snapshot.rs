@@ -8,6 +8,7 @@ use super::epochs::{has_table, known};
 use super::memtable::{Memtable, PageOf};
 use super::query::{Matches, Query};
 use super::view::{Lookup, Part, View, unreadable};
+use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::page::{Content, Epoch, EpochInfo, Head, Prefix, Seen, Visit, check_url, judge, surt};
 use crate::segment::{PageCursor, RecordRef};
@@ -107,7 +108,7 @@ impl Snapshot {
     }
 
     /// Sizes of what is seen; those of the catalog's file are for others to say.
-    pub(super) fn sizes(&self, epoch_visits: u64) -> Stats {
+    pub(super) fn sizes(&self, epoch_visits: u64) -> Result<Stats> {
         let mut stats =
             Stats { epochs: self.epochs().to_vec(), sequence: self.sequence, ..Stats::default() };
         for live in self.view.segments.iter() {
@@ -129,21 +130,30 @@ impl Snapshot {
             let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();
         }
-        (stats.pages, stats.visits) = self.count();
+        (stats.pages, stats.visits) = self.count()?;
         let newest = known(self.epochs(), self.newest_epoch());
+        // There may be fewer than when it began: some were forgotten.
         stats.epoch_visits = newest.map_or(0, |info| stats.visits.saturating_sub(info.begun));
         stats.epoch_due = newest.is_some_and(has_table) && stats.epoch_visits >= epoch_visits;
-        stats
+        Ok(stats)
     }
 
     /// Pages and visits.
-    pub(super) fn count(&self) -> (u64, u64) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
+    pub(super) fn count(&self) -> Result<(u64, u64)> {
         let segments = self.view.segments.iter().map(|live| live.segment.numbers());
         let segments = segments.map(|numbers| (numbers.page_delta, numbers.visit_delta));
         let memtables = self.view.memtables.iter().map(|m| m.read().deltas_at(self.sequence));
-        let sum = |(pages, visits), (p, v)| (pages + p, visits + v);
-        let (pages, visits) = segments.chain(memtables).fold((0i64, 0i64), sum);
-        (u64::try_from(pages).unwrap_or(0), u64::try_from(visits).unwrap_or(0))
+        let sum = |(pages, visits): (i64, i64), (p, v)| {
+            Some((pages.checked_add(p)?, visits.checked_add(v)?))
+        };
+        let sums = segments.chain(memtables).try_fold((0, 0), sum);
+        let counts = sums.and_then(|(p, v)| Some((u64::try_from(p).ok()?, u64::try_from(v).ok()?)));
+        let what = "the sums of their pages or visits cannot be";
+        counts.ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 
     /// Pages in SURT order; see [`Store::scan`](super::Store::scan).
@@ -165,6 +175,7 @@ impl Snapshot {
 }
 
 /// Visits in order, each with what it meant.
+#[expect(clippy::indexing_slicing, reason = "behind each visit there is a rest, if an empty one")]
 fn fold(visits: &[Visit]) -> History {
     let mut head: Option<Head> = None;
     let mut history = Vec::with_capacity(visits.len());
@@ -172,7 +183,7 @@ fn fold(visits: &[Visit]) -> History {
     for (at, &visit) in visits.iter().enumerate() {
         also.clear();
         if matches!(visit.seen, Seen::Content(_)) {
-            also.extend(restated(&visit, visits.get(at + 1..).unwrap_or(&[])));
+            also.extend(restated(&visit, &visits[at + 1..]));
         }
         let verdict = judge(head.as_ref(), &visit, &also);
         Head::absorb_into(&mut head, visit);
@@ -239,7 +250,7 @@ impl MemoryScan {
     /// Key and URL of the next page.
     fn next(&self) -> Option<(Vec<u8>, String)> {
         let inner = self.memtable.read();
-        let url = inner.page(*self.pages.last()?)?.url();
+        let url = inner.page(*self.pages.last()?).url();
         Some((surt::key_of(url), url.to_owned()))
     }
 }
@@ -281,7 +292,7 @@ impl Scan {
             };
             hidden = prefix.is_some_and(|p| inner.buried.hides_all(p, snapshot.sequence));
             if after.is_some() {
-                let url = |number: &u32| inner.page(*number).map_or("", |page| page.url());
+                let url = |number: &u32| inner.page(*number).url();
                 let passed = pages.partition_point(|n| !comes(&surt::key_of(url(n)), url(n)));
                 pages.drain(..passed);
             }
@@ -358,6 +369,7 @@ impl Scan {
         }
         let mut failed = None;
         self.segments.retain_mut(|scan| {
+            // One that cannot be read says so when it comes first.
             let here = scan.cursor.url().is_ok_and(|at| at == url);
             if !here {
                 return true;
@@ -389,7 +401,8 @@ impl Scan {
 
     fn unreadable(&self, at: &Standing<'_>) -> Error {
         let live = at.newest.and_then(|scan| self.snapshot.view.segments.get(scan.number));
-        live.map_or(Error::Closed, |live| unreadable(&live.segment))
+        let live = live.or_bug("a record is in a segment of the snapshot");
+        live.map_or_else(Error::from, |live| unreadable(&live.segment))
     }
 
     fn head(&self, at: &Standing<'_>) -> Result<Option<Head>> {

@@ -142,7 +142,7 @@ impl<'a> Lookup<'a> {
         Self::of(url, url_hash(url, seed))
     }
 
-    /// The same where the hash is known.
+    /// A lookup where the hash is known.
     pub(crate) fn of(url: &'a str, hash: u64) -> Self {
         Lookup { url, hash, key: std::cell::OnceCell::new() }
     }
@@ -181,14 +181,15 @@ pub(crate) fn head_in(
     memtables.iter().rev().find_map(|memtable| known_in(&memtable.read(), lookup, sequence).1)
 }
 
-/// The same of one memtable, and the page's number there.
+/// The number of a page in a memtable, and what that knows of it as of `sequence`; `None` where it
+/// leaves the page to older components.
 pub(crate) fn known_in(
     inner: &Inner,
     lookup: &Lookup<'_>,
     sequence: u64,
 ) -> (Option<u32>, Option<Known>) {
     let number = inner.find(lookup.hash, lookup.url, sequence);
-    if let Some(page) = number.and_then(|number| inner.page(number)) {
+    if let Some(page) = number.map(|number| inner.page(number)) {
         return (number, Some(Known { earlier: true, head: page.head_at(sequence) }));
     }
     (None, buries(inner, lookup, sequence).then(Known::default))
@@ -215,7 +216,7 @@ impl View {
         }
     }
 
-    /// The same, asking only the segments.
+    /// The page's head as the segments know it; what memtables say is not asked.
     pub(crate) fn head_in_segments(&self, lookup: &Lookup<'_>) -> Result<Known> {
         for live in self.segments.iter().rev() {
             if let Some(known) = live.known(lookup)? {
@@ -267,8 +268,7 @@ impl View {
     ) -> Result<()> {
         for memtable in self.memtables.iter().rev() {
             let inner = memtable.read();
-            if let Some(page) =
-                inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n))
+            if let Some(page) = inner.find(lookup.hash, lookup.url, sequence).map(|n| inner.page(n))
             {
                 let mut visits: Vec<Visit> = page.visits_at(sequence).collect();
                 visits.sort_unstable();
@@ -355,7 +355,7 @@ impl View {
         Ok(self.superseded_in_memory(lookup, sequence, 0))
     }
 
-    /// The same, asking only memtables from number `from` on.
+    /// Whether one of the memtables from number `from` on knows the page or forgot it.
     pub(crate) fn superseded_in_memory(
         &self,
         lookup: &Lookup<'_>,
@@ -390,7 +390,7 @@ impl View {
         Ok(self.forgotten_in_memory(lookup, sequence, 0))
     }
 
-    /// The same, asking only memtables from number `from` on.
+    /// Whether one of the memtables from number `from` on forgot the page.
     pub(crate) fn forgotten_in_memory(
         &self,
         lookup: &Lookup<'_>,
@@ -399,7 +399,7 @@ impl View {
     ) -> bool {
         self.memtables.iter().skip(from).any(|memtable| {
             let inner = memtable.read();
-            let page = inner.find(lookup.hash, lookup.url, sequence).and_then(|n| inner.page(n));
+            let page = inner.find(lookup.hash, lookup.url, sequence).map(|n| inner.page(n));
             page.is_some_and(|p| p.reset_by(sequence)) || buries(&inner, lookup, sequence)
         })
     }

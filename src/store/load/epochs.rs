@@ -225,7 +225,7 @@ impl Settled {
         }
         let reserved = named.number.mask().leading_zeros();
         let epoch = next_epoch(self.all.len(), reserved)?;
-        let visits = now.count().1;
+        let visits = now.count()?.1;
         let like = named.like.as_ref();
         let begun = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
         let retired = !named.must_live && like.is_some_and(|like| like.retired);

@@ -25,6 +25,9 @@ struct OfEpoch {
 /// The word is the place of a list.
 const LIST: u32 = 1 << 31;
 
+/// Pages of a memtable: their numbers are no places of lists.
+pub(super) const PAGES_MAX: u32 = LIST;
+
 impl Fingerprints {
     fn of(&self, epoch: u32) -> Option<&OfEpoch> {
         self.epochs.iter().find(|e| e.epoch == epoch)
@@ -89,23 +92,33 @@ impl Fingerprints {
     }
 
     /// How many distinct fingerprints of an epoch there are.
+    #[expect(clippy::cast_possible_truncation, reason = "each has a number of 32 bits")]
     pub(super) fn count(&self, epoch: u32) -> u32 {
-        self.of(epoch).map_or(0, |e| u32::try_from(e.chains.len()).unwrap_or(u32::MAX))
+        self.of(epoch).map_or(0, |e| e.chains.len() as u32)
     }
 
-    /// The pages that have or had a fingerprint, in SURT order.
+    /// The pages that have or had a fingerprint that was found here, in SURT order.
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::expect_used,
+        reason = "ordinals are those of the epoch's fingerprints, which never go, and of its lists"
+    )]
     pub(super) fn postings(&self, epoch: u32, ordinal: u32) -> &[u32] {
-        let place = self.of(epoch).and_then(|e| e.pages.get(ordinal as usize).map(|w| (e, w)));
-        match place {
-            None => &[],
-            Some((_, word)) if word & LIST == 0 => std::slice::from_ref(word),
-            Some((of_epoch, word)) => {
-                of_epoch.lists.get((word & !LIST) as usize).map_or(&[], Vec::as_slice)
-            }
+        let of_epoch = self.of(epoch).expect("what was found is of an epoch");
+        let word = &of_epoch.pages[ordinal as usize];
+        if word & LIST == 0 {
+            std::slice::from_ref(word)
+        } else {
+            &of_epoch.lists[(word & !LIST) as usize]
         }
     }
 
     /// Adds a page to those of a fingerprint. `order` tells a page's place in SURT order.
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation,
+        reason = "each fingerprint has a word, each word a page or a list; there are fewer lists than pages"
+    )]
     pub(super) fn add<K: Ord>(&mut self, content: Content, page: u32, order: impl Fn(u32) -> K) {
         let epoch = content.epoch.0;
         let at = self.epochs.iter().position(|e| e.epoch == epoch).unwrap_or_else(|| {
@@ -113,22 +126,22 @@ impl Fingerprints {
             self.epochs.push(OfEpoch { epoch, chains, pages, lists });
             self.epochs.len() - 1
         });
-        let Some(of_epoch) = self.epochs.get_mut(at) else { return };
+        let of_epoch = &mut self.epochs[at];
         let Some(equal) = of_epoch.chains.number_of(content.compared()) else {
             of_epoch.chains.push(content.compared());
             of_epoch.pages.push(page);
             return;
         };
-        let Some(word) = of_epoch.pages.get_mut(equal as usize) else { return };
+        let word = &mut of_epoch.pages[equal as usize];
         if *word & LIST == 0 {
             if *word == page {
                 return;
             }
             of_epoch.lists.push(vec![*word]);
             self.list_bytes += size_of::<Vec<u32>>() + 4 * size_of::<u32>();
-            *word = LIST | u32::try_from(of_epoch.lists.len() - 1).unwrap_or(0);
+            *word = LIST | (of_epoch.lists.len() - 1) as u32;
         }
-        let Some(list) = of_epoch.lists.get_mut((*word & !LIST) as usize) else { return };
+        let list = &mut of_epoch.lists[(*word & !LIST) as usize];
         let own = order(page);
         let at = list.partition_point(|&n| n != page && order(n) < own);
         if list.get(at) != Some(&page) {

@@ -17,12 +17,13 @@ use std::time::Instant;
 
 use buried::Buried;
 pub(crate) use effect::Effect;
-use fingerprints::Fingerprints;
+use fingerprints::{Fingerprints, PAGES_MAX};
 pub(crate) use page::PageOf;
 use page::{Arrival, CHECKPOINT_ARRIVALS, Checkpoint, MemPage};
 use places::Places;
 use under::ByKey;
 
+use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::cpu::prefetch_value;
 use crate::error::{Error, Result};
@@ -161,35 +162,47 @@ impl Inner {
         self.fingerprints.prefetch(epoch, fingerprint);
     }
 
-    /// The same for the place of a page with this hash.
+    /// Tells the processor that the place of a page with this hash will be read.
     pub(crate) fn prefetch_place(&self, hash: u64) {
         self.places.prefetch(hash);
     }
 
-    /// The same for the page, whose place has come.
+    /// Tells the processor that a page will be read whose place has come.
     pub(crate) fn prefetch_page(&self, hash: u64) {
-        if let Some(page) = self.places.candidates(hash).next().and_then(|n| self.page(n)) {
-            prefetch_value(page.page);
+        if let Some(number) = self.places.candidates(hash).next() {
+            prefetch_value(self.page(number).page);
         }
     }
 
-    /// The same for what the page has, once the page itself has come.
+    /// Tells the processor that what a page has will be read, once the page itself has come.
     pub(crate) fn prefetch_contents(&self, hash: u64) {
-        if let Some(page) = self.places.candidates(hash).next().and_then(|n| self.page(n)) {
-            page.prefetch();
+        if let Some(number) = self.places.candidates(hash).next() {
+            self.page(number).prefetch();
         }
     }
 
     /// The page with this URL, if it was brought here at or before `sequence`.
     pub(crate) fn find(&self, hash: u64, url: &str, sequence: u64) -> Option<u32> {
-        let same =
-            |&number: &u32| self.page(number).is_some_and(|p| p.hash() == hash && p.url() == url);
+        let same = |&number: &u32| {
+            let page = self.page(number);
+            page.hash() == hash && page.url() == url
+        };
         let number = self.places.candidates(hash).find(same)?;
-        self.page(number).filter(|p| p.is_here(sequence)).map(|_| number)
+        self.page(number).is_here(sequence).then_some(number)
     }
 
-    pub(crate) fn page(&self, number: u32) -> Option<PageOf<'_>> {
-        self.pages.get(number as usize).map(|page| PageOf { inner: self, number, page })
+    /// Whether a page has this number: asked of those that a journal names.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        (number as usize) < self.pages.len()
+    }
+
+    /// The page of a number.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "numbers are given out here, and no page is taken away; a journal's are checked"
+    )]
+    pub(crate) fn page(&self, number: u32) -> PageOf<'_> {
+        PageOf { inner: self, number, page: &self.pages[number as usize] }
     }
 
     /// All pages, in order of arrival.
@@ -211,6 +224,11 @@ impl Inner {
     }
 
     /// Brings a page here; `head` is what older components know of it, packed.
+    ///
+    /// # Errors
+    ///
+    /// If there are more pages than numbers, or one is longer than a page can be.
+    #[expect(clippy::indexing_slicing, reason = "places have the numbers of pages that are here")]
     pub(crate) fn add_page(
         &mut self,
         sequence: u64,
@@ -218,15 +236,18 @@ impl Inner {
         hash: u64,
         earlier: bool,
         head: &[u8],
-    ) -> u32 {
-        let number = u32::try_from(self.pages.len()).unwrap_or(u32::MAX);
+    ) -> Result<u32, Bug> {
+        let number = u32::try_from(self.pages.len()).ok().filter(|number| *number < PAGES_MAX);
+        let number = number.or_bug("a memtable has fewer than 2^31 pages")?;
+        let url_len = u32::try_from(url.len()).ok().or_bug("a URL has less than 4 GiB")?;
+        let head_len = u32::try_from(head.len()).ok().or_bug("a head has less than 4 GiB")?;
         self.pages.push(MemPage {
             url: self.urls.len(),
-            url_len: u32::try_from(url.len()).unwrap_or(0),
+            url_len,
             hash,
             first_sequence: sequence,
             head: self.heads.len(),
-            head_len: u32::try_from(head.len()).unwrap_or(0),
+            head_len,
             arrivals: None,
             checkpoint: None,
             arrivals_since: 0,
@@ -238,40 +259,54 @@ impl Inner {
         self.urls.push_str(url);
         self.heads.extend_from_slice(head);
         let pages = &self.pages;
-        self.places.insert(hash, number, |n| pages.get(n as usize).map_or(0, |p| p.hash));
-        number
+        self.places.insert(hash, number, |number| pages[number as usize].hash);
+        Ok(number)
     }
 
     /// Enters a page under a fingerprint.
+    #[expect(clippy::indexing_slicing, reason = "only pages that are here are entered")]
     fn index(&mut self, content: Content, number: u32) {
         let Inner { pages, urls, fingerprints, .. } = self;
         fingerprints.add(content, number, |number| {
-            let url = pages.get(number as usize).map_or("", |page| page.url_in(urls));
+            let url = pages[number as usize].url_in(urls);
             (surt::key_of(url), url)
         });
     }
 
-    fn operation(&mut self, sequence: u64) {
-        let first = self.sequences.map_or(sequence, |(first, _)| first);
+    fn operation(&mut self, sequence: u64) -> Result<(), Bug> {
+        let (first, last) = self.sequences.unwrap_or((sequence, sequence - 1));
+        ensure(last.checked_add(1) == Some(sequence), "operations come one after another")?;
         self.sequences = Some((first, sequence));
         self.operations += 1;
         self.since.get_or_insert_with(Instant::now);
+        Ok(())
     }
 
     /// Adds a visit that the page does not have yet, and that has this effect on it.
-    pub(crate) fn visit(&mut self, sequence: u64, number: u32, visit: Visit, effect: &Effect) {
-        self.operation(sequence);
-        let Some(page) = self.pages.get_mut(number as usize) else { return };
+    ///
+    /// # Errors
+    ///
+    /// If no page has this number, or the operation comes before another.
+    pub(crate) fn visit(
+        &mut self,
+        sequence: u64,
+        number: u32,
+        visit: Visit,
+        effect: &Effect,
+    ) -> Result<(), Bug> {
+        self.operation(sequence)?;
+        let page =
+            self.pages.get_mut(number as usize).or_bug("a visit is of a page that is here")?;
         // What is in force before the page's first visit here is only in older tables, and they
         // speak for the page until now.
         let indexed = page.arrivals.and(effect.before);
-        let place = u32::try_from(self.arrivals.len()).unwrap_or(u32::MAX);
+        let place = u32::try_from(self.arrivals.len()).ok();
+        let place = place.or_bug("a memtable has fewer than 2^32 visits")?;
         page.arrivals = match page.arrivals {
             None => Some((place, place)),
             Some((first, last)) => {
-                if let Some(last) = self.arrivals.get_mut(last as usize) {
-                    last.next = Some(place);
-                }
+                let last = self.arrivals.get_mut(last as usize);
+                last.or_bug("a page's last visit is among all")?.next = Some(place);
                 Some((first, place))
             }
         };
@@ -284,7 +319,7 @@ impl Inner {
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         self.arrivals.push(Arrival { sequence, visit, first: effect.first, next: None });
         if is_due {
-            self.keep_head(number, sequence, place);
+            self.keep_head(number, sequence, place)?;
         }
         self.page_delta += i64::from(effect.first);
         self.visit_delta += i64::from(!visit.seen.is_restated());
@@ -296,43 +331,55 @@ impl Inner {
         if let Some(content) = after.filter(|_| after != indexed && after != seen) {
             self.index(content, number);
         }
+        Ok(())
     }
 
-    fn forget(&mut self, number: u32, sequence: u64) {
-        if let Some(page) = self.pages.get_mut(number as usize) {
-            page.reset = true;
-            page.current = false;
-            self.bytes += 4 * size_of::<(u32, u64)>();
-            self.resets.insert((number, sequence));
-        }
+    fn forget(&mut self, number: u32, sequence: u64) -> Result<&mut MemPage, Bug> {
+        self.bytes += 4 * size_of::<(u32, u64)>();
+        self.resets.insert((number, sequence));
+        let page = self.pages.get_mut(number as usize).or_bug("what is forgotten is here")?;
+        page.reset = true;
+        page.current = false;
+        Ok(page)
     }
 
     /// Forgets a page that is here: `visits` of it were known.
-    pub(crate) fn reset(&mut self, sequence: u64, number: u32, visits: u64) {
-        self.operation(sequence);
-        self.forget(number, sequence);
-        self.take_away(sequence, 1, visits);
+    pub(crate) fn reset(&mut self, sequence: u64, number: u32, visits: u64) -> Result<(), Bug> {
+        self.operation(sequence)?;
+        self.forget(number, sequence)?;
+        self.take_away(sequence, 1, visits)
     }
 
     /// Forgets everything under a prefix: so many pages and visits were known.
-    pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, pages: u64, visits: u64) {
-        self.operation(sequence);
-        for number in self.by_key.take_out(&self.pages, &self.urls, &prefix) {
-            self.forget(number, sequence);
-            if let Some(page) = self.pages.get_mut(number as usize) {
-                page.taken_out = true;
-            }
+    pub(crate) fn bury(
+        &mut self,
+        sequence: u64,
+        prefix: Prefix,
+        pages: u64,
+        visits: u64,
+    ) -> Result<(), Bug> {
+        self.operation(sequence)?;
+        for number in self.by_key.take_out(&self.pages, &self.urls, &prefix)? {
+            self.forget(number, sequence)?.taken_out = true;
         }
         self.bytes += BURIED_BYTES + 8 * prefix.to_bytes().len();
         self.buried.add(sequence, prefix);
-        self.take_away(sequence, pages, visits);
+        self.take_away(sequence, pages, visits)
     }
 
-    fn take_away(&mut self, sequence: u64, pages: u64, visits: u64) {
+    /// Whether so many pages and visits can be taken away, as a journal says.
+    pub(crate) fn can_lose(&self, pages: u64, visits: u64) -> bool {
+        self.page_delta.checked_sub_unsigned(pages).is_some()
+            && self.visit_delta.checked_sub_unsigned(visits).is_some()
+    }
+
+    fn take_away(&mut self, sequence: u64, pages: u64, visits: u64) -> Result<(), Bug> {
+        ensure(self.can_lose(pages, visits), "no more is forgotten than can be known")?;
         self.page_delta -= pages.cast_signed();
         self.visit_delta -= visits.cast_signed();
         self.forgotten.push((sequence, pages, visits));
         self.bytes += size_of::<(u64, u64, u64)>();
+        Ok(())
     }
 
     /// What the operations up to `sequence` add to the store's pages and visits. Costs the

@@ -14,8 +14,9 @@ struct KeyedPage {
 }
 
 impl Keyed for KeyedPage {
+    #[expect(clippy::indexing_slicing, reason = "the key was put there")]
     fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
-        keys.get(self.start..self.end).unwrap_or(&[])
+        &keys[self.start..self.end]
     }
 
     fn digit(&self) -> u64 {
@@ -30,6 +31,7 @@ impl Keyed for KeyedPage {
 impl Inner {
     /// The numbers of the pages under a prefix, or of all, in SURT order: looks at all of them. Takes
     /// the memory of their keys meanwhile.
+    #[expect(clippy::indexing_slicing, reason = "the key of a page is the last of all keys")]
     pub(crate) fn order(&self, prefix: Option<&Prefix>) -> Vec<u32> {
         let (mut keys, mut order) = (Vec::new(), Vec::new());
         if prefix.is_none() {
@@ -39,33 +41,33 @@ impl Inner {
         for page in self.pages() {
             let start = keys.len();
             surt::key(page.url(), &mut keys);
-            if prefix.is_none_or(|prefix| prefix.contains(keys.get(start..).unwrap_or(&[]))) {
+            if prefix.is_none_or(|prefix| prefix.contains(&keys[start..])) {
                 let (end, number) = (keys.len(), page.number);
                 order.push(KeyedPage { digit: 0, start, end, number });
             } else {
                 keys.truncate(start);
             }
         }
-        let url = |keyed: &KeyedPage| self.page(keyed.number).map(|page| page.url());
-        sort_by_digits(&keys, &mut order, &|a, b| url(a).cmp(&url(b)));
+        let url = |keyed: &KeyedPage| self.page(keyed.number).url();
+        sort_by_digits(&keys, &mut order, &|a, b| url(a).cmp(url(b)));
         order.into_iter().map(|keyed| keyed.number).collect()
     }
 
     /// All pages in SURT order, to be read one after another.
+    #[expect(clippy::indexing_slicing, reason = "no further than the order goes")]
     pub(crate) fn in_order(&self) -> impl Iterator<Item = PageOf<'_>> {
         /// How many pages ahead the processor is told what will be read: of a page, and of what
         /// belongs to it.
         const AHEAD: (usize, usize) = (8, 4);
         let order = self.order(None);
-        (0..order.len()).filter_map(move |at| {
-            let page = |at: usize| order.get(at).and_then(|number| self.page(*number));
-            if let Some(ahead) = page(at + AHEAD.0) {
-                prefetch_value(ahead.page);
+        (0..order.len()).map(move |at| {
+            if let Some(ahead) = order.get(at + AHEAD.0) {
+                prefetch_value(self.page(*ahead).page);
             }
-            if let Some(ahead) = page(at + AHEAD.1) {
-                ahead.prefetch();
+            if let Some(ahead) = order.get(at + AHEAD.1) {
+                self.page(*ahead).prefetch();
             }
-            page(at)
+            self.page(order[at])
         })
     }
 }
@@ -82,7 +84,7 @@ mod tests {
         urls.dedup();
         let mut inner = Inner::default();
         for (sequence, url) in (1..).zip(&urls) {
-            inner.add_page(sequence, url, sequence, false, &[]);
+            inner.add_page(sequence, url, sequence, false, &[]).unwrap();
         }
         let key = |url: &str| {
             let mut key = Vec::new();
@@ -90,7 +92,7 @@ mod tests {
             key
         };
         let order = inner.order(None);
-        let found: Vec<&str> = order.iter().map(|n| inner.page(*n).unwrap().url()).collect();
+        let found: Vec<&str> = order.iter().map(|n| inner.page(*n).url()).collect();
         urls.sort_by_cached_key(|url| (key(url), url.clone()));
         assert_eq!(found, urls);
     }

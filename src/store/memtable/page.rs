@@ -1,6 +1,7 @@
 //! A page of a memtable: what came of it, and its head at any operation.
 
 use super::Inner;
+use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::page::{Content, Head, Visit};
 use crate::segment::{Record, put_carried, unpack_head};
@@ -62,7 +63,7 @@ pub(super) const CHECKPOINT_ARRIVALS: u32 = 32;
 impl MemPage {
     /// Its URL, among all.
     pub(super) fn url_in<'u>(&self, urls: &'u str) -> &'u str {
-        urls.get(self.url..self.url + self.url_len as usize).unwrap_or("")
+        &urls[self.url..self.url + self.url_len as usize]
     }
 }
 
@@ -95,6 +96,10 @@ impl<'a> PageOf<'a> {
 
     /// The page as of `sequence`; none if it is forgotten. Costs unpacking a head, and a few visits
     /// here: those since the last checkpoint.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a checkpoint names an arrival that came before it"
+    )]
     pub(crate) fn head_at(&self, sequence: u64) -> Option<Head> {
         let reset = self.last_reset(sequence);
         let checkpoint = self
@@ -103,7 +108,7 @@ impl<'a> PageOf<'a> {
             .filter(|c| reset.is_none_or(|reset| reset < c.sequence));
         let (mut head, first) = match checkpoint {
             Some(c) => {
-                let next = self.inner.arrivals.get(c.arrival as usize).and_then(|a| a.next);
+                let next = self.inner.arrivals[c.arrival as usize].next;
                 (unpack_head(self.inner.packed(c.head, c.head_len)), next)
             }
             None => {
@@ -120,9 +125,10 @@ impl<'a> PageOf<'a> {
     }
 
     /// Its checkpoints, latest first.
+    #[expect(clippy::indexing_slicing, reason = "a checkpoint names one that came before it")]
     fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
         let checkpoints = &self.inner.checkpoints;
-        let of = move |at: Option<u32>| at.and_then(|at| checkpoints.get(at as usize));
+        let of = move |at: Option<u32>| at.map(|at| &checkpoints[at as usize]);
         std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
     }
 
@@ -131,12 +137,13 @@ impl<'a> PageOf<'a> {
         self.head_at(u64::MAX)
     }
 
+    #[expect(clippy::indexing_slicing, reason = "what a page has was put there")]
     pub(super) fn prefetch(&self) {
         let MemPage { url, url_len, head, head_len, arrivals, .. } = *self.page;
-        if let Some(arrival) = arrivals.and_then(|(at, _)| self.inner.arrivals.get(at as usize)) {
-            prefetch_value(arrival);
+        if let Some((first, _)) = arrivals {
+            prefetch_value(&self.inner.arrivals[first as usize]);
         }
-        prefetch(self.inner.urls.as_bytes().get(url..url + url_len as usize).unwrap_or(&[]));
+        prefetch(&self.inner.urls.as_bytes()[url..url + url_len as usize]);
         prefetch(self.inner.packed(head, head_len));
     }
 
@@ -161,6 +168,10 @@ impl<'a> PageOf<'a> {
     }
 
     /// Of the arrivals from `first` on, those after one operation and up to another.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "each names the next of the same page, once it came"
+    )]
     fn visits_from(
         &self,
         first: Option<u32>,
@@ -168,7 +179,7 @@ impl<'a> PageOf<'a> {
         sequence: u64,
     ) -> impl Iterator<Item = Visit> + use<'a> {
         let arrivals = &self.inner.arrivals;
-        let of = |at: Option<u32>| at.and_then(|at| arrivals.get(at as usize));
+        let of = |at: Option<u32>| at.map(|at| &arrivals[at as usize]);
         std::iter::successors(of(first), move |arrival| of(arrival.next))
             .take_while(move |a| a.sequence <= sequence)
             .filter(move |a| a.sequence > after)
@@ -189,10 +200,10 @@ impl<'a> PageOf<'a> {
     }
 
     /// What is in force. Costs as much as the head, unless the last arrival brought it.
+    #[expect(clippy::indexing_slicing, reason = "a page's arrivals are among all")]
     pub(crate) fn in_force(&self) -> Option<Content> {
-        let last = self.page.arrivals.filter(|_| self.page.current);
-        match last.and_then(|(_, last)| self.inner.arrivals.get(last as usize)) {
-            Some(arrival) => arrival.visit.seen.content().copied(),
+        match self.page.arrivals.filter(|_| self.page.current) {
+            Some((_, last)) => self.inner.arrivals[last as usize].visit.seen.content().copied(),
             None => self.head().and_then(|head| head.in_force().map(|version| version.content)),
         }
     }
@@ -200,25 +211,33 @@ impl<'a> PageOf<'a> {
 
 impl Inner {
     /// A head that was packed here.
+    #[expect(clippy::indexing_slicing, reason = "heads are only added")]
     fn packed(&self, start: usize, len: u32) -> &[u8] {
-        self.heads.get(start..start + len as usize).unwrap_or(&[])
+        &self.heads[start..start + len as usize]
     }
 
     /// Keeps the head of a page as it is now.
-    pub(super) fn keep_head(&mut self, number: u32, sequence: u64, arrival: u32) {
-        let Some(page) = self.page(number) else { return };
+    pub(super) fn keep_head(
+        &mut self,
+        number: u32,
+        sequence: u64,
+        arrival: u32,
+    ) -> Result<(), Bug> {
+        let page = self.page(number);
         let (now, before) = (page.head(), page.page.checkpoint);
         let head = self.heads.len();
         if let Some(now) = now {
             put_carried(&mut self.heads, &now, &[]);
         }
-        let head_len = u32::try_from(self.heads.len() - head).unwrap_or(0);
+        let head_len = u32::try_from(self.heads.len() - head).ok();
+        let head_len = head_len.or_bug("a head has less than 4 GiB")?;
         let place = u32::try_from(self.checkpoints.len()).ok();
+        let place = place.or_bug("there are fewer checkpoints than visits")?;
         self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, before });
-        if let Some(page) = self.pages.get_mut(number as usize) {
-            page.checkpoint = place;
-            page.arrivals_since = 0;
-        }
+        let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
+        page.checkpoint = Some(place);
+        page.arrivals_since = 0;
+        Ok(())
     }
 }
 
@@ -251,20 +270,20 @@ mod tests {
                 put_carried(&mut packed, head, &[]);
             }
             let (mut inner, url) = (Inner::default(), "http://a.example/");
-            let number = inner.add_page(1, url, 7, older.is_some(), &packed);
+            let number = inner.add_page(1, url, 7, older.is_some(), &packed).unwrap();
             let mut heads = vec![(0, older.clone())];
             for (sequence, (time, fingerprint, chance)) in (1..).zip(came) {
                 let mut head = heads.last().unwrap().1.clone();
                 if chance == 0 && head.is_some() {
-                    inner.reset(sequence, number, 1);
+                    inner.reset(sequence, number, 1).unwrap();
                     head = None;
                 } else {
                     let visit = visit(time, fingerprint);
                     let effect = Effect::of(&mut head.clone(), &visit, &[]);
-                    inner.visit(sequence, number, visit, &effect);
+                    inner.visit(sequence, number, visit, &effect).unwrap();
                     Head::absorb_into(&mut head, visit);
                 }
-                let page = inner.page(number).unwrap();
+                let page = inner.page(number);
                 let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
                 prop_assert_eq!(page.in_force(), in_force);
                 let (mut visits, mut record) = (Vec::new(), Vec::new());
@@ -272,7 +291,7 @@ mod tests {
                 prop_assert_eq!(RecordRef::parse(&record).unwrap().head(), Some(head.clone()));
                 heads.push((sequence, head));
             }
-            let page = inner.page(number).unwrap();
+            let page = inner.page(number);
             for (sequence, head) in heads {
                 prop_assert_eq!(page.head_at(sequence), head);
             }

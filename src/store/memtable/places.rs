@@ -32,8 +32,10 @@ impl Places {
     }
 
     /// Where the search for a hash begins: its low half decides.
+    #[expect(clippy::cast_possible_truncation, reason = "the low half")]
     fn start(&self, hash: u64) -> usize {
-        usize::try_from(hash & 0xffff_ffff).unwrap_or(0) & self.slots.len().wrapping_sub(1)
+        // Of no slots: it is not used.
+        (hash as u32) as usize & self.slots.len().wrapping_sub(1)
     }
 
     /// Tells the processor which memory line a lookup will read.
@@ -66,12 +68,12 @@ impl Places {
         self.used += 1;
     }
 
+    #[expect(clippy::expect_used, reason = "a quarter of the slots is free at least")]
     fn put(&mut self, hash: u64, number: u32) {
-        let start = self.start(hash).min(self.slots.len());
+        let start = self.start(hash);
         let (before, after) = self.slots.split_at_mut(start);
-        if let Some(free) = after.iter_mut().chain(before).find(|slot| **slot == EMPTY) {
-            *free = hash & !0xffff_ffff | u64::from(number);
-        }
+        let free = after.iter_mut().chain(before).find(|slot| **slot == EMPTY);
+        *free.expect("a slot is free") = hash & !0xffff_ffff | u64::from(number);
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Inner, MemPage};
+use crate::bug::{Bug, OrBug};
 use crate::page::{Prefix, surt};
 use crate::process::Process;
 use crate::sync::Mutex;
@@ -40,7 +41,12 @@ impl ByKey {
 
     /// Takes out the pages under a prefix. Costs a few binary searches for each of them, and for each
     /// that came since the last time.
-    pub(super) fn take_out(&mut self, pages: &[MemPage], urls: &str, prefix: &Prefix) -> Vec<u32> {
+    pub(super) fn take_out(
+        &mut self,
+        pages: &[MemPage],
+        urls: &str,
+        prefix: &Prefix,
+    ) -> Result<Vec<u32>, Bug> {
         let order = self.order.get_mut();
         let grown = order.catch_up(pages, urls);
         let range = range_of(prefix);
@@ -48,22 +54,23 @@ impl ByKey {
         out.iter().for_each(|page| _ = order.pages.remove(page));
         let gone: usize = out.iter().map(bytes_of).sum();
         let bytes = self.bytes.get_mut();
-        *bytes = (*bytes + grown).saturating_sub(gone);
-        out.into_iter().map(|(_, number)| number).collect()
+        *bytes = (*bytes + grown).checked_sub(gone).or_bug("no more goes than was counted")?;
+        Ok(out.into_iter().map(|(_, number)| number).collect())
     }
 }
 
 impl Order {
     /// Takes in what came since. Returns how many bytes that takes.
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation,
+        reason = "pages are numbered one after another, in 31 bits, and none goes"
+    )]
     fn catch_up(&mut self, pages: &[MemPage], urls: &str) -> usize {
-        let new = pages.get(self.upto as usize..).unwrap_or(&[]);
-        let new: Vec<u32> = (self.upto..).zip(new).map(|(number, _)| number).collect();
-        let again = std::mem::take(&mut self.again);
-        self.upto = u32::try_from(pages.len()).unwrap_or(u32::MAX);
-        let keyed = new.into_iter().chain(again).filter_map(|number| {
-            let page = pages.get(number as usize)?;
-            Some((surt::key_of(page.url_in(urls)), number))
-        });
+        let new = self.upto..pages.len() as u32;
+        self.upto = new.end;
+        let keyed = new.chain(std::mem::take(&mut self.again));
+        let keyed = keyed.map(|n| (surt::key_of(pages[n as usize].url_in(urls)), n));
         let mut keyed: Vec<_> = keyed.collect();
         let bytes = keyed.iter().map(bytes_of).sum();
         if keyed.len() > self.pages.len() / 8 {
@@ -106,8 +113,8 @@ impl Inner {
         self.by_key.bytes.fetch_add(grown, Ordering::Relaxed);
         let mut found: Vec<_> = order.pages.range(range_of(prefix)).collect();
         // Those whose keys are the same are told apart by their URLs.
-        let url = |number: u32| self.page(number).map(|page| page.url());
-        found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| url(a.1).cmp(&url(b.1))));
+        let url = |number: u32| self.page(number).url();
+        found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| url(a.1).cmp(url(b.1))));
         found.into_iter().map(|(_, number)| *number).collect()
     }
 }

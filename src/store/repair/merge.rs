@@ -204,7 +204,7 @@ impl Stream<'_> {
             Reader::Memory { memtable, order } => {
                 let inner = memtable.read();
                 self.current = order.by_ref().find_map(|number| {
-                    let page = inner.page(number)?;
+                    let page = inner.page(number);
                     let mut visits = Vec::new();
                     let record = page.record(&mut visits);
                     let (reset, earlier) = (record.reset, record.earlier);

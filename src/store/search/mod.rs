@@ -15,6 +15,7 @@ use arrayvec::ArrayVec;
 use super::memtable::Memtable;
 use super::query::{Near, Versions};
 use super::view::{LiveSegment, Standing, View};
+use crate::bug::{Bug, OrBug};
 use crate::error::Result;
 use crate::page::{Digest, Prefix};
 use crate::search::{Bounds, Candidate, Extent};
@@ -187,12 +188,25 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
 }
 
 impl View {
+    /// The segment that a hit is in, and the tables that it was found by.
+    fn searched(
+        &self,
+        number: usize,
+        epoch: u32,
+    ) -> Result<(&Arc<LiveSegment>, &EpochTables), Bug> {
+        let live = self.segments.get(number).or_bug("a hit is in a component")?;
+        Ok((live, live.tables(epoch).or_bug("a hit was found by tables of its epoch")?))
+    }
+
     /// Asks for what a step needs, for some hits. What the step before needs should have come.
     pub(crate) fn expect(&self, step: Step, hits: &[Hit], wanted: &Wanted<'_>) -> Result<()> {
         let in_force_only = wanted.versions == Versions::InForce;
         for Hit { candidate, component } in hits {
-            let Some(live) = self.segments.get(*component) else { continue };
-            let Some(tables) = live.tables(wanted.epoch) else { continue };
+            // Of what is in memory there is nothing to wait for.
+            if *component >= self.segments.len() {
+                continue;
+            }
+            let (live, tables) = self.searched(*component, wanted.epoch)?;
             let page = || -> Result<Option<u32>> {
                 let posting = tables.single(candidate.ordinal)?;
                 Ok(posting.filter(|p| p.in_force || !in_force_only).map(|p| p.page))
@@ -216,8 +230,7 @@ impl View {
         own: Option<Standing>,
     ) -> Result<bool> {
         let Hit { candidate, component } = *hit;
-        let Some(live) = self.segments.get(component) else { return Ok(false) };
-        let Some(tables) = live.tables(wanted.epoch) else { return Ok(false) };
+        let (live, tables) = self.searched(component, wanted.epoch)?;
         let Some(posting) = tables.single(candidate.ordinal)? else { return Ok(true) };
         if !posting.in_force && wanted.versions == Versions::InForce {
             return Ok(false);

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::order::{self, Order};
 use super::{Findings, Found, Hit, Step, Wanted};
+use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::Content;
 use crate::search::Candidate;
@@ -92,7 +93,7 @@ impl View {
         findings.near.reserve_exact(hits.len().min(wanted.limit));
         if hits.len() > 1 {
             hits.sort_unstable_by_key(|hit| (hit.candidate.distance, hit.candidate.fingerprint));
-            let first = hits.get(..AHEAD).unwrap_or(hits);
+            let (first, _) = hits.split_at(AHEAD.min(hits.len()));
             Step::ALL.into_iter().try_for_each(|step| self.expect(step, first, wanted))?;
         }
         let effort = Effort::of(wanted.limit);
@@ -185,20 +186,19 @@ impl Search<'_, '_> {
         let (start, end) = prefix.range();
         let ordinal = |key| {
             let place = live.segment.lower_bound(key)?;
-            Ok::<_, crate::Error>(u32::try_from(place).unwrap_or(u32::MAX))
+            let ordinal = u32::try_from(place).ok();
+            Ok::<_, crate::Error>(ordinal.or_bug("a segment has fewer than 2^32 pages")?)
         };
         let range = ordinal(start)?..ordinal(end)?;
-        if let Some(slot) = self.under.get_mut(number) {
-            *slot = Some(range.clone());
-        }
+        *self.under.get_mut(number).or_bug("there is a place for each segment")? =
+            Some(range.clone());
         Ok(range)
     }
 
     /// Looks at the pages that have a fingerprint of a segment. Returns whether those are all.
     fn segment(&mut self, number: usize, candidate: &Candidate) -> Result<bool> {
         let view = self.view;
-        let Some(live) = view.segments.get(number) else { return Ok(true) };
-        let Some(tables) = live.tables(self.wanted.epoch) else { return Ok(true) };
+        let (live, tables) = view.searched(number, self.wanted.epoch)?;
         let under = self.under(number, live)?;
         let ordinal = candidate.ordinal;
         let in_force_only = self.wanted.versions == Versions::InForce;
@@ -346,7 +346,7 @@ impl Search<'_, '_> {
         /// Pages copied from a list at a time; it may grow meanwhile, by pages that are not wanted.
         const AT_ONCE: usize = 64;
         let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
-        let Some(memtable) = view.memtables.get(number) else { return Ok(true) };
+        let memtable = view.memtables.get(number).or_bug("a hit is in a component")?;
         // The last page that was taken, and a place at or before which it stands.
         let (mut last, mut at, before) = (None, 0, self.findings.near.len());
         loop {
@@ -355,8 +355,7 @@ impl Search<'_, '_> {
             if let Some(last) = last {
                 // What has come since stands between others, and moved them on.
                 let place = all.iter().skip(at).position(|page| *page == last);
-                let Some(moved) = place else { return Ok(true) };
-                at += moved + 1;
+                at += 1 + place.or_bug("a page stays where its fingerprint is listed")?;
             }
             let pages: Vec<u32> = all.iter().skip(at).take(AT_ONCE).copied().collect();
             drop(inner);
@@ -372,10 +371,8 @@ impl Search<'_, '_> {
                 }
                 // Held no longer than this page takes: a page may have to be looked up again.
                 let inner = memtable.read();
-                let Some(page) = inner.page(page).filter(|p| p.is_here(sequence)) else {
-                    continue;
-                };
-                if wanted.except == Some(page.url()) {
+                let page = inner.page(page);
+                if !page.is_here(sequence) || wanted.except == Some(page.url()) {
                     continue;
                 }
                 let url = page.url().to_owned();
