@@ -77,6 +77,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     /// other, nor are those before it.
     ///
     /// `room` has room for as many at least; what is more of it is for splitting buckets.
+    #[expect(clippy::expect_used, reason = "the room is made for the largest bucket")]
     pub(super) fn join<'e>(
         &mut self,
         pieces: impl Iterator<Item = &'e [Entry]> + Clone,
@@ -91,10 +92,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         }
         let mut starts = counts.into_starts();
         let entries = pieces.clone().map(<[Entry]>::len).sum();
-        let Some((words, ordinals, room)) = room.take(entries) else {
-            debug_assert!(false, "a room for {entries} entries is too small for them");
-            return ControlFlow::Continue(());
-        };
+        let (words, ordinals, room) = room.take(entries).expect("there is room for all entries");
         for entry in pieces.flatten() {
             let (fingerprint, ordinal) = (room::fingerprint(*entry), room::ordinal(*entry));
             starts.place(key.key(fingerprint), fingerprint, ordinal, words, ordinals);
@@ -119,6 +117,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     }
 
     /// Joins each of some runs.
+    #[expect(clippy::indexing_slicing, reason = "pieces of the starts, and windows of two")]
     fn join_runs(
         &mut self,
         all: Run<'_>,
@@ -134,10 +133,10 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             let starts = &starts.starts;
             // Each piece of the starts begins with the last one of that before it.
             let mut from = 0;
-            while let Some(starts) = starts.get(from..).filter(|starts| starts.len() > 1) {
-                let starts = starts.get(..=RUNS).unwrap_or(starts);
+            while from + 1 < starts.len() {
+                let piece = &starts[from..starts.len().min(from + RUNS + 1)];
                 self.near.clear();
-                self.kernel.within(all.words, starts, self.k, &mut self.near);
+                self.kernel.within(all.words, piece, self.k, &mut self.near);
                 self.report_near(all, all, context)?;
                 from += RUNS;
             }
@@ -149,8 +148,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let starts = &starts.starts;
         let splits_from = context.cut.entries_to_split().max(run_max + 1);
         for window in starts.windows(2) {
-            let &[start, end] = window else { continue };
-            let entries = end.saturating_sub(start) as usize;
+            let (start, end) = (window[0], window[1]);
+            let entries = (end - start) as usize;
             if entries > run_max {
                 let run = all.part(start, end);
                 let room = room.reborrow();
@@ -165,6 +164,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     }
 
     /// Joins the short ones of runs that are short as a rule.
+    #[expect(clippy::indexing_slicing, reason = "places in the run that was compared")]
     fn join_short_runs(
         &mut self,
         all: Run<'_>,
@@ -183,11 +183,9 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             // What is near in another run is for another part to find, and long runs come later.
             let mut near = std::mem::take(&mut self.near);
             near.retain(|&[row, column]| {
-                let pair = run.words.get(row as usize).zip(run.words.get(column as usize));
-                pair.is_some_and(|(&word, &other)| {
-                    let bucket = key.key(word);
-                    bucket == key.key(other) && starts.count(bucket) <= SHORT_RUN_MAX
-                })
+                let bucket = key.key(run.words[row as usize]);
+                bucket == key.key(run.words[column as usize])
+                    && starts.count(bucket) <= SHORT_RUN_MAX
             });
             self.near = near;
             self.report_near(run, run, context)?;
@@ -252,6 +250,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     }
 
     /// Joins a run that may hold many equal fingerprints: each of them is compared once.
+    #[expect(clippy::indexing_slicing, reason = "there are no more distinct ones than all")]
     fn compare_distinct(
         &mut self,
         run: Run<'_>,
@@ -268,10 +267,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             run.words.iter().copied().zip(run.ordinals.iter().copied()).collect();
         equals.sort_unstable();
         let distinct = self.put_distinct(&equals, context.cut, |word| word, words, ordinals)?;
-        let words = words.get(..distinct).unwrap_or_default();
-        let ordinals = ordinals.get(..distinct).unwrap_or_default();
         let context = Context { equals: Some(&equals), ..context };
-        let run = Run { words, ordinals };
+        let run = Run { words: &words[..distinct], ordinals: &ordinals[..distinct] };
         match context.cut.split(distinct) {
             Some(_) => self.split(run, context, rest),
             None => self.compare(run, context),
@@ -280,6 +277,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
 
     /// Puts each fingerprint there once, with its bits in another order if need be, and its place for an
     /// ordinal. Says how many there are.
+    #[expect(clippy::indexing_slicing, reason = "there is room for all, and one is of each")]
     fn put_distinct(
         &mut self,
         equals: &[(u64, u32)],
@@ -291,14 +289,11 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let mut distinct = 0;
         let mut place = 0_u32;
         for same in equals.chunk_by(|(word, _), (other, _)| word == other) {
-            if let Some((&(word, _), to)) = same.first().zip(words.get_mut(distinct)) {
-                *to = put(word);
-            }
-            if let Some(to) = ordinals.get_mut(distinct) {
-                *to = place;
-            }
+            (words[distinct], ordinals[distinct]) = (put(same[0].0), place);
             distinct += 1;
-            place += u32::try_from(same.len()).unwrap_or(u32::MAX);
+            #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
+            let copies = same.len() as u32;
+            place += copies;
             if cut.reports_equal() {
                 self.report_equal(same)?;
             }
@@ -308,6 +303,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
 
     /// Joins a share of a crowd, in the order of bits that tells it apart: each bucket of this part of
     /// them, of which `cut` tells what is known.
+    #[expect(clippy::expect_used, reason = "a share is no larger than half of the room")]
     pub(super) fn join_crowd(
         &mut self,
         mut equals: Vec<(u64, u32)>,
@@ -315,20 +311,16 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         mut room: Room<'_>,
     ) -> ControlFlow<()> {
         equals.sort_unstable();
-        let Some((words, ordinals, mut room)) = room.take(equals.len()) else {
-            debug_assert!(false, "a room is too small for a share of {} entries", equals.len());
-            return ControlFlow::Continue(());
-        };
+        let all = room.take(equals.len());
+        let (words, ordinals, mut room) = all.expect("there is room for all entries");
         let put = |word| spread.put(word);
         let distinct = self.put_distinct(&equals, cut, put, words, ordinals)?;
         let entries = words.iter().zip(&*ordinals).take(distinct);
         let mut counts = Counts::new(part.width);
         entries.clone().for_each(|(word, _)| counts.count(part.key(*word)));
         let mut starts = counts.into_starts();
-        let Some((words, ordinals, room)) = room.take(distinct) else {
-            debug_assert!(false, "a room is too small for a share of {distinct} fingerprints");
-            return ControlFlow::Continue(());
-        };
+        let (words, ordinals, room) =
+            room.take(distinct).expect("there is room for each once more");
         for (&word, &ordinal) in entries {
             starts.place(part.key(word), word, ordinal, words, ordinals);
         }
@@ -336,14 +328,16 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         self.join_runs(Run { words, ordinals }, &starts, part, context, room)
     }
 
-    /// Joins a run whose bits, in the order in which they are, tell too few entries apart.
+    /// Joins a run, which is not empty, whose bits in the order in which they are tell too few entries
+    /// apart.
+    #[expect(clippy::indexing_slicing, reason = "it is not empty")]
     fn compare_crowd(
         &mut self,
         run: Run<'_>,
         context: Context<'_>,
         room: &mut Room<'_>,
     ) -> ControlFlow<()> {
-        let first = run.words.first().copied().unwrap_or_default();
+        let first = run.words[0];
         if context.cut.reports_none(run.words.iter().fold(0, |all, word| all | word ^ first)) {
             return ControlFlow::Continue(());
         }
@@ -375,6 +369,9 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         flow
     }
 
+    /// Compares some rows at a time with all entries, or with those beyond the border if there is one.
+    #[expect(clippy::indexing_slicing, reason = "there are halves of all entries, or none")]
+    #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
     fn compare_rows(
         &mut self,
         run: Run<'_>,
@@ -382,11 +379,9 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         half_k: u32,
         context: Context<'_>,
     ) -> ControlFlow<()> {
-        let len = u32::try_from(run.len()).unwrap_or(u32::MAX);
-        let (rows, first) = match context.cross.and_then(|cross| u32::try_from(cross).ok()) {
-            Some(cross) => (cross.min(len), Some(cross)),
-            None => (len, None),
-        };
+        let len = run.len() as u32;
+        let first = context.cross.map(|cross| cross as u32);
+        let rows = first.unwrap_or(len);
         let mut top = 0;
         while top < rows {
             let bottom = rows.min(top.saturating_add(ROWS));
@@ -402,8 +397,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
                 if halves.is_empty() {
                     self.kernel.pairs_u64(above.words, beside.words, triangle, self.k, near);
                 } else {
-                    let above = halves.get(top as usize..bottom as usize).unwrap_or_default();
-                    let beside = halves.get(left as usize..right as usize).unwrap_or_default();
+                    let above = &halves[top as usize..bottom as usize];
+                    let beside = &halves[left as usize..right as usize];
                     self.kernel.pairs_u32(above, beside, triangle, half_k, near);
                 }
                 self.report_near(above, beside, context)?;
@@ -416,6 +411,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     }
 
     /// Reports what comparing found near, by its places in the two runs.
+    #[expect(clippy::indexing_slicing, reason = "places in the runs that were compared")]
     fn report_near(
         &mut self,
         left: Run<'_>,
@@ -429,15 +425,12 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let mut flow = ControlFlow::Continue(());
         for &[row, column] in &near {
             let (row, column) = (row as usize, column as usize);
-            let (Some(&word), Some(&other)) = (left.words.get(row), right.words.get(column)) else {
-                continue;
-            };
+            let (word, other) = (left.words[row], right.words[column]);
             let difference = word ^ other;
             if difference.count_ones() > self.k || !context.cut.reports(difference) {
                 continue;
             }
-            let ordinals = left.ordinals.get(row).zip(right.ordinals.get(column));
-            let Some((&ordinal, &other_ordinal)) = ordinals else { continue };
+            let (ordinal, other_ordinal) = (left.ordinals[row], right.ordinals[column]);
             flow = match context.equals {
                 None => self.report((word, ordinal), (other, other_ordinal)),
                 Some(equals) => self.report_all(equals, ordinal, other_ordinal),
@@ -451,10 +444,12 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     }
 
     /// Reports each entry with the one fingerprint together with each with the other.
+    #[expect(clippy::indexing_slicing, reason = "places of entries, and no more than follow")]
     fn report_all(&mut self, equals: &[(u64, u32)], one: u32, other: u32) -> ControlFlow<()> {
         let same = |place: u32| {
-            let from = equals.get(place as usize..).unwrap_or_default();
-            from.chunk_by(|(word, _), (other, _)| word == other).next().unwrap_or_default()
+            let from = &equals[place as usize..];
+            let copies = from.iter().take_while(|(word, _)| *word == from[0].0).count();
+            &from[..copies]
         };
         let others = same(other);
         for &left in same(one) {

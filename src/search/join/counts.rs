@@ -10,10 +10,9 @@ impl Counts {
     }
 
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is a count for each value of so many bits")]
     pub(super) fn count(&mut self, bucket: u32) {
-        if let Some(count) = self.0.get_mut(bucket as usize) {
-            *count += 1;
-        }
+        self.0[bucket as usize] += 1;
     }
 
     /// How many entries each bucket has.
@@ -55,14 +54,14 @@ pub(super) struct Starts {
 
 impl Starts {
     /// How many entries a bucket has.
+    #[expect(clippy::indexing_slicing, reason = "each bucket has a start and an end")]
     pub(super) fn count(&self, bucket: u32) -> usize {
-        match self.starts.get(bucket as usize..) {
-            Some(&[start, end, ..]) => (end - start) as usize,
-            _ => 0,
-        }
+        (self.starts[bucket as usize + 1] - self.starts[bucket as usize]) as usize
     }
 
+    /// Puts an entry into its place, of a bucket that was counted.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is a place for each entry that was counted")]
     pub(super) fn place(
         &mut self,
         bucket: u32,
@@ -71,12 +70,8 @@ impl Starts {
         words: &mut [u64],
         ordinals: &mut [u32],
     ) {
-        let Some(place) = self.next.get_mut(bucket as usize) else { return };
-        if let Some((to, ordinal_to)) =
-            words.get_mut(*place as usize).zip(ordinals.get_mut(*place as usize))
-        {
-            (*to, *ordinal_to) = (word, ordinal);
-        }
+        let place = &mut self.next[bucket as usize];
+        (words[*place as usize], ordinals[*place as usize]) = (word, ordinal);
         *place += 1;
     }
 }

@@ -98,25 +98,29 @@ impl Crowd {
     }
 
     /// The entries of a share, with their ordinals.
+    #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
     pub(super) fn take<'e>(
         &self,
         share: &Share,
         all: impl Iterator<Item = &'e Entry>,
     ) -> Vec<(u64, u32)> {
-        let Some((part, _)) = self.parts.get(share.part) else { return Vec::new() };
+        let (part, _) = &self.parts[share.part];
         let mut taken = Vec::with_capacity(share.entries);
         taken.extend(all.filter_map(|entry| {
             let fingerprint = room::fingerprint(*entry);
             let is_of_share = share.values.contains(&part.key(self.spread.put(fingerprint)));
             is_of_share.then(|| (fingerprint, room::ordinal(*entry)))
         }));
+        assert_eq!(taken.len(), share.entries, "a share has as many entries as were counted");
         taken
     }
 
     /// The order of bits, the part that tells the entries of a share apart, and what is known of those
     /// among which it does not.
-    pub(super) fn of(&self, share: &Share) -> Option<(&Spread, Part, &Cut)> {
-        self.parts.get(share.part).map(|(part, cut)| (&*self.spread, *part, cut))
+    #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
+    pub(super) fn of(&self, share: &Share) -> (&Spread, Part, &Cut) {
+        let (part, cut) = &self.parts[share.part];
+        (&self.spread, *part, cut)
     }
 }
 

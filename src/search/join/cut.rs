@@ -183,7 +183,7 @@ impl Cut {
     /// What is known inside a bucket of this part of the split.
     pub(super) fn inside(&self, split: &Split, index: usize) -> Self {
         let mut cut = self.clone();
-        cut.following.drain(..split.taken.min(cut.following.len()));
+        cut.following.drain(..split.taken);
         let mut bits = self.free_with(split.taken);
         let whole = self.free == BITS;
         for (at, part) in split.parts.iter().enumerate() {
@@ -238,8 +238,9 @@ impl Cut {
         let taken = (0..=self.following.len()).find(|&taken| self.free_with(taken) >= HALF_BITS);
         // Each part that differs outside of this half takes one bit.
         let outside = taken.map_or(0, |taken| {
-            let kept = self.following.len().saturating_sub(taken);
-            self.elsewhere + u32::try_from(kept).unwrap_or(u32::MAX)
+            #[expect(clippy::cast_possible_truncation, reason = "64 parts at most")]
+            let kept = (self.following.len() - taken) as u32;
+            self.elsewhere + kept
         });
         (half, self.k.saturating_sub(outside))
     }

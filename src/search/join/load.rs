@@ -37,11 +37,9 @@ impl Piece {
     }
 
     /// The entries of a bucket, counted from the first one of the load.
+    #[expect(clippy::indexing_slicing, reason = "each bucket of the load has a start and an end")]
     pub(super) fn bucket(&self, index: usize) -> &[Entry] {
-        match self.starts.get(index..) {
-            Some(&[start, end, ..]) => self.entries.get(start..end).unwrap_or_default(),
-            _ => &[],
-        }
+        &self.entries[self.starts[index]..self.starts[index + 1]]
     }
 
     /// Makes room for so many entries, and not for many more: what one thread does not need, another
@@ -56,6 +54,7 @@ impl Piece {
 
     /// Reads a load's entries with these ordinals, of which `counts` tells how many have each
     /// digit. `rank` is that of the first entry with the load's digit, if it has only one.
+    #[expect(clippy::indexing_slicing, reason = "there is a place for each entry that was counted")]
     pub(super) fn load<S: Source + ?Sized>(
         &mut self,
         source: &S,
@@ -67,7 +66,7 @@ impl Piece {
     ) -> Result<(), S::Error> {
         self.starts.clear();
         let Load { digits, ranks } = load;
-        let counts = counts.get(digits.start as usize..digits.end as usize).unwrap_or_default();
+        let counts = &counts[digits.start as usize..digits.end as usize];
         let entries = counts.iter().map(|&count| count as usize).sum();
         if let Some(ranks) = ranks {
             let wanted = ranks.iter().map(|ranks| ranks.end - ranks.start).sum::<u64>();
@@ -77,10 +76,8 @@ impl Piece {
             let entries: &mut [Entry] = &mut self.entries;
             each(source, ordinals, |ordinal, fingerprint| {
                 if digits.contains(&part.key(fingerprint)) {
-                    if ranks.iter().any(|ranks| ranks.contains(&rank))
-                        && let Some(place) = entries.get_mut(taken)
-                    {
-                        *place = entry(fingerprint, ordinal);
+                    if ranks.iter().any(|ranks| ranks.contains(&rank)) {
+                        entries[taken] = entry(fingerprint, ordinal);
                         taken += 1;
                     }
                     rank += 1;
@@ -96,21 +93,22 @@ impl Piece {
             self.starts.push(sum);
         }
         self.make_room(entries);
-        let mut next = self.starts.clone();
+        let mut next = self.starts[..counts.len()].to_vec();
         let entries: &mut [Entry] = &mut self.entries;
         each(source, ordinals, |ordinal, fingerprint| {
             // Entries of other loads have no place here.
             let digit = part.key(fingerprint).wrapping_sub(digits.start);
             let Some(place) = next.get_mut(digit as usize) else { return };
-            if let Some(place) = entries.get_mut(*place) {
-                *place = entry(fingerprint, ordinal);
-            }
+            entries[*place] = entry(fingerprint, ordinal);
             *place += 1;
-        })
+        })?;
+        assert!(next == self.starts[1..], "a bucket has as many entries as were counted");
+        Ok(())
     }
 }
 
 /// Counts how many fingerprints have each digit of each part.
+#[expect(clippy::indexing_slicing, reason = "there is a count for each value of so many bits")]
 pub(super) fn count<S: Source + ?Sized>(
     source: &S,
     ordinals: Range<u32>,
@@ -119,26 +117,25 @@ pub(super) fn count<S: Source + ?Sized>(
     let mut counts: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; 1 << part.width]).collect();
     each(source, ordinals, |_, fingerprint| {
         for (counts, part) in counts.iter_mut().zip(parts) {
-            if let Some(count) = counts.get_mut(part.key(fingerprint) as usize) {
-                *count += 1;
-            }
+            counts[part.key(fingerprint) as usize] += 1;
         }
     })?;
     Ok(counts)
 }
 
 /// Calls `visit` with each of these ordinals and its fingerprint.
+#[expect(clippy::indexing_slicing, reason = "the buffer is a stride long, or as long as all")]
 fn each<S: Source + ?Sized>(
     source: &S,
     ordinals: Range<u32>,
     mut visit: impl FnMut(u32, u64),
 ) -> Result<(), S::Error> {
-    let mut buffer = vec![0; STRIDE.min(ordinals.end.saturating_sub(ordinals.start)) as usize];
+    let mut buffer = vec![0; ordinals.len().min(STRIDE as usize)];
     let mut start = ordinals.start;
     while start < ordinals.end {
         let length = STRIDE.min(ordinals.end - start);
-        let buffer = buffer.get_mut(..length as usize).unwrap_or_default();
-        let fingerprints = source.read(start..start + length, buffer)?;
+        let fingerprints = source.read(start..start + length, &mut buffer[..length as usize])?;
+        assert_eq!(fingerprints.len(), length as usize, "a source gives what it is asked for");
         for (ordinal, &fingerprint) in (start..start + length).zip(fingerprints) {
             visit(ordinal, fingerprint);
         }

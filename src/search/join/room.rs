@@ -39,11 +39,9 @@ impl<'r> Run<'r> {
         self.range(start as usize..end as usize)
     }
 
+    #[expect(clippy::indexing_slicing, reason = "a range of the entries")]
     pub(super) fn range(self, range: Range<usize>) -> Self {
-        Self {
-            words: self.words.get(range.clone()).unwrap_or_default(),
-            ordinals: self.ordinals.get(range).unwrap_or_default(),
-        }
+        Self { words: &self.words[range.clone()], ordinals: &self.ordinals[range] }
     }
 }
 

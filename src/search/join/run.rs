@@ -1,6 +1,7 @@
 //! The join from outside: what it may use, and its passes over the source.
 
 use std::cmp::Reverse;
+use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -117,6 +118,10 @@ impl Join {
     /// # Errors
     ///
     /// The first error of the source. Pairs that were handed over before are right, but not all.
+    ///
+    /// # Panics
+    ///
+    /// When the source gives more or fewer fingerprints than it is asked for, or others than before.
     pub fn run<S: Source + ?Sized>(
         &self,
         source: &S,
@@ -194,6 +199,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         Self { join, source, sink, stop, n, budget, pieces }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "there are counts of each part")]
     fn run(mut self) -> Result<ControlFlow<()>, S::Error> {
         if self.n < 2 {
             return Ok(self.stop.check());
@@ -216,10 +222,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         for (index, &(digit, rest)) in parts.iter().enumerate() {
             let cut =
                 split.as_ref().map_or_else(|| whole.clone(), |split| whole.inside(split, index));
-            let counts: Vec<&[u32]> = counts
-                .iter()
-                .map(|counts| counts.get(index).map(Vec::as_slice).unwrap_or_default())
-                .collect();
+            let counts: Vec<&[u32]> = counts.iter().map(|of_parts| &of_parts[index][..]).collect();
             for load in self.loads(&counts) {
                 if self.stop.check().is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -249,8 +252,9 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     /// The ordinals that a thread reads.
     fn ordinals(&self, thread: usize) -> Range<u32> {
         let at = |thread: usize| {
-            let ordinal = u64::from(self.n) * thread as u64 / self.pieces.len().max(1) as u64;
-            u32::try_from(ordinal).unwrap_or(self.n)
+            #[expect(clippy::cast_possible_truncation, reason = "a share of a number of 32 bits")]
+            let ordinal = (u64::from(self.n) * thread as u64 / self.pieces.len() as u64) as u32;
+            ordinal
         };
         at(thread)..at(thread + 1)
     }
@@ -263,16 +267,12 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     }
 
     /// The passes for a part.
+    #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
     fn loads(&self, counts: &[&[u32]]) -> Vec<Load> {
-        let digits = counts.first().map_or(0, |counts| counts.len());
         let mut loads: Vec<Load> = Vec::new();
         let mut entries = 0;
-        for (digit, index) in (0_u32..).zip(0..digits) {
-            let count: u64 = counts
-                .iter()
-                .filter_map(|counts| counts.get(index))
-                .map(|&count| u64::from(count))
-                .sum();
+        for (digit, index) in (0_u32..).zip(0..counts[0].len()) {
+            let count: u64 = counts.iter().map(|counts| u64::from(counts[index])).sum();
             let capacity = self.budget.load as u64;
             if count > capacity {
                 let half = (capacity / 2).max(1);
@@ -297,6 +297,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         loads
     }
 
+    /// Reads a load, each thread its share of it.
+    #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
     fn load(&mut self, digit: Part, load: &Load, counts: &[&[u32]]) -> Result<(), S::Error> {
         let mut rank = 0;
         let ordinals: Vec<Range<u32>> =
@@ -304,7 +306,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let mut jobs = Vec::new();
         for ((piece, ordinals), counts) in self.pieces.iter_mut().zip(ordinals).zip(counts) {
             jobs.push((piece, ordinals, *counts, rank));
-            rank += u64::from(counts.get(load.digits.start as usize).copied().unwrap_or(0));
+            rank += u64::from(counts[load.digits.start as usize]);
         }
         let (source, stop) = (self.source, self.stop);
         in_threads(jobs.into_iter(), |(piece, ordinals, counts, rank)| {
@@ -318,12 +320,11 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     }
 
     /// Joins what has been loaded.
+    #[expect(clippy::indexing_slicing, reason = "a share is of one of the crowds")]
     fn join_load(&self, load: &Load, rest: Part, cut: &Cut) -> ControlFlow<()> {
         let (items, crowds) = self.items(load, &cut.agreeing_in(rest));
-        let border = load.ranks.as_ref().and_then(|[first, second]| {
-            let place = usize::try_from(first.end - first.start).ok()?;
-            (!second.is_empty()).then(|| self.entry(0, place).map(|entry| room::ordinal(*entry)))?
-        });
+        let border = load.ranks.as_ref().filter(|[_, second]| !second.is_empty());
+        let border = border.map(|[first, _]| self.ordinal(0, place(first.end - first.start)));
         let next = AtomicUsize::new(0);
         let largest = items.iter().map(Item::entries).max().unwrap_or(0);
         let room = self.budget.room.min(largest * ROOM_BUCKETS);
@@ -337,17 +338,14 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                 let [first, second] = match &item.what {
                     What::Ranges(ranges) => ranges,
                     What::Share(crowd, share) => {
-                        self.join_share(item.bucket, crowds.get(*crowd), share, &mut joiner, room)?;
+                        self.join_share(item.bucket, &crowds[*crowd], share, &mut joiner, room)?;
                         continue;
                     }
                 };
                 let mut middle = None;
                 if !second.is_empty() {
                     middle = Some(first.len());
-                    joiner.borders = [
-                        border,
-                        self.entry(item.bucket, second.start).map(|entry| room::ordinal(*entry)),
-                    ];
+                    joiner.borders = [border, Some(self.ordinal(item.bucket, second.start))];
                 }
                 let pieces = self
                     .bucket_range(item.bucket, first.clone())
@@ -360,16 +358,16 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             joiner.finish()
         };
         let threads = self.pieces.len().min(items.len()).max(1);
-        let ends = in_threads(0..threads, |thread| Ok::<_, ()>(work(thread)));
-        if ends.is_ok_and(|ends| ends.iter().all(|end| end.is_continue())) {
+        let Ok(ends) = in_threads(0..threads, |thread| Ok::<_, Infallible>(work(thread)));
+        if ends.iter().all(|end| end.is_continue()) {
             self.stop.check()
         } else {
             ControlFlow::Break(())
         }
     }
 
-    /// What there is to do for a load, of which `cut` tells what is known of its buckets, the most first, so that no thread is left alone with much of it at
-    /// the end; and the crowds that it has.
+    /// What there is to do for a load, of which `cut` tells what is known of its buckets, the most first,
+    /// so that no thread is left alone with much of it at the end; and the crowds that it has.
     fn items(&self, load: &Load, cut: &Cut) -> (Vec<Item>, Vec<Crowd>) {
         let bucket_max = self.bucket_max();
         let buckets = load.digits.len();
@@ -390,7 +388,6 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             } else {
                 let pairs = ranges_in_pairs(entries as u64, (bucket_max / 2) as u64);
                 items.extend(pairs.map(|ranges| {
-                    let place = |rank| usize::try_from(rank).unwrap_or(usize::MAX);
                     let ranges = ranges.map(|range| place(range.start)..place(range.end));
                     Item { bucket, what: What::Ranges(ranges) }
                 }));
@@ -401,12 +398,14 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     }
 
     /// How a bucket is shared out in which so many entries crowd, if they can be told apart.
+    #[expect(clippy::expect_used, reason = "a crowd has entries, so pieces")]
     fn crowd(&self, bucket: usize, entries: usize, cut: &Cut) -> Option<(Crowd, Vec<Share>)> {
         let all = self.bucket_range(bucket, 0..entries);
         let crowd = Crowd::new(all.clone().flatten(), entries, cut)?;
         let all: Vec<&[Entry]> = all.collect();
-        let tallies = in_threads(all.into_iter(), |piece| Ok::<_, ()>(crowd.tally(piece)));
-        let tally = tallies.ok()?.into_iter().reduce(Tally::and)?;
+        let Ok(tallies) =
+            in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.tally(piece)));
+        let tally = tallies.into_iter().reduce(Tally::and).expect("a crowd has entries");
         if cut.reports_none(tally.differing()) {
             self.stop.progress.add(entries as u64);
             return Some((crowd, Vec::new()));
@@ -420,28 +419,28 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     fn join_share(
         &self,
         bucket: usize,
-        crowd: Option<&Crowd>,
+        crowd: &Crowd,
         share: &Share,
         joiner: &mut Joiner<'_, F>,
         room: Room<'_>,
     ) -> ControlFlow<()> {
-        let Some((crowd, order)) = crowd.and_then(|crowd| Some((crowd, crowd.of(share)?))) else {
-            return ControlFlow::Continue(());
-        };
         let all = self.bucket_range(bucket, 0..usize::MAX).flatten();
-        joiner.join_crowd(crowd.take(share, all), order, room)?;
+        joiner.join_crowd(crowd.take(share, all), crowd.of(share), room)?;
         if share.is_of_first_part() {
             self.stop.progress.add(share.entries as u64);
         }
         ControlFlow::Continue(())
     }
 
-    /// An entry of a bucket, by its place in order of ordinals.
-    fn entry(&self, bucket: usize, place: usize) -> Option<&Entry> {
-        self.bucket_range(bucket, place..place + 1).flatten().next()
+    /// The ordinal of an entry of a bucket, by its place in order of ordinals.
+    #[expect(clippy::expect_used, reason = "a place of the bucket")]
+    fn ordinal(&self, bucket: usize, place: usize) -> u32 {
+        let mut entries = self.bucket_range(bucket, place..place + 1).flatten();
+        room::ordinal(*entries.next().expect("the bucket has so many entries"))
     }
 
     /// Some entries of a bucket, by their places in order of ordinals.
+    #[expect(clippy::indexing_slicing, reason = "no further than to the end, and in order")]
     fn bucket_range(
         &self,
         bucket: usize,
@@ -453,9 +452,15 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             let start = range.start.saturating_sub(before).min(entries.len());
             let end = range.end.saturating_sub(before).min(entries.len());
             before += entries.len();
-            entries.get(start..end).filter(|entries| !entries.is_empty())
+            Some(&entries[start..end]).filter(|entries| !entries.is_empty())
         })
     }
+}
+
+/// A rank as a place among entries in memory.
+#[expect(clippy::cast_possible_truncation, reason = "so many are in memory")]
+fn place(rank: u64) -> usize {
+    rank as usize
 }
 
 /// The ranges of so many things in pieces of equal length, each alone, and each with each later one.

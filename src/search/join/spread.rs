@@ -25,6 +25,7 @@ pub(super) struct Spread {
 
 impl Spread {
     /// The order for these entries in which the first parts, of `width` bits each, tell them apart alike.
+    #[expect(clippy::indexing_slicing, reason = "bits are below 64")]
     pub(super) fn of(words: &[u64], parts: usize, width: usize) -> Box<Self> {
         let mut ones = [0_usize; u64::BITS as usize];
         let mut sampled = 0;
@@ -34,7 +35,7 @@ impl Spread {
         }
         let mut bits: Vec<usize> = (0..ones.len()).collect();
         // The rarer value of a bit tells how many it sets apart.
-        let rare = |bit: usize| ones.get(bit).map_or(0, |&ones| ones.min(sampled - ones));
+        let rare = |bit: usize| ones[bit].min(sampled - ones[bit]);
         bits.sort_by_key(|&bit| std::cmp::Reverse(rare(bit)));
         // The best ones are dealt out to the parts in turn; places are counted from the top bit.
         let dealt = (parts * width).min(bits.len());
@@ -44,9 +45,9 @@ impl Spread {
                 _ if rank < dealt => rank % parts * width + rank / parts,
                 _ => rank,
             };
-            if let (Some(to), Ok(place)) = (to.get_mut(bit), u32::try_from(place)) {
-                *to = u64::BITS - 1 - place;
-            }
+            #[expect(clippy::cast_possible_truncation, reason = "64 at most")]
+            let place = place as u32;
+            to[bit] = u64::BITS - 1 - place;
         }
         let told = |half: &[usize]| half.iter().map(|&bit| rare(bit)).sum::<usize>();
         let (first, second) = bits.split_at(bits.len() / 2);
@@ -56,11 +57,10 @@ impl Spread {
 
     /// A fingerprint, or some bits of one, in this order.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is an entry for each value of a byte")]
     pub(super) fn put(&self, word: u64) -> u64 {
         let bytes = word.to_le_bytes();
-        let of = |(table, byte): (&[u64; 256], u8)| {
-            table.get(usize::from(byte)).copied().unwrap_or_default()
-        };
+        let of = |(table, byte): (&[u64; 256], u8)| table[usize::from(byte)];
         self.table.iter().zip(bytes).map(of).fold(0, |all, moved| all | moved)
     }
 }

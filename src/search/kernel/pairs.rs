@@ -91,7 +91,7 @@ impl PairKernel {
 
     /// Appends to `out` the indices of all two words within distance `k` of each other that are in
     /// the same run, the lower index first. Run r is `words[starts[r]..starts[r + 1]]`. Runs longer
-    /// than [`PairKernel::RUN_MAX`] are left out, and so is what does not lie in `words`.
+    /// than [`PairKernel::RUN_MAX`] are left out.
     pub(in super::super) fn within(
         self,
         words: &[u64],
@@ -147,7 +147,7 @@ impl PairKernel {
         }
     }
 
-    /// The same for words of 64 bits.
+    /// Does for words of 64 bits what [`pairs_u32`](Self::pairs_u32) does for those of 32.
     pub(in super::super) fn pairs_u64(
         self,
         left: &[u64],
@@ -165,10 +165,12 @@ impl PairKernel {
 }
 
 #[inline(always)]
+#[expect(clippy::indexing_slicing, reason = "runs are of the words")]
 fn within(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
-    let mut start = starts.first().copied().unwrap_or(0);
-    for &end in starts.get(1..).unwrap_or_default() {
-        let run = words.get(start as usize..end as usize).unwrap_or_default();
+    let Some((&first, ends)) = starts.split_first() else { return };
+    let mut start = first;
+    for &end in ends {
+        let run = &words[start as usize..end as usize];
         if run.len() <= PairKernel::RUN_MAX {
             push_triangle(run, start, k, out);
         }
@@ -183,6 +185,8 @@ fn ahead(words: &[u64], rows: usize, reach: usize, k: u32, out: &mut Vec<[u32; 2
 
 /// The rows from `row` to before `rows`.
 #[inline(always)]
+#[expect(clippy::indexing_slicing, reason = "no further than to the last word")]
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 words")]
 fn push_ahead(
     words: &[u64],
     row: usize,
@@ -191,17 +195,13 @@ fn push_ahead(
     k: u32,
     out: &mut Vec<[u32; 2]>,
 ) {
-    let mut rest = words.get(row..).unwrap_or_default();
-    #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 words")]
-    let rows = row as u32..rows.min(words.len()) as u32;
-    for row in rows {
-        let Some((word, after)) = rest.split_first() else { break };
+    for row in row..rows.min(words.len()) {
+        let (word, after) = (words[row], &words[row + 1..]);
         for (column, other) in (row + 1..).zip(after.iter().take(reach)) {
             if (word ^ other).count_ones() <= k {
-                out.push([row, column]);
+                out.push([row as u32, column as u32]);
             }
         }
-        rest = after;
     }
 }
 
@@ -235,6 +235,7 @@ const _: () = assert!(TILE_WORDS as usize == TILE);
 /// Tile by tile: nearly all of them hold nothing near. `any_near` says whether one holds two words
 /// within distance k; it may say so of others, too.
 #[inline(always)]
+#[expect(clippy::indexing_slicing, reason = "in a triangle, right begins with left")]
 fn pairs<W: Word>(
     left: &[W],
     right: &[W],
@@ -250,7 +251,7 @@ fn pairs<W: Word>(
     for rows in blocks {
         if triangle {
             push_triangle(rows, top, k, out);
-            rest = rest.get(TILE..).unwrap_or_default();
+            rest = &rest[TILE..];
             first += TILE_WORDS;
         }
         let (tiles, odd_columns) = rest.as_chunks::<TILE>();
@@ -266,7 +267,7 @@ fn pairs<W: Word>(
     }
     if triangle {
         push_triangle(odd_rows, top, k, out);
-        rest = rest.get(odd_rows.len()..).unwrap_or_default();
+        rest = &rest[odd_rows.len()..];
         #[expect(clippy::cast_possible_truncation, reason = "fewer than a tile has")]
         let odd = odd_rows.len() as u32;
         first = top + odd;
