@@ -50,7 +50,7 @@ impl Comparison {
         Comparison {
             common,
             first_only,
-            second_only: second.terms().saturating_sub(common),
+            second_only: second.terms() - common,
             known: mean(known),
             difference: mean(difference),
             idf: mean(sum),

@@ -59,10 +59,16 @@ pub(super) fn head() -> [u8; HEAD_BYTES] {
 fn head_of(version: u32, rest: u8) -> [u8; HEAD_BYTES] {
     let mut bytes = [&HEAD_MAGIC[..], &version.to_le_bytes(), &[rest]].concat();
     bytes.resize(HEAD_BYTES - 4, 0);
-    let sum = crc32fast::hash(&bytes).to_le_bytes();
+    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
     let mut head = [0; HEAD_BYTES];
-    head.iter_mut().zip(bytes.into_iter().chain(sum)).for_each(|(to, from)| *to = from);
+    head.copy_from_slice(&bytes);
     head
+}
+
+/// So many leading bits of a hash, [`BITS_MAX`] at most: its place in the directory.
+#[expect(clippy::cast_possible_truncation, reason = "24 bits at most")]
+pub(super) fn leading(hash: u64, bits: u32) -> usize {
+    hash.unbounded_shr(u64::BITS - bits) as usize
 }
 
 /// Whether a file that begins so is a table, of whatever version, sound or not.
@@ -115,9 +121,9 @@ impl Frame {
             out.extend_from_slice(&number.to_le_bytes());
         }
         let features = self.features.as_bytes();
-        let features = features.get(..FEATURES_MAX).unwrap_or(features);
-        // A name of a recipe is much shorter.
-        let len = u32::try_from(features.len()).unwrap_or_default();
+        assert!(features.len() <= FEATURES_MAX, "the name of a recipe is much shorter");
+        #[expect(clippy::cast_possible_truncation, reason = "256 at most")]
+        let len = features.len() as u32;
         for number in [self.least, self.bits, len] {
             out.extend_from_slice(&number.to_le_bytes());
         }

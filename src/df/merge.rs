@@ -76,6 +76,7 @@ fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
     Ok(Frame { documents, least, left_out, features, ..Frame::default() })
 }
 
+#[expect(clippy::indexing_slicing, reason = "contestants are numbers of tables, at least one")]
 fn write(place: &Place, tables: &[Table], frame: Frame) -> Result<()> {
     let terms_max = tables.iter().map(Table::terms).sum();
     let mut writer = Writer::new(place.begin()?, frame, terms_max)?;
@@ -83,18 +84,16 @@ fn write(place: &Place, tables: &[Table], frame: Frame) -> Result<()> {
     let mut heads: Vec<Option<u64>> =
         rests.iter_mut().map(|rest| rest.peek().map(|entry| entry.0)).collect();
     let before = |heads: &[Option<u64>], a: usize, b: usize| {
-        let head = |n: usize| heads.get(n).copied().flatten();
         // One that is at its end comes last.
-        head(a).map_or((true, 0), |hash| (false, hash)) < head(b).map_or((true, 0), |h| (false, h))
+        let head = |n: usize| heads[n].map_or((true, 0), |hash| (false, hash));
+        head(a) < head(b)
     };
     let mut tournament = Tournament::new(heads.len(), |a, b| before(&heads, a, b));
     loop {
         let winner = tournament.winner();
-        let Some(rest) = rests.get_mut(winner) else { break };
-        let Some((hash, frequency)) = rest.next() else { break };
+        let Some((hash, frequency)) = rests[winner].next() else { break };
         writer.push(hash, frequency)?;
-        let head = rest.peek().map(|entry| entry.0);
-        heads.get_mut(winner).into_iter().for_each(|place| *place = head);
+        heads[winner] = rests[winner].peek().map(|entry| entry.0);
         tournament.replay(|a, b| before(&heads, a, b));
     }
     writer.finish(place)

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::frame::{
-    ENTRY_BYTES, Flaw, Frame, HEAD_BYTES, START_BYTES, SUM_BYTES, TRAILER_BYTES, VERSION,
+    ENTRY_BYTES, Flaw, Frame, HEAD_BYTES, START_BYTES, SUM_BYTES, TRAILER_BYTES, VERSION, leading,
     parse_head,
 };
 use super::place::Place;
+use crate::bug::OrBug;
 use crate::cpu::prefetch_at;
 use crate::disk::{Access, Disk, DiskFile, Map, Name, NewFile};
 use crate::error::{Error, Result};
@@ -88,7 +89,7 @@ impl Table {
         Err(Error::io("open, because it is replaced again and again,", name, busy.into()))
     }
 
-    /// Writes the same table under a number of another disk: whole, or not at all.
+    /// Copies the table to a number of another disk: whole, or not at all.
     pub(crate) fn copy_to(&self, disk: &Arc<dyn Disk>, number: u64) -> Result<()> {
         let mut file = NewFile::create(Arc::clone(disk), Name::DfNew(number))?;
         for chunk in self.map.chunks(1 << 20) {
@@ -129,41 +130,44 @@ impl Table {
         self.find(hash, self.range(hash))
     }
 
+    #[expect(clippy::indexing_slicing, reason = "the map is as long as the trailer says")]
     fn entries(&self) -> &[[u8; ENTRY_BYTES]] {
-        let entries = self.map.get(HEAD_BYTES..self.directory_at());
-        entries.unwrap_or_default().as_chunks().0
+        self.map[HEAD_BYTES..self.directory_at()].as_chunks().0
     }
 
     /// Where the entries of each place begin.
+    #[expect(clippy::indexing_slicing, reason = "the map is as long as the trailer says")]
     fn starts(&self) -> &[[u8; START_BYTES]] {
-        let end = self.map.len().saturating_sub(TRAILER_BYTES);
-        self.map.get(self.directory_at()..end).unwrap_or_default().as_chunks().0
+        self.map[self.directory_at()..self.map.len() - TRAILER_BYTES].as_chunks().0
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "it lies in the map")]
     fn directory_at(&self) -> usize {
-        usize::try_from(self.frame.directory()).unwrap_or(usize::MAX)
+        self.frame.directory() as usize
     }
 
     /// The leading bits of a hash.
     fn place(&self, hash: u64) -> usize {
-        let place = hash.checked_shr(u64::BITS - self.frame.bits).unwrap_or(0);
-        usize::try_from(place).unwrap_or(usize::MAX)
+        leading(hash, self.frame.bits)
     }
 
     /// The entries with those leading bits.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "the directory has each place, and an end")]
     fn range(&self, hash: u64) -> Range<usize> {
-        let starts = self.starts().get(self.place(hash)..).unwrap_or_default();
-        match starts {
-            [from, to, ..] => u32::from_le_bytes(*from) as usize..u32::from_le_bytes(*to) as usize,
-            _ => 0..0,
-        }
+        let (starts, place) = (self.starts(), self.place(hash));
+        let at = |place: usize| u32::from_le_bytes(starts[place]) as usize;
+        at(place)..at(place + 1)
     }
 
     /// Looks for a hash among entries.
     #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "opening checked that the directory leads to entries"
+    )]
     fn find(&self, hash: u64, range: Range<usize>) -> u32 {
-        let mut entries = self.entries().get(range).unwrap_or_default();
+        let mut entries = &self.entries()[range];
         while entries.len() > WALKED_MAX {
             let (lower, upper) = entries.split_at(entries.len() / 2);
             let upper_is_it = upper.first().is_some_and(|first| entry(first).0 <= hash);
@@ -175,6 +179,10 @@ impl Table {
 
     /// What contradicts itself although the checksum is right, and where: such a file was not
     /// written by us.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "no further than to the end of a place, which is checked"
+    )]
     fn flaw(&self) -> Option<(usize, &'static str)> {
         let (entries, starts) = (self.entries(), self.starts());
         let last = starts.last().map(|last| u32::from_le_bytes(*last) as usize);
@@ -190,7 +198,7 @@ impl Table {
                 return Some((at, "the directory goes back"));
             }
             while at < end {
-                let (hash, frequency) = entries.get(at).map(entry)?;
+                let (hash, frequency) = entry(&entries[at]);
                 let here = place.checked_sub(1) == Some(self.place(hash));
                 let ascends = before.is_none_or(|before| before < hash);
                 let possible = frequency > 0 && u64::from(frequency) <= self.frame.documents;
@@ -259,12 +267,12 @@ fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     bytes.resize(TRAILER_BYTES, 0);
     file.read_at(len - TRAILER_BYTES as u64, &mut bytes).map_err(cannot)?;
     let frame = Frame::parse(&bytes, len).map_err(flawed)?;
-    let sum = bytes.last_chunk().map_or(0, |sum| u64::from_le_bytes(*sum));
+    let sum = u64::from_le_bytes(*bytes.last_chunk().or_bug("a trailer ends with a checksum")?);
     let mut hash = Xxh3Default::new();
     let mut at = 0;
     while at < body {
         let chunk = (body - at).min(CHUNK_BYTES);
-        bytes.resize(usize::try_from(chunk).unwrap_or_default(), 0);
+        bytes.resize(chunk as usize, 0);
         file.read_at(at, &mut bytes).map_err(cannot)?;
         hash.update(&bytes);
         at += chunk;

@@ -2,8 +2,9 @@
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::frame::{BITS_MAX, Frame, head};
+use super::frame::{BITS_MAX, Frame, head, leading};
 use super::place::Place;
+use crate::bug::{OrBug, ensure};
 use crate::disk::{Name, NewFile};
 use crate::error::{Error, Result};
 
@@ -67,19 +68,25 @@ impl Writer {
 
     /// Adds a term, or more documents to the last one: hashes do not descend.
     pub(super) fn push(&mut self, hash: u64, frequency: u32) -> Result<()> {
-        match &mut self.open {
-            // All documents together are no more than a number holds.
-            Some((open, sum)) if *open == hash => *sum = sum.saturating_add(frequency),
-            open => {
-                if let Some((hash, frequency)) = open.replace((hash, frequency)) {
-                    self.close(hash, frequency)?;
-                }
+        if let Some((open, sum)) = &mut self.open {
+            ensure(*open <= hash, "terms come in order")?;
+            if *open == hash {
+                let more = sum.checked_add(frequency);
+                *sum = more.or_bug("all documents together are no more than a number holds")?;
+                return Ok(());
             }
         }
-        Ok(())
+        match self.open.replace((hash, frequency)) {
+            Some((hash, frequency)) => self.close(hash, frequency),
+            None => Ok(()),
+        }
     }
 
     /// Writes a term, unless too few documents have it.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is a count for each value of the leading bits"
+    )]
     fn close(&mut self, hash: u64, frequency: u32) -> Result<()> {
         if frequency < self.frame.least {
             // It may go on from a number that a file says.
@@ -91,9 +98,7 @@ impl Writer {
             let what = "a table has fewer than four billion terms; leave rare ones out";
             return Err(Error::Option(what.to_owned()));
         }
-        let place = hash.checked_shr(u64::BITS - self.bits).unwrap_or(0);
-        let count = usize::try_from(place).ok().and_then(|place| self.counts.get_mut(place));
-        count.into_iter().for_each(|count| *count += 1);
+        self.counts[leading(hash, self.bits)] += 1;
         self.put(&hash.to_le_bytes())?;
         self.put(&frequency.to_le_bytes())
     }
@@ -109,8 +114,9 @@ impl Writer {
         let mut start = 0u32;
         for places in counts.chunks(1 << (self.bits - self.frame.bits)) {
             self.put(&start.to_le_bytes())?;
-            start = start.saturating_add(places.iter().sum());
+            start += places.iter().sum::<u32>();
         }
+        ensure(u64::from(start) == self.frame.terms, "the directory leads to all terms")?;
         self.put(&start.to_le_bytes())?;
         self.put(&self.frame.trailer())?;
         self.flush()?;

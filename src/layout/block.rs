@@ -45,7 +45,8 @@ impl BlockSums {
 
     pub(crate) fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let room = usize::try_from(BLOCK_BYTES - self.filled).unwrap_or(usize::MAX);
+            #[expect(clippy::cast_possible_truncation, reason = "a block is a few KiB")]
+            let room = (BLOCK_BYTES - self.filled) as usize;
             let (now, later) = bytes.split_at(room.min(bytes.len()));
             self.open.update(now);
             self.filled += now.len() as u64;

@@ -219,7 +219,8 @@ pub(crate) struct Table {
     pub(crate) roots: Vec<u32>,
 }
 
-/// The section table and trailer of a segment, to be written at `offset`.
+/// The section table and trailer of a segment, to be written at `offset`. What a reader of them makes
+/// sure of, holds.
 pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8> {
     let mut out = Vec::new();
     for word in table.numbers.to_words() {
@@ -234,14 +235,17 @@ pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8>
         out.extend_from_slice(&root.to_le_bytes());
     }
     let len = out.len() as u64;
+    let (sections, roots) = (table.sections.len() as u64, table.roots.len() as u64);
+    let readable = parse_sections(&out, offset, sections, roots).is_ok_and(|read| read == *table);
+    assert!(readable, "sections follow each other, each once, and numbers are possible");
     let sum = crc32fast::hash(&out);
     let mut trailer = Vec::with_capacity(TRAILER_LEN);
     trailer.extend_from_slice(&TRAILER_MAGIC);
     trailer.extend_from_slice(&stamp.id.to_le_bytes());
     trailer.extend_from_slice(&offset.to_le_bytes());
     trailer.extend_from_slice(&len.to_le_bytes());
-    trailer.extend_from_slice(&(table.sections.len() as u64).to_le_bytes());
-    trailer.extend_from_slice(&(table.roots.len() as u64).to_le_bytes());
+    trailer.extend_from_slice(&sections.to_le_bytes());
+    trailer.extend_from_slice(&roots.to_le_bytes());
     trailer.extend_from_slice(&stamp.nonce.to_le_bytes());
     trailer.extend_from_slice(&sum.to_le_bytes());
     trailer.extend_from_slice(&crc32fast::hash(&trailer).to_le_bytes());
@@ -357,7 +361,10 @@ fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Resul
         table.sections.push(entry);
     }
     for _ in 0..roots {
-        table.roots.extend(cursor.u32());
+        let Some(root) = cursor.u32() else {
+            return damage(offset, "the section table ends too soon");
+        };
+        table.roots.push(root);
     }
     Ok(table)
 }

@@ -37,6 +37,7 @@ pub(crate) fn sort_by_digits<K: Keyed>(
 
 /// Sorts what is alike in its first `alike` bytes: by the eight bytes after what all of them share,
 /// then those that are the same so far in the same way, `digits` times at most.
+#[expect(clippy::indexing_slicing, reason = "no key ends before what all of them share")]
 fn sort<K: Keyed>(
     keys: &[u8],
     order: &mut [K],
@@ -45,11 +46,11 @@ fn sort<K: Keyed>(
     digits: usize,
 ) {
     let whole = |a: &K, b: &K| a.key(keys).cmp(b.key(keys)).then_with(|| tie(a, b));
-    let after = |keyed: &K, alike: usize| keyed.key(keys).get(alike..).unwrap_or(&[]);
+    let after = |keyed: &K, alike: usize| &keyed.key(keys)[alike..];
     let ahead = |order: &[K], at: usize| {
         if let Some(later) = order.get(at + AHEAD) {
             let rest = after(later, alike);
-            prefetch(rest.get(..size_of::<u64>()).unwrap_or(rest));
+            prefetch(&rest[..rest.len().min(size_of::<u64>())]);
         }
     };
     let mut shared = order.first().map_or(&[][..], |keyed| after(keyed, alike));
@@ -60,13 +61,13 @@ fn sort<K: Keyed>(
         ahead(order, at);
         let rest = shared.iter().zip(after(keyed, alike));
         let same = rest.take_while(|(a, b)| a == b).count();
-        shared = shared.get(..same).unwrap_or(&[]);
+        shared = &shared[..same];
     }
     let alike = alike + shared.len();
     let ends = |keyed: &K| keyed.key(keys).len() <= alike + size_of::<u64>();
     for at in 0..order.len() {
         ahead(order, at);
-        let Some(keyed) = order.get_mut(at) else { break };
+        let keyed = &mut order[at];
         let rest = after(keyed, alike);
         let digit = match rest.first_chunk() {
             Some(digit) => u64::from_be_bytes(*digit),

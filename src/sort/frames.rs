@@ -68,6 +68,7 @@ impl Frames {
             Some(u32::from_le_bytes(*bytes))
         };
         let end = word(self.rest.start).and_then(|len| start.checked_add(len as usize));
+        let end = end.filter(|end| *end <= self.rest.end);
         let frame = end.and_then(|end| file.get(start..end));
         let sum = word(self.rest.start + HEADER_BYTES / 2);
         let (Some(frame), Some(sum)) = (frame, sum) else { return Err(self.damaged("no frame")) };

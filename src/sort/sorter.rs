@@ -134,15 +134,20 @@ impl<T: Packed> Run<T> {
         }
         let end = self.frame.start + T::BYTES;
         let item = file.get(self.frame.start..end).and_then(T::take);
-        self.next = Some(item.ok_or_else(|| self.frames.damaged("half an item"))?);
+        let item = item.ok_or_else(|| self.frames.damaged("half an item"))?;
+        if self.next.is_some_and(|before| before > item) {
+            return Err(self.frames.damaged("an item that is less than the one before it"));
+        }
+        self.next = Some(item);
         self.frame.start = end;
         Ok(())
     }
 }
 
+/// Whether run `a` goes on before run `b`; one that is at its end comes last.
+#[expect(clippy::indexing_slicing, reason = "contestants are numbers of runs")]
 fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
-    let at = |at: usize| runs.get(at).and_then(|run| run.next);
-    match (at(a), at(b)) {
+    match (runs[a].next, runs[b].next) {
         (Some(a), Some(b)) => a < b,
         (a, _) => a.is_some(),
     }
@@ -151,12 +156,13 @@ fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
 impl<T: Packed> Sorted<T> {
     /// The next item.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "contestants are numbers of runs, at least one")]
     pub(crate) fn next(&mut self) -> Result<Option<T>> {
         let Runs { map, runs, tournament } = match self {
             Sorted::Memory(items) => return Ok(items.next()),
             Sorted::Runs(runs) => runs,
         };
-        let Some(run) = runs.get_mut(tournament.winner()) else { return Ok(None) };
+        let run = &mut runs[tournament.winner()];
         let Some(item) = run.next else { return Ok(None) };
         run.advance(map)?;
         tournament.replay(|a, b| before(runs, a, b));

@@ -15,6 +15,10 @@ pub(crate) struct Tournament {
 
 impl Tournament {
     /// Lets all `contestants` play.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "n nodes, the first for the winner, and 2 n places"
+    )]
     pub(crate) fn new(
         contestants: usize,
         mut before: impl FnMut(usize, usize) -> bool,
@@ -25,39 +29,34 @@ impl Tournament {
         let mut level: Vec<usize> = vec![0; nodes.len()];
         level.append(&mut winners);
         for node in (1..nodes.len()).rev() {
-            let child = |at: usize| level.get(at).copied().unwrap_or(0);
-            let (a, b) = (child(2 * node), child(2 * node + 1));
-            let (winner, loser) = if before(b, a) { (b, a) } else { (a, b) };
-            if let (Some(place), Some(lost)) = (level.get_mut(node), nodes.get_mut(node)) {
-                (*place, *lost) = (winner, loser);
-            }
+            let (a, b) = (level[2 * node], level[2 * node + 1]);
+            (level[node], nodes[node]) = if before(b, a) { (b, a) } else { (a, b) };
         }
-        if let (Some(top), Some(&winner)) = (nodes.first_mut(), level.get(1)) {
-            *top = winner;
-        }
+        nodes[0] = level[1];
         Tournament { nodes }
     }
 
-    /// The least.
+    /// The least; 0 where there are no contestants.
+    #[expect(clippy::indexing_slicing, reason = "there is always a first node")]
     pub(crate) fn winner(&self) -> usize {
-        self.nodes.first().copied().unwrap_or(0)
+        self.nodes[0]
     }
 
     /// Plays again after the winner has changed.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a leaf stands behind as many nodes, and parents halve"
+    )]
     pub(crate) fn replay(&mut self, mut before: impl FnMut(usize, usize) -> bool) {
         let mut winner = self.winner();
         let mut node = (self.nodes.len() + winner) / 2;
         while node > 0 {
-            if let Some(loser) = self.nodes.get_mut(node)
-                && before(*loser, winner)
-            {
-                std::mem::swap(loser, &mut winner);
+            if before(self.nodes[node], winner) {
+                std::mem::swap(&mut self.nodes[node], &mut winner);
             }
             node /= 2;
         }
-        if let Some(top) = self.nodes.first_mut() {
-            *top = winner;
-        }
+        self.nodes[0] = winner;
     }
 }
 
