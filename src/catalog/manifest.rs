@@ -9,9 +9,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::rows::{
     SegmentRow, check_rows, check_url_hash_bits, put_epoch, take_epoch, url_hash_bits,
 };
+use crate::bug;
 use crate::disk::{Access, Disk, Name, NewFile};
 use crate::error::{Error, Result};
-use crate::layout::Cursor;
+use crate::layout::{Cursor, in_memory};
 use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";
@@ -41,6 +42,9 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Puts it in the place of the last one, durably. Two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+        bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
+        let numbered = (0..).zip(&self.epochs).all(|(count, e)| e.epoch.count() == count);
+        bug::ensure(numbered, "epochs are numbered one after another")?;
         let mut file = NewFile::create(Arc::clone(disk), Name::SnapshotNew)?;
         file.append(&self.to_bytes())?;
         file.finish(Name::Snapshot)?;
@@ -59,15 +63,17 @@ impl Manifest {
             let what = format!("expected at most {BYTES_MAX} bytes, found {len}");
             return Err(Error::corrupt(name, 0, what));
         }
-        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        let mut bytes = vec![0; in_memory(len)];
         file.read_at(0, &mut bytes).map_err(|e| Error::io("read", name, e))?;
         Self::parse(&bytes).map(Some)
     }
 
+    #[expect(clippy::expect_used, reason = "a live list has some hundred segments and epochs")]
     fn to_bytes(&self) -> Vec<u8> {
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes();
+        let count = |n: usize| u32::try_from(n).expect("fewer than 2^32").to_le_bytes();
+        // A clock that was never set may stand before 1970.
         let since = self.written.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let written = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        let written = since.as_secs() * 1000 + u64::from(since.subsec_millis());
         let mut body = Vec::new();
         body.extend_from_slice(&written.to_le_bytes());
         for word in [self.store, self.changes, self.url_seed, url_hash_bits()] {
@@ -95,7 +101,7 @@ impl Manifest {
         let flaw = |offset: u64, what: &str| Error::corrupt(Name::Snapshot, offset, what);
         let mut cursor = Cursor::new(bytes);
         if cursor.array() != Some(MAGIC) {
-            return Err(flaw(0, "it does not begin as it must"));
+            return Err(flaw(0, "it does not begin with the bytes simksnap"));
         }
         let short = || flaw(bytes.len() as u64, "it is cut short");
         let (version, len) = (cursor.u32().ok_or_else(short)?, cursor.u32().ok_or_else(short)?);
@@ -114,9 +120,10 @@ impl Manifest {
         if len as usize + 20 != bytes.len() {
             return Err(flaw(12, "its length is not that of the file"));
         }
-        let body = Cursor::new(summed.get(16..).unwrap_or_default());
+        let (_, body) = summed.split_at(16);
+        let body = Cursor::new(body);
         let manifest = Self::parse_body(body)
-            .ok_or_else(|| flaw(16, "its counts are not those of what follows"))??;
+            .ok_or_else(|| flaw(16, "it has other numbers of segments or epochs than it says"))??;
         check_rows(&manifest.segments).map_err(|what| flaw(16, &what))?;
         Ok(manifest)
     }

@@ -78,10 +78,11 @@ fn bytes_of(marked: Marked) -> Vec<u8> {
 pub(crate) fn read(disk: &dyn Disk) -> Marked {
     let mut bytes = [0; BYTES];
     let read = disk.open(Name::Lock, Access::Read).and_then(|f| f.read_at(0, &mut bytes));
-    let sound = bytes
-        .split_last_chunk::<4>()
-        .filter(|(body, sum)| read.is_ok() && crc32fast::hash(body).to_le_bytes() == **sum);
-    let mut cursor = Cursor::new(sound.map_or(&[], |(body, _)| body));
+    let mut cursor = Cursor::new(&bytes);
+    let (body, sum) = bytes.split_at(BYTES - 4);
+    if read.is_err() || crc32fast::hash(body).to_le_bytes() != sum {
+        return Marked::default();
+    }
     match (cursor.array(), cursor.u64(), cursor.u64()) {
         (Some(MAGIC), Some(sequence), Some(changes)) => Marked { sequence, changes },
         _ => Marked::default(),

@@ -31,6 +31,7 @@ pub(crate) use self::mark::Marked;
 pub(crate) use self::rows::{Blob, SegmentRow, Settings};
 pub(crate) use self::salvage::Salvage;
 use self::tree::Tree;
+use crate::bug;
 use crate::disk::{Access, Dir, Disk, DiskFile, Held, Lock, LockGuard, Locked, Name, create};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
@@ -89,6 +90,7 @@ impl Contents {
         let blobs = self.journals.iter().filter_map(|(_, blobs)| blobs.last());
         let listed = self.segments.last().map(|row| row.last_sequence);
         Marked {
+            // Nothing was observed yet if there is neither.
             sequence: blobs.map(Blob::last_sequence).chain(listed).max().unwrap_or(0),
             changes: self.settings.changes,
         }
@@ -179,8 +181,8 @@ impl Catalog {
         Self::read_with(file, &mut Err)
     }
 
-    /// The same; `flaw` is told of each page that is damaged, and may let the reading go on. What comes
-    /// of that then is not all.
+    /// Reads what the last commit left. `flaw` is told of each page that is damaged, and may let the
+    /// reading go on; then what is returned need not be all.
     pub(crate) fn read_with(
         file: &dyn DiskFile,
         flaw: &mut dyn FnMut(Error) -> Result<()>,
@@ -201,10 +203,14 @@ impl Catalog {
 
     /// Appends blobs to their journals: one transaction, durable when this returns.
     pub(crate) fn append(&self, blobs: &[(Journal, Blob)]) -> Result<()> {
-        if blobs.is_empty() {
-            return Ok(());
-        }
-        let sequence = blobs.iter().map(|(_, blob)| blob.last_sequence()).max().unwrap_or(0);
+        let Some((_, last)) = blobs.last() else { return Ok(()) };
+        let sequence = last.last_sequence();
+        let mut ends = self.mark.noted().sequence;
+        let follow = blobs.iter().all(|(_, blob)| {
+            let before = std::mem::replace(&mut ends, blob.last_sequence());
+            blob.count > 0 && blob.first_sequence == before + 1
+        });
+        self.unless_failed(|| Ok(bug::ensure(follow, "a journal goes on where it ends")?))?;
         self.write(|transaction| {
             for (journal, blob) in blobs {
                 let mut table = transaction.open_table(journal.table())?;
@@ -369,10 +375,12 @@ fn put_epochs(transaction: &WriteTransaction, epochs: &[&EpochInfo]) -> Result<(
 /// order.
 fn count(transaction: &WriteTransaction, next: u64, sequence: u64) -> Result<Marked, redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
-    let stored = settings.get(rows::NEXT_SEGMENT)?.map_or(0, |stored| stored.value());
+    let lost = |name| redb::Error::Corrupted(format!("the setting {name} is not there any more"));
+    let stored = settings.get(rows::NEXT_SEGMENT)?.map(|stored| stored.value());
+    let stored = stored.ok_or_else(|| lost(rows::NEXT_SEGMENT))?;
     settings.insert(rows::NEXT_SEGMENT, stored.max(next))?;
-    let before = settings.get(rows::CHANGES)?.map_or(0, |stored| stored.value());
-    let changes = before.saturating_add(1);
+    let before = settings.get(rows::CHANGES)?.map(|stored| stored.value());
+    let changes = before.ok_or_else(|| lost(rows::CHANGES))? + 1;
     settings.insert(rows::CHANGES, changes)?;
     Ok(Marked { sequence, changes })
 }
@@ -400,6 +408,7 @@ fn drop_guarded(database: Option<Database>) -> Result<()> {
 
 /// Writes a catalog, and returns the lock on it, which it has before it has its name.
 fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn LockGuard>> {
+    bug::ensure(rows::check_rows(&contents.segments).is_ok(), "segments follow one another")?;
     let name = Name::CatalogNew;
     let file = create(&**disk, name)?;
     let locked = disk.lock(name, Lock::Exclusive).map_err(|e| Error::io("lock", name, e))?;
@@ -445,6 +454,12 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
         Ok(Err(redb::Error::Io(e))) => Err(Error::io("read or write", Name::Catalog, e)),
         Ok(Err(redb::Error::Corrupted(what))) => Err(Error::corrupt(Name::Catalog, 0, what)),
         Ok(Err(e)) => Err(Error::Catalog(e.to_string())),
-        Err(_) => Err(Error::corrupt(Name::Catalog, 0, "redb cannot make sense of it")),
+        Err(panic) => {
+            let said = panic.downcast_ref::<String>().map(String::as_str);
+            let said = said.or_else(|| panic.downcast_ref().copied()).unwrap_or("nothing");
+            let what =
+                format!("redb, which keeps this file, stopped at what is in it, and said: {said}");
+            Err(Error::corrupt(Name::Catalog, 0, what))
+        }
     }
 }

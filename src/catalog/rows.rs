@@ -9,6 +9,9 @@ use super::{
 use crate::layout::Cursor;
 use crate::page::{Epoch, EpochInfo};
 
+/// No store comes to an operation of this number, nor makes so many segments or changes.
+const SEQUENCES_END: u64 = 1 << 62;
+
 /// The format version of a catalog that this build writes and reads.
 const VERSION: u64 = 2;
 
@@ -153,16 +156,17 @@ impl Blob {
     const HEADER_BYTES: usize = 20;
 
     pub(crate) fn last_sequence(&self) -> u64 {
-        self.first_sequence.saturating_add(self.count.into()).saturating_sub(1)
+        self.first_sequence + u64::from(self.count) - 1
     }
 
     /// The frame: sequence, count, length, checksum of those and of the operations; then the
     /// operations. It is stored in parts of [`PART_BYTES`](Self::PART_BYTES).
+    #[expect(clippy::expect_used, reason = "another blob is begun long before")]
     fn frame(&self) -> Vec<u8> {
         let mut frame = Vec::with_capacity(self.bytes.len() + Self::HEADER_BYTES);
         frame.extend_from_slice(&self.first_sequence.to_le_bytes());
         frame.extend_from_slice(&self.count.to_le_bytes());
-        let len = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        let len = u32::try_from(self.bytes.len()).expect("a blob has less than 4 GiB");
         frame.extend_from_slice(&len.to_le_bytes());
         let mut sum = crc32fast::Hasher::new();
         sum.update(&frame);
@@ -181,15 +185,19 @@ impl Blob {
     }
 
     pub(super) fn parse(key: u64, frame: &[u8]) -> Option<Blob> {
-        let (header, bytes) = frame.split_at_checked(Self::HEADER_BYTES)?;
+        let (header, bytes) = frame.split_first_chunk::<{ Self::HEADER_BYTES }>()?;
+        let (fields, _) = header.split_at(Self::HEADER_BYTES - 4);
         let mut cursor = Cursor::new(header);
         let (first_sequence, count) = (cursor.u64()?, cursor.u32()?);
         let (len, expected) = (cursor.u32()?, cursor.u32()?);
         let mut sum = crc32fast::Hasher::new();
-        sum.update(header.get(..Self::HEADER_BYTES - 4)?);
+        sum.update(fields);
         sum.update(bytes);
-        let sound =
-            sum.finalize() == expected && first_sequence == key && len as usize == bytes.len();
+        let sound = sum.finalize() == expected
+            && first_sequence == key
+            && (1..SEQUENCES_END).contains(&first_sequence)
+            && count > 0
+            && len as usize == bytes.len();
         sound.then(|| Blob { first_sequence, count, bytes: bytes.to_vec() })
     }
 }
@@ -202,10 +210,13 @@ fn damaged(what: impl Into<String>) -> Error {
 pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
     let mut next = 1;
     for row in segments {
-        if row.first_sequence != next || row.last_sequence < next {
-            return Err(format!("segment {} does not begin at operation {next}", row.id));
+        if row.first_sequence != next || !(next..SEQUENCES_END).contains(&row.last_sequence) {
+            let SegmentRow { id, first_sequence, last_sequence, .. } = row;
+            return Err(format!(
+                "segment {id} has operations {first_sequence} to {last_sequence}, and {next} is the next"
+            ));
         }
-        next = row.last_sequence.saturating_add(1);
+        next = row.last_sequence + 1;
     }
     Ok(())
 }
@@ -218,7 +229,9 @@ pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
     let mut segments = Vec::new();
     rows(tree, &tables, SEGMENTS, |id, row| {
         let row = SegmentRow::parse(id, row);
-        segments.push(row.ok_or_else(|| damaged(format!("the row of segment {id}")))?);
+        segments.push(
+            row.ok_or_else(|| damaged(format!("the entry of segment {id} is not readable")))?,
+        );
         Ok(())
     })?;
     segments.sort_unstable_by_key(|row| row.first_sequence);
@@ -235,7 +248,9 @@ pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
             return Err(damaged("the epochs are not numbered one after another"));
         }
         let epoch = parse_epoch(epochs.len(), row);
-        epochs.push(epoch.ok_or_else(|| damaged(format!("the row of epoch {number}")))?);
+        epochs.push(
+            epoch.ok_or_else(|| damaged(format!("the entry of epoch {number} is not readable")))?,
+        );
         Ok(())
     })?;
 
@@ -265,7 +280,7 @@ impl Frames {
     fn push(&mut self, (key, part): (u64, u32), bytes: &[u8]) -> Result<Option<Blob>> {
         let before = if part == 0 { self.end()? } else { None };
         if part > 0 && key != self.key || part != self.parts {
-            return Err(damaged(format!("the journal at operation {key}")));
+            return Err(damaged(format!("the journal is not readable at operation {key}")));
         }
         self.key = key;
         self.parts += 1;
@@ -278,7 +293,9 @@ impl Frames {
             return Ok(None);
         }
         let blob = Blob::parse(self.key, &std::mem::take(&mut self.bytes));
-        blob.map(Some).ok_or_else(|| damaged(format!("the journal at operation {}", self.key)))
+        blob.map(Some).ok_or_else(|| {
+            damaged(format!("the journal is not readable at operation {}", self.key))
+        })
     }
 }
 
@@ -292,6 +309,10 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
         let row = found.iter().find(|(k, _)| k == name);
         row.map(|(_, v)| *v).ok_or_else(|| damaged(format!("the setting {name} is not there")))
     };
+    let counted = |name: &str| match get(name)? {
+        number if number < SEQUENCES_END => Ok(number),
+        number => Err(damaged(format!("the setting {name} is {number}, more than any store has"))),
+    };
     let version = get(FORMAT)?;
     if version != VERSION {
         let number = |version: u64| u32::try_from(version).unwrap_or(u32::MAX);
@@ -302,8 +323,8 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
     Ok(Settings {
         store: get(STORE_ID)?,
         url_seed: get(URL_SEED)?,
-        next_segment: get(NEXT_SEGMENT)?,
-        changes: get(CHANGES)?,
+        next_segment: counted(NEXT_SEGMENT)?,
+        changes: counted(CHANGES)?,
         unfinished: found.iter().any(|(name, _)| name == UNFINISHED),
     })
 }
@@ -322,7 +343,7 @@ where
     let name = definition.name();
     let Some(table) = tables.iter().find(|table| table.name == name) else { return Ok(()) };
     if table.widths != (Widths { key: K::fixed_width(), value: V::fixed_width() }) {
-        return Err(damaged(format!("its table {name} is none of ours")));
+        return Err(damaged(format!("its table {name} is not one that simkeep makes")));
     }
     tree.rows(table, &mut |row| {
         // Where a checksum does not hold, that was told.

@@ -22,7 +22,7 @@ pub(crate) struct Salvage {
     /// Epochs: those from 0 on that are known without a gap.
     pub(crate) epochs: Vec<EpochInfo>,
     /// Of each journal, the parts of its frames.
-    journals: [BTreeMap<(u64, u32), Vec<u8>>; 2],
+    journals: [BTreeMap<(u64, u32), Vec<u8>>; JOURNALS.len()],
 }
 
 /// The key of a part of a frame: its first operation, and the number of the part.
@@ -37,6 +37,7 @@ impl Salvage {
     /// # Errors
     ///
     /// Where nothing of it can be found.
+    #[expect(clippy::indexing_slicing, reason = "there are as many journals as names of them")]
     pub(crate) fn read(file: &dyn DiskFile) -> Result<Salvage> {
         let mut salvage = Salvage::default();
         // What is damaged was told when the catalog was read.
@@ -58,7 +59,8 @@ impl Salvage {
                 })?;
             }
             let place = JOURNALS.iter().position(|journal| journal.name() == table.name);
-            if let Some(parts) = place.and_then(|place| salvage.journals.get_mut(place)) {
+            if let Some(place) = place {
+                let parts = &mut salvage.journals[place];
                 tree.rows(&table, &mut |row| {
                     if let Some(key) = part_key(row.key) {
                         parts.insert(key, row.value.to_vec());
@@ -80,7 +82,7 @@ impl Salvage {
             let parts = left.swap_remove(at);
             let mut blobs = Vec::new();
             while let Some(blob) = frame(parts, next) {
-                next = blob.last_sequence().saturating_add(1);
+                next = blob.last_sequence() + 1;
                 blobs.push(blob);
             }
             journals.push(blobs);
@@ -99,5 +101,5 @@ fn frame(parts: &BTreeMap<(u64, u32), Vec<u8>>, sequence: u64) -> Option<Blob> {
         }
         frame.extend_from_slice(part);
     }
-    Blob::parse(sequence, &frame).filter(|blob| blob.count > 0)
+    Blob::parse(sequence, &frame)
 }

@@ -38,6 +38,7 @@ impl Epoch {
     /// assert_eq!(simkeep::Epoch(3).mask(), u64::MAX);
     /// ```
     pub fn mask(self) -> u64 {
+        // All 64 may be reserved, and then none are left.
         u64::MAX.checked_shr(self.0 >> Self::COUNT_BITS).unwrap_or(0)
     }
 }

@@ -122,7 +122,7 @@ impl Head {
         if visit.seen.is_restated() {
             return;
         }
-        self.visits = self.visits.saturating_add(1);
+        self.visits += 1;
         self.first = self.first.min(visit.time);
         self.last = self.last.max(visit);
         if visit.seen != Seen::Failed {
@@ -130,8 +130,8 @@ impl Head {
         }
     }
 
-    /// The same for a head that need not exist yet. What is restated before there was any visit is
-    /// nothing.
+    /// Takes a visit into a head, in any order; the first one makes it. What is restated before there
+    /// was any visit is nothing.
     pub(crate) fn absorb_into(head: &mut Option<Head>, visit: Visit) {
         match head.as_mut() {
             Some(head) => head.absorb(visit),
@@ -141,10 +141,10 @@ impl Head {
     }
 
     /// Takes in a version that was seen, if it is among the last ones.
+    #[expect(clippy::indexing_slicing, reason = "the position of one of them")]
     pub(crate) fn see(&mut self, seen: LastSeen) {
         if let Some(at) = self.versions.iter().position(|v| v.content == seen.content) {
-            let known = self.versions.get(at).map_or(seen.place(), LastSeen::place);
-            if known >= seen.place() {
+            if self.versions[at].place() >= seen.place() {
                 return;
             }
             self.versions.remove(at);
@@ -155,6 +155,7 @@ impl Head {
             self.versions.truncate(HISTORY_WINDOW - 1);
             self.versions.insert(at, seen);
         }
+        debug_assert!(self.versions.is_sorted_by(|a, b| a.place() >= b.place()));
     }
 
     /// Whether the page was gone when last heard of.
@@ -232,6 +233,7 @@ impl Head {
         let mut distances = ArrayVec::new();
         for content in all {
             let bits = self.last_version().find_map(|v| bits_between(&v.content, content));
+            // One for each version that is kept is enough, whatever was restated how often.
             if let Some(bits) = bits.filter(|_| !distances.is_full()) {
                 distances.push((content.epoch.count(), bits));
             }

@@ -215,8 +215,8 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Restated(Content { fingerprint, digest: None, epoch }))
     }
 
-    /// The same with the fingerprint of the content in another epoch besides, so that it can be
-    /// compared with what is known of either. What is not content has none.
+    /// Adds the fingerprint of the content in another epoch, so that it can be compared with what is
+    /// known of either. A visit that saw no content stays as it is.
     ///
     /// ```
     /// use simkeep::{Epoch, Observation};
@@ -242,7 +242,7 @@ impl<'a> Observation<'a> {
         Some(Visit { seen, status: None, ..self.visit })
     }
 
-    /// The same with the digest of the content; pages that are gone or failed have none.
+    /// Adds the digest of the content. A page that is gone or failed has none, and stays as it is.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         match &mut self.visit.seen {
@@ -256,7 +256,7 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// The same with an HTTP status.
+    /// Adds the HTTP status.
     #[must_use]
     pub fn status(mut self, value: u16) -> Self {
         self.visit.status = Some(value);

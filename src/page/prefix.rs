@@ -115,6 +115,7 @@ impl Prefix {
     /// # Errors
     ///
     /// Anything else is a [`PrefixError`], whose message lists the forms.
+    #[expect(clippy::expect_used, reason = "a key is built in the shape that is checked")]
     pub fn parse(text: &str) -> Result<Prefix, PrefixError> {
         if text.len() > URL_BYTES_MAX {
             return Err(PrefixError::TooLong { bytes: text.len() });
@@ -123,14 +124,15 @@ impl Prefix {
             return Err(PrefixError::Control { offset });
         }
         let start = match surt::split_scheme(text) {
-            Some((scheme, rest)) if !is_port(rest) => match surt::split_authority(scheme, rest) {
-                Some(_) => start_with_host(scheme, rest.strip_prefix("//").unwrap_or(rest))?,
-                None => start_without_host(scheme, rest)?,
+            Some((scheme, rest)) if !is_port(rest) => match rest.strip_prefix("//") {
+                Some(text) if surt::split_authority(scheme, rest).is_some() => {
+                    start_with_host(scheme, text)?
+                }
+                _ => start_without_host(scheme, rest)?,
             },
             _ => start_with_host("", text)?,
         };
-        // What was just built has the shape that is checked.
-        Prefix::from_start(start).ok_or(PrefixError::Empty)
+        Ok(Prefix::from_start(start).expect("what was just built has the shape of a prefix"))
     }
 
     /// What can be stored, and restored by [`Prefix::from_bytes`].
@@ -179,11 +181,9 @@ impl Prefix {
 
 impl fmt::Display for Prefix {
     /// The shortest text that [`Prefix::parse`] makes this prefix of.
+    #[expect(clippy::expect_used, reason = "its parts were found when it was made")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Parts::of(&self.start) {
-            Some(parts) => parts.fmt(f),
-            None => write!(f, "{:?}", self.start),
-        }
+        Parts::of(&self.start).expect("a prefix has the shape of one").fmt(f)
     }
 }
 
@@ -348,6 +348,7 @@ fn start_with_host(scheme: &str, text: &str) -> Result<Vec<u8>, PrefixError> {
 }
 
 /// `(com,example,www:8080)` as `www.example.com:8080`, and whether a `)` ended it.
+#[expect(clippy::expect_used, reason = "without a user the host comes first")]
 fn unreverse(authority: &str) -> Result<(String, bool), PrefixError> {
     let text = authority.strip_prefix('(').unwrap_or(authority);
     let (text, closed) = match text.strip_suffix(')') {
@@ -358,7 +359,7 @@ fn unreverse(authority: &str) -> Result<(String, bool), PrefixError> {
     if surt::is_address(host) {
         return Ok((text.to_owned(), closed));
     }
-    let port = text.strip_prefix(host).unwrap_or("");
+    let port = text.strip_prefix(host).expect("an authority begins with its host");
     let mut labels: Vec<&str> = host.strip_suffix(',').unwrap_or(host).split(',').collect();
     // A dot would divide what the text has as one label; the rest is checked as in any host.
     if labels.iter().any(|label| label.contains('.')) {

@@ -81,7 +81,7 @@ fn adapt(delta: u64, points: u64, first: bool) -> u64 {
 
 /// `a` to `z` for 0 to 25, `0` to `9` for 26 to 35.
 fn digit(value: u64) -> u8 {
-    debug_assert!(value < BASE);
+    assert!(value < BASE, "a digit is less than the base");
     let value = (value % BASE) as u8;
     if value < 26 { b'a' + value } else { b'0' + (value - 26) }
 }

@@ -108,7 +108,7 @@ pub(super) fn split_authority<'a>(scheme: &str, rest: &'a str) -> Option<(&'a st
 /// What comes before the first `/`, `?` or `#`, and the rest from there.
 pub(super) fn split_path(text: &str) -> (&str, &str) {
     let end = text.bytes().position(|b| matches!(b, b'/' | b'?' | b'#')).unwrap_or(text.len());
-    text.split_at_checked(end).unwrap_or((text, ""))
+    text.split_at(end)
 }
 
 /// User information, host and port of an authority. The port is digits without leading zeros;

@@ -1,7 +1,7 @@
 //! Writing the pages of a segment and where their groups are.
 
 use super::build::{Builder, SectionWriter, Spill};
-use super::pages::GroupWriter;
+use super::group::GroupWriter;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, PAGES_MAX, Tag};
 

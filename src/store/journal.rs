@@ -172,5 +172,5 @@ pub(super) fn replay(blob: &Blob, seed: u64, inner: &mut Inner) -> Result<()> {
 }
 
 fn damaged(sequence: u64) -> Error {
-    Error::corrupt(Name::Catalog, 0, format!("operation {sequence} of the journal is none"))
+    Error::corrupt(Name::Catalog, 0, format!("operation {sequence} of the journal is not readable"))
 }

@@ -258,7 +258,8 @@ impl Run {
             let len = cursor.count()?;
             cursor.take(len)
         })();
-        let visits = visits.ok_or_else(|| self.frames.damaged("half a page"))?;
+        let visits = visits
+            .ok_or_else(|| self.frames.damaged("a page is not readable as it was written"))?;
         self.frame.start = self.frame.end - cursor.rest().len();
         self.visits = self.frame.start - visits.len()..self.frame.start;
         Ok(())
@@ -267,7 +268,11 @@ impl Run {
     fn append_visits(&self, file: &[u8], out: &mut Vec<Visit>) -> Result<()> {
         let packed = file.get(self.visits.clone()).unwrap_or(&[]);
         for visit in Visits::new(Cursor::new(packed), self.count) {
-            out.push(visit.ok_or_else(|| self.frames.damaged("half a visit"))?);
+            out.push(
+                visit.ok_or_else(|| {
+                    self.frames.damaged("a visit is not readable as it was written")
+                })?,
+            );
         }
         Ok(())
     }

@@ -1,0 +1,242 @@
+//! Reading redb's file without redb.
+//!
+//! redb believes the page numbers of a file that was closed well: it takes memory for a page before
+//! it reads it, up to 4 GiB, as its number says. What it finds wrong it repairs in place, and says so
+//! only once. So whoever opens a catalog reads it here first: every page that the last commit can
+//! reach, each within the file, and equal to the checksum that stands beside its number. The file
+//! stays as it is.
+//!
+//! The layout is that of redb's design document, file format 3. The commits of a catalog are made in
+//! two phases, so the primary slot of the header is the last of them, also after a crash.
+
+mod header;
+mod node;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use self::header::{HEADER_BYTES, Header};
+use self::node::Node;
+use crate::disk::{DiskFile, Name};
+use crate::error::{Error, Result};
+use crate::layout::{Cursor, in_memory};
+
+const PAGE_BYTES: u64 = 4096;
+/// A page is as large as one row needs; the largest rows have 64 KiB.
+const PAGE_BYTES_MAX: u64 = 32 << 20;
+/// A table with one value for each key.
+const NORMAL: u8 = 3;
+
+/// A page, and what its checksum must be.
+#[derive(Clone, Copy, Debug)]
+struct Page {
+    number: u64,
+    sum: u128,
+}
+
+impl Page {
+    fn take(cursor: &mut Cursor<'_>) -> Option<Page> {
+        Some(Page { number: cursor.u64()?, sum: u128::from_le_bytes(cursor.array()?) })
+    }
+
+    /// The root of a tree, which may have none.
+    fn take_root(cursor: &mut Cursor<'_>, is_there: bool) -> Option<Option<Page>> {
+        let root = Page::take(cursor)?;
+        let _rows = cursor.u64()?;
+        Some(is_there.then_some(root))
+    }
+}
+
+/// The bytes of each key and each value, where all have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Widths {
+    pub(super) key: Option<usize>,
+    pub(super) value: Option<usize>,
+}
+
+/// Of tables: names and definitions.
+const TABLES: Widths = Widths { key: None, value: None };
+
+/// A table of the database.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) name: String,
+    pub(super) widths: Widths,
+    root: Option<Page>,
+}
+
+impl Table {
+    fn parse(name: &[u8], definition: &[u8]) -> Option<Table> {
+        let mut cursor = Cursor::new(definition);
+        if cursor.u8()? != NORMAL {
+            return None;
+        }
+        let _rows = cursor.u64()?;
+        let is_there = cursor.u8()? != 0;
+        let root = Page::take_root(&mut cursor, is_there)?;
+        let mut width = || {
+            let fixed = cursor.u8()? != 0;
+            let bytes = cursor.u32()?;
+            Some(fixed.then_some(bytes as usize))
+        };
+        let widths = Widths { key: width()?, value: width()? };
+        Some(Table { name: String::from_utf8(name.to_vec()).ok()?, widths, root })
+    }
+}
+
+/// A row, and whether the checksum of its page holds.
+pub(super) struct Row<'p> {
+    pub(super) key: &'p [u8],
+    pub(super) value: &'p [u8],
+    pub(super) sound: bool,
+}
+
+fn damaged(offset: u64, what: impl Into<String>) -> Error {
+    Error::corrupt(Name::Catalog, offset, what)
+}
+
+fn read(file: &dyn DiskFile, offset: u64, bytes: &mut [u8]) -> Result<()> {
+    file.read_at(offset, bytes).map_err(|e| Error::io("read", Name::Catalog, e))
+}
+
+/// A database file as its last commit left it.
+pub(super) struct Tree<'f> {
+    file: &'f dyn DiskFile,
+    len: u64,
+    region_bytes: u64,
+    region_header_bytes: u64,
+    roots: [Option<Page>; 2],
+    /// Bytes that may still be read: no page is part of two others.
+    left: u64,
+    /// Told what is wrong; ends the reading with an error, or lets it go on with the rest.
+    flaw: &'f mut dyn FnMut(Error) -> Result<()>,
+}
+
+impl<'f> Tree<'f> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged, which is not told to `flaw`: nothing can be read then.
+    pub(super) fn open(
+        file: &'f dyn DiskFile,
+        flaw: &'f mut dyn FnMut(Error) -> Result<()>,
+    ) -> Result<Tree<'f>> {
+        let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
+        if len < PAGE_BYTES {
+            return Err(damaged(
+                0,
+                format!("it has {len} bytes, and a database has {PAGE_BYTES} or more"),
+            ));
+        }
+        let mut bytes = [0; HEADER_BYTES];
+        read(file, 0, &mut bytes)?;
+        let header = Header::parse(&bytes);
+        let header = header.ok_or_else(|| damaged(0, "it does not begin as redb's files do"))?;
+        header.check(len)?;
+        let (region_bytes, roots) = (header.region_bytes(), header.roots()?);
+        let region_header_bytes = header.region_header_pages * PAGE_BYTES;
+        Ok(Tree { file, len, region_bytes, region_header_bytes, roots, left: len, flaw })
+    }
+
+    /// The tables of the database.
+    pub(super) fn tables(&mut self) -> Result<Vec<Table>> {
+        let [of_user, _] = self.roots;
+        self.tables_of(of_user)
+    }
+
+    /// Reads what redb keeps for itself.
+    pub(super) fn check_system(&mut self) -> Result<()> {
+        let [_, of_redb] = self.roots;
+        for table in self.tables_of(of_redb)? {
+            self.rows(&table, &mut |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    fn tables_of(&mut self, root: Option<Page>) -> Result<Vec<Table>> {
+        let mut tables = Vec::new();
+        let mut unread = Vec::new();
+        self.walk(root, TABLES, &mut |row| {
+            match Table::parse(row.key, row.value) {
+                Some(table) => tables.push(table),
+                None => unread.push(row.key.escape_ascii().to_string()),
+            }
+            Ok(())
+        })?;
+        for name in unread {
+            (self.flaw)(damaged(0, format!("the definition of its table {name} is not readable")))?;
+        }
+        Ok(tables)
+    }
+
+    /// All rows of a table, in the order of their keys.
+    pub(super) fn rows(
+        &mut self,
+        table: &Table,
+        see: &mut dyn FnMut(Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.walk(table.root, table.widths, see)
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "the list only grows there")]
+    fn walk(
+        &mut self,
+        root: Option<Page>,
+        widths: Widths,
+        see: &mut dyn FnMut(Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut ahead = Vec::from_iter(root);
+        while let Some(page) = ahead.pop() {
+            let (offset, bytes) = match self.page(page.number) {
+                Ok(read) => read,
+                Err(e) => {
+                    (self.flaw)(e)?;
+                    continue;
+                }
+            };
+            let node = Node { bytes: &bytes, widths };
+            let sound = node.used().is_some_and(|used| xxh3_128(used) == page.sum);
+            if !sound {
+                (self.flaw)(damaged(offset, "the checksum of a page does not hold"))?;
+            }
+            // What is neither is not sound.
+            if node.is_leaf() {
+                for row in node.rows() {
+                    match row {
+                        Some((key, value)) => see(Row { key, value, sound })?,
+                        None if sound => {
+                            (self.flaw)(damaged(offset, "a row does not lie within its page"))?;
+                        }
+                        None => {}
+                    }
+                }
+            } else if node.is_branch() {
+                let before = ahead.len();
+                ahead.extend(node.children());
+                ahead[before..].reverse();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a page. Returns where it is, too.
+    fn page(&mut self, number: u64) -> Result<(u64, Vec<u8>)> {
+        // The order has five bits.
+        let (order, region) = (number >> 59, number >> 20 & 0xf_ffff);
+        let bytes = PAGE_BYTES << order;
+        // Twenty bits, of which large pages need fewer: fewer than 2^40 bytes in all.
+        let within = (number & (0xf_ffff >> order)) * bytes;
+        let offset = PAGE_BYTES + region * self.region_bytes + self.region_header_bytes + within;
+        if bytes > PAGE_BYTES_MAX || offset + bytes > self.len {
+            return Err(damaged(0, format!("page {number:#x} lies outside of the file")));
+        }
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or_else(|| damaged(offset, "a page is part of more than one other"))?;
+        let mut page = vec![0; in_memory(bytes)];
+        read(self.file, offset, &mut page)?;
+        Ok((offset, page))
+    }
+}
+
+#[cfg(test)]
+mod tests;

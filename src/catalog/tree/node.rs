@@ -1,0 +1,106 @@
+//! A page of a tree: rows, or the pages below it.
+
+use super::{Page, Widths};
+use crate::layout::Cursor;
+
+const LEAF: u8 = 1;
+const BRANCH: u8 = 2;
+
+/// A page of a tree.
+pub(super) struct Node<'p> {
+    pub(super) bytes: &'p [u8],
+    pub(super) widths: Widths,
+}
+
+impl<'p> Node<'p> {
+    /// Whether it has rows.
+    pub(super) fn is_leaf(&self) -> bool {
+        self.bytes.first() == Some(&LEAF)
+    }
+
+    /// Whether it has pages below it.
+    pub(super) fn is_branch(&self) -> bool {
+        self.bytes.first() == Some(&BRANCH)
+    }
+
+    /// How many rows it has, or keys that part its children.
+    #[expect(clippy::indexing_slicing, reason = "a page has thousands of bytes")]
+    fn count(&self) -> usize {
+        u16::from_le_bytes([self.bytes[2], self.bytes[3]]).into()
+    }
+
+    /// An offset within the page that is written in it.
+    fn end_at(&self, at: usize) -> Option<usize> {
+        let bytes = self.bytes.get(at..at.checked_add(4)?)?;
+        usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
+    }
+
+    /// What the checksum covers: up to the end of the last row or key.
+    pub(super) fn used(&self) -> Option<&'p [u8]> {
+        let last = self.count().checked_sub(1)?;
+        let end = match self.bytes.first() {
+            Some(&LEAF) => self.value_end(last)?,
+            Some(&BRANCH) => {
+                let keys = 8 + 24 * (last + 2);
+                match self.widths.key {
+                    Some(width) => keys.checked_add(width.checked_mul(last + 1)?)?,
+                    None => self.end_at(keys + 4 * last)?,
+                }
+            }
+            _ => return None,
+        };
+        self.bytes.get(..end)
+    }
+
+    /// Where the n-th key of a leaf ends.
+    fn key_end(&self, n: usize) -> Option<usize> {
+        match self.widths.key {
+            Some(width) => self.keys().checked_add(width.checked_mul(n + 1)?),
+            None => self.end_at(4 + 4 * n),
+        }
+    }
+
+    fn value_end(&self, n: usize) -> Option<usize> {
+        match self.widths.value {
+            Some(width) => {
+                let keys = self.key_end(self.count().checked_sub(1)?)?;
+                keys.checked_add(width.checked_mul(n + 1)?)
+            }
+            None => {
+                let ends_of_keys = if self.widths.key.is_none() { 4 * self.count() } else { 0 };
+                self.end_at(4 + ends_of_keys + 4 * n)
+            }
+        }
+    }
+
+    /// Where the keys of a leaf begin, after the ends of those and of values that have no width.
+    fn keys(&self) -> usize {
+        let ends = [self.widths.key, self.widths.value].iter().filter(|w| w.is_none()).count();
+        4 + 4 * self.count() * ends
+    }
+
+    /// The rows of a leaf; `None` for one that does not lie within it.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Option<(&'p [u8], &'p [u8])>> {
+        let count = self.count();
+        let row = move |n: usize| {
+            let key = if n == 0 { self.keys() } else { self.key_end(n - 1)? };
+            let value = if n == 0 { self.key_end(count - 1)? } else { self.value_end(n - 1)? };
+            let (key, value) = (key..self.key_end(n)?, value..self.value_end(n)?);
+            Some((self.bytes.get(key)?, self.bytes.get(value)?))
+        };
+        (0..count).map(row)
+    }
+
+    /// The children of a branch, as far as they lie within it: of a sound one all of them, since its
+    /// checksum covers what comes after them.
+    pub(super) fn children(&self) -> impl Iterator<Item = Page> {
+        let count = self.count() + 1;
+        let sums = Cursor::new(self.bytes.get(8..).unwrap_or_default());
+        let numbers = Cursor::new(self.bytes.get(8 + 16 * count..).unwrap_or_default());
+        let mut at = (sums, numbers);
+        (0..count).map_while(move |_| {
+            let sum = u128::from_le_bytes(at.0.array()?);
+            Some(Page { number: at.1.u64()?, sum })
+        })
+    }
+}

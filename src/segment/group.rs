@@ -1,0 +1,179 @@
+//! Groups of pages: URLs front-coded, records behind them.
+
+use arrayvec::ArrayVec;
+
+use crate::layout::{Cursor, GROUP_LEN, GROUP_PAGES, put_varint};
+use crate::page::surt;
+
+/// Packs pages into groups.
+#[derive(Default)]
+pub(super) struct GroupWriter {
+    count: u64,
+    last_url: Vec<u8>,
+    heads: Vec<u8>,
+    records: Vec<u8>,
+}
+
+impl GroupWriter {
+    /// Whether a page comes after the last one. Costs two SURT keys.
+    pub(super) fn precedes(&self, url: &str) -> bool {
+        let last = String::from_utf8_lossy(&self.last_url);
+        last.is_empty() || (surt::key_of(&last), &*last) < (surt::key_of(url), url)
+    }
+
+    /// Adds a page; `record` appends its record.
+    #[expect(clippy::indexing_slicing, reason = "what is shared is no longer than either URL")]
+    pub(super) fn push(&mut self, url: &str, record: impl FnOnce(&mut Vec<u8>)) {
+        let url = url.as_bytes();
+        let shared = if self.count == 0 { 0 } else { alike(url, &self.last_url) };
+        let suffix = &url[shared..];
+        put_varint(&mut self.heads, shared as u64);
+        put_varint(&mut self.heads, suffix.len() as u64);
+        let start = self.records.len();
+        record(&mut self.records);
+        put_varint(&mut self.heads, (self.records.len() - start) as u64);
+        self.heads.extend_from_slice(suffix);
+        self.last_url.clear();
+        self.last_url.extend_from_slice(url);
+        self.count += 1;
+    }
+
+    /// Whether the group must be flushed before another page.
+    pub(super) fn is_full(&self) -> bool {
+        self.count == GROUP_PAGES
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Appends the packed group, and begins the next.
+    pub(super) fn flush(&mut self, out: &mut Vec<u8>) {
+        put_varint(out, self.count);
+        put_varint(out, self.heads.len() as u64);
+        out.extend_from_slice(&self.heads);
+        out.extend_from_slice(&self.records);
+        self.count = 0;
+        self.heads.clear();
+        self.records.clear();
+    }
+}
+
+/// A packed group, read page by page.
+#[derive(Clone, Copy)]
+pub(super) struct Group<'a> {
+    pub(super) left: u64,
+    pub(super) heads: Cursor<'a>,
+    pub(super) records: Cursor<'a>,
+}
+
+impl<'a> Group<'a> {
+    /// A group of `pages`.
+    pub(super) fn parse(bytes: &'a [u8], pages: u64) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        let left = cursor.varint().filter(|&n| n == pages)?;
+        let heads = cursor.count()?;
+        let heads = Cursor::new(cursor.take(heads)?);
+        Some(Group { left, heads, records: cursor })
+    }
+
+    /// Puts the next page's URL into `url` and returns its record.
+    #[inline]
+    pub(super) fn next(&mut self, url: &mut Vec<u8>) -> Option<&'a [u8]> {
+        let (shared, suffix, record) = self.head()?;
+        if shared > url.len() {
+            return None;
+        }
+        url.truncate(shared);
+        url.extend_from_slice(suffix);
+        self.records.take(record)
+    }
+
+    /// Goes to the page after `before` others: puts its URL into `url`, and returns its record.
+    ///
+    /// Only what the URL has in the end is copied: its own suffix, and what is left to others of the
+    /// earlier ones.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "no URL shares more with the one before than that has: checked for each"
+    )]
+    pub(super) fn skip(&mut self, before: u64, url: &mut Vec<u8>) -> Option<&'a [u8]> {
+        let mut suffixes: ArrayVec<(usize, &[u8]), GROUP_LEN> = ArrayVec::new();
+        let (mut len, mut records) = (0, 0_usize);
+        for _ in 0..before {
+            let (shared, suffix, record) = self.head()?;
+            if shared > len {
+                return None;
+            }
+            len = shared + suffix.len();
+            suffixes.push((shared, suffix));
+            records = records.checked_add(record)?;
+        }
+        let (shared, suffix, record) = self.head()?;
+        if shared > len {
+            return None;
+        }
+        url.clear();
+        url.reserve_exact(shared + suffix.len());
+        url.resize(shared, 0);
+        url.extend_from_slice(suffix);
+        // From the last one backwards: most are left nothing.
+        let mut wanted = shared;
+        for &(shared, suffix) in suffixes.iter().rev() {
+            if shared < wanted {
+                url[shared..wanted].copy_from_slice(&suffix[..wanted - shared]);
+                wanted = shared;
+            }
+        }
+        self.records.take(records)?;
+        self.records.take(record)
+    }
+
+    /// The next page's head: how much of its URL is that of the page before it, the rest of it, and
+    /// how long its record is.
+    #[inline]
+    fn head(&mut self) -> Option<(usize, &'a [u8], usize)> {
+        self.left = self.left.checked_sub(1)?;
+        let [shared, suffix, record] = self.heads.varints()?;
+        let suffix = self.heads.take(usize::try_from(suffix).ok()?)?;
+        Some((usize::try_from(shared).ok()?, suffix, usize::try_from(record).ok()?))
+    }
+
+    /// Goes to the page after `before` others: its record, and whether its URL is `url`. Puts no
+    /// URL together on the way.
+    #[expect(clippy::indexing_slicing, reason = "what is the same is no longer than `url`")]
+    pub(super) fn find(&mut self, before: u64, url: &[u8]) -> Option<(&'a [u8], bool)> {
+        // The length of the current URL, and how much of it is that of `url`.
+        let (mut len, mut same) = (0, 0);
+        for left in (0..=before).rev() {
+            let (shared, suffix, record) = self.head()?;
+            if shared > len {
+                return None;
+            }
+            if shared <= same {
+                same = shared + alike(suffix, &url[shared..]);
+            }
+            len = shared + suffix.len();
+            let record = self.records.take(record)?;
+            if left == 0 {
+                return Some((record, same == len && len == url.len()));
+            }
+        }
+        None
+    }
+}
+
+/// How many bytes two strings begin with that are the same.
+pub(crate) fn alike(a: &[u8], b: &[u8]) -> usize {
+    let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
+    let mut same = 0;
+    for (x, y) in words {
+        let difference = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if difference != 0 {
+            return same + (difference.trailing_zeros() / 8) as usize;
+        }
+        same += 8;
+    }
+    let rest = a.iter().zip(b).skip(same);
+    same + rest.take_while(|(x, y)| x == y).count()
+}
