@@ -245,6 +245,7 @@ impl Catalog {
             drop(table);
             put_epochs(transaction, epochs)?;
             transaction.open_table(SETTINGS)?.remove(rows::UNFINISHED)?;
+            // There may be epochs alone.
             let last = segments.iter().map(|segment| segment.last_sequence).max();
             count(transaction, next, last.unwrap_or(0))
         })
@@ -461,5 +462,24 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
                 format!("redb, which keeps this file, stopped at what is in it, and said: {said}");
             Err(Error::corrupt(Name::Catalog, 0, what))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::SimDisk;
+
+    #[test]
+    #[should_panic(expected = "a journal goes on where it ends")]
+    fn a_journal_with_a_gap_is_not_written() {
+        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+        disk.create_dirs().unwrap();
+        let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
+        locks.follow(Catalog::create(&disk, Vec::new(), false).unwrap());
+        let (catalog, _) = Catalog::open(&disk, locks).unwrap();
+        let blob = |first_sequence| Blob { first_sequence, count: 1, bytes: vec![0] };
+        catalog.append(&[(Journal::A, blob(1))]).unwrap();
+        let _ = catalog.append(&[(Journal::A, blob(3))]);
     }
 }

@@ -68,9 +68,10 @@ impl RealDisk {
     }
 
     /// Whether a file has the name of one of a store, and lies where that would be.
+    #[expect(clippy::expect_used, reason = "the path of a file ends in its name")]
     pub(crate) fn is_of_a_store(&self, name: Name) -> bool {
         let path = self.path(name);
-        let Some(entry) = path.file_name() else { return false };
+        let entry = path.file_name().expect("a file has a name");
         let segments = self
             .root
             .canonicalize()

@@ -273,7 +273,7 @@ pub(crate) struct Trailer {
 pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Result<Trailer, Flaw> {
     let at = file_len.saturating_sub(TRAILER_BYTES);
     let Ok(trailer) = <&[u8; TRAILER_LEN]>::try_from(trailer) else {
-        return damage(0, "too short for a trailer");
+        return damage(0, "it is too short to have a trailer");
     };
     let mut cursor = Cursor::new(trailer);
     let fields = (|| {
@@ -333,7 +333,7 @@ pub(crate) fn parse_table(bytes: &[u8], trailer: &Trailer) -> Result<Table, Flaw
 fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Result<Table, Flaw> {
     let mut cursor = Cursor::new(bytes);
     let Some(numbers) = Numbers::parse(&mut cursor) else {
-        return damage(offset, "the segment's numbers cannot be");
+        return damage(offset, "the numbers of the segment are impossible: one is out of bounds");
     };
     let mut table = Table { numbers, sections: Vec::new(), roots: Vec::new() };
     let mut tags = HashSet::new();

@@ -247,3 +247,45 @@ impl std::ops::Deref for Spilled {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::SimDisk;
+
+    fn builder() -> Builder {
+        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+        Builder::new(&disk, Stamp { id: 1, store: 2, nonce: 3 }).unwrap()
+    }
+
+    #[test]
+    #[should_panic(expected = "a section does not outgrow its place")]
+    fn a_section_stays_within_its_place() {
+        let mut builder = builder();
+        let mut section = builder.place(Tag::of(Kind::Hashes), 8).unwrap();
+        let _ = builder.write(&mut section, &[0; GATHERED_BYTES]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a section fills its place")]
+    fn a_place_is_not_left_empty() {
+        let mut builder = builder();
+        let section = builder.place(Tag::of(Kind::Hashes), 8).unwrap();
+        let _ = builder.end(section);
+    }
+
+    #[test]
+    #[should_panic(expected = "no other section grows meanwhile")]
+    fn one_section_grows_at_a_time() {
+        let mut builder = builder();
+        let mut first = builder.begin(Tag::of(Kind::Pages)).unwrap();
+        builder.whole(Tag::of(Kind::Tombstones), b"between").unwrap();
+        let _ = builder.write(&mut first, &[0; GATHERED_BYTES]);
+    }
+
+    #[test]
+    #[should_panic(expected = "sections are as long as the pages need")]
+    fn a_segment_has_the_sections_of_its_pages() {
+        let _ = builder().finish(Numbers::default());
+    }
+}

@@ -122,7 +122,7 @@ impl<'f> PageSalvage<'f> {
             return None;
         }
         let at = page.as_ref().map_or(count, |page| page.ordinal);
-        let lost = at.saturating_sub(expected);
+        let lost = at - expected;
         let all = self.pages.offset..self.pages.offset + self.pages.len;
         let hole = (lost > 0).then(|| Hole {
             pages: lost,

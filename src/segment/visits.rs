@@ -235,3 +235,15 @@ impl Iterator for Visits<'_> {
         Some(visit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "visits are packed in order")]
+    fn visits_that_are_not_in_order_are_not_packed() {
+        let visit = |time| Visit { time, seen: Seen::Gone, status: None };
+        put_visits(&mut Vec::new(), &[visit(2), visit(1)]);
+    }
+}

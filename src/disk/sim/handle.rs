@@ -105,7 +105,8 @@ impl DiskFile for SimFile {
 impl Drop for SimFile {
     fn drop(&mut self) {
         if let Ok(inode) = self.state.lock().inode(self.inode) {
-            inode.handles = inode.handles.saturating_sub(1);
+            assert!(inode.handles > 0, "a file is closed as often as it was opened");
+            inode.handles -= 1;
         }
     }
 }
@@ -136,8 +137,11 @@ impl Holders {
 
     fn let_go(&mut self, kind: Lock) {
         match kind {
-            Lock::Exclusive => self.writer = false,
-            Lock::Shared => self.readers = self.readers.saturating_sub(1),
+            Lock::Exclusive => assert!(std::mem::take(&mut self.writer), "it was locked"),
+            Lock::Shared => {
+                assert!(self.readers > 0, "it was locked");
+                self.readers -= 1;
+            }
         }
     }
 }
