@@ -57,12 +57,13 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
     }
 
     /// The next chunk and what was done about it, working on it or on later ones meanwhile.
+    #[expect(clippy::indexing_slicing, reason = "each chunk has a place for what is done")]
     pub(super) fn next(&self, work: impl Fn(C) -> T) -> Option<(C, T)> {
         loop {
             let mut state = self.state.lock();
             let turn = state.turn;
             let chunk = *self.chunks.get(turn)?;
-            if let Some(done) = state.done.get_mut(turn).and_then(Option::take) {
+            if let Some(done) = state.done[turn].take() {
                 state.turn += 1;
                 self.changed.notify_all();
                 return Some((chunk, done));
@@ -76,9 +77,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
                 Some((number, chunk)) => self.end(number, work(chunk)),
                 None => {
                     let mut state = self.state.lock();
-                    let ready =
-                        |state: &State<T>| state.done.get(turn).is_some_and(Option::is_some);
-                    if !ready(&state) && state.helpers > 0 {
+                    if state.done[turn].is_none() && state.helpers > 0 {
                         self.changed.wait(&mut state);
                     }
                 }
@@ -114,11 +113,10 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
         }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "each chunk has a place for what is done")]
     fn end(&self, number: usize, done: T) {
         let mut state = self.state.lock();
-        if let Some(place) = state.done.get_mut(number) {
-            *place = Some(done);
-        }
+        state.done[number] = Some(done);
         self.changed.notify_all();
     }
 }

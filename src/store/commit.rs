@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::poison::OnPanic;
 use super::shared::Shared;
+use crate::bug::{Bug, ensure};
 use crate::catalog::{Blob, Journal};
 use crate::error::Result;
 use crate::sync::{Condvar, Mutex, thread};
@@ -21,21 +22,34 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Adds an operation.
-    pub(super) fn push(&mut self, journal: Journal, sequence: u64, put: impl FnOnce(&mut Vec<u8>)) {
+    /// Adds the next operation.
+    ///
+    /// # Errors
+    ///
+    /// If it is not the next: a journal that leaves one out cannot be read.
+    pub(super) fn push(
+        &mut self,
+        journal: Journal,
+        sequence: u64,
+        put: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), Bug> {
+        let follows = |(_, blob): &(Journal, Blob)| blob.last_sequence() + 1 == sequence;
+        ensure(self.blobs.last().is_none_or(follows), "operations come one after another")?;
         let fits = |(last, blob): &&mut (Journal, Blob)| {
             *last == journal && blob.bytes.len() < BLOB_BYTES_MAX
         };
-        if self.blobs.last_mut().filter(fits).is_none() {
-            let blob = Blob { first_sequence: sequence, count: 0, bytes: Vec::new() };
-            self.blobs.push((journal, blob));
-        }
-        if let Some((_, blob)) = self.blobs.last_mut() {
-            let before = blob.bytes.len();
-            put(&mut blob.bytes);
-            blob.count += 1;
-            self.bytes += blob.bytes.len() - before;
-        }
+        let (_, blob) = match self.blobs.last_mut().filter(fits) {
+            Some(last) => last,
+            None => {
+                let blob = Blob { first_sequence: sequence, count: 0, bytes: Vec::new() };
+                self.blobs.push_mut((journal, blob))
+            }
+        };
+        let before = blob.bytes.len();
+        put(&mut blob.bytes);
+        blob.count += 1;
+        self.bytes += blob.bytes.len() - before;
+        Ok(())
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -5,7 +5,7 @@ use super::origin::{Named, Origin};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::view::View;
-use crate::bug::OrBug;
+use crate::bug::{OrBug, ensure};
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
@@ -74,7 +74,7 @@ pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
 }
 
 pub(super) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
-    let info = epochs.get(usize::try_from(epoch.count()).ok()?);
+    let info = epochs.get(epoch.count() as usize);
     info.filter(|info| info.epoch == epoch)
 }
 
@@ -124,15 +124,18 @@ impl Shared {
 
     /// Makes known what an epoch is now, durably.
     fn put_epoch(&self, info: EpochInfo) -> Result<()> {
-        self.catalog.put_epoch(&info).map_err(|e| self.poison(e))?;
-        self.change_view(|view| {
-            let mut epochs = view.epochs.to_vec();
-            match epochs.iter_mut().find(|known| known.epoch == info.epoch) {
-                Some(known) => *known = info,
-                None => epochs.push(info),
+        let mut epochs = self.view().epochs.to_vec();
+        let next = epochs.len();
+        match epochs.iter_mut().find(|known| known.epoch == info.epoch) {
+            Some(known) => known.clone_from(&info),
+            None => {
+                ensure(info.epoch.count() as usize == next, "epochs are numbered in order")?;
+                epochs.push(info.clone());
             }
-            View { epochs: epochs.into(), ..view.clone() }
-        });
+        }
+        self.catalog.put_epoch(&info).map_err(|e| self.poison(e))?;
+        // Nobody else registers or ends any meanwhile.
+        self.change_view(|view| View { epochs: epochs.into(), ..view.clone() });
         Ok(())
     }
 

@@ -61,7 +61,7 @@ impl Shared {
                 };
                 writer.pending.push(active.journal, sequence, |out| {
                     journal::put_forget_url(out, &place, visits);
-                });
+                })?;
                 let mut inner = active.write();
                 let number = match number {
                     Some(number) => number,
@@ -83,7 +83,7 @@ impl Shared {
                 check(pages, visits)?;
                 writer.pending.push(active.journal, sequence, |out| {
                     journal::put_forget_prefix(out, prefix, pages, visits);
-                });
+                })?;
                 active.write().bury(sequence, prefix.clone(), pages, visits)?;
                 forgotten
             }

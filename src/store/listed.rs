@@ -70,7 +70,8 @@ pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Re
         describe(listed)
     );
     let name = Name::Segment(frame.id());
-    Err(Error::corrupt(name, frame.bytes().saturating_sub(4), what))
+    // Where its checksum stands, at the end.
+    Err(Error::corrupt(name, frame.bytes() - 4, what))
 }
 
 /// Opens the segment that a list of a store names, and no other of its number.

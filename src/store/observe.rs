@@ -331,7 +331,8 @@ impl Shared {
                 Some(number) => Place::Known(number),
                 None => Place::New { url: lookup.url, earlier, head: packed },
             };
-            pending.push(active.journal, sequence, |out| journal::put_visit(out, &place, &visit));
+            pending
+                .push(active.journal, sequence, |out| journal::put_visit(out, &place, &visit))?;
             *next_sequence += 1;
             let mut inner = active.write();
             let page = match number {
@@ -427,6 +428,7 @@ impl Prepared<'_> {
             looked(later(2)).for_each(|looked| inner.prefetch_place(looked.lookup.hash));
             looked(later(1)).for_each(|looked| inner.prefetch_page(looked.lookup.hash));
             looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
+            // Of the last few nothing is asked for.
             let contents = observations.get(soon.clone()).unwrap_or(&[]).iter();
             for content in contents.filter_map(|o| o.visit.seen.content()) {
                 inner.prefetch(content.epoch.0, content.compared());
@@ -438,7 +440,7 @@ impl Prepared<'_> {
 /// When a page was first seen with a digest.
 fn first_seen(view: &View, url: &str, digest: Digest) -> Result<i64> {
     let lookup = Lookup::new(url, view.seed);
-    let mut first = i64::MAX;
+    let mut first = None;
     view.visits(&lookup, u64::MAX, |part| {
         let visits = match part {
             Part::Memory(visits) => visits,
@@ -446,8 +448,9 @@ fn first_seen(view: &View, url: &str, digest: Digest) -> Result<i64> {
         };
         let seen =
             visits.iter().filter(|v| v.seen.content().is_some_and(|c| c.digest == Some(digest)));
-        first = first.min(seen.map(|v| v.time).min().unwrap_or(i64::MAX));
+        first = seen.map(|v| v.time).chain(first).min();
         Some(true)
     })?;
-    Ok(first)
+    let what = "a page that no visit saw with the digest that is in force";
+    first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }

@@ -123,6 +123,7 @@ impl Reader {
     /// How many operations have been acknowledged by now that are not seen here. One small read.
     pub fn behind(&self) -> u64 {
         match self.written {
+            // The mark may be older than what is seen.
             Some(_) => mark::read(&*self.disk).sequence.saturating_sub(self.now.sequence),
             None => 0,
         }

@@ -13,6 +13,7 @@ use super::memtable::{Inner, Memtable};
 use super::options::Options;
 use super::shared::{Shared, WriteLock};
 use super::view::{LiveSegment, View};
+use crate::bug::{OrBug, ensure};
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Numbers, PAGES_MAX};
@@ -163,9 +164,7 @@ impl Shared {
 
     fn seal_memtable(&self, memtable: &Memtable) -> Result<()> {
         let inner = memtable.read();
-        let Some(sequences) = inner.sequences else {
-            return Err(Error::Option("an empty memtable is not sealed".to_owned()));
-        };
+        let sequences = inner.sequences.or_bug("a memtable that waits to be sealed was written")?;
         self.commit(sequences.1, None)?;
         self.catalog.check_locks()?;
         let stamp = self.stamps.stamp(&*self.disk);
@@ -185,6 +184,8 @@ impl Shared {
         sealer.finish(span, inner.buried.tombstones(), &self.background_layout())?;
         let live = self.open_segment(stamp.id)?;
         let listed = row(live.segment.frame());
+        let has_all = (listed.first_sequence, listed.last_sequence) == sequences;
+        ensure(has_all, "a segment has the operations of its memtable")?;
         self.catalog.seal(&listed, memtable.journal, self.stamps.next())?;
         self.change_view(|view| View {
             segments: view.segments.iter().cloned().chain([live]).collect(),
@@ -200,7 +201,7 @@ impl Shared {
         Layout { distance: near_distance, bytes_each: fingerprint_bytes, resources }
     }
 
-    /// The same beside other work.
+    /// How tables are made beside other work: by one thread, in a part of the memory.
     fn background_layout(&self) -> Layout {
         let memory_bytes = self.options.background_memory_bytes / 4;
         self.layout(Resources { memory_bytes, threads: 1 })
@@ -262,6 +263,7 @@ impl Shared {
         };
         let left = |of: fn(&Numbers) -> i64| -> u64 {
             let sum: i64 = view.segments.iter().map(|live| of(live.segment.numbers())).sum();
+            // Segments that take away more than they have are worth a merge.
             u64::try_from(sum).unwrap_or(0)
         };
         let is_much = |all: u64, left: u64| all.saturating_mul(10) > left.saturating_mul(13);
@@ -273,6 +275,7 @@ impl Shared {
                 || is_much(sum(|n| n.visits), left(|n| n.visit_delta)));
         (is_spread || is_much(fingerprints, fingerprints.saturating_sub(ended)))
             && records < PAGES_MAX
+            // Where nobody can say, it is not tried.
             && self.has_space(&view.segments).unwrap_or(false)
     }
 
@@ -361,13 +364,13 @@ impl Shared {
         stop: &dyn Fn() -> bool,
     ) -> Result<Merged> {
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
-        let first = |live: Option<&Arc<LiveSegment>>| live.map(|l| l.segment.id());
-        let (oldest, retired) = {
+        let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
+        let (from, retired) = {
             // Not for longer: a view keeps the memory of its memtables.
             let view = self.view();
             let retired = view.epochs.iter().filter(|info| info.retired);
             let retired: Vec<u32> = retired.map(|info| info.epoch.0).collect();
-            (first(view.segments.first()) == first(inputs.first()), retired)
+            (view.place_of(&old)?, retired)
         };
         self.catalog.check_locks()?;
         let stamp = self.stamps.stamp(&*self.disk);
@@ -375,7 +378,7 @@ impl Shared {
         let mergeable = Mergeable {
             inputs: &segments,
             retired: &retired,
-            oldest,
+            oldest: from == 0,
             done,
             hidden,
             stop: &|| closing() || stop(),
@@ -385,19 +388,13 @@ impl Shared {
             return Err(if closing() { Error::Closed } else { Error::Cancelled });
         };
         let live = self.open_segment(stamp.id)?;
-        let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
         let listed = row(live.segment.frame());
         let replaced = self.catalog.replace(&old, &listed, self.stamps.next());
         replaced.map_err(|e| self.poison(e))?;
+        // Segments only come behind those that are there, and only a merge takes any away.
         self.change_view(|view| {
-            let mut kept = Vec::with_capacity(view.segments.len());
-            for segment in view.segments.iter() {
-                if Some(segment.segment.id()) == old.first().copied() {
-                    kept.push(Arc::clone(&live));
-                } else if !old.contains(&segment.segment.id()) {
-                    kept.push(Arc::clone(segment));
-                }
-            }
+            let mut kept = view.segments.to_vec();
+            kept.splice(from..from + old.len(), [live]);
             View { segments: kept.into(), ..view.clone() }
         });
         let merged = Merged { inputs: segments.len(), bytes };

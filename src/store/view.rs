@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::listed::{is_listed, open_listed};
 use super::memtable::{Inner, Memtable};
 use super::poison::Poison;
-use crate::bug::Bug;
+use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::SegmentRow;
 use crate::disk::Disk;
 use crate::error::Result;
@@ -272,7 +272,7 @@ impl View {
             {
                 let mut visits: Vec<Visit> = page.visits_at(sequence).collect();
                 visits.sort_unstable();
-                let more = take(Part::Memory(visits)).unwrap_or(false);
+                let more = take(Part::Memory(visits)).or_bug("what is in memory can be read")?;
                 if !more || !page.earlier() || page.reset_by(sequence) {
                     return Ok(());
                 }
@@ -329,6 +329,16 @@ impl View {
             newest.into_iter().for_each(|(newest, _)| visit.seen = Seen::Content(*newest));
             visit
         }))
+    }
+
+    /// Where segments with these numbers stand, which are neighbours.
+    pub(crate) fn place_of(&self, ids: &[u64]) -> Result<usize, Bug> {
+        let of = |live: &Arc<LiveSegment>| live.segment.id();
+        let from = self.segments.iter().position(|live| ids.first() == Some(&of(live)));
+        let from = from.or_bug("what is merged is live")?;
+        let there = self.segments.iter().skip(from).take(ids.len()).map(of);
+        ensure(there.eq(ids.iter().copied()), "what is merged are neighbours")?;
+        Ok(from)
     }
 
     /// Whether no component newer than segment `number` has anything to say.

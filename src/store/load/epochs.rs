@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::unlisted::Unlisted;
+use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::page::{Epoch, EpochInfo, Visit};
@@ -138,7 +139,7 @@ impl LoadEpochs {
                 check_name(name)?;
                 next_epoch(epochs.len(), reserved)?;
                 let number = Epoch::new(FIRST + epochs.len(), reserved);
-                let number = number.ok_or(Error::UnknownEpoch(u32::MAX))?;
+                let number = number.or_bug("a load's numbers fit beside those of a store")?;
                 places.insert(name.to_owned(), epochs.len());
                 epochs.push_mut(Named::new(name, number))
             }
@@ -196,6 +197,7 @@ impl Settled {
         for named in named {
             settled.settle(now, named)?;
         }
+        ensure(settled.numbers.len() == named.len(), "each epoch of a load gets a number")?;
         let newest = settled.all.iter().rfind(|info| !info.retired).map(|info| info.epoch);
         for (named, epoch) in named.iter().zip(&settled.numbers) {
             // One that was here and has nothing ends as well.
@@ -242,13 +244,12 @@ impl Settled {
     }
 
     /// Gives a visit the number that its epoch has in the store. Whether that is another one.
-    pub(super) fn renumber(&self, visit: &mut Visit) -> bool {
-        let Some(content) = visit.seen.content_mut() else { return false };
-        let number = place(content.epoch).and_then(|place| self.numbers.get(place));
-        number.is_some_and(|number| {
-            content.epoch = *number;
-            true
-        })
+    pub(super) fn renumber(&self, visit: &mut Visit) -> Result<bool, Bug> {
+        let Some(content) = visit.seen.content_mut() else { return Ok(false) };
+        let Some(place) = place(content.epoch) else { return Ok(false) };
+        let number = self.numbers.get(place);
+        content.epoch = *number.or_bug("a load's number was handed out for it")?;
+        Ok(true)
     }
 }
 
@@ -262,13 +263,16 @@ fn put_table(
     let number = info.epoch.count().into();
     match (open_table(&**disk, info), source) {
         (Err(Error::NoTable { .. }), Source::Origin(origin)) => {
-            let Some(table) = origin.frequencies() else { return Ok(()) };
+            let table = origin.frequencies().or_bug("an origin has the table of its name")?;
             table.copy_to(disk, number)?;
         }
         (Err(Error::NoTable { .. }), Source::Store(from, like)) => {
             // Where a table is lost, the fingerprints are not.
-            let Ok(table) = open_table(&**from, like) else { return Ok(()) };
-            table.copy_to(disk, number)?;
+            match open_table(&**from, like) {
+                Ok(table) => table.copy_to(disk, number)?,
+                Err(bug @ Error::Bug(_)) => return Err(bug),
+                Err(_) => return Ok(()),
+            }
         }
         _ => return Ok(()),
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::runs::{RunWriter, Runs, sort_tail};
+use crate::bug::OrBug;
 use crate::cpu::prefetch;
 use crate::disk::{Disk, Name};
 use crate::error::Result;
@@ -42,9 +43,10 @@ struct Place {
 
 impl Keyed for Place {
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "the key was put there")]
     fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
         let start = self.start as usize;
-        keys.get(start..start + self.key_len as usize).unwrap_or(&[])
+        &keys[start..start + self.key_len as usize]
     }
 
     #[inline]
@@ -60,11 +62,15 @@ impl Keyed for Place {
 
 impl Place {
     /// The URL and the packed visit.
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::expect_used,
+        reason = "both were put behind the key, in memory"
+    )]
     #[inline]
     fn parts<'b>(&self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
-        let after = bytes.get(self.start as usize + self.key_len as usize..).unwrap_or(&[]);
-        let mut cursor = Cursor::new(after);
-        let url = cursor.count().and_then(|len| cursor.take(len)).unwrap_or(&[]);
+        let mut cursor = Cursor::new(&bytes[self.start as usize + self.key_len as usize..]);
+        let url = cursor.count().and_then(|len| cursor.take(len)).expect("a URL is behind its key");
         (url, cursor.rest())
     }
 }
@@ -86,6 +92,10 @@ impl Gathered {
         }
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "of 3 GiB that are gathered at most, and an observation of some KiB"
+    )]
     fn push_visit(&mut self, url: &str, visit: &Visit) {
         let start = self.bytes.len();
         surt::key(url, &mut self.bytes);
@@ -93,8 +103,8 @@ impl Gathered {
         put_varint(&mut self.bytes, url.len() as u64);
         self.bytes.extend_from_slice(url.as_bytes());
         put_visits(&mut self.bytes, std::slice::from_ref(visit));
-        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        self.places.push(Place { digit: 0, start: narrow(start), key_len: narrow(key_len) });
+        let (start, key_len) = (start as u32, key_len as u32);
+        self.places.push(Place { digit: 0, start, key_len });
     }
 
     /// Writes all of it as a run. Returns how many visits that has: equal ones are one.
@@ -108,6 +118,7 @@ impl Gathered {
         while let Some(first) = places.get(at) {
             if let Some(later) = places.get(at + AHEAD) {
                 let from = later.start as usize;
+                // Of the last one there may be less.
                 prefetch(bytes.get(from..from + 128).unwrap_or(&[]));
             }
             let (url, _) = first.parts(bytes);
@@ -118,7 +129,7 @@ impl Gathered {
                     break;
                 }
                 let visit = Visits::new(Cursor::new(visit), 1).next().flatten();
-                visits.extend(visit);
+                visits.push(visit.or_bug("a visit was packed when it came")?);
                 at += 1;
             }
             sort_tail(&mut visits, 0);

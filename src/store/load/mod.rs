@@ -252,6 +252,9 @@ impl Shared {
             opened.iter().map(|live| super::listed::row(live.segment.frame())).collect();
         let Settled { all, begun, ended, tables, .. } = settled;
         let last = written.sequence;
+        let follow = rows.is_sorted_by(|a, b| a.last_sequence + 1 == b.first_sequence);
+        let ends = rows.last().is_none_or(|row| row.last_sequence == last);
+        ensure(follow && ends, "the segments of a load follow one another")?;
         let mut writer = self.write_lock();
         self.sound()?;
         let view = self.view();

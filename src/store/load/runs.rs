@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::bug::ensure;
 use crate::disk::{Disk, Name, Scratch, ScratchMap};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
@@ -38,6 +39,10 @@ impl RunWriter {
     }
 
     /// Adds the next page of this run: how many visits it has, and these, packed.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file, and a bug if the page does not come after the last.
     pub(super) fn push(
         &mut self,
         key: &[u8],
@@ -46,6 +51,8 @@ impl RunWriter {
         visits: &[u8],
     ) -> Result<()> {
         let RunWriter { scratch, frames, key: last_key, url: last_url, .. } = self;
+        let ascends = (last_key.as_slice(), last_url.as_slice()) < (key, url);
+        ensure(ascends, "the pages of a run ascend")?;
         frames.item(scratch, |out| {
             put_after(out, last_key, key);
             put_after(out, last_url, url);
@@ -73,9 +80,10 @@ impl RunWriter {
 }
 
 /// Appends what `bytes` do not share with those before, and keeps them.
+#[expect(clippy::indexing_slicing, reason = "no more is shared than there is")]
 fn put_after(out: &mut Vec<u8>, last: &mut Vec<u8>, bytes: &[u8]) {
     let shared = alike(bytes, last);
-    let rest = bytes.get(shared..).unwrap_or(&[]);
+    let rest = &bytes[shared..];
     put_varint(out, shared as u64);
     put_varint(out, rest.len() as u64);
     out.extend_from_slice(rest);
@@ -105,7 +113,7 @@ impl Runs {
         self.places.len()
     }
 
-    /// The same in fewer and longer runs, of `fan_in` each, in another scratch file. `watch` is told
+    /// All pages in fewer and longer runs, each of `fan_in` of these, in another scratch file. `watch` is told
     /// of visits as they are merged.
     pub(super) fn merged(
         self,
@@ -179,6 +187,7 @@ impl<'r> Merge<'r> {
     }
 
     /// Adds the next page to `out`; false past the last.
+    #[expect(clippy::indexing_slicing, reason = "URLs are only added to")]
     pub(super) fn next(&mut self, out: &mut Joined) -> Result<bool> {
         let Merge { file, runs, tournament } = self;
         let (url_start, visits_start) = (out.urls.len(), out.visits.len());
@@ -187,7 +196,7 @@ impl<'r> Merge<'r> {
             if joined == 0 {
                 out.key.clone_from(&run.key);
                 out.urls.extend_from_slice(&run.url);
-            } else if out.urls.get(url_start..) != Some(run.url.as_slice()) {
+            } else if out.urls[url_start..] != run.url {
                 break;
             }
             joined += 1;
@@ -204,12 +213,12 @@ impl<'r> Merge<'r> {
 }
 
 /// Puts the visits from a place on in order, each once.
+#[expect(clippy::indexing_slicing, reason = "what is kept is no more than what was gone through")]
 pub(super) fn sort_tail(visits: &mut Vec<Visit>, start: usize) {
-    let Some(tail) = visits.get_mut(start..) else { return };
-    tail.sort_unstable();
+    visits[start..].sort_unstable();
     let mut kept = start;
     for at in start..visits.len() {
-        if at == start || visits.get(at) != visits.get(kept - 1) {
+        if at == start || visits[at] != visits[kept - 1] {
             visits.swap(kept, at);
             kept += 1;
         }
@@ -242,6 +251,7 @@ impl Run {
         }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "a frame was found to lie in the file")]
     fn advance(&mut self, file: &[u8]) -> Result<()> {
         if self.frame.is_empty() {
             let Some(frame) = self.frames.next(file)? else {
@@ -250,7 +260,7 @@ impl Run {
             };
             self.frame = frame;
         }
-        let mut cursor = Cursor::new(file.get(self.frame.clone()).unwrap_or(&[]));
+        let mut cursor = Cursor::new(&file[self.frame.clone()]);
         let visits = (|| {
             take_after(&mut cursor, &mut self.key)?;
             take_after(&mut cursor, &mut self.url)?;
@@ -265,21 +275,20 @@ impl Run {
         Ok(())
     }
 
+    #[expect(clippy::indexing_slicing, reason = "they lie in a frame that was found")]
     fn append_visits(&self, file: &[u8], out: &mut Vec<Visit>) -> Result<()> {
-        let packed = file.get(self.visits.clone()).unwrap_or(&[]);
-        for visit in Visits::new(Cursor::new(packed), self.count) {
-            out.push(
-                visit.ok_or_else(|| {
-                    self.frames.damaged("a visit is not readable as it was written")
-                })?,
-            );
+        let packed = Cursor::new(&file[self.visits.clone()]);
+        let damaged = || self.frames.damaged("a visit is not readable as it was written");
+        for visit in Visits::new(packed, self.count) {
+            out.push(visit.ok_or_else(damaged)?);
         }
         Ok(())
     }
 }
 
+#[expect(clippy::indexing_slicing, reason = "as many take part as there are runs")]
 fn before(runs: &[Run], a: usize, b: usize) -> bool {
-    let (Some(first), Some(second)) = (runs.get(a), runs.get(b)) else { return a < b };
+    let (first, second) = (&runs[a], &runs[b]);
     let place = |run: &Run, number| (run.ended, number);
     if first.ended || second.ended {
         return place(first, a) < place(second, b);

@@ -222,7 +222,7 @@ impl Merger {
                 if more {
                     let mut renumbered = false;
                     for visit in batch.joined.visits.iter_mut().skip(visits) {
-                        renumbered |= epochs.renumber(visit);
+                        renumbered |= epochs.renumber(visit)?;
                     }
                     if renumbered {
                         sort_tail(&mut batch.joined.visits, visits);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::options::Loss;
+use crate::bug::OrBug;
 use crate::catalog::{After, Blob, Catalog, Contents, Journal, Manifest, Salvage, SegmentRow};
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
@@ -96,8 +97,9 @@ impl Found {
         let last = contents.segments.last().map_or(0, |row| row.last_sequence);
         let mut journals = Vec::from(contents.journals.map(|(_, blobs)| blobs));
         journals.retain(|blobs| !blobs.is_empty());
-        journals.sort_by_key(|blobs| blobs.first().map_or(0, |blob| blob.first_sequence));
-        self.replay(journals, last);
+        // Each has a blob.
+        journals.sort_by_key(|blobs| blobs.first().map(|blob| blob.first_sequence));
+        self.replay(journals, last)?;
         self.epochs = contents.epochs;
         Ok(())
     }
@@ -125,7 +127,7 @@ impl Found {
             // It may be that of a copy that went another way.
             self.lose_from(next, None, "the catalog is older than SNAPSHOT, and so is its journal");
         } else {
-            self.replay(salvage.journals(next), last);
+            self.replay(salvage.journals(next), last)?;
         }
         self.epochs = match (manifest.filter(is_newer), stale) {
             (Some(manifest), _) => manifest.epochs.clone(),
@@ -134,8 +136,7 @@ impl Found {
         if salvage.epochs.len() > self.epochs.len() && !is_of_another {
             self.epochs = salvage.epochs;
         }
-        self.name_epochs();
-        Ok(())
+        self.name_epochs()
     }
 
     /// A segment that the last catalog lists.
@@ -255,7 +256,7 @@ impl Found {
     }
 
     /// Replays journals, the older first, as far as each operation follows the one before.
-    fn replay(&mut self, journals: Vec<Vec<Blob>>, mut last: u64) {
+    fn replay(&mut self, journals: Vec<Vec<Blob>>, mut last: u64) -> Result<()> {
         for blobs in journals {
             // A memtable is only as good as its last operation: what fails is tried on a copy.
             let mut sound = 0;
@@ -263,9 +264,12 @@ impl Found {
             let scratch = Memtable::new(Journal::A);
             for blob in &blobs {
                 let next = blob.first_sequence == end.saturating_add(1);
-                let replayed =
-                    next.then(|| journal::replay(blob, 0, &mut scratch.write()).ok()).flatten();
-                let Some(()) = replayed else { break };
+                let replayed = next.then(|| journal::replay(blob, 0, &mut scratch.write()));
+                match replayed {
+                    Some(Ok(())) => {}
+                    None | Some(Err(Error::Corrupt(_))) => break,
+                    Some(other) => other?,
+                }
                 end = end.saturating_add(blob.count.into());
                 sound += 1;
             }
@@ -275,8 +279,8 @@ impl Found {
             } else {
                 let again = Memtable::new(Journal::A);
                 for blob in blobs.iter().take(sound) {
-                    // It was replayed just now.
-                    let _ = journal::replay(blob, 0, &mut again.write());
+                    let replayed = journal::replay(blob, 0, &mut again.write()).ok();
+                    replayed.or_bug("what was replayed just now can be replayed again")?;
                 }
                 again
             };
@@ -286,9 +290,10 @@ impl Found {
             last = end;
             if !whole {
                 self.lose_from(last.saturating_add(1), None, "the journal is damaged");
-                return;
+                return Ok(());
             }
         }
+        Ok(())
     }
 
     fn lose_from(&mut self, first: u64, last: Option<u64>, why: &str) {
@@ -338,7 +343,7 @@ impl Found {
     }
 
     /// Makes up the names of epochs that are not known: as many as there are.
-    fn name_epochs(&mut self) {
+    fn name_epochs(&mut self) -> Result<()> {
         let mut seen: Vec<Epoch> = Vec::new();
         for component in &self.components {
             match &component.part {
@@ -358,11 +363,12 @@ impl Found {
         let count = newest.map_or(1, |newest| newest as usize + 1);
         for number in self.epochs.len()..count {
             let name = format!("unknown-{number}");
-            let plain = Epoch(u32::try_from(number).unwrap_or(u32::MAX));
+            let plain = Epoch::new(number, 0).or_bug("a store has fewer epochs than numbers")?;
             let epoch = seen.iter().find(of(number)).copied().unwrap_or(plain);
             self.unnamed.push(name.clone());
             self.epochs.push(EpochInfo { epoch, name, begun: 0, retired: false });
         }
+        Ok(())
     }
 }
 

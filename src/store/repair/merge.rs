@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::find::{Component, Part, open_file};
 use super::options::{Loss, Repaired};
+use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
 use crate::error::Result;
 use crate::page::{Epoch, Visit, surt};
-use crate::segment::{PageSalvage, PlainSegment, Tombstones, count_visits};
+use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones, count_visits};
 use crate::store::memtable::Memtable;
 use crate::store::verify::Pace;
 
@@ -29,7 +30,7 @@ struct Current {
 }
 
 enum Reader<'f> {
-    Segment { salvage: Box<PageSalvage<'f>>, visits: u64, has_holes: bool },
+    Segment { frame: &'f Frame, salvage: Box<PageSalvage<'f>>, visits: u64, has_holes: bool },
     Memory { memtable: &'f Memtable, order: std::vec::IntoIter<u32> },
 }
 
@@ -79,7 +80,7 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
                 Part::Segment(frame) => {
                     let plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
                     let salvage = Box::new(PageSalvage::new(plain));
-                    Reader::Segment { salvage, visits: 0, has_holes: false }
+                    Reader::Segment { frame, salvage, visits: 0, has_holes: false }
                 }
                 Part::Memory(memtable) => {
                     let order = memtable.read().order(None).into_iter();
@@ -107,7 +108,7 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
             if stands(stream) {
                 let current = stream.current.take();
                 stream.advance(&mut self.repaired);
-                let Some(current) = current else { continue };
+                let current = current.or_bug("it stands at this page")?;
                 read += current.visits.len() * 16;
                 if !over {
                     visits.extend(current.visits);
@@ -172,8 +173,8 @@ impl Stream<'_> {
     fn advance(&mut self, repaired: &mut Repaired) {
         let component = self.input.component;
         match &mut self.reader {
-            Reader::Segment { salvage, visits, has_holes } => {
-                let Part::Segment(frame) = &component.part else { return };
+            Reader::Segment { frame, salvage, visits, has_holes } => {
+                // Past the last there is neither.
                 let (hole, page) = salvage.next().unwrap_or_default();
                 self.in_hole = hole.is_some();
                 *has_holes |= self.in_hole;

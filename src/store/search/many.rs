@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Found, Hit, Step, Wanted};
+use crate::bug::{OrBug, ensure};
 use crate::error::Result;
 use crate::page::Epoch;
 use crate::search::Extent;
@@ -23,7 +24,11 @@ const AHEAD: usize = 16;
 const TOGETHER_MIN: usize = 256;
 
 /// Fingerprints within distance of many, in the segments, at a fraction of the cost of one search
-/// after another.
+/// after another. An answer for each.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "queries are those of the places, and these of the wanted"
+)]
 pub(crate) fn segment_hits_of_many(
     segments: &[Arc<LiveSegment>],
     wanted: &[Option<Wanted<'_>>],
@@ -44,20 +49,17 @@ pub(crate) fn segment_hits_of_many(
         let queries: Vec<u64> = places.iter().map(|(_, fingerprint)| *fingerprint).collect();
         for (number, live) in segments.iter().enumerate() {
             let Some(tables) = live.tables(epoch) else { continue };
-            let place = |query: usize| places.get(query).map(|(place, _)| *place);
             let mut push = |query: usize, candidate| {
-                if let Some(found) = place(query).and_then(|place| all.get_mut(place)) {
-                    found.hits.push(Hit { candidate, component: number });
-                }
+                all[places[query].0].hits.push(Hit { candidate, component: number });
             };
             let Some(bounds) = bounds else {
                 tables.find_each(&queries, k, &mut push)?;
                 continue;
             };
             for query in tables.find_in_tables(&queries, k, bounds, &mut push)? {
-                let place = place(query).and_then(|place| Some((place, wanted.get(place)?)));
-                let Some((place, Some(wanted))) = place else { continue };
-                let Some(found) = all.get_mut(place) else { continue };
+                let place = places[query].0;
+                let wanted = wanted[place].as_ref().or_bug("what is searched for is wanted")?;
+                let found = &mut all[place];
                 found.hits.retain(|hit| hit.component != number);
                 found.add_nearest(number, tables, wanted, bounds)?;
             }
@@ -119,6 +121,7 @@ impl Snapshot {
         })
     }
 
+    #[expect(clippy::indexing_slicing, reason = "places are those of the fingerprints")]
     fn search_chunk(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
         let wanted = self.wanted(like)?;
         if like.budget.is_some() || self.is_better_widened(&wanted) {
@@ -150,7 +153,7 @@ impl Snapshot {
                 hit.component != component || others.binary_search(place).is_err()
             });
             for place in others {
-                let Some(&fingerprint) = fingerprints.get(place) else { continue };
+                let fingerprint = fingerprints[place];
                 let mut found = Found::new(wanted.k);
                 let wanted = Wanted { fingerprint, ..wanted };
                 found.add_nearest(component, tables, &wanted, bounds)?;
@@ -169,7 +172,7 @@ impl Snapshot {
         for (place, (fingerprint, matches)) in
             fingerprints.into_iter().zip(&mut matches).enumerate()
         {
-            let own = hits.next_if(|hits| hits.first().is_some_and(|(at, _)| *at == place));
+            let own = hits.next_if(|hits| hits[0].0 == place);
             let extent = extents.get(&place).copied();
             if own.is_none() && !in_memory && extent.is_none() {
                 continue;
@@ -185,6 +188,7 @@ impl Snapshot {
                 (_, true) => self.search_one(&Query { fingerprint, ..like.clone() })?,
             };
         }
+        ensure(hits.next().is_none(), "each hit is one of a search")?;
         Ok(matches)
     }
 }

@@ -1,5 +1,6 @@
 //! Pages found at one distance, in SURT order.
 
+use crate::bug::{Bug, ensure};
 use crate::page::surt;
 use crate::store::query::Near;
 
@@ -29,13 +30,19 @@ impl Order {
     }
 
     /// Puts what was found from a place on in SURT order, each page once for each fingerprint.
-    pub(super) fn put(&self, found: &mut Vec<Near>, from: usize) {
-        let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return };
+    ///
+    /// # Errors
+    ///
+    /// If not each that was found was noted.
+    pub(super) fn put(&self, found: &mut Vec<Near>, from: usize) -> Result<(), Bug> {
+        let noted = usize::from(self.first.is_some()) + self.more.len();
+        ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
+        let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
         let segment = first.map(|(segment, _)| segment);
         let in_one = self.more.iter().all(|place| place.is_some() && place.map(|p| p.0) == segment);
         if !in_one {
             by_surt(found, from);
-            return;
+            return Ok(());
         }
         let pages = || [first].into_iter().chain(self.more.iter().copied()).flatten();
         if !pages().is_sorted_by(|a, b| a.1 < b.1) {
@@ -45,10 +52,12 @@ impl Order {
             new.dedup_by(|a, b| (a.0, a.1.fingerprint) == (b.0, b.1.fingerprint));
             found.extend(new.into_iter().map(|(_, near)| near));
         }
+        Ok(())
     }
 }
 
-/// The same where nothing but the URLs tells the order. Costs a key for each.
+/// Puts what was found from a place on in SURT order where nothing but the URLs tells it, each page once
+/// for each fingerprint. Costs a key for each.
 pub(super) fn by_surt(found: &mut Vec<Near>, from: usize) {
     if found.len() < from + 2 {
         return;

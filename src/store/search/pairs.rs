@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{Hit, Wanted, segment_hits};
+use crate::bug::{Bug, OrBug, ensure};
 use crate::error::{Error, Result};
 use crate::search::{Join, Pair, Progress, Source};
 use crate::segment::EpochTables;
@@ -26,6 +27,12 @@ struct Columns {
     starts: Vec<u32>,
 }
 
+/// What one component has.
+enum Column<'c> {
+    Tables(&'c EpochTables),
+    Memory(&'c [u64]),
+}
+
 impl Columns {
     fn new(snapshot: &Snapshot, epoch: u32) -> Result<Columns> {
         let segments = Arc::clone(&snapshot.view.segments);
@@ -33,10 +40,11 @@ impl Columns {
             snapshot.view.memtables.iter().map(|m| m.read().all_fingerprints(epoch)).collect();
         let of_segments =
             segments.iter().map(|live| live.tables(epoch).map_or(0, |t| t.tables.len()));
-        let of_memory = memory.iter().map(|column| u32::try_from(column.len()).unwrap_or(u32::MAX));
+        let of_memory = memory.iter().map(Vec::len);
         let (mut starts, mut end) = (vec![0], 0_u32);
-        for len in of_segments.chain(of_memory) {
-            end = end.checked_add(len).ok_or_else(|| {
+        for len in of_segments.map(|len| len as usize).chain(of_memory) {
+            let sum = u32::try_from(len).ok().and_then(|len| end.checked_add(len));
+            end = sum.ok_or_else(|| {
                 Error::Option("pairs are found among fewer than 2^32 fingerprints".to_owned())
             })?;
             starts.push(end);
@@ -45,41 +53,58 @@ impl Columns {
     }
 
     /// The component that an ordinal lies in, and its ordinal there.
+    #[expect(clippy::indexing_slicing, reason = "the first begins at 0, before any ordinal")]
     fn place(&self, ordinal: u32) -> (usize, u32) {
-        let component = self.starts.partition_point(|start| *start <= ordinal).saturating_sub(1);
-        (component, ordinal - self.starts.get(component).copied().unwrap_or(0))
+        let component = self.starts.partition_point(|start| *start <= ordinal) - 1;
+        (component, ordinal - self.starts[component])
+    }
+
+    /// Where a component ends.
+    fn end(&self, component: usize) -> Result<u32, Bug> {
+        self.starts.get(component + 1).copied().or_bug("an ordinal lies before the end of all")
+    }
+
+    /// The tables of a component, if it is a segment; else its fingerprints.
+    fn column(&self, component: usize) -> Result<Column<'_>, Bug> {
+        match self.segments.get(component) {
+            Some(live) => {
+                let tables = live.tables(self.epoch);
+                tables.or_bug("a segment with fingerprints has tables").map(Column::Tables)
+            }
+            None => {
+                let column = self.memory.get(component - self.segments.len());
+                column.or_bug("an ordinal lies in a component").map(|all| Column::Memory(all))
+            }
+        }
     }
 
     /// Fingerprints where they lie, if that is in one component.
     fn in_place(&self, ordinals: &Range<u32>) -> Result<Option<&[u64]>> {
         let (component, from) = self.place(ordinals.start);
         let end = from + (ordinals.end - ordinals.start);
-        if self.starts.get(component + 1).is_none_or(|next| ordinals.end > *next) {
+        if ordinals.end > self.end(component)? {
             return Ok(None);
         }
-        match self.segments.get(component) {
-            Some(live) => match live.tables(self.epoch) {
-                Some(tables) => tables.fingerprints_in_place(from..end),
-                None => Ok(None),
-            },
-            None => {
-                let column = self.memory.get(component - self.segments.len());
-                Ok(column.and_then(|column| column.get(from as usize..end as usize)))
+        match self.column(component)? {
+            Column::Tables(tables) => tables.fingerprints_in_place(from..end),
+            Column::Memory(all) => {
+                let there = all.get(from as usize..end as usize);
+                Ok(Some(there.or_bug("a column is as long as it was")?))
             }
         }
     }
 
     /// Fills `out` with fingerprints of one component.
     fn fill(&self, component: usize, from: u32, out: &mut [u64]) -> Result<()> {
-        if let Some(live) = self.segments.get(component) {
-            if let Some(tables) = live.tables(self.epoch) {
-                tables.fingerprints(from, out)?;
+        match self.column(component)? {
+            Column::Tables(tables) => tables.fingerprints(from, out),
+            Column::Memory(all) => {
+                let from = from as usize;
+                let there = all.get(from..from + out.len());
+                out.copy_from_slice(there.or_bug("a column is as long as it was")?);
+                Ok(())
             }
-        } else if let Some(column) = self.memory.get(component - self.segments.len()) {
-            let there = column.get(from as usize..).unwrap_or(&[]);
-            out.iter_mut().zip(there).for_each(|(out, fingerprint)| *out = *fingerprint);
         }
-        Ok(())
     }
 
     /// Asks for what is read of a pair.
@@ -98,6 +123,7 @@ impl Source for Columns {
     type Error = Error;
 
     fn len(&self) -> u32 {
+        // There is one, if it is the only one.
         self.starts.last().copied().unwrap_or(0)
     }
 
@@ -107,14 +133,15 @@ impl Source for Columns {
         }
         let mut rest = &mut *buffer;
         let mut at = ordinals.start;
-        while at < ordinals.end && !rest.is_empty() {
+        while at < ordinals.end {
             let (component, from) = self.place(at);
-            let end = self.starts.get(component + 1).copied().unwrap_or(ordinals.end);
-            let count = (end.min(ordinals.end) - at).max(1);
-            let (now, later) = rest.split_at_mut((count as usize).min(rest.len()));
+            let count = self.end(component)?.min(ordinals.end) - at;
+            let room = rest.split_at_mut_checked(count as usize);
+            let (now, later) = room.or_bug("there is room for as many as are read")?;
             self.fill(component, from, now)?;
             (rest, at) = (later, at + count);
         }
+        ensure(rest.is_empty(), "there is room for as many as are read")?;
         Ok(buffer)
     }
 }

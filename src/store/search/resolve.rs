@@ -124,7 +124,7 @@ impl View {
                     break;
                 }
             }
-            search.order.put(&mut search.findings.near, nearer);
+            search.order.put(&mut search.findings.near, nearer)?;
             if !all {
                 // Nothing farther is named while something nearer may be missing.
                 search.findings.complete = false;

@@ -99,6 +99,7 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
     let last = live.last().map_or(0, |live| live.segment.numbers().last_sequence);
     let (memtables, sequence) = memtables.unwrap_or((Vec::new(), last));
     let (segments, epochs) = (live.into(), epochs.into());
+    // Without a seed there is a flaw, and nothing is looked up.
     let (seed, poison) = (seed.unwrap_or(0), Arc::default());
     let view = Arc::new(View { seed, segments, memtables, epochs, disk, poison });
     check.whole(&Snapshot { view, sequence })?;
