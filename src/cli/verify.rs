@@ -20,8 +20,9 @@ use super::words::{bytes, count, many};
 /// written.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
-  simkeep verify && cp -r crawl.simkeep backup/
-  simkeep verify --rate 50M
+  simkeep verify
+  simkeep verify --rate 50M                    beside a crawler, slowly
+  simkeep verify --store backup/crawl.simkeep  before it is needed
 
 Exits with 4 if anything is damaged. What is sound of a damaged store goes into a new one with
 `simkeep repair`.")]

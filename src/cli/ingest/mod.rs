@@ -39,8 +39,8 @@ const IDLE: Duration = Duration::from_secs(1);
 /// Read files, folders, JSON lines and web archives into a store
 ///
 /// Makes the store if there is none. May be interrupted at any time and run again: what is known
-/// already changes nothing. Prints what it found: \"new pages\" were not in the store, whatever was
-/// seen of them; a \"version\" is content that is the first of its page, changed or reverted to an
+/// already changes nothing. Prints what it found: "new pages" were not in the store, whatever was
+/// seen of them; a "version" is content that is the first of its page, changed or reverted to an
 /// earlier one.
 #[derive(Args)]
 #[command(after_long_help = "Examples:

@@ -3,7 +3,7 @@
 //! Every digest that is made here is of SHA-1, whatever it is of, so that equal bytes have equal
 //! digests. It is what nearly all archives name their contents by: a revisit record says only the
 //! digest of what it repeats, and it is found by that. Two contents of one SHA-1 can be made on
-//! purpose, at some cost; see the README for what that can do.
+//! purpose, at some cost; see `docs/guide.md` for what that can do.
 
 use std::fmt;
 
