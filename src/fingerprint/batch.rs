@@ -21,6 +21,7 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Appends the hashes of some words of a text.
+    #[expect(clippy::indexing_slicing, reason = "classes have the numbers of words")]
     pub(super) fn hash(&mut self, hash: Hash, text: &[u8], words: &[Span], out: &mut Vec<u64>) {
         if hash != Hash::Xxh3 || words.len() < WORDS_MIN {
             out.extend(words.iter().map(|word| hash.of(word.of(text))));
@@ -29,18 +30,20 @@ impl Batch {
         let counts = self.classify(words);
         let before = out.len();
         out.resize(before + words.len(), 0);
-        let out = out.get_mut(before..).unwrap_or_default();
+        let out = &mut out[before..];
         for (class, count) in self.classes.iter().zip(counts) {
             for number in class.iter().take(count).map(|number| *number as usize) {
-                if let (Some(hash), Some(word)) = (out.get_mut(number), words.get(number)) {
-                    *hash = xxh3_64(word.of(text));
-                }
+                out[number] = xxh3_64(words[number].of(text));
             }
         }
     }
 
     /// Sets the words apart by their lengths, without a branch that depends on them, and says how many
     /// there are of each class.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "one more class than lengths, each with room for all"
+    )]
     fn classify(&mut self, words: &[Span]) -> [usize; LENGTHS.len() + 1] {
         for class in &mut self.classes {
             // There is room for all in each.
@@ -49,12 +52,8 @@ impl Batch {
         let mut counts = [0; LENGTHS.len() + 1];
         for (number, word) in (0..).zip(words) {
             let class = LENGTHS.iter().filter(|length| word.len() > **length).count();
-            if let (Some(class), Some(count)) = (self.classes.get_mut(class), counts.get_mut(class))
-                && let Some(place) = class.get_mut(*count)
-            {
-                *place = number;
-                *count += 1;
-            }
+            self.classes[class][counts[class]] = number;
+            counts[class] += 1;
         }
         counts
     }

@@ -63,25 +63,28 @@ struct Codes {
 
 impl Codes {
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is a page for each character")]
     fn of(&self, c: char) -> i32 {
         let code = c as usize;
-        let page = self.index.get(code >> 8).and_then(|page| self.pages.get(usize::from(*page)));
-        page.and_then(|page| page.get(code & 0xFF)).copied().unwrap_or(SEPARATOR)
+        self.pages[usize::from(self.index[code >> 8])][code & 0xFF]
     }
 }
 
-static CODES: LazyLock<Codes> = LazyLock::new(|| {
+static CODES: LazyLock<Codes> = LazyLock::new(unfolded);
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the tables have characters, and there is room for all"
+)]
+#[expect(clippy::cast_possible_truncation, reason = "there are 4,352 pages at most")]
+fn unfolded() -> Codes {
     let mut all = vec![SEPARATOR; 0x11_0000];
-    for ascii in b'0'..=b'z' {
-        if let (true, Some(code)) = (ascii.is_ascii_alphanumeric(), all.get_mut(usize::from(ascii)))
-        {
-            *code = i32::from(ascii.to_ascii_lowercase()) - i32::from(ascii);
-        }
+    for ascii in (b'0'..=b'z').filter(u8::is_ascii_alphanumeric) {
+        all[usize::from(ascii)] = i32::from(ascii.to_ascii_lowercase()) - i32::from(ascii);
     }
     let mut fill = |ranges: &[u32], code: &dyn Fn(i32) -> i32| {
         for &[first, last] in ranges.as_chunks::<2>().0 {
-            let chars = all.get_mut(first as usize..=last as usize);
-            chars.unwrap_or_default().iter_mut().for_each(|c| *c = code(*c));
+            all[first as usize..=last as usize].iter_mut().for_each(|c| *c = code(*c));
         }
     };
     fill(MARKS, &|_| MARK);
@@ -91,9 +94,7 @@ static CODES: LazyLock<Codes> = LazyLock::new(|| {
     fill(IGNORED, &|_| IGNORABLE);
     for &(first, last, step, distance) in LOWER {
         for c in (first..=last).step_by(step) {
-            if let Some(c) = all.get_mut(c as usize) {
-                *c = distance;
-            }
+            all[c as usize] = distance;
         }
     }
     let mut codes = Codes { index: Vec::new(), pages: Vec::new() };
@@ -102,11 +103,10 @@ static CODES: LazyLock<Codes> = LazyLock::new(|| {
             codes.pages.push(*page);
             codes.pages.len() - 1
         });
-        // There are 4,352 pages at most.
-        codes.index.push(u16::try_from(known).unwrap_or_default());
+        codes.index.push(known as u16);
     }
     codes
-});
+}
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@ use super::grams::Grams;
 use super::kernel::Kernel;
 use super::recipe::{Fields, Recipe, Unit};
 use super::words::Words;
+use crate::bug::OrBug;
 use crate::error::Result;
 
 /// What a fingerprint came from.
@@ -118,19 +119,20 @@ impl Fingerprinter<'_> {
         let mut texts = Texts::of(&self.recipe, document.text(), &voters);
         let heaviest = voters.iter().enumerate().map(|(nth, voter)| {
             let field = voter.first.checked_sub(occurrences).and_then(|nth| fields.get(nth));
-            Feature {
+            Ok(Feature {
                 text: match field {
                     Some((_, value)) => value.clone(),
-                    None => texts.remove(&voter.first).unwrap_or_default(),
+                    None => texts.remove(&voter.first).or_bug("a feature has a text")?,
                 },
                 field: field.map(|(name, _)| name.clone()),
                 hash: voter.hash,
                 count: voter.count,
                 frequency: frequencies.get(nth).copied().filter(|_| field.is_none()),
                 share: share(voter.weight as f64),
-            }
+            })
         });
-        Ok(Explained { fingerprint, features, voting, heaviest: heaviest.collect(), balance })
+        let heaviest = heaviest.collect::<Result<_>>()?;
+        Ok(Explained { fingerprint, features, voting, heaviest, balance })
     }
 }
 

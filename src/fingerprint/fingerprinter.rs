@@ -116,7 +116,7 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// The same without the special instructions of this processor: slower, and the fingerprints are
+    /// This fingerprinter without the special instructions of this processor: slower, and the fingerprints are
     /// the same. For tests and measurements.
     #[must_use]
     pub fn portable(self) -> Fingerprinter<'t> {
@@ -180,7 +180,7 @@ impl<'t> Fingerprinter<'t> {
         self.finish_as(&Document::default())
     }
 
-    /// The same, with marks and fields of a document.
+    /// The fingerprint of what was pushed, with marks and fields of a document.
     fn finish_as(&mut self, document: &Document) -> Result<u64> {
         let voted = self.vote_on(document);
         let fingerprint = self.finish_vote(document);

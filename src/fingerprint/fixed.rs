@@ -36,7 +36,8 @@ pub(super) fn ln_one_plus(n: u64, d: u64) -> u64 {
 pub(super) fn cos_plus_one(x: u64, length: u64) -> u64 {
     // The share of a turn, in units of 2⁻³², and its distance from the nearest whole turn.
     let turn = (u128::from(x) << 32) / u128::from(length.max(1));
-    let turn = u64::try_from(turn).unwrap_or(0) & (TURN - 1);
+    #[expect(clippy::cast_possible_truncation, reason = "whole turns are of no matter")]
+    let turn = turn as u64 & (TURN - 1);
     let turn = turn.min(TURN - turn);
     if turn <= TURN / 4 {
         ((1 << 32) + cos_of_quarter(turn)) >> 16
@@ -115,7 +116,9 @@ fn ln_finely(x: u64) -> u64 {
     // What follows the leading one, in units of 2⁻³².
     let rest = x.unbounded_shl(64 - whole) >> 32;
     let log2 = (u64::from(whole) << 32) + between(&LOG2, rest);
-    u64::try_from((u128::from(log2) * u128::from(LN_2)) >> 32).unwrap_or(0)
+    #[expect(clippy::cast_possible_truncation, reason = "less than 45 in units of 2⁻³²")]
+    let ln = ((u128::from(log2) * u128::from(LN_2)) >> 32) as u64;
+    ln
 }
 
 /// The cosine of a share of a turn up to a quarter, in units of 2⁻³².
@@ -124,11 +127,13 @@ fn cos_of_quarter(turn: u64) -> u64 {
 }
 
 /// Looks up in a table over 0..=1, at a place in units of 2⁻³²: on the line between two entries.
+#[expect(clippy::indexing_slicing, reason = "a place is 2³² at most, that of the last entry")]
 fn between(table: &[u64; STEPS + 1], place: u64) -> u64 {
     const STEP_BITS: u32 = 32 - STEPS.ilog2();
-    let at = usize::try_from(place >> STEP_BITS).unwrap_or(STEPS);
+    let at = (place >> STEP_BITS) as usize;
     let rest = place & ((1 << STEP_BITS) - 1);
-    let from = table.get(at).copied().unwrap_or(0);
+    let from = table[at];
+    // Behind the last entry there is nothing, nor any way to it.
     let to = table.get(at + 1).copied().unwrap_or(from);
     if to >= from {
         from + (((to - from) * rest) >> STEP_BITS)

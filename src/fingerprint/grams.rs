@@ -157,7 +157,7 @@ impl Window {
                     self.chars.push(' ');
                 }
                 self.chars.push_str(&String::from_utf8_lossy(word));
-                let added = self.chars.get(before..).unwrap_or_default();
+                let added = &self.chars[before..];
                 let added = if added.is_ascii() { added.len() } else { added.chars().count() };
                 self.count += added as u64;
                 if self.placed {
@@ -203,8 +203,9 @@ impl Window {
         starts.drain(..starts.len().saturating_sub(gram - 1));
         if recipe.modulo != 1 {
             if self.placed {
+                assert_eq!(places.len(), features.len(), "a feature has its place");
                 let mut chosen = features.iter().map(|feature| recipe.chooses(*feature));
-                places.retain(|_| chosen.next().unwrap_or(false));
+                places.retain(|_| chosen.next() == Some(true));
             }
             features.retain(|feature| recipe.chooses(*feature));
         }
@@ -260,19 +261,17 @@ impl Hash {
 
 /// Appends the hashes of all runs of `gram` characters, and says from which byte on those are that
 /// the next features begin with.
+#[expect(clippy::indexing_slicing, reason = "from a character to the end of a later one")]
 fn chars_grams(hash: Hash, gram: usize, chars: &str, out: &mut Vec<u64>) -> usize {
     if chars.is_ascii() {
         out.extend(chars.as_bytes().windows(gram).map(|gram| hash.of(gram)));
         return chars.len().saturating_sub(gram - 1);
     }
     let ends = chars.char_indices().map(|(at, c)| at + c.len_utf8());
-    let starts = chars.char_indices().map(|(at, _)| at);
     let mut passed = 0;
-    for (start, end) in starts.zip(ends.skip(gram - 1)) {
-        let bytes = chars.as_bytes().get(start..end).unwrap_or_default();
-        out.push(hash.of(bytes));
-        passed =
-            start + chars.get(start..).and_then(|c| c.chars().next()).map_or(0, char::len_utf8);
+    for ((start, first), end) in chars.char_indices().zip(ends.skip(gram - 1)) {
+        out.push(hash.of(&chars.as_bytes()[start..end]));
+        passed = start + first.len_utf8();
     }
     passed
 }

@@ -88,9 +88,13 @@ pub const RECIPE: &str = "words2-sqrt/1";
 /// The fingerprint of a text by the recipe [`RECIPE`]; 0 for a text without words.
 ///
 /// Linear in the text. Whoever has many makes a [`Fingerprinter`], whose memory is kept.
+#[expect(
+    clippy::expect_used,
+    reason = "the default recipe reads no frequencies, which is all that can fail"
+)]
 pub fn of_text(text: &str) -> u64 {
-    // The default recipe reads no frequencies, which is all that can fail.
-    Fingerprinter::new(&Recipe::DEFAULT).and_then(|mut f| f.of_text(text)).unwrap_or_default()
+    let fingerprinter = Fingerprinter::new(&Recipe::DEFAULT);
+    fingerprinter.and_then(|mut f| f.of_text(text)).expect("the default recipe needs no table")
 }
 
 #[cfg(test)]

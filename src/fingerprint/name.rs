@@ -166,7 +166,7 @@ impl FromStr for Recipe {
 }
 
 impl Recipe {
-    /// The same with what a part of a name says.
+    /// This recipe with what a part of a name says; `None` if no part is called so.
     fn with(self, part: &str) -> Option<Recipe> {
         Some(match part {
             "jenkins" => self.hash(Hash::Jenkins),

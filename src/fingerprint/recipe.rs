@@ -170,14 +170,14 @@ impl Recipe {
         }
     }
 
-    /// The same with another hash.
+    /// This recipe with another hash.
     #[must_use]
     pub const fn hash(mut self, hash: Hash) -> Recipe {
         self.hash = hash;
         self
     }
 
-    /// The same without words that have a numeral in them or name a month or a weekday in English
+    /// This recipe without words that have a numeral in them or name a month or a weekday in English
     /// (those that mean nothing else): `nonumbers`.
     #[must_use]
     pub const fn without_numbers(mut self) -> Recipe {
@@ -185,35 +185,35 @@ impl Recipe {
         self
     }
 
-    /// The same without the commonest English words: `nostopwords`.
+    /// This recipe without the commonest English words: `nostopwords`.
     #[must_use]
     pub const fn without_stop_words(mut self) -> Recipe {
         self.without_stop_words = true;
         self
     }
 
-    /// The same with one of `p` features, chosen by their hashes alike in all documents: `mod4`.
+    /// This recipe with one of `p` features, chosen by their hashes alike in all documents: `mod4`.
     #[must_use]
     pub const fn modulo(mut self, p: u32) -> Recipe {
         self.modulo = if p == 0 { 1 } else { p };
         self
     }
 
-    /// The same with features weighing otherwise by how often they occur.
+    /// This recipe with features weighing otherwise by how often they occur.
     #[must_use]
     pub const fn counts(mut self, counts: Counts) -> Recipe {
         self.counts = counts;
         self
     }
 
-    /// The same with features weighing, besides, by how rare they are.
+    /// This recipe with features weighing, besides, by how rare they are.
     #[must_use]
     pub const fn rarity(mut self, rarity: Rarity) -> Recipe {
         self.rarity = rarity;
         self
     }
 
-    /// The same with features weighing, besides, by their places: the mean over a feature's
+    /// This recipe with features weighing, besides, by their places: the mean over a feature's
     /// occurrences.
     #[must_use]
     pub const fn scaling(mut self, scaling: Scaling) -> Recipe {
@@ -221,7 +221,7 @@ impl Recipe {
         self
     }
 
-    /// The same with occurrences in titles, headings, emphasised text and anchors weighing this many
+    /// This recipe with occurrences in titles, headings, emphasised text and anchors weighing this many
     /// times as much: `marked1.5`. An n-gram is where its last word is.
     #[must_use]
     pub const fn boost(mut self, times: Share) -> Recipe {
@@ -229,28 +229,28 @@ impl Recipe {
         self
     }
 
-    /// The same with a document's fields as features.
+    /// This recipe with a document's fields as features.
     #[must_use]
     pub const fn fields(mut self, fields: Fields) -> Recipe {
         self.fields = fields;
         self
     }
 
-    /// The same without features that weigh less than a share of the heaviest: `from0.01`.
+    /// This recipe without features that weigh less than a share of the heaviest: `from0.01`.
     #[must_use]
     pub const fn at_least(mut self, share: Share) -> Recipe {
         self.at_least = share;
         self
     }
 
-    /// The same without features that weigh more than a share of the heaviest: `to0.8`.
+    /// This recipe without features that weigh more than a share of the heaviest: `to0.8`.
     #[must_use]
     pub const fn at_most(mut self, share: Share) -> Recipe {
         self.at_most = share;
         self
     }
 
-    /// The same with only the `n` heaviest features (of equal ones those with the lower hash):
+    /// This recipe with only the `n` heaviest features (of equal ones those with the lower hash):
     /// `top20`.
     #[must_use]
     pub const fn top(mut self, n: u32) -> Recipe {
@@ -258,14 +258,14 @@ impl Recipe {
         self
     }
 
-    /// The same with no feature weighing more than the `n`-th heaviest, if there is one: `cap5`.
+    /// This recipe with no feature weighing more than the `n`-th heaviest, if there is one: `cap5`.
     #[must_use]
     pub const fn cap(mut self, n: u32) -> Recipe {
         self.cap = if n == 0 { 1 } else { n };
         self
     }
 
-    /// The same with the `bits` leading bits (at most 32) of a fingerprint being those of the
+    /// This recipe with the `bits` leading bits (at most 32) of a fingerprint being those of the
     /// document's [metadata](super::Document::metadata): `reserved8`. They are no part of a
     /// [distance](Recipe::distance); the search of a store does not know of them and counts them.
     #[must_use]

@@ -24,8 +24,9 @@ impl Run {
         Run { lower: [0; RUN], len: 0, words: Vec::with_capacity(RUN / 2), last: None }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "no more than a run is read")]
     pub(super) fn text(&self) -> &[u8] {
-        self.lower.get(..self.len).unwrap_or_default()
+        &self.lower[..self.len]
     }
 
     pub(super) fn words(&self) -> &[Span] {
@@ -38,8 +39,10 @@ impl Run {
 
     /// Reads the beginning of a text, and says how much: up to where a character beyond ASCII is more
     /// than the end of a word.
+    #[expect(clippy::indexing_slicing, reason = "no piece of a text is longer than a block")]
+    #[expect(clippy::cast_possible_truncation, reason = "a run is 16 blocks of 64 bytes")]
     pub(super) fn read(&mut self, kernel: Kernel, text: &str) -> usize {
-        let text = text.get(..text.floor_char_boundary(RUN)).unwrap_or_default();
+        let text = &text[..text.floor_char_boundary(RUN)];
         self.words.clear();
         self.len = 0;
         // Whether the byte before is of a word, and where that begins.
@@ -51,7 +54,7 @@ impl Run {
                 None => {
                     // Filled up with what is in no word.
                     let mut filled = [0; BLOCK];
-                    filled.iter_mut().zip(block).for_each(|(to, from)| *to = *from);
+                    filled[..block.len()].copy_from_slice(block);
                     kernel.classify(&filled, lower)
                 }
             };
@@ -59,12 +62,12 @@ impl Run {
                 0 => block.len(),
                 foreign => parted(text, usize::from(at), foreign).min(block.len()),
             };
-            let taken = u64::MAX.checked_shr(u32::try_from(BLOCK - len).unwrap_or(0)).unwrap_or(0);
+            let taken = u64::MAX.unbounded_shr((BLOCK - len) as u32);
             let word = classes.word & taken;
             // Where words begin and end, by turns; none ends where it may go on.
             let mut edges = (word ^ (word << 1 | inside)) & taken;
             while edges != 0 {
-                let edge = at + u16::try_from(edges.trailing_zeros()).unwrap_or(0);
+                let edge = at + edges.trailing_zeros() as u16;
                 edges &= edges - 1;
                 if inside == 0 {
                     start = edge;
@@ -78,7 +81,7 @@ impl Run {
                 break;
             }
         }
-        let end = u16::try_from(self.len).unwrap_or(0);
+        let end = self.len as u16;
         self.last = (inside == 1).then_some(Span { start, end });
         self.len
     }

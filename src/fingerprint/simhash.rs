@@ -88,19 +88,21 @@ impl Simhash {
 
     /// Adds a feature to a lane that there is, by the number of its weight.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "the caller knows how many lanes there are")]
     pub(super) fn add_to_lane(&mut self, lane: usize, hash: u64) {
-        if let Some(waiting) = self.lanes.get_mut(lane) {
-            waiting.hashes.push(hash);
-            if waiting.hashes.len() == COUNTED_MAX {
-                self.settle_lane(lane);
-            }
+        let waiting = &mut self.lanes[lane];
+        waiting.hashes.push(hash);
+        if waiting.hashes.len() == COUNTED_MAX {
+            self.settle_lane(lane);
         }
     }
 
     /// Adds features to the first lane.
+    #[expect(clippy::indexing_slicing, reason = "the caller knows that there is one")]
     pub(super) fn add_all(&mut self, hashes: &[u64]) {
         let mut rest = hashes;
-        while let Some(lane) = self.lanes.first_mut().filter(|_| !rest.is_empty()) {
+        while !rest.is_empty() {
+            let lane = &mut self.lanes[0];
             let (now, later) = rest.split_at(rest.len().min(COUNTED_MAX - lane.hashes.len()));
             lane.hashes.extend_from_slice(now);
             if lane.hashes.len() == COUNTED_MAX {
@@ -110,8 +112,9 @@ impl Simhash {
         }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "a lane that there is")]
     fn settle_lane(&mut self, lane: usize) {
-        let Some(lane) = self.lanes.get_mut(lane) else { return };
+        let lane = &mut self.lanes[lane];
         let counts = self.kernel.count(&lane.hashes);
         for (vote, count) in self.votes.iter_mut().zip(counts) {
             *vote += u128::from(lane.weight * u64::from(count));
@@ -130,9 +133,10 @@ impl Simhash {
         self.weighed.clear();
     }
 
+    #[expect(clippy::indexing_slicing, reason = "each lane that there is")]
     fn settle(&mut self) {
         for lane in 0..self.lanes.len() {
-            let Some(waiting) = self.lanes.get_mut(lane) else { return };
+            let waiting = &mut self.lanes[lane];
             if waiting.hashes.len() >= COUNTED_MIN {
                 self.settle_lane(lane);
             } else {

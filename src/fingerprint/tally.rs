@@ -10,6 +10,14 @@ pub(super) struct Tallied {
     pub(super) count: u64,
 }
 
+impl Tallied {
+    /// Its count as a slot has it.
+    #[expect(clippy::cast_possible_truncation, reason = "it came from as many bits")]
+    fn bits_of_count(self) -> u32 {
+        self.count as u32
+    }
+}
+
 /// Counts features by hash. The memory is kept from document to document: 50 to 100 bytes for each
 /// distinct feature of the largest.
 #[derive(Clone, Debug)]
@@ -77,16 +85,20 @@ impl Tally {
     }
 
     /// Counts an occurrence that weighs `place` by its place.
+    #[expect(clippy::indexing_slicing, reason = "there is a place for each slot")]
     pub(super) fn add_placed(&mut self, hash: u64, place: u64) {
         let slot = self.add(hash, 1);
         self.places.resize(self.lines.len() * SLOTS, 0);
-        if let Some(places) = self.places.get_mut(slot) {
-            *places = places.saturating_add(place);
-        }
+        self.places[slot] = self.places[slot].saturating_add(place);
     }
 
     /// Counts some occurrences, and says in which slot.
     #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "lines are a power of two; half of the slots are taken"
+    )]
+    #[expect(clippy::cast_possible_truncation, reason = "more slots than 32 bits tell take 64 GB")]
     fn add(&mut self, hash: u64, count: u32) -> usize {
         if self.len * 2 >= self.lines.len() * SLOTS {
             self.grow();
@@ -94,19 +106,14 @@ impl Tally {
         let mask = self.lines.len() - 1;
         let mut at = self.line(hash);
         loop {
-            if let Some(line) = self.lines.get_mut(at)
-                && let Some(slot) = line.slot(hash)
-                && let (Some(known), Some(counted)) =
-                    (line.hashes.get_mut(slot), line.counts.get_mut(slot))
-            {
+            let line = &mut self.lines[at];
+            if let Some(slot) = line.slot(hash) {
                 let place = at * SLOTS + slot;
-                if let Some(next) = self.taken.get_mut(self.len) {
-                    // A number of slots beyond that would take 64 GB.
-                    *next = u32::try_from(place).unwrap_or(u32::MAX);
-                }
+                self.taken[self.len] = place as u32;
+                let counted = &mut line.counts[slot];
                 self.len += usize::from(*counted == 0);
-                *known = hash;
                 *counted = counted.saturating_add(count);
+                line.hashes[slot] = hash;
                 return place;
             }
             at = (at + 1) & mask;
@@ -123,17 +130,17 @@ impl Tally {
     }
 
     #[cold]
+    #[expect(clippy::indexing_slicing, reason = "there is a place for each slot")]
     fn grow(&mut self) {
         let lines = self.lines.len() * 2;
         let before = std::mem::replace(self, Tally::new());
         self.factor = before.factor;
         self.empty(lines);
         for (feature, place) in before.features().zip(before.places()) {
-            // It came from as many bits.
-            let slot = self.add(feature.hash, u32::try_from(feature.count).unwrap_or(u32::MAX));
+            let slot = self.add(feature.hash, feature.bits_of_count());
             if !before.places.is_empty() {
                 self.places.resize(self.lines.len() * SLOTS, 0);
-                self.places.get_mut(slot).into_iter().for_each(|to| *to = place);
+                self.places[slot] = place;
             }
         }
     }
@@ -160,21 +167,20 @@ impl Tally {
         let kept: Vec<Tallied> = self.features().filter(|feature| feature.hash <= last).collect();
         self.reset();
         for feature in kept {
-            // It came from as many bits.
-            self.add(feature.hash, u32::try_from(feature.count).unwrap_or(u32::MAX));
+            self.add(feature.hash, feature.bits_of_count());
         }
     }
 
     /// The features, in the order in which they first occurred.
+    #[expect(clippy::indexing_slicing, reason = "slots that are taken")]
     pub(super) fn features(&self) -> impl Iterator<Item = Tallied> + '_ {
-        self.taken().filter_map(|slot| {
-            let line = self.lines.get(slot / SLOTS)?;
-            let hash = *line.hashes.get(slot % SLOTS)?;
-            Some(Tallied { hash, count: u64::from(*line.counts.get(slot % SLOTS)?) })
+        self.taken().map(|slot| {
+            let (line, slot) = (&self.lines[slot / SLOTS], slot % SLOTS);
+            Tallied { hash: line.hashes[slot], count: line.counts[slot].into() }
         })
     }
 
-    /// What their occurrences weigh by their places, in the same order.
+    /// What their occurrences weigh by their places, in the same order; 0 where places do not matter.
     pub(super) fn places(&self) -> impl Iterator<Item = u64> + '_ {
         self.taken().map(|slot| self.places.get(slot).copied().unwrap_or(0))
     }
@@ -190,10 +196,12 @@ impl Tally {
     }
 
     /// Forgets them, and no memory.
+    #[expect(clippy::indexing_slicing, reason = "slots that are taken")]
     fn reset(&mut self) {
         for slot in self.taken.iter().take(self.len) {
             let slot = *slot as usize;
-            self.lines.get_mut(slot / SLOTS).into_iter().for_each(|line| *line = Line::default());
+            self.lines[slot / SLOTS] = Line::default();
+            // There is none where places do not matter.
             self.places.get_mut(slot).into_iter().for_each(|place| *place = 0);
         }
         self.len = 0;

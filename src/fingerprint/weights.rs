@@ -6,7 +6,7 @@ use super::kernel::Weighed;
 use super::recipe::{Counts, Rarity, Recipe, Scaling};
 use super::simhash::Simhash;
 use super::tally::Tally;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 impl Counts {
     /// What a feature weighs that occurs so often, in units of 2⁻¹⁶.
@@ -95,6 +95,11 @@ impl Weights {
             hashes.extend(tally.features().map(|feature| feature.hash));
             frequencies.clear();
             table.frequencies(hashes, frequencies)?;
+            if frequencies.len() != hashes.len() {
+                let (given, asked) = (frequencies.len(), hashes.len());
+                let what = format!("a table gave {given} frequencies for {asked} features");
+                return Err(Error::Option(what));
+            }
             let documents = table.documents();
             for (weight, df) in unscaled.iter_mut().zip(&*frequencies) {
                 *weight = (*weight * u128::from(recipe.rarity.factor(documents, *df))) >> 16;
@@ -113,19 +118,20 @@ impl Weights {
 
     /// Makes the weights of these features fit a vote, where this is the heaviest of all; those that
     /// weigh nothing, or that the recipe leaves out, are not among them.
+    #[expect(clippy::expect_used, reason = "the heaviest has been made to fit")]
     pub(super) fn scale(&mut self, recipe: &Recipe, tally: &Tally, heaviest: u128) {
         let Weights { unscaled, weighed, .. } = self;
         weighed.clear();
         // What is too heavy for a vote is made lighter together with all others.
         let bits = (u128::BITS - heaviest.leading_zeros()).saturating_sub(WEIGHT_MAX.count_ones());
+        let fitted = |weight: u128| u64::try_from(weight >> bits).expect("none is heavier");
         for (feature, weight) in tally.features().zip(&*unscaled) {
-            match u64::try_from(weight >> bits) {
-                Ok(0) | Err(_) => {}
-                Ok(weight) => weighed.push((feature.hash, weight)),
+            match fitted(*weight) {
+                0 => {}
+                weight => weighed.push((feature.hash, weight)),
             }
         }
-        // It has been made to fit.
-        self.choose(recipe, u64::try_from(heaviest >> bits).unwrap_or(u64::MAX));
+        self.choose(recipe, fitted(heaviest));
     }
 
     /// Has the features that are left vote, and gives the heaviest weight.

@@ -36,13 +36,14 @@ pub(super) struct Span {
 
 impl Span {
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "it lies in that text")]
     pub(super) fn of(self, text: &[u8]) -> &[u8] {
-        text.get(usize::from(self.start)..usize::from(self.end)).unwrap_or_default()
+        &text[usize::from(self.start)..usize::from(self.end)]
     }
 
     #[inline]
     pub(super) fn len(self) -> usize {
-        usize::from(self.end.saturating_sub(self.start))
+        usize::from(self.end - self.start)
     }
 }
 
@@ -83,7 +84,7 @@ impl Words {
             if passed > 0 {
                 self.take_run(&mut take);
                 self.passed += passed;
-                rest = rest.get(passed..).unwrap_or_default();
+                rest = &rest[passed..];
             }
             let mut chars = rest.chars();
             while let Some(c) = chars.clone().next().filter(|c| !c.is_ascii()) {
