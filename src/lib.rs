@@ -74,11 +74,11 @@ pub use page::{
     Seen, TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verdict, Visit,
 };
 pub use store::{
-    Component, Durability, ExactCopy, Explanation, Forgotten, History, LoadEpochs, LoadOptions,
-    Loaded, Loading, Loss, Matches, Merged, Near, NearPair, Observations, Observed, Options,
-    Origin, Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope, SegmentStats,
-    Snapshot, Stage, Stale, StalePage, Stats, Store, Verified, VerifyOptions, Verifying, Version,
-    Versions, repair, repair_on, verify, verify_on,
+    ComponentSearch, Durability, ExactCopy, Explanation, Forgotten, History, LoadEpochs,
+    LoadOptions, Loaded, Loading, Loss, Matches, Merged, Near, NearPair, Observations, Observed,
+    Options, Origin, Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope,
+    SegmentStats, Snapshot, Stage, Stale, StalePage, Stats, Store, Verified, VerifyOptions,
+    Verifying, Version, Versions, repair, repair_on, verify, verify_on,
 };
 
 #[cfg(doctest)]

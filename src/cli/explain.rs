@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 use simkeep::search::{Shape, Way};
-use simkeep::{Component, Explanation};
+use simkeep::{ComponentSearch, Explanation};
 
 use super::exit::Failure;
 use super::output::Output;
 use super::words;
 
 /// The name of a shape.
-fn shape(component: &Component) -> &'static str {
+fn shape(component: &ComponentSearch) -> &'static str {
     match component.shape {
         None => "chains",
         Some(Shape::Column) => "column",
@@ -18,7 +18,7 @@ fn shape(component: &Component) -> &'static str {
     }
 }
 
-fn way(component: &Component) -> &'static str {
+fn way(component: &ComponentSearch) -> &'static str {
     match (component.plan.way, component.shape) {
         (Way::Scan, _) => "scan",
         (Way::Rotations, None) => "chains",
@@ -27,7 +27,7 @@ fn way(component: &Component) -> &'static str {
     }
 }
 
-fn name(component: &Component) -> String {
+fn name(component: &ComponentSearch) -> String {
     component.segment.map_or_else(|| "memtable".to_owned(), |id| format!("segment {id}"))
 }
 

@@ -45,7 +45,7 @@ pub use load::{LoadEpochs, LoadOptions, Loaded, Loading, Observed, Stage};
 pub use observations::Observations;
 pub use options::{Durability, Options};
 pub use origin::Origin;
-pub use query::{Component, Explanation, Matches, Near, NearPair, Query, Versions};
+pub use query::{ComponentSearch, Explanation, Matches, Near, NearPair, Query, Versions};
 pub use reader::Reader;
 pub use repair::{Loss, RepairOptions, Repaired, repair, repair_on};
 pub use snapshot::{Scan, Snapshot};

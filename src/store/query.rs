@@ -186,7 +186,7 @@ pub struct Explanation {
     /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`.
     pub instruction_set: &'static str,
     /// What was searched, the oldest first; memtables last.
-    pub components: Vec<Component>,
+    pub components: Vec<ComponentSearch>,
     /// What it answered.
     pub matches: Matches,
     /// How long the whole search took, what is near looked up included.
@@ -195,7 +195,7 @@ pub struct Explanation {
 
 /// How one segment or memtable is searched.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Component {
+pub struct ComponentSearch {
     /// The segment's number; `None` for a memtable.
     pub segment: Option<u64>,
     /// How many distinct fingerprints of the epoch it has.

@@ -6,7 +6,7 @@ use super::{Found, segment_hits};
 use crate::disk::page_faults;
 use crate::error::Result;
 use crate::search::{Cost, instruction_set};
-use crate::store::query::{Component, Explanation, Query};
+use crate::store::query::{ComponentSearch, Explanation, Query};
 use crate::store::snapshot::Snapshot;
 
 impl Snapshot {
@@ -30,7 +30,7 @@ impl Snapshot {
             let ns = start.elapsed().as_nanos() as f64;
             let faults = before.zip(page_faults());
             let tables = &tables.tables;
-            components.push(Component {
+            components.push(ComponentSearch {
                 segment: Some(live.segment.id()),
                 fingerprints: tables.len(),
                 shape: Some(tables.shape()),
@@ -49,7 +49,7 @@ impl Snapshot {
             let start = Instant::now();
             let mut found = Found::new(k);
             found.add_memtable(0, memtable, &wanted);
-            components.push(Component {
+            components.push(ComponentSearch {
                 segment: None,
                 fingerprints,
                 shape: None,
