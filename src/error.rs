@@ -116,7 +116,7 @@ pub enum Error {
     /// An epoch that the store has not registered.
     UnknownEpoch(u32),
     /// An epoch that has ended.
-    RetiredEpoch(String),
+    EndedEpoch(String),
     /// The table of document frequencies of an epoch is not in the store: the epoch is known by its name
     /// alone, or has ended since.
     NoTable {
@@ -318,7 +318,7 @@ impl fmt::Display for Error {
             Error::UnknownEpoch(id) => {
                 write!(f, "epoch {id} is not registered in this store; register its name first")
             }
-            Error::RetiredEpoch(name) => {
+            Error::EndedEpoch(name) => {
                 write!(f, "the epoch {name} has ended; begin another one: simkeep epoch begin")
             }
             Error::NoTable { epoch, file } => write!(

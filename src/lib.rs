@@ -31,7 +31,7 @@
 //! Every fingerprint belongs to an [epoch](EpochInfo): an extractor, a recipe and a table of document
 //! frequencies ([`Origin`]). Those of different epochs are never compared. When what makes them
 //! changes, an epoch [begins](Store::begin_epoch), pages are observed in both or
-//! [restated](Store::restate), and the old one [ends](Store::retire_epoch).
+//! [restated](Store::restate), and the old one [ends](Store::end_epoch).
 //!
 //! What is damaged is an error that names the file and the byte, never a wrong answer. [`verify()`]
 //! finds all of it; [`repair()`] makes a new store of what is sound, and says what is lost.

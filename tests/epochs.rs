@@ -79,17 +79,17 @@ fn a_table_lives_as_long_as_its_epoch() {
     assert_eq!(of(&store.origin(epoch).unwrap().unwrap()), fingerprint);
 
     let next = store.begin_epoch(&plain("strict")).unwrap();
-    let Err(Error::EpochInUse { url, .. }) = store.retire_epoch(epoch, 0) else { panic!() };
+    let Err(Error::EpochInUse { url, .. }) = store.end_epoch(epoch, 0) else { panic!() };
     assert_eq!(url, URL);
     assert!(store.restate(URL, 1, 7, next).unwrap());
-    store.retire_epoch(epoch, 0).unwrap();
+    store.end_epoch(epoch, 0).unwrap();
     assert_eq!(tables(&disk), []);
-    assert!(matches!(store.origin(epoch), Err(Error::RetiredEpoch(_))));
-    assert!(matches!(store.begin_epoch(&origin), Err(Error::RetiredEpoch(_))));
+    assert!(matches!(store.origin(epoch), Err(Error::EndedEpoch(_))));
+    assert!(matches!(store.begin_epoch(&origin), Err(Error::EndedEpoch(_))));
     store.verify().unwrap();
     store.close().unwrap();
     let store = open(&disk, small());
-    assert!(store.epochs()[1].retired);
+    assert!(store.epochs()[1].ended);
     store.verify().unwrap();
 }
 
@@ -99,7 +99,7 @@ fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
     let (store, other) = (create(&disk), create(&SimDisk::new()));
     let ended = store.begin_epoch(&origin).unwrap();
     store.epoch("after").unwrap();
-    store.retire_epoch(ended, 0).unwrap();
+    store.end_epoch(ended, 0).unwrap();
     other.begin_epoch(&origin).unwrap();
     let before = store.epochs();
     let loaded = store.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
@@ -225,10 +225,10 @@ fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
     assert_eq!((names(&loaded.begun), loaded.observations), (vec!["two"], 0));
     let again = store.load(nothing(), LoadOptions::default().epochs(&epochs)).unwrap();
     assert_eq!(again.begun, []);
-    store.retire_epoch(Epoch(0), 0).unwrap();
+    store.end_epoch(Epoch(0), 0).unwrap();
     epochs.named("one").unwrap();
     let refused = store.load(nothing(), LoadOptions::default().epochs(&epochs));
-    assert!(matches!(refused, Err(Error::RetiredEpoch(name)) if name == "one"));
+    assert!(matches!(refused, Err(Error::EndedEpoch(name)) if name == "one"));
     assert!(epochs.named("").is_err() && epochs.named("\n").is_err());
     // There is one already.
     assert!((2..1 << 15).all(|n| epochs.named(&format!("e{n}")).is_ok()));
@@ -279,7 +279,7 @@ fn the_power_may_go_while_an_epoch_begins_or_ends() {
         });
         let first = store.begin_epoch(&origin);
         let second = store.begin_epoch(&plain("strict"));
-        let retired = first.as_ref().map(|first| store.retire_epoch(*first, 0));
+        let ending = first.as_ref().map(|first| store.end_epoch(*first, 0));
         for seed in 0..20 {
             let disk = disk.crash(&mut choice(stop * 100 + seed));
             let store = open(&disk, small());
@@ -287,19 +287,19 @@ fn the_power_may_go_while_an_epoch_begins_or_ends() {
             assert!(first.is_err() || epochs.len() > 1, "{epochs:?}");
             assert!(second.is_err() || epochs.len() > 2, "{epochs:?}");
             assert!(epochs.len() <= 3);
-            let retired_here = epochs.get(1).is_some_and(|info| info.retired);
-            assert!(retired_here || !matches!(retired, Ok(Ok(()))));
-            let has_table = epochs.len() > 1 && !retired_here;
+            let ended_here = epochs.get(1).is_some_and(|info| info.ended);
+            assert!(ended_here || !matches!(ending, Ok(Ok(()))));
+            let has_table = epochs.len() > 1 && !ended_here;
             assert_eq!(tables(&disk), if has_table { vec![Name::Df(1)] } else { vec![] });
             if has_table {
                 begun += 1;
                 assert!(store.origin(Epoch(1)).unwrap().is_some());
             }
-            ended += u32::from(retired_here);
+            ended += u32::from(ended_here);
             store.verify().unwrap();
             assert_eq!(store.latest(URL).unwrap().unwrap().visits, 1);
         }
-        if matches!(retired, Ok(Ok(()))) {
+        if matches!(ending, Ok(Ok(()))) {
             break;
         }
     }
@@ -325,8 +325,8 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let (one, two) = (Epoch(0), store.epoch("two").unwrap());
-    assert!(matches!(store.retire_epoch(two, 0), Err(Error::Option(_))), "the newest");
-    assert!(matches!(store.retire_epoch(Epoch(7), 0), Err(Error::UnknownEpoch(7))));
+    assert!(matches!(store.end_epoch(two, 0), Err(Error::Option(_))), "the newest");
+    assert!(matches!(store.end_epoch(Epoch(7), 0), Err(Error::UnknownEpoch(7))));
     let urls: Vec<String> = (0..10).map(|page| format!("{URL}{page}")).collect();
     for (time, url) in (1..).zip(&urls) {
         store.observe(Observation::content(url, time, 7, one).digest(digest(1))).unwrap();
@@ -336,23 +336,23 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
         assert!(store.restate(url, time, 9, two).unwrap());
     }
     store.seal().unwrap();
-    assert!(matches!(store.retire_epoch(one, 1), Err(Error::EpochInUse { .. })));
+    assert!(matches!(store.end_epoch(one, 1), Err(Error::EpochInUse { .. })));
     let near = |versions| {
         let query = Query::new(7, 0).epoch(one).versions(versions);
         store.search(&query).map(|found| found.near.len())
     };
     assert_eq!((near(Versions::InForce).unwrap(), near(Versions::Ever).unwrap()), (2, 10));
-    store.retire_epoch(one, 2).unwrap();
-    store.retire_epoch(one, 0).unwrap();
+    store.end_epoch(one, 2).unwrap();
+    store.end_epoch(one, 0).unwrap();
     for refused in [near(Versions::InForce), near(Versions::Ever)] {
-        assert!(matches!(refused, Err(Error::RetiredEpoch(name)) if name == "one"));
+        assert!(matches!(refused, Err(Error::EndedEpoch(name)) if name == "one"));
     }
     let late = Observation::content(URL, 100, 7, one);
-    assert!(matches!(store.observe(late), Err(Error::RetiredEpoch(_))));
+    assert!(matches!(store.observe(late), Err(Error::EndedEpoch(_))));
     let also = Observation::content(URL, 100, 7, two).also(7, one);
-    assert!(matches!(store.observe(also), Err(Error::RetiredEpoch(_))));
-    assert!(matches!(store.restate(&urls[0], 1, 7, one), Err(Error::RetiredEpoch(_))));
-    assert!(matches!(store.epoch("one"), Err(Error::RetiredEpoch(_))));
+    assert!(matches!(store.observe(also), Err(Error::EndedEpoch(_))));
+    assert!(matches!(store.restate(&urls[0], 1, 7, one), Err(Error::EndedEpoch(_))));
+    assert!(matches!(store.epoch("one"), Err(Error::EndedEpoch(_))));
     store.verify().unwrap();
     assert!(store.snapshot().fingerprints(one) > 0);
     store.merge().unwrap();
@@ -382,7 +382,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
         store.observe(Observation::content(&format!("{URL}{page}"), 1, page, Epoch(0))).unwrap();
         store.restate(&format!("{URL}{page}"), 1, page, two).unwrap();
     }
-    store.retire_epoch(Epoch(0), 0).unwrap();
+    store.end_epoch(Epoch(0), 0).unwrap();
     let start = std::time::Instant::now();
     while store.snapshot().fingerprints(Epoch(0)) > 0 {
         assert!(start.elapsed().as_secs() < 60);

@@ -71,7 +71,7 @@ fn answered(visit: &simkeep::Visit) -> Entry {
 /// What the crate answers of an epoch.
 fn answered_epoch(info: &simkeep::EpochInfo) -> store::Epoch {
     let (number, name, begun) = (info.epoch.0, info.name.clone(), info.begun);
-    store::Epoch { number, name, begun, ended: info.retired }
+    store::Epoch { number, name, begun, ended: info.ended }
 }
 
 /// Every file of a directory, with its bytes.

@@ -41,7 +41,7 @@ pub fn questions(
 ) -> Answers {
     let mut answers = Answers::new();
     answers.push(("epochs".to_owned(), Ok(format!("{:?}", view.epochs()))));
-    for info in view.epochs().iter().filter(|info| !info.retired) {
+    for info in view.epochs().iter().filter(|info| !info.ended) {
         let origin = view.origin(info.epoch).map(|origin| origin.map(|origin| origin.name()));
         say(&mut answers, format!("origin {:?}", info.epoch), origin);
     }
@@ -169,8 +169,8 @@ pub fn use_all(store: &Store) {
     let _ = store.forget(Scope::Prefix(Prefix::parse("example.com/docs").unwrap()));
     let _ = store.seal();
     let _ = store.epoch("words2-sqrt-reserved4/1");
-    let _ = store.retire_epoch(Epoch(1), 0);
-    let _ = store.retire_epoch(Epoch(RESERVED), u64::MAX);
+    let _ = store.end_epoch(Epoch(1), 0);
+    let _ = store.end_epoch(Epoch(RESERVED), u64::MAX);
     let _ = store.merge();
     if let Some(url) = some.last() {
         let _ = store.purge(Scope::Url(url));

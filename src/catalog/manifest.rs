@@ -166,11 +166,11 @@ mod tests {
             bytes: 4096,
             checksum: 0x0102_0304,
         };
-        let epoch = |count, name: &str, retired| EpochInfo {
+        let epoch = |count, name: &str, ended| EpochInfo {
             epoch: Epoch::new(count, 3).unwrap(),
             name: name.to_owned(),
             begun: 7,
-            retired,
+            ended,
         };
         Manifest {
             written: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),

@@ -102,12 +102,12 @@ impl SegmentRow {
 }
 
 /// The epoch has ended.
-const RETIRED: u32 = 1;
+const ENDED: u32 = 1;
 
 /// An epoch, packed.
 pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
     out.extend_from_slice(&epoch.epoch.0.to_le_bytes());
-    let flags = if epoch.retired { RETIRED } else { 0 };
+    let flags = if epoch.ended { ENDED } else { 0 };
     out.extend_from_slice(&flags.to_le_bytes());
     out.extend_from_slice(&epoch.begun.to_le_bytes());
     out.extend_from_slice(epoch.name.as_bytes());
@@ -118,8 +118,8 @@ pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     let mut cursor = Cursor::new(bytes);
     let (epoch, flags, begun) = (Epoch(cursor.u32()?), cursor.u32()?, cursor.u64()?);
     let name = str::from_utf8(cursor.rest()).ok()?.to_owned();
-    let fits = epoch.count() as usize == count && epoch.is_possible() && flags & !RETIRED == 0;
-    fits.then_some(EpochInfo { epoch, name, begun, retired: flags & RETIRED != 0 })
+    let fits = epoch.count() as usize == count && epoch.is_possible() && flags & !ENDED == 0;
+    fits.then_some(EpochInfo { epoch, name, begun, ended: flags & ENDED != 0 })
 }
 
 /// The row of an epoch.

@@ -86,7 +86,7 @@ fn show(
 /// Whether an epoch is the newest, another that lives, or has ended.
 fn state(snapshot: &Snapshot, info: &EpochInfo) -> &'static str {
     match info {
-        info if info.retired => "ended",
+        info if info.ended => "ended",
         info if info.epoch == snapshot.newest_epoch() => "newest",
         _ => "live",
     }
@@ -220,7 +220,7 @@ impl End {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let store = Store::open(&self.common.store, origin::options()?)?;
         let epoch = origin::named(&store.epochs(), &self.epoch)?;
-        store.retire_epoch(epoch, self.left)?;
+        store.end_epoch(epoch, self.left)?;
         let snapshot = store.snapshot();
         store.close()?;
         for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {

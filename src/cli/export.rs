@@ -40,7 +40,7 @@ impl Export {
         let snapshot = self.common.read()?.snapshot();
         let names = ByName::new(snapshot.epochs());
         let used = snapshot.epochs().iter();
-        let used = used.filter(|e| e.retired || snapshot.fingerprints(e.epoch) > 0);
+        let used = used.filter(|e| e.ended || snapshot.fingerprints(e.epoch) > 0);
         // Their order matters: what is of the newest is in force.
         for info in used {
             output.object(&json!({ "epoch": info.name }))?;
@@ -98,7 +98,7 @@ mod tests {
             epoch: Epoch(number),
             name: name.to_owned(),
             begun: 0,
-            retired: false,
+            ended: false,
         };
         let names = ByName::new(&[(0, "b"), (1, "c"), (2, "a")].map(info));
         assert_eq!(names.sorted, [(0, "a"), (1, "b"), (2, "c")].map(info));

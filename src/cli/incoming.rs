@@ -92,7 +92,7 @@ impl Admission {
         self.at_head = false;
         for info in store.epochs() {
             // One that has ended makes no fingerprints.
-            self.name(&info.name, self.new || info.retired).map_err(Failure::Usage)?;
+            self.name(&info.name, self.new || info.ended).map_err(Failure::Usage)?;
         }
         Ok(())
     }
@@ -136,8 +136,8 @@ impl Register<'_> {
             Register::Store(store) => store.epoch(name),
             Register::Load(epochs, known) => {
                 // The load would say so when all has been read.
-                match known.iter().find(|info| info.name == name && info.retired) {
-                    Some(ended) => Err(Error::RetiredEpoch(ended.name.clone())),
+                match known.iter().find(|info| info.name == name && info.ended) {
+                    Some(ended) => Err(Error::EndedEpoch(ended.name.clone())),
                     None => epochs.named(name),
                 }
             }

@@ -184,7 +184,7 @@ impl Near {
     /// The only epoch that has pages.
     fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
         let mut with_pages = Vec::new();
-        let live = || snapshot.epochs().iter().filter(|info| !info.retired);
+        let live = || snapshot.epochs().iter().filter(|info| !info.ended);
         for info in live() {
             if live().count() == 1 || self.has_pages(snapshot, fingerprint, info.epoch)? {
                 with_pages.push(info);

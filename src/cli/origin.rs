@@ -39,7 +39,7 @@ pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Origin>, Failure> {
 
 /// Whether the epoch is live and of this tool's extractor.
 fn is_ours(info: &EpochInfo) -> bool {
-    !info.retired && info.name.split(' ').next() == Some(EXTRACTOR)
+    !info.ended && info.name.split(' ').next() == Some(EXTRACTOR)
 }
 
 /// The epoch of texts, if it is not named, and what makes their fingerprints.

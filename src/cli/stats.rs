@@ -41,7 +41,7 @@ impl Stats {
             output.line(&format!("{name:<22}  {value:>14}"))?;
         }
         for info in &stats.epochs {
-            let ended = if info.retired { "  (ended)" } else { "" };
+            let ended = if info.ended { "  (ended)" } else { "" };
             let (number, name) = (info.epoch.count(), escape::whole(&info.name));
             output.line(&format!("epoch {number:<16}  {name:>14}{ended}"))?;
         }

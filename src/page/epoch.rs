@@ -52,7 +52,7 @@ pub struct EpochInfo {
     pub name: String,
     /// How many visits the store knew when it began.
     pub begun: u64,
-    /// Whether it has [ended](crate::Store::retire_epoch): nothing is observed or searched in it any
+    /// Whether it has [ended](crate::Store::end_epoch): nothing is observed or searched in it any
     /// more.
-    pub retired: bool,
+    pub ended: bool,
 }

@@ -31,8 +31,9 @@ pub(crate) struct Segment {
     whole: Box<[Arc<AtomicBool>]>,
     /// Whether all of them are of all fingerprint tables.
     tables_whole: AtomicBool,
-    retired: AtomicBool,
-    /// The process that removes it then.
+    /// Whether the file goes with the last holder.
+    removed_when_dropped: AtomicBool,
+    /// The process that opened it, which alone removes it.
     process: Process,
 }
 
@@ -62,7 +63,7 @@ impl Segment {
             checked,
             whole,
             tables_whole: AtomicBool::new(false),
-            retired: AtomicBool::new(false),
+            removed_when_dropped: AtomicBool::new(false),
             process: Process::current(),
         })
     }
@@ -103,13 +104,13 @@ impl Segment {
     }
 
     /// The file goes when the last holder of this segment lets go.
-    pub(crate) fn retire(&self) {
-        self.retired.store(true, Ordering::Release);
+    pub(crate) fn remove_when_dropped(&self) {
+        self.removed_when_dropped.store(true, Ordering::Release);
     }
 
     /// Lets the file stay after all, for the next open to remove.
     pub(crate) fn keep(&self) {
-        self.retired.store(false, Ordering::Release);
+        self.removed_when_dropped.store(false, Ordering::Release);
     }
 
     /// The epochs that have tables here.
@@ -227,7 +228,7 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        if self.retired.load(Ordering::Acquire) && self.process.is_current() {
+        if self.removed_when_dropped.load(Ordering::Acquire) && self.process.is_current() {
             // If this fails, the next open finds the file and removes it.
             let _ = self.disk.remove(Name::Segment(self.id));
         }

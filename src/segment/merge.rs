@@ -36,7 +36,7 @@ pub(crate) struct Mergeable<'a> {
     /// Pages that are left out because newer segments hide them: asked with URL and SURT key.
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
     /// Epochs that have ended: their fingerprints are found no more.
-    pub(crate) retired: &'a [u32],
+    pub(crate) ended: &'a [u32],
     /// Asked now and then whether the merge is to end early.
     pub(crate) stop: &'a dyn Fn() -> bool,
     pub(crate) layout: Layout,
@@ -122,7 +122,7 @@ pub(crate) fn merge(
     let mut epochs: Vec<u32> = inputs.iter().flat_map(|s| s.epochs()).collect();
     epochs.sort_unstable();
     epochs.dedup();
-    epochs.retain(|epoch| !mergeable.retired.contains(epoch));
+    epochs.retain(|epoch| !mergeable.ended.contains(epoch));
     for epoch in epochs {
         let Some(count) = merge_tables(&mut builder, mergeable, &moves, epoch)? else {
             return Ok(None);

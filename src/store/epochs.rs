@@ -27,7 +27,7 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 pub(super) fn first(name: &str) -> Result<EpochInfo> {
     check_name(name)?;
     let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves 64 bits at most")?;
-    Ok(EpochInfo { epoch, name: name.to_owned(), begun: 0, retired: false })
+    Ok(EpochInfo { epoch, name: name.to_owned(), begun: 0, ended: false })
 }
 
 /// How many leading bits of its fingerprints are reserved for metadata, as the name says.
@@ -37,7 +37,7 @@ pub(super) fn reserved(name: &str) -> u32 {
 
 /// Whether the store keeps a table for an epoch.
 pub(super) fn has_table(epoch: &EpochInfo) -> bool {
-    !epoch.retired && Named::parse(&epoch.name).is_some_and(|named| named.table.is_some())
+    !epoch.ended && Named::parse(&epoch.name).is_some_and(|named| named.table.is_some())
 }
 
 /// The name of an epoch's table.
@@ -67,7 +67,7 @@ pub(super) fn open_table(disk: &dyn Disk, info: &EpochInfo) -> Result<Table> {
 /// Whether something may be observed in an epoch, or searched.
 pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     match known(epochs, epoch) {
-        Some(info) if info.retired => Err(Error::RetiredEpoch(info.name.clone())),
+        Some(info) if info.ended => Err(Error::EndedEpoch(info.name.clone())),
         Some(_) => Ok(()),
         None => Err(Error::UnknownEpoch(epoch.0)),
     }
@@ -85,7 +85,7 @@ pub(super) fn of_name<'e>(epochs: &'e [EpochInfo], name: &str) -> Option<&'e Epo
 
 /// The number of an epoch that has not ended.
 pub(super) fn live(info: &EpochInfo) -> Result<Epoch> {
-    if info.retired { Err(Error::RetiredEpoch(info.name.clone())) } else { Ok(info.epoch) }
+    if info.ended { Err(Error::EndedEpoch(info.name.clone())) } else { Ok(info.epoch) }
 }
 
 /// The number of an epoch that is registered after so many others.
@@ -117,7 +117,7 @@ impl Shared {
         let epoch = next_epoch(view.epochs.len(), reserved)?;
         prepare(epoch)?;
         let begun = self.snapshot().count()?.1;
-        let info = EpochInfo { epoch, name: name.to_owned(), begun, retired: false };
+        let info = EpochInfo { epoch, name: name.to_owned(), begun, ended: false };
         self.put_epoch(info.clone())?;
         Ok(info)
     }
@@ -162,12 +162,12 @@ impl Shared {
         Ok(epoch)
     }
 
-    pub(super) fn retire_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
+    pub(super) fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
         let _one = self.registering.lock();
         self.sound()?;
         let view = self.view();
         let info = known(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.0))?;
-        if info.retired {
+        if info.ended {
             return Ok(());
         }
         if epoch == view.newest_epoch() {
@@ -177,7 +177,7 @@ impl Shared {
         if left < u64::MAX {
             self.check_left(info, left)?;
         }
-        self.put_epoch(EpochInfo { retired: true, ..info.clone() })?;
+        self.put_epoch(EpochInfo { ended: true, ..info.clone() })?;
         self.tell_readers(Vec::new())?;
         self.remove_table(info);
         Ok(())
@@ -214,7 +214,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a name that is empty or has control characters, [`Error::RetiredEpoch`]
+    /// [`Error::Option`] for a name that is empty or has control characters, [`Error::EndedEpoch`]
     /// if it has ended, [`Error::Io`].
     pub fn epoch(&self, name: &str) -> Result<Epoch> {
         self.change(|shared| shared.epoch(name))
@@ -222,7 +222,7 @@ impl Store {
 
     /// Begins an epoch: from here on it is the newest, and what pages had before is
     /// [stale](Store::stale). Its table of document frequencies, if it has one, is copied into the
-    /// store's directory and stays until the epoch [ends](Store::retire_epoch). An epoch that there is
+    /// store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that there is
     /// already is not begun again, but gets its table if that is missing. One commit; with a table two
     /// syncs more.
     ///
@@ -249,7 +249,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::RetiredEpoch`] if it has ended, [`Error::Option`] if the recipe needs a table and there
+    /// [`Error::EndedEpoch`] if it has ended, [`Error::Option`] if the recipe needs a table and there
     /// is none; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
         self.change(|shared| shared.begin_epoch(origin))
@@ -267,8 +267,8 @@ impl Store {
     ///
     /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Option`]
     /// for the newest, [`Error::Corrupt`], [`Error::Io`].
-    pub fn retire_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
-        self.change(|shared| shared.retire_epoch(epoch, left))
+    pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
+        self.change(|shared| shared.end_epoch(epoch, left))
     }
 
     /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
@@ -321,7 +321,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]; [`Error::NoTable`] if the table is not there,
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::NoTable`] if the table is not there,
     /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
         self.heed(|| self.origin_of(epoch))

@@ -116,7 +116,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::RetiredEpoch`]: nothing was
+    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`]: nothing was
     /// stored.
     /// [`Error::Corrupt`] if a page needed for the answer is damaged: nothing was stored.
     /// [`Error::Io`] if the commit failed: whether it is stored shows when the store is opened

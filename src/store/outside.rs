@@ -45,7 +45,7 @@ impl Outside {
         self.departed.retain(|departed| {
             let due = departed.told.is_some_and(|told| told.elapsed() >= grace);
             if due {
-                departed.segments.iter().for_each(|segment| segment.retire());
+                departed.segments.iter().for_each(|segment| segment.remove_when_dropped());
                 self.retired.extend(departed.segments.iter().map(Arc::downgrade));
             }
             !due

@@ -365,19 +365,19 @@ impl Shared {
     ) -> Result<Merged> {
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
-        let (from, retired) = {
+        let (from, ended) = {
             // Not for longer: a view keeps the memory of its memtables.
             let view = self.view();
-            let retired = view.epochs.iter().filter(|info| info.retired);
-            let retired: Vec<u32> = retired.map(|info| info.epoch.0).collect();
-            (view.place_of(&old)?, retired)
+            let ended = view.epochs.iter().filter(|info| info.ended);
+            let ended: Vec<u32> = ended.map(|info| info.epoch.0).collect();
+            (view.place_of(&old)?, ended)
         };
         self.catalog.check_locks()?;
         let stamp = self.stamps.stamp(&*self.disk);
         let closing = || self.cancel.load(Ordering::Relaxed);
         let mergeable = Mergeable {
             inputs: &segments,
-            retired: &retired,
+            ended: &ended,
             oldest: from == 0,
             done,
             hidden,

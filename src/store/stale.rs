@@ -27,7 +27,7 @@ impl Snapshot {
     fn may_be_stale(&self, newest: Epoch) -> bool {
         // The scan says it, if nothing is known.
         self.view.check().is_err()
-            || self.epochs().iter().any(|info| info.retired)
+            || self.epochs().iter().any(|info| info.ended)
             || self.view.segments.iter().any(|live| live.segment.epochs().any(|e| e != newest.0))
             || self.view.memtables.iter().any(|memtable| memtable.read().has_others(newest.0))
     }

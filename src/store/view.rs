@@ -125,7 +125,7 @@ impl View {
     /// The epoch that was registered last, of those that have not ended. Where nothing is known of any,
     /// a number that every store refuses.
     pub(crate) fn newest_epoch(&self) -> Epoch {
-        let live = self.epochs.iter().rev().find(|info| !info.retired);
+        let live = self.epochs.iter().rev().find(|info| !info.ended);
         live.map_or(Epoch(u32::MAX), |newest| newest.epoch)
     }
 }
@@ -203,7 +203,7 @@ fn buries(inner: &Inner, lookup: &Lookup<'_>, sequence: u64) -> bool {
 impl View {
     /// How many fingerprints a segment has of epochs that have ended.
     pub(crate) fn ended_fingerprints(&self, live: &LiveSegment) -> u64 {
-        let ended = self.epochs.iter().filter(|info| info.retired);
+        let ended = self.epochs.iter().filter(|info| info.ended);
         let tables = ended.filter_map(|info| live.tables(info.epoch.0));
         tables.map(|tables| u64::from(tables.tables.len())).sum()
     }

@@ -304,7 +304,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     assert_eq!(store.stale(None).count(), 0);
     for info in store.epochs() {
         if info.epoch != epoch {
-            store.retire_epoch(info.epoch, 0).unwrap();
+            store.end_epoch(info.epoch, 0).unwrap();
         }
     }
     store.seal().unwrap();

@@ -55,7 +55,7 @@ fn source(origin: &Origin) -> Store {
     for (time, epoch) in [(900, ended), (901, weighed), (902, last)] {
         store.observe(Observation::content(URLS[0], time, 5, epoch)).unwrap();
     }
-    store.retire_epoch(ended, u64::MAX).unwrap();
+    store.end_epoch(ended, u64::MAX).unwrap();
     store
 }
 
@@ -98,7 +98,7 @@ fn after_a_crash_of_a_load_its_epochs_are_there_with_the_rest_or_not_at_all() {
     let changes = disk.changes() - before;
     let epochs = states[2].1.clone();
     assert_eq!(names(&epochs), ["one", "two", "named", "ended", &origin.name(), "last"]);
-    assert!(epochs[3].retired && tables(&disk) == [Name::Df(4)]);
+    assert!(epochs[3].ended && tables(&disk) == [Name::Df(4)]);
     let mut found = [0; 3];
     for stop in 1..=changes {
         let (disk, store) = begin();

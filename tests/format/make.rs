@@ -334,7 +334,7 @@ fn middle_segment(maker: &mut Maker) {
     maker.observe(&[("https://[2001:db8::1]/", content(START + 34 * DAY, random(43), epoch))]);
     maker.store.seal().unwrap();
     // The merge leaves its tables out.
-    maker.store.retire_epoch(Epoch(ended), u64::MAX).unwrap();
+    maker.store.end_epoch(Epoch(ended), u64::MAX).unwrap();
     maker.store.rest().unwrap();
     assert_eq!(maker.store.stats().unwrap().segments.len(), 2);
 }

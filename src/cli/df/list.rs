@@ -20,7 +20,7 @@ impl List {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = self.common.read()?.snapshot();
         let mut any = false;
-        for info in snapshot.epochs().iter().filter(|info| !info.retired) {
+        for info in snapshot.epochs().iter().filter(|info| !info.ended) {
             let origin = snapshot.origin(info.epoch)?;
             let Some(table) = origin.as_ref().and_then(|origin| origin.frequencies()) else {
                 continue;

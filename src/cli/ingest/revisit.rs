@@ -45,13 +45,13 @@ impl Known<'_> {
 
     /// Whether an epoch has ended: its fingerprints are of no use.
     fn has_ended(&self, epoch: Epoch) -> bool {
-        self.store.epochs().iter().any(|info| info.epoch == epoch && info.retired)
+        self.store.epochs().iter().any(|info| info.epoch == epoch && info.ended)
     }
 
     /// The content of a page as it stands, where a look at that tells all: no other fingerprint of it
     /// can be of use, and nothing of the page waits for its batch.
     fn in_force(&self, url: &str, before: i64) -> simkeep::Result<Option<Content>> {
-        let live = self.store.epochs().iter().filter(|info| !info.retired).count();
+        let live = self.store.epochs().iter().filter(|info| !info.ended).count();
         if live > 1
             || self.histories.have(url)
             || self.pending.iter().any(|pending| pending.url == url)

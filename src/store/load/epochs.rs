@@ -198,16 +198,16 @@ impl Settled {
             settled.settle(now, named)?;
         }
         ensure(settled.numbers.len() == named.len(), "each epoch of a load gets a number")?;
-        let newest = settled.all.iter().rfind(|info| !info.retired).map(|info| info.epoch);
+        let newest = settled.all.iter().rfind(|info| !info.ended).map(|info| info.epoch);
         for (named, epoch) in named.iter().zip(&settled.numbers) {
             // One that was here and has nothing ends as well.
-            let ends = named.like.as_ref().is_some_and(|like| like.retired)
+            let ends = named.like.as_ref().is_some_and(|like| like.ended)
                 && !named.must_live
                 && now.fingerprints(*epoch) == 0
                 && newest != Some(*epoch);
             let mut all = settled.all.iter_mut();
-            if ends && let Some(info) = all.find(|info| info.epoch == *epoch && !info.retired) {
-                info.retired = true;
+            if ends && let Some(info) = all.find(|info| info.epoch == *epoch && !info.ended) {
+                info.ended = true;
                 settled.ended.push(info.clone());
             }
         }
@@ -230,8 +230,8 @@ impl Settled {
         let visits = now.count()?.1;
         let like = named.like.as_ref();
         let begun = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
-        let retired = !named.must_live && like.is_some_and(|like| like.retired);
-        let info = EpochInfo { epoch, name: named.name.clone(), begun, retired };
+        let ended = !named.must_live && like.is_some_and(|like| like.ended);
+        let info = EpochInfo { epoch, name: named.name.clone(), begun, ended };
         self.begun.push(info.clone());
         self.all.push(info);
         self.numbers.push(epoch);

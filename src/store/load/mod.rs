@@ -295,7 +295,7 @@ impl Shared {
         self.unfinished.store(false, Ordering::Release);
         self.tell_readers(Vec::new())?;
         for info in ended {
-            self.remove_table(&EpochInfo { retired: false, ..info });
+            self.remove_table(&EpochInfo { ended: false, ..info });
         }
         Ok(loaded)
     }

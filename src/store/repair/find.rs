@@ -366,7 +366,7 @@ impl Found {
             let plain = Epoch::new(number, 0).or_bug("a store has fewer epochs than numbers")?;
             let epoch = seen.iter().find(of(number)).copied().unwrap_or(plain);
             self.unnamed.push(name.clone());
-            self.epochs.push(EpochInfo { epoch, name, begun: 0, retired: false });
+            self.epochs.push(EpochInfo { epoch, name, begun: 0, ended: false });
         }
         Ok(())
     }

@@ -34,8 +34,8 @@ pub(super) fn pages(
         resets += u64::from(record.reset());
         let content = head.as_ref().and_then(|head| head.in_force()).map(|v| v.content);
         in_force += u64::from(content.is_some_and(|content| {
-            let retired = known(epochs, content.epoch).is_some_and(|info| info.retired);
-            !retired || live.tables(content.epoch.0).is_some()
+            let ended = known(epochs, content.epoch).is_some_and(|info| info.ended);
+            !ended || live.tables(content.epoch.0).is_some()
         }));
         if count_visits(&own) != record.visit_count() {
             return Err(flaw("another number of visits than the record says"));
