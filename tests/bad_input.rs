@@ -88,7 +88,7 @@ fn a_store_is_not_made_in_a_directory_that_holds_something_else() {
 fn a_store_is_not_made_over_another() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
-    store.epoch(EPOCHS[1]).unwrap();
+    store.register_epoch(EPOCHS[1]).unwrap();
     let model = sample(&store);
     store.close().unwrap();
     assert!(matches!(Store::create(dir.path(), small()), Err(Error::Exists { .. })));
@@ -99,7 +99,7 @@ fn a_store_is_not_made_over_another() {
 fn files_that_are_not_ours_are_left_alone_and_our_own_leftovers_go() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
-    store.epoch(EPOCHS[1]).unwrap();
+    store.register_epoch(EPOCHS[1]).unwrap();
     let model = sample(&store);
     store.close().unwrap();
     let foreign = ["notes.txt", "segments/1.seg", "segments/0000000001.seg.bak", "segments/x.tmp"];
@@ -492,9 +492,9 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for name in ["", "a\nb", &"x".repeat(10_000)] {
-        assert!(matches!(store.epoch(name), Err(Error::Option(_))), "{name:?}");
+        assert!(matches!(store.register_epoch(name), Err(Error::Option(_))), "{name:?}");
     }
-    assert_eq!(store.epoch(EPOCHS[0]).unwrap(), Epoch(0));
+    assert_eq!(store.register_epoch(EPOCHS[0]).unwrap(), Epoch(0));
     assert_eq!(names(&store.epochs()), EPOCHS);
     for options in [
         Options { merge_fanout: 1, ..small() },
@@ -540,7 +540,7 @@ fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
     let dir = tempfile::tempdir().unwrap();
     let original = dir.path().join("original");
     let store = Store::create(&original, small()).unwrap();
-    store.epoch(EPOCHS[1]).unwrap();
+    store.register_epoch(EPOCHS[1]).unwrap();
     let model = sample(&store);
     // Copied under the feet of its writer, between two commits: as a kill leaves it.
     let killed = dir.path().join("killed");
@@ -570,7 +570,7 @@ fn a_store_is_made_where_only_the_lock_of_another_is_left() {
     let path = dir.path().join("store");
     let create = || {
         let store = Store::create(&path, small()).unwrap();
-        store.epoch(EPOCHS[1]).unwrap();
+        store.register_epoch(EPOCHS[1]).unwrap();
         store
     };
     let store = create();

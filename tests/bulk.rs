@@ -447,7 +447,7 @@ fn readers_go_on_and_writers_wait_while_segments_are_written() {
     let disk = SimDisk::new();
     let options = Options { background: true, ..small() };
     let store = Store::create_on(Arc::new(gate.before(on(&disk))), options).unwrap();
-    store.epoch("two").unwrap();
+    store.register_epoch("two").unwrap();
     store.observe(Observation::gone(URLS[0], 1)).unwrap();
     let all = many(300, 0);
     // The finished segment waits to be renamed.

@@ -394,7 +394,7 @@ fn the_numbers_of_pages_and_visits_are_those_of_what_was_acknowledged() {
 #[test]
 fn readers_do_not_wait_while_an_epoch_is_registered() {
     let (gate, store) = gated();
-    let register = || assert_eq!(store.epoch("another").unwrap(), Epoch(1));
+    let register = || assert_eq!(store.register_epoch("another").unwrap(), Epoch(1));
     beside(&gate, is_catalog_sync, register, || read_everything(&store));
 }
 
@@ -538,8 +538,8 @@ fn an_epoch_that_many_threads_register_is_one() {
             let (store, start) = (&store, &start);
             scope.spawn(move || {
                 start.wait();
-                let shared = store.epoch("shared").unwrap();
-                let own = store.epoch(&format!("own {thread}")).unwrap();
+                let shared = store.register_epoch("shared").unwrap();
+                let own = store.register_epoch(&format!("own {thread}")).unwrap();
                 assert_ne!(shared, own);
                 let page = url(9, thread as u64);
                 store.observe(Observation::content(&page, 0, 1, own)).unwrap();

@@ -98,7 +98,7 @@ fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
     let (disk, origin) = (SimDisk::new(), some());
     let (store, other) = (create(&disk), create(&SimDisk::new()));
     let ended = store.begin_epoch(&origin).unwrap();
-    store.epoch("after").unwrap();
+    store.register_epoch("after").unwrap();
     store.end_epoch(ended, 0).unwrap();
     other.begin_epoch(&origin).unwrap();
     let before = store.epochs();
@@ -173,7 +173,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
     let observations = (0..400usize).map(|n| {
         if n == 200 {
             // Meanwhile, and by a name that the load has as well.
-            let (beside, a) = (store.epoch("beside")?, store.epoch("a")?);
+            let (beside, a) = (store.register_epoch("beside")?, store.register_epoch("a")?);
             assert_eq!((beside, a), (Epoch(1), Epoch(2)));
             store.observe(Observation::content(URL, 1000, 8, beside))?;
             assert_eq!(names(&store.epochs()), ["one", "beside", "a"]);
@@ -195,9 +195,9 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
     // As if each had been observed.
     let expected = create(&SimDisk::new());
     let number = |name| {
-        let first = ["beside", "a", "b", "c"].map(|name| expected.epoch(name).unwrap());
+        let first = ["beside", "a", "b", "c"].map(|name| expected.register_epoch(name).unwrap());
         assert_eq!(first.map(Epoch::count), [1, 2, 3, 4]);
-        expected.epoch(name).unwrap()
+        expected.register_epoch(name).unwrap()
     };
     expected.observe(Observation::content(URL, 1000, 8, number("beside"))).unwrap();
     for n in 0..400usize {
@@ -324,7 +324,7 @@ fn a_full_disk_refuses_an_epoch_and_nothing_else() {
 fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     let disk = SimDisk::new();
     let store = create(&disk);
-    let (one, two) = (Epoch(0), store.epoch("two").unwrap());
+    let (one, two) = (Epoch(0), store.register_epoch("two").unwrap());
     assert!(matches!(store.end_epoch(two, 0), Err(Error::Option(_))), "the newest");
     assert!(matches!(store.end_epoch(Epoch(7), 0), Err(Error::UnknownEpoch(7))));
     let urls: Vec<String> = (0..10).map(|page| format!("{URL}{page}")).collect();
@@ -352,7 +352,7 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     let also = Observation::content(URL, 100, 7, two).also(7, one);
     assert!(matches!(store.observe(also), Err(Error::EndedEpoch(_))));
     assert!(matches!(store.restate(&urls[0], 1, 7, one), Err(Error::EndedEpoch(_))));
-    assert!(matches!(store.epoch("one"), Err(Error::EndedEpoch(_))));
+    assert!(matches!(store.register_epoch("one"), Err(Error::EndedEpoch(_))));
     store.verify().unwrap();
     assert!(store.snapshot().fingerprints(one) > 0);
     store.merge().unwrap();
@@ -377,7 +377,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
     let options =
         Options { background: true, seal_after: std::time::Duration::from_millis(50), ..small() };
     let store = Store::create_on(on(&disk), options).unwrap();
-    let two = store.epoch("two").unwrap();
+    let two = store.register_epoch("two").unwrap();
     for page in 0..10 {
         store.observe(Observation::content(&format!("{URL}{page}"), 1, page, Epoch(0))).unwrap();
         store.restate(&format!("{URL}{page}"), 1, page, two).unwrap();
@@ -393,7 +393,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
 #[test]
 fn an_epoch_that_is_not_there_is_refused() {
     let store = create(&SimDisk::new());
-    let reserved = store.epoch("words2-sqrt-reserved8/1").unwrap();
+    let reserved = store.register_epoch("words2-sqrt-reserved8/1").unwrap();
     assert_eq!((reserved.count(), reserved.mask()), (1, u64::MAX >> 8));
     // The number says which bits count: without them it is none.
     for unknown in [Epoch(1), Epoch(2), Epoch(u32::MAX)] {
@@ -419,7 +419,7 @@ fn an_epoch_that_is_not_there_is_refused() {
 fn reserved_bits_are_kept_and_not_compared() {
     let disk = SimDisk::new();
     let store = create(&disk);
-    let epoch = store.epoch("words2-sqrt-reserved8/1").unwrap();
+    let epoch = store.register_epoch("words2-sqrt-reserved8/1").unwrap();
     let mut choice = choice(7);
     let mut all = Vec::new();
     for page in 0..200 {
@@ -463,7 +463,7 @@ fn reserved_bits_are_kept_and_not_compared() {
 #[test]
 fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     let store = create(&SimDisk::new());
-    let (old, new) = (Epoch(0), store.epoch("two").unwrap());
+    let (old, new) = (Epoch(0), store.register_epoch("two").unwrap());
     let observe = |observation: Observation<'_>| store.observe(observation).unwrap().verdict;
     assert_eq!(observe(Observation::content(URL, 1, 0b0011, old)), Verdict::New);
     let both =
@@ -508,7 +508,7 @@ fn what_was_in_force_is_the_newest_epoch_wherever_a_long_history_is_divided() {
 #[test]
 fn what_is_restated_is_no_visit_and_no_change() {
     let store = create(&SimDisk::new());
-    let two = store.epoch("two").unwrap();
+    let two = store.register_epoch("two").unwrap();
     let seen = |time, n: u8| {
         Observation::content(URL, time, n.into(), Epoch(0)).digest(Digest([n; 16])).status(200)
     };

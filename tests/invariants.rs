@@ -69,7 +69,7 @@ fn is_poisoned(store: &Store) -> Error {
         ("load", cause_of("load", load(store, 0..3))),
         ("flush or seal", cause_of("seal", store.seal())),
         ("merge", cause_of("merge", store.merge())),
-        ("epoch", cause_of("epoch", store.epoch("a third"))),
+        ("epoch", cause_of("epoch", store.register_epoch("a third"))),
         ("near", cause_of("near", store.near(7, 3))),
         ("search_many", cause_of("search_many", store.search_many(&[7, 8], &query))),
         ("all_pairs", cause_of("all_pairs", store.all_pairs(&query, &Progress::default(), pairs))),

@@ -247,7 +247,7 @@ struct Run {
 impl Run {
     fn new(options: Options, home: Home) -> Run {
         let store = Store::create_on(home.disk(), options.clone()).unwrap();
-        assert_eq!(store.epoch(EPOCHS[1]).unwrap(), Epoch(1));
+        assert_eq!(store.register_epoch(EPOCHS[1]).unwrap(), Epoch(1));
         let store = Some(store);
         let model = Model::default();
         let crash_states = vec![model.clone()];

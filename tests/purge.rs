@@ -183,7 +183,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
     let gate = Gate::default();
     let gated = Arc::new(gate.before(on(&disk)));
     let store = Store::create_on(gated, options.clone()).unwrap();
-    store.epoch("two").unwrap();
+    store.register_epoch("two").unwrap();
     let mut model = Model::default();
     for time in 0..2 {
         for url in URLS {
@@ -444,7 +444,7 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
     let gated = Arc::new(gate.before(on(&disk)));
     let store =
         Store::create_on(gated, Options { memtable_observations: 1000, ..small() }).unwrap();
-    store.epoch("two").unwrap();
+    store.register_epoch("two").unwrap();
     let mut model = Model::default();
     for time in 0..2 {
         for url in [URLS[0], &marked(1)] {

@@ -426,7 +426,7 @@ fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
                 move || {
                     let mut numbers = BTreeMap::new();
                     for (time, name) in (0..).zip(["shared", own]) {
-                        let epoch = store.epoch(name).unwrap();
+                        let epoch = store.register_epoch(name).unwrap();
                         assert!(store.newest_epoch() >= epoch);
                         assert_eq!(store.epochs()[epoch.count() as usize].name, name);
                         let page = url(thread);

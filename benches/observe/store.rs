@@ -47,7 +47,7 @@ impl Metered {
     fn create(dir: &Path) -> Metered {
         let meter = Meter::new(real(dir));
         let store = Store::create_on(Arc::new(meter.clone()), options()).unwrap();
-        let epoch = store.epoch("bench").unwrap();
+        let epoch = store.register_epoch("bench").unwrap();
         let before = meter.counts();
         Metered { store, meter, before, epoch }
     }
@@ -286,7 +286,7 @@ fn observe_and_kill(grown: &Grown) -> u64 {
 /// Observes, with a line for each acknowledged call, until the process is killed.
 pub(crate) fn observe_until_killed(dir: &Path, seed: u64, pages: usize, time: i64) -> ! {
     let store = Store::open_on(real(dir), options()).unwrap();
-    let epoch = store.epoch("bench").unwrap();
+    let epoch = store.register_epoch("bench").unwrap();
     let mut load = Load::resume(seed, pages, time);
     let mut batch = Batch::default();
     loop {

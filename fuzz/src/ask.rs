@@ -168,7 +168,7 @@ pub fn use_all(store: &Store) {
     let _ = store.seal();
     let _ = store.forget(Scope::Prefix(Prefix::parse("example.com/docs").unwrap()));
     let _ = store.seal();
-    let _ = store.epoch("words2-sqrt-reserved4/1");
+    let _ = store.register_epoch("words2-sqrt-reserved4/1");
     let _ = store.end_epoch(Epoch(1), 0);
     let _ = store.end_epoch(Epoch(RESERVED), u64::MAX);
     let _ = store.merge();

@@ -133,7 +133,7 @@ pub(super) enum Register<'s> {
 impl Register<'_> {
     fn named(&self, name: &str) -> simkeep::Result<Epoch> {
         match self {
-            Register::Store(store) => store.epoch(name),
+            Register::Store(store) => store.register_epoch(name),
             Register::Load(epochs, known) => {
                 // The load would say so when all has been read.
                 match known.iter().find(|info| info.name == name && info.ended) {

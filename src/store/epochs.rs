@@ -139,7 +139,7 @@ impl Shared {
         Ok(())
     }
 
-    pub(super) fn epoch(&self, name: &str) -> Result<Epoch> {
+    pub(super) fn register_named(&self, name: &str) -> Result<Epoch> {
         live(&self.register(name, reserved(name), |_| Ok(()))?)
     }
 
@@ -216,8 +216,8 @@ impl Store {
     ///
     /// [`Error::Option`] for a name that is empty or has control characters, [`Error::EndedEpoch`]
     /// if it has ended, [`Error::Io`].
-    pub fn epoch(&self, name: &str) -> Result<Epoch> {
-        self.change(|shared| shared.epoch(name))
+    pub fn register_epoch(&self, name: &str) -> Result<Epoch> {
+        self.change(|shared| shared.register_named(name))
     }
 
     /// Begins an epoch: from here on it is the newest, and what pages had before is
@@ -284,7 +284,7 @@ impl Store {
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// # let url = "https://example.com/";
     /// store.observe(Observation::content(url, 1_000, 0x1234, store.newest_epoch()))?;
-    /// let new = store.epoch("another extractor")?;
+    /// let new = store.register_epoch("another extractor")?;
     /// for page in store.stale(None) {
     ///     let page = page?;
     ///     // Its text, as it was kept elsewhere, by the new extractor.

@@ -86,7 +86,7 @@ pub enum Scope<'a> {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("crawl.simkeep");
 /// let store = Store::create(&path, Options::default())?;
-/// let epoch = store.epoch(fingerprint::RECIPE)?;
+/// let epoch = store.register_epoch(fingerprint::RECIPE)?;
 /// let text = "The quick brown fox jumps over the lazy dog, and runs away";
 /// let seen = fingerprint::of_text(text);
 ///
@@ -162,7 +162,7 @@ impl Store {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let path = dir.path().join("crawl.simkeep");
     /// let store = Store::create(&path, Options::default())?;
-    /// let epoch = store.epoch(fingerprint::RECIPE)?;
+    /// let epoch = store.register_epoch(fingerprint::RECIPE)?;
     /// let corpus = [("https://example.com/", 17), ("https://example.org/", 4)];
     /// let observations = corpus.iter().map(|(url, print)| {
     ///     Ok(Observation::content(url, 1_700_000_000_000, *print, epoch))
@@ -208,7 +208,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Store::load) and [`epoch`](Store::epoch).
+    /// Those of [`load`](Store::load) and [`register_epoch`](Store::register_epoch).
     pub fn copy_from(&self, other: &Snapshot, options: LoadOptions<'_>) -> Result<Loaded> {
         let LoadOptions { memory_bytes, segment_pages, epochs, watch } = options;
         let own = LoadEpochs::default();

@@ -49,9 +49,9 @@ fn weighed() -> Origin {
 fn source(origin: &Origin) -> Store {
     let store = create(&SimDisk::new(), small());
     store.observe_batch(&some(1, 60)).unwrap();
-    let ended = store.epoch("ended").unwrap();
+    let ended = store.register_epoch("ended").unwrap();
     let weighed = store.begin_epoch(origin).unwrap();
-    let last = store.epoch("last").unwrap();
+    let last = store.register_epoch("last").unwrap();
     for (time, epoch) in [(900, ended), (901, weighed), (902, last)] {
         store.observe(Observation::content(URLS[0], time, 5, epoch)).unwrap();
     }

@@ -250,7 +250,7 @@ fn a_registered_epoch_survives() {
         let disk = SimDisk::new();
         let store = create(&disk, small());
         disk.fail(power_failure(stop));
-        let registered = store.epoch("three");
+        let registered = store.register_epoch("three");
         for seed in 0..5 {
             let store = open(&disk.crash(&mut choice(stop * 100 + seed)), small());
             let epochs = store.epochs();
@@ -260,7 +260,7 @@ fn a_registered_epoch_survives() {
                 Ok(epoch) => assert_eq!((*epoch, epochs.len()), (Epoch(2), 3)),
                 Err(_) => assert!(epochs.len() == 2 || epochs[2] == "three"),
             }
-            assert_eq!(store.epoch("three").unwrap(), Epoch(2));
+            assert_eq!(store.register_epoch("three").unwrap(), Epoch(2));
         }
         if registered.is_ok() {
             assert!(stop > 3);

@@ -340,7 +340,7 @@ fn a_snapshot_of_another_copy_is_refused_where_its_changes_are_fewer() {
     let disk = SimDisk::of(both.clone());
     let store = open(&disk, small());
     for name in ["two", "three", "four"] {
-        store.epoch(name).unwrap();
+        store.register_epoch(name).unwrap();
     }
     store.close().unwrap();
     let own = disk.contents();

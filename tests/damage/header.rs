@@ -22,7 +22,7 @@ const LAST: [Last; 5] = [
     ),
     ("a seal", |store| store.seal().unwrap(), true),
     ("a merge", |store| _ = store.merge().unwrap(), true),
-    ("an epoch", |store| _ = store.epoch("three").unwrap(), true),
+    ("an epoch", |store| _ = store.register_epoch("three").unwrap(), true),
     (
         "a load",
         |store| {

@@ -41,7 +41,7 @@ fn write(store: &Store) {
     forked(store.seal());
     forked(store.merge());
     forked(store.rest());
-    forked(store.epoch("child"));
+    forked(store.register_epoch("child"));
     forked(store.verify_with(VerifyOptions::default()));
     forked(store.stats());
 }

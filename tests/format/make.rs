@@ -273,7 +273,7 @@ fn oldest_segment(maker: &mut Maker) {
     }
     maker.observe(&long_history(0, 90, 0));
     maker.store.seal().unwrap();
-    let epoch = maker.store.epoch("golden-2").unwrap().0;
+    let epoch = maker.store.register_epoch("golden-2").unwrap().0;
     many_versions(maker, 10);
     maker.observe(&long_history(90, 150, 0));
     // In every chunk; the second is in another one than its visit.
@@ -290,8 +290,8 @@ fn oldest_segment(maker: &mut Maker) {
 /// Three seals merged into one segment that is not the oldest: heads are carried, what was
 /// forgotten is hidden.
 fn middle_segment(maker: &mut Maker) {
-    let epoch = maker.store.epoch("golden-2").unwrap().0;
-    let ended = maker.store.epoch("golden-3").unwrap().0;
+    let epoch = maker.store.register_epoch("golden-2").unwrap().0;
+    let ended = maker.store.register_epoch("golden-3").unwrap().0;
     assert_eq!((epoch, ended), (1, ENDED));
     let home = "https://example.com/";
     maker.forget("http://example.org/forgotten");
@@ -318,7 +318,7 @@ fn middle_segment(maker: &mut Maker) {
         // In the epoch that it was seen in.
         (far, restated(content(simkeep::TIME_MAX, 1, 0), 0, 0)),
     ]);
-    let reserved = maker.store.epoch("words2-sqrt-reserved8/1").unwrap().0;
+    let reserved = maker.store.register_epoch("words2-sqrt-reserved8/1").unwrap().0;
     assert_eq!(reserved, RESERVED);
     maker.observe(&[(goes_on, restated(seen, RESERVING ^ 0b11 << 62 ^ 0b11, reserved))]);
     maker.store.seal().unwrap();

@@ -56,7 +56,7 @@ pub(crate) fn options() -> Options {
 /// A new store for the crawler.
 pub(crate) fn create(path: &Path) {
     let store = Store::create(path, options()).unwrap();
-    store.epoch(EPOCHS[1]).unwrap();
+    store.register_epoch(EPOCHS[1]).unwrap();
     store.close().unwrap();
 }
 

@@ -140,7 +140,7 @@ pub(crate) fn work(path: &Path) {
             false => Store::create_on(marked(path), options).unwrap(),
             true => Store::open_on(marked(path), options).unwrap(),
         };
-        store.epoch("two").unwrap();
+        store.register_epoch("two").unwrap();
         let mut batch = |n: i64| -> Vec<Observation<'static>> {
             (0..n).map(|time| observation(&mut choice, 10, time)).collect()
         };

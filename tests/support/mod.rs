@@ -41,7 +41,7 @@ pub(crate) fn on(disk: &SimDisk) -> Arc<dyn Disk> {
 /// A new store with both epochs.
 pub(crate) fn create(disk: &SimDisk, options: Options) -> Store {
     let store = Store::create_on(on(disk), options).unwrap();
-    assert_eq!(store.epoch(EPOCHS[1]).unwrap().0, 1);
+    assert_eq!(store.register_epoch(EPOCHS[1]).unwrap().0, 1);
     store
 }
 

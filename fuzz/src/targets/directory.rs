@@ -57,7 +57,7 @@ fn begun(seed: u64) -> Files {
     let disk = SimDisk::new();
     disk.set_seed(seed);
     let store = Store::create_on(on(&disk), options()).unwrap();
-    store.epoch("another").unwrap();
+    store.register_epoch("another").unwrap();
     fill(&store, seed);
     store.seal().unwrap();
     fill(&store, seed + 100);
