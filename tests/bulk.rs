@@ -514,7 +514,7 @@ fn observing_beside_loads_loses_nothing() {
     });
     let mut model = Model::default();
     observed.iter().for_each(|o| model.insert(o.url, o.visit));
-    store.rest().unwrap();
+    store.wait_idle().unwrap();
     check_store(&store, &model);
     store.verify().unwrap();
 }

@@ -106,7 +106,7 @@ fn the_verdicts_of_concurrent_calls_are_those_of_some_order_of_them() {
             assert_eq!(store.history(&url(round, page)).unwrap(), history(&visits));
         }
     }
-    store.rest().unwrap();
+    store.wait_idle().unwrap();
     assert!(store.stats().unwrap().segments.len() < 10, "nothing was merged");
     store.verify().unwrap();
 }
@@ -202,7 +202,7 @@ fn a_snapshot_is_whole_while_everything_moves() {
         done.store(true, Ordering::Release);
     });
     assert!(reads.load(Ordering::Relaxed) > 3);
-    store.rest().unwrap();
+    store.wait_idle().unwrap();
     store.verify().unwrap();
 }
 
@@ -250,7 +250,7 @@ fn forgetting_among_observations_counts_each_visit_once() {
     let model = dump(&store.snapshot()).unwrap();
     assert_eq!(model.visit_count(), left);
     assert_eq!(model.page_count(), store.stats().unwrap().pages);
-    store.rest().unwrap();
+    store.wait_idle().unwrap();
     store.seal().unwrap();
     store.merge().unwrap();
     assert_eq!(store.stats().unwrap().visits, left);
@@ -492,7 +492,7 @@ fn segments_stay_few_while_they_are_merged_behind_the_observers() {
             assert!(store.stats().unwrap().segments.len() <= 10);
         }
     }
-    store.rest().unwrap();
+    store.wait_idle().unwrap();
     // At most one of each size, each twice the one before.
     assert!(store.stats().unwrap().segments.len() <= 8, "{:?}", store.stats());
     assert_eq!(store.stats().unwrap().pages, 6_400);
@@ -518,7 +518,7 @@ fn a_merge_without_room_is_not_begun_and_waited_for() {
     let (done, is_done) = mpsc::channel();
     thread::spawn({
         let store = store.clone();
-        move || done.send(store.rest())
+        move || done.send(store.wait_idle())
     });
     let rest = is_done.recv_timeout(PATIENCE);
     assert!(matches!(rest, Ok(Err(simkeep::Error::Io { .. }))), "{rest:?}");

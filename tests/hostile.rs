@@ -312,7 +312,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
         }
     };
     check(&store);
-    store.rest().unwrap();
+    store.wait_idle().unwrap();
     store.seal().unwrap();
     store.merge().unwrap();
     check(&store);

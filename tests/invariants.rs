@@ -182,6 +182,6 @@ fn nobody_waits_for_a_thread_that_met_a_bug() {
         &disk,
         store,
         &acknowledged,
-        &[("rest", &Store::rest), ("stats", &|s| s.stats().map(drop))],
+        &[("wait_idle", &Store::wait_idle), ("stats", &|s| s.stats().map(drop))],
     );
 }

@@ -289,7 +289,7 @@ impl Run {
                     assert!(self.store().stats().unwrap().segments.len() <= 1);
                 }
             }
-            Op::Rest => self.store().rest().unwrap(),
+            Op::Rest => self.store().wait_idle().unwrap(),
             Op::ForgetUrl(page) => self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], false),
             Op::PurgeUrl(page) => self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], true),
             Op::ForgetPrefix(n) => {

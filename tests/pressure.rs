@@ -44,7 +44,7 @@ fn writers_do_not_wait_for_merges_that_are_not_due() {
         for i in 0..600 {
             store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
         }
-        store.rest().unwrap();
+        store.wait_idle().unwrap();
         assert_eq!(store.stats().unwrap().pages, 600);
     });
 }
@@ -227,7 +227,7 @@ fn a_merge_at_rest_gives_way_to_those_that_are_due() {
         // Work comes back, and one segment more makes a merge due.
         visit(3, 10);
         gate.open();
-        store.rest().unwrap();
+        store.wait_idle().unwrap();
         // All four were merged at once; had the other gone on, there were its output and the fourth.
         let stats = store.stats().unwrap();
         assert_eq!((stats.segments.len(), stats.merge_error), (1, None));
@@ -258,7 +258,7 @@ fn a_memtable_that_fills_while_a_purge_replaces_the_catalog_is_sealed_after_it()
             (0..12).try_for_each(observe).unwrap();
             purge.join().unwrap().unwrap();
         });
-        store.rest().unwrap();
+        store.wait_idle().unwrap();
         (12..24).try_for_each(observe).unwrap();
         assert_eq!(store.history("http://a/").unwrap().len(), 24);
         store.close().unwrap();

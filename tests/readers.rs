@@ -308,7 +308,7 @@ fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
         store.observe_batch(&batch).unwrap();
         n += 100;
         if n % 2000 == 1 {
-            store.rest().unwrap();
+            store.wait_idle().unwrap();
         }
     }
     let cpu = cpu_nanos() - cpu;

@@ -63,7 +63,7 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
         let options = Options { memtable_observations: 1000, merge_fanout: 8, ..small() };
         let options = Options { background: true, seal_after: rest, ..options };
         let store = Store::create_on(on(&disk), options).unwrap();
-        crawl(&store, visits, |store| store.rest().unwrap());
+        crawl(&store, visits, |store| store.wait_idle().unwrap());
         store.seal().unwrap();
         let (busy, segments) = (bytes(&disk).0, store.stats().unwrap().segments.len());
         // A crawl leaves many pages in many segments. When nothing comes any more, they are merged if
@@ -136,7 +136,7 @@ fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
     let options = Options { background: true, seal_after: rest, ..options };
     let store = Store::create_on(on(&disk), options).unwrap();
     // One segment less than are due to be merged.
-    crawl(&store, 6_500, |store| store.rest().unwrap());
+    crawl(&store, 6_500, |store| store.wait_idle().unwrap());
     store.seal().unwrap();
     let (segments, all) = bytes(&disk);
     disk.set_capacity_bytes(Some(all + segments / 2));
@@ -144,7 +144,7 @@ fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
     std::thread::sleep(rest * 6);
     let stats = store.stats().unwrap();
     assert_eq!((stats.segments.len(), stats.merge_error), (listed, None));
-    store.rest().unwrap();
+    store.wait_idle().unwrap();
     disk.set_capacity_bytes(None);
     let since = Instant::now();
     while store.stats().unwrap().segments.len() > 1 {
@@ -168,13 +168,13 @@ fn c8_a_merge_is_not_begun_without_room_for_it() {
         check_not_begun(&store, &disk);
     }
     disk.set_capacity_bytes(Some(all + segments + (1 << 20)));
-    store.rest().unwrap();
+    store.wait_idle().unwrap();
     assert_eq!(store.stats().unwrap().segments.len(), 1);
 }
 
 /// That no merge is begun, nor anything touched.
 fn check_not_begun(store: &Store, disk: &SimDisk) {
-    for tried in [store.rest(), store.merge().map(drop)] {
+    for tried in [store.wait_idle(), store.merge().map(drop)] {
         match tried {
             Err(Error::Io { source, .. }) => assert_eq!(source.kind(), ErrorKind::StorageFull),
             other => panic!("{other:?}"),

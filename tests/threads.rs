@@ -236,7 +236,7 @@ fn readers_see_what_was_acknowledged_while_the_live_list_is_swapped() {
             scope.spawn(|| read(&store, &story, &progress));
             scope.spawn(|| read(&store, &story, &progress));
         });
-        store.rest().unwrap();
+        store.wait_idle().unwrap();
         let last = story.states.last().unwrap();
         assert!(dump(&store.snapshot()).unwrap() == *last);
         store.close().unwrap();

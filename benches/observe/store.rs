@@ -106,7 +106,7 @@ pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: us
         metered.observe_batch(observes, &mut calls, &mut found);
     }
     let seconds = start.elapsed().as_secs_f64();
-    metered.store.rest().unwrap();
+    metered.store.wait_idle().unwrap();
     let at_rest = start.elapsed().as_secs_f64();
     assert_eq!(found.new, urls as u64, "every page is new once");
     let observes = calls.observes();
@@ -154,7 +154,7 @@ pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
         })
     });
     let seconds = start.elapsed().as_secs_f64();
-    metered.store.rest().unwrap();
+    metered.store.wait_idle().unwrap();
     let observes = calls.observes();
     let row = Row::new("threads")
         .text("engine", "simkeep")
@@ -211,7 +211,7 @@ fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Wa
         }
     }
     let seconds = start.elapsed().as_secs_f64();
-    metered.store.rest().unwrap();
+    metered.store.wait_idle().unwrap();
     highest = highest.max(watch.take_peak());
     let at_rest = start.elapsed().as_secs_f64();
     assert_eq!(found.new, pages as u64, "every page is new once");

@@ -283,8 +283,8 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Corrupt`] if a merge does not go, for want of room on the disk or
     /// because an input is damaged; the store goes on without it. [`Error::Poisoned`].
-    pub fn rest(&self) -> Result<()> {
-        self.change(Shared::rest)
+    pub fn wait_idle(&self) -> Result<()> {
+        self.change(Shared::wait_idle)
     }
 
     /// Sizes of the store. Reads no table.

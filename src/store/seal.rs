@@ -236,17 +236,17 @@ impl Shared {
     }
 
     /// Whether a seal or a merge is due.
-    pub(super) fn is_at_rest(&self) -> bool {
+    pub(super) fn is_idle_now(&self) -> bool {
         self.view().memtables.len() < 2 && self.due().is_none()
     }
 
     /// Returns when no seal and no merge is due: waits for those in the background, or does them.
-    pub(super) fn rest(&self) -> Result<()> {
+    pub(super) fn wait_idle(&self) -> Result<()> {
         if self.options.background {
             let hindered = || self.merge_error.lock().clone();
-            self.wait_until(|| self.is_at_rest() || hindered().is_some())?;
+            self.wait_until(|| self.is_idle_now() || hindered().is_some())?;
             // One that is not due does not count.
-            return if self.is_at_rest() { Ok(()) } else { hindered().map_or(Ok(()), Err) };
+            return if self.is_idle_now() { Ok(()) } else { hindered().map_or(Ok(()), Err) };
         }
         self.seal_waiting()?;
         while self.merge_due()? {}

@@ -40,7 +40,7 @@ fn write(store: &Store) {
     forked(store.flush());
     forked(store.seal());
     forked(store.merge());
-    forked(store.rest());
+    forked(store.wait_idle());
     forked(store.register_epoch("child"));
     forked(store.verify_with(VerifyOptions::default()));
     forked(store.stats());

@@ -335,7 +335,7 @@ fn middle_segment(maker: &mut Maker) {
     maker.store.seal().unwrap();
     // The merge leaves its tables out.
     maker.store.end_epoch(Epoch(ended), u64::MAX).unwrap();
-    maker.store.rest().unwrap();
+    maker.store.wait_idle().unwrap();
     assert_eq!(maker.store.stats().unwrap().segments.len(), 2);
 }
 

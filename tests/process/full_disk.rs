@@ -169,7 +169,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         let pages = check(&store, acknowledged);
         observe(&store, (pages, pages + 500), |n| acknowledged = n).unwrap();
         // A merge may still find no room; it says so, and nothing waits for it.
-        assert!(store.rest().err().is_none_or(|e| is_full(&e)));
+        assert!(store.wait_idle().err().is_none_or(|e| is_full(&e)));
         store.verify().unwrap();
         store.close().unwrap();
         let store = Store::open(&store_dir, Options::default()).unwrap();

@@ -153,7 +153,7 @@ pub(crate) fn work(path: &Path) {
         store.observe_batch(&batch(30)).unwrap();
         store.forget(Scope::Url(URLS[0])).unwrap();
         store.forget(Scope::Prefix(PREFIXES[8].prefix())).unwrap();
-        store.rest().unwrap();
+        store.wait_idle().unwrap();
         store
             .load(batch(3000).iter().map(Ok), LoadOptions::default().memory_bytes(64 << 10))
             .unwrap();

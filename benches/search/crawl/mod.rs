@@ -208,7 +208,7 @@ impl Crawl {
     /// How many visits are missing, as far as one can say, until the store is as it should be to be
     /// measured.
     fn missing(&self) -> Option<usize> {
-        self.store.rest().unwrap();
+        self.store.wait_idle().unwrap();
         let stats = self.store.stats().unwrap();
         let (unsealed, half) = (stats.unsealed_visits as usize, self.memtable / 2);
         match stats.segments.len() {

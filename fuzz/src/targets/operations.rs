@@ -85,7 +85,7 @@ impl Run {
                 assert!(self.store().stats().unwrap().segments.len() <= 1);
             }
             8 => self.forget(input),
-            9 => self.store().rest().unwrap(),
+            9 => self.store().wait_idle().unwrap(),
             10 => self.reopen(input),
             11 => self.fail(input),
             12 => {
