@@ -37,7 +37,7 @@ impl Shared {
     /// Hides it under the write lock. No operation if there is nothing to forget.
     fn apply_forget(&self, writer: &mut Writer, scope: &Scope<'_>) -> Result<Forgotten> {
         let view = self.view();
-        let active = Self::active(&view)?;
+        let active = &view.memtables.active;
         let sequence = writer.next_sequence;
         // What older components say of themselves is not known to be true.
         let check = |pages, visits| {

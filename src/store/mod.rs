@@ -17,6 +17,7 @@ mod judged;
 mod listed;
 mod load;
 mod memtable;
+mod memtables;
 mod observations;
 mod observe;
 mod open;

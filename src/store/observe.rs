@@ -13,6 +13,7 @@ use super::epochs::check_live;
 use super::journal::{self, Place};
 use super::judged::{Judged, also_of, is_alone, judge_all};
 use super::memtable::{Effect, Memtable};
+use super::memtables::Memtables;
 use super::options::Durability;
 use super::query::Versions;
 use super::search::{Found, Wanted, bounds, segment_hits_of_many, together};
@@ -89,7 +90,7 @@ impl Shared {
         let ahead = Ahead::new(chunks(observations));
         let applied = thread::scope(|scope| {
             let _until = ahead.until_dropped();
-            if !self.is_sealing_late()? {
+            if !self.is_sealing_late() {
                 ahead.help(scope, look_up);
             }
             while let Some((chunk, prepared)) = ahead.next(look_up) {
@@ -119,11 +120,11 @@ impl Shared {
 
     /// Whether a memtable still waits to be sealed while the next is half full. Then the sealing
     /// thread needs a processor more than a batch does: a third memtable would have to wait for it.
-    fn is_sealing_late(&self) -> Result<bool> {
+    fn is_sealing_late(&self) -> bool {
         let view = self.view();
         let half_full =
             |active: &Memtable| active.read().operations >= self.options.memtable_observations / 2;
-        Ok(view.memtables.len() > 1 && half_full(Self::active(&view)?))
+        view.memtables.sealing.is_some() && half_full(&view.memtables.active)
     }
 
     /// Applies observations that were looked up.
@@ -181,7 +182,7 @@ impl Shared {
         loop {
             let writer = self.room()?;
             let live = self.view();
-            if Arc::ptr_eq(Self::active(&live)?, Self::active(&prepared.view)?) {
+            if Arc::ptr_eq(&live.memtables.active, &prepared.view.memtables.active) {
                 return Ok((writer, prepared));
             }
             if Arc::ptr_eq(&live.segments, &prepared.view.segments) {
@@ -296,10 +297,7 @@ impl Shared {
         let looked = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
         let looked = looked.or_bug("each observation was looked up")?;
         let lookup = &looked.lookup;
-        let (active, sealing) = view
-            .memtables
-            .split_last()
-            .or_bug("a store that is open for writing has a memtable")?;
+        let Memtables { sealing, active } = &view.memtables;
         let Writer { next_sequence, pending, packed } = writer;
         packed.clear();
         // What the memtables know is newer than what the segments do.

@@ -12,6 +12,7 @@ use super::epochs;
 use super::journal;
 use super::listed::check_unlisted;
 use super::memtable::Memtable;
+use super::memtables::Memtables;
 use super::options::Options;
 use super::shared::{Shared, Writer};
 use super::stamps::Stamps;
@@ -305,9 +306,8 @@ pub(super) fn view_of(
     Ok((View { seed, segments, memtables, epochs, disk, poison }, last))
 }
 
-/// Replays the journals. Returns their memtables, of which there is at least one, and the number of
-/// the last operation.
-pub(super) fn replay(contents: &Contents) -> Result<(Vec<Arc<Memtable>>, u64)> {
+/// Replays the journals. Returns their memtables, and the number of the last operation.
+pub(super) fn replay(contents: &Contents) -> Result<(Memtables, u64)> {
     let seed = contents.settings.url_seed;
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals: Vec<_> = contents.journals.iter().filter(|(_, b)| !b.is_empty()).collect();
@@ -328,9 +328,9 @@ pub(super) fn replay(contents: &Contents) -> Result<(Vec<Arc<Memtable>>, u64)> {
         let mut inner = memtable.write();
         blobs.iter().try_for_each(|blob| journal::replay(blob, seed, &mut inner))?;
         drop(inner);
-        Ok(Arc::new(memtable))
+        Ok::<_, Error>(Arc::new(memtable))
     };
-    let mut memtables = match &*journals {
+    let memtables = match &*journals {
         // Neither says anything of the other, so each has a thread, if there is one to be had.
         [older, newer] => thread::scope(|scope| {
             let beside = thread::Builder::new().spawn_scoped(scope, || replay_one(newer));
@@ -339,13 +339,11 @@ pub(super) fn replay(contents: &Contents) -> Result<(Vec<Arc<Memtable>>, u64)> {
                 Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic))?,
                 Err(_) => replay_one(newer)?,
             };
-            Ok(vec![older, newer])
-        }),
-        one => one.iter().map(replay_one).collect::<Result<Vec<_>>>(),
-    }?;
-    if memtables.is_empty() {
-        memtables.push(Arc::new(Memtable::new(Journal::A)));
-    }
+            Ok::<_, Error>(Memtables { sealing: Some(older), active: newer })
+        })?,
+        [only] => Memtables { sealing: None, active: replay_one(only)? },
+        _ => Memtables::empty(Journal::A),
+    };
     Ok((memtables, last))
 }
 

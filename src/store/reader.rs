@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
+use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View};
-use crate::catalog::{Catalog, Locks, Manifest, mark};
+use crate::catalog::{Catalog, Journal, Locks, Manifest, mark};
 use crate::disk::{Disk, Lock, RealDisk};
 use crate::error::{Error, Result};
 use crate::sync::thread;
@@ -207,7 +208,7 @@ fn show(disk: &Arc<dyn Disk>, manifest: &Manifest, open: &[Arc<LiveSegment>]) ->
     let view = View {
         seed: manifest.url_seed,
         segments: segments.collect::<Result<_>>()?,
-        memtables: Vec::new(),
+        memtables: Memtables::empty(Journal::A),
         epochs: manifest.epochs.as_slice().into(),
         disk: Arc::clone(disk),
         poison: Arc::default(),

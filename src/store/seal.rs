@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::answer::Merged;
 use super::listed::row;
 use super::memtable::{Inner, Memtable};
+use super::memtables::Memtables;
 use super::options::Options;
 use super::shared::{Shared, WriteLock};
 use super::view::{LiveSegment, View};
@@ -54,7 +55,7 @@ impl Shared {
                 self.wait_until(|| !self.held.load(Ordering::Acquire))?;
                 continue;
             }
-            if !self.is_full(&Self::active(&self.view())?.read()) {
+            if !self.is_full(&self.view().memtables.active.read()) {
                 return Ok(writer);
             }
             if self.rotate(&writer) {
@@ -67,7 +68,7 @@ impl Shared {
             }
             drop(writer);
             if self.options.background {
-                self.wait_until(|| self.view().memtables.len() < 2 && !self.is_behind())?;
+                self.wait_until(|| !self.is_sealing() && !self.is_behind())?;
             } else {
                 self.seal_waiting()?;
             }
@@ -86,27 +87,33 @@ impl Shared {
 
     /// Begins another memtable, unless one is waiting to be sealed, or merges are far behind.
     fn rotate(&self, _writer: &WriteLock<'_>) -> bool {
-        let view = self.view();
-        let [active] = view.memtables.as_slice() else { return false };
+        if self.is_sealing() {
+            return false;
+        }
         if self.options.background && self.is_behind() {
             self.wake();
             return false;
         }
-        self.begin_memtable(active);
+        self.begin_memtable();
         self.wake();
         true
     }
 
-    fn begin_memtable(&self, active: &Memtable) {
-        let journal = active.journal.other();
+    /// Whether a memtable waits to be sealed, or is being sealed.
+    fn is_sealing(&self) -> bool {
+        self.view().memtables.sealing.is_some()
+    }
+
+    fn begin_memtable(&self) {
+        let journal = self.view().memtables.active.journal.other();
         let next = match self.spare.lock().take() {
             Some(spare) => spare.with_journal(journal),
             None => Memtable::new(journal),
         };
         let next = Arc::new(next);
         self.change_view(|view| {
-            let memtables = view.memtables.iter().cloned().chain([next]).collect();
-            View { memtables, ..view.clone() }
+            let sealing = Some(Arc::clone(&view.memtables.active));
+            View { memtables: Memtables { sealing, active: next }, ..view.clone() }
         });
     }
 
@@ -116,12 +123,12 @@ impl Shared {
             self.sound()?;
             let writer = self.write_lock();
             let view = self.view();
-            if view.memtables.len() < 2 {
-                if Self::active(&view)?.read().sequences.is_none() {
+            if view.memtables.sealing.is_none() {
+                if view.memtables.active.read().sequences.is_none() {
                     return Ok(());
                 }
                 // Asked for by hand, so a backlog of merges is no reason to wait.
-                self.begin_memtable(Self::active(&view)?);
+                self.begin_memtable();
             }
             drop(writer);
             self.seal_waiting()?;
@@ -132,10 +139,7 @@ impl Shared {
     pub(super) fn seal_waiting(&self) -> Result<Option<Arc<Memtable>>> {
         let _one = self.sealing.lock();
         self.sound()?;
-        let waiting = match self.view().memtables.as_slice() {
-            [waiting, _] => Arc::clone(waiting),
-            _ => return Ok(None),
-        };
+        let Some(waiting) = self.view().memtables.sealing.clone() else { return Ok(None) };
         self.seal_memtable(&waiting).map_err(|e| self.poison(e))?;
         self.wake();
         Ok(Some(waiting))
@@ -145,7 +149,7 @@ impl Shared {
     /// still reads it lets go soon.
     fn recycle(&self, mut sealed: Arc<Memtable>) {
         for _ in 0..PATIENCE {
-            if self.view().memtables.len() > 1 {
+            if self.is_sealing() {
                 return;
             }
             match Arc::try_unwrap(sealed) {
@@ -189,7 +193,7 @@ impl Shared {
         self.catalog.seal(&listed, memtable.journal, self.stamps.next())?;
         self.change_view(|view| View {
             segments: view.segments.iter().cloned().chain([live]).collect(),
-            memtables: view.memtables.iter().skip(1).cloned().collect(),
+            memtables: Memtables { sealing: None, ..view.memtables.clone() },
             ..view.clone()
         });
         self.tell_readers(Vec::new())
@@ -237,7 +241,7 @@ impl Shared {
 
     /// Whether a seal or a merge is due.
     pub(super) fn is_idle_now(&self) -> bool {
-        self.view().memtables.len() < 2 && self.due().is_none()
+        !self.is_sealing() && self.due().is_none()
     }
 
     /// Returns when no seal and no merge is due: waits for those in the background, or does them.
@@ -281,7 +285,8 @@ impl Shared {
 
     /// Whether nothing has come since the last seal.
     fn is_idle(&self) -> bool {
-        matches!(self.view().memtables.as_slice(), [only] if only.is_untouched())
+        let Memtables { sealing, active } = &self.view().memtables;
+        sealing.is_none() && active.is_untouched()
     }
 
     /// Merges what is due. Returns whether there was anything.
@@ -408,7 +413,7 @@ impl Shared {
         loop {
             {
                 let mut guard = self.work.0.lock();
-                while self.sound().is_ok() && self.view().memtables.len() < 2 && !self.is_aged() {
+                while self.sound().is_ok() && !self.is_sealing() && !self.is_aged() {
                     let readers = self.readers_wait();
                     if readers.is_some_and(|wait| wait.is_zero()) {
                         break;
@@ -421,7 +426,7 @@ impl Shared {
             if self.sound().is_err() || self.attend_to_readers().is_err() {
                 return;
             }
-            if self.view().memtables.len() < 2 && self.is_aged() {
+            if !self.is_sealing() && self.is_aged() {
                 let rotated = self.rotate(&self.write_lock());
                 if !rotated {
                     // Merges are behind; they wake whoever waits when they have caught up.
@@ -437,8 +442,7 @@ impl Shared {
     }
 
     fn is_aged(&self) -> bool {
-        let view = self.view();
-        let since = view.memtables.last().and_then(|m| m.read().since);
+        let since = self.view().memtables.active.read().since;
         since.is_some_and(|since| since.elapsed() >= self.options.seal_after)
     }
 

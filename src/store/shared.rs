@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::commit::{Commits, Pending};
 use super::memtable::Memtable;
+use super::memtables::Memtables;
 use super::options::Options;
 use super::outside::Outside;
 use super::poison::{OnPanic, Poison};
 use super::snapshot::Snapshot;
 use super::stamps::Stamps;
 use super::view::View;
-use crate::bug::{Bug, OrBug};
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
@@ -116,7 +116,7 @@ impl Shared {
         Arc::new(View {
             seed: 0,
             segments: Arc::default(),
-            memtables: vec![Arc::new(Memtable::torn(self.process))],
+            memtables: Memtables { sealing: None, active: Memtable::torn(self.process).into() },
             epochs: Arc::default(),
             disk: Arc::clone(&self.disk),
             poison: Arc::clone(&self.poison),
@@ -139,11 +139,6 @@ impl Shared {
     pub(super) fn change_view(&self, change: impl FnOnce(&View) -> View) {
         let mut view = self.view.write();
         *view = Arc::new(change(&view));
-    }
-
-    /// The memtable that is written. Asked under the write lock.
-    pub(super) fn active(view: &View) -> Result<&Arc<Memtable>, Bug> {
-        view.memtables.last().or_bug("a store that is open for writing has a memtable")
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::listed::{is_listed, open_listed};
 use super::memtable::{Inner, Memtable};
+use super::memtables::Memtables;
 use super::poison::Poison;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::SegmentRow;
@@ -100,8 +101,7 @@ pub(crate) struct View {
     pub(crate) seed: u64,
     /// Oldest first.
     pub(crate) segments: Arc<[Arc<LiveSegment>]>,
-    /// Oldest first: one that is being sealed, if any, and the one that is written.
-    pub(crate) memtables: Vec<Arc<Memtable>>,
+    pub(crate) memtables: Memtables,
     /// All epochs, by number.
     pub(crate) epochs: Arc<[EpochInfo]>,
     /// Where all of it is.
@@ -173,12 +173,12 @@ pub(crate) struct Standing {
 }
 
 /// What memtables know of a page as of `sequence`; `None` where they leave it to older components.
-pub(crate) fn head_in(
-    memtables: &[Arc<Memtable>],
+pub(crate) fn head_in<'m>(
+    memtables: impl IntoIterator<Item = &'m Arc<Memtable>, IntoIter: DoubleEndedIterator>,
     lookup: &Lookup<'_>,
     sequence: u64,
 ) -> Option<Known> {
-    memtables.iter().rev().find_map(|memtable| known_in(&memtable.read(), lookup, sequence).1)
+    memtables.into_iter().rev().find_map(|memtable| known_in(&memtable.read(), lookup, sequence).1)
 }
 
 /// The number of a page in a memtable, and what that knows of it as of `sequence`; `None` where it

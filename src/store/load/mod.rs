@@ -34,7 +34,7 @@ use self::epochs::Settled;
 use self::runs::Runs;
 use self::write::{Writing, Written};
 use super::epochs::known;
-use super::memtable::Memtable;
+use super::memtables::Memtables;
 use super::observe::{check, of_epochs};
 use super::poison::OnPanic;
 use super::shared::Shared;
@@ -259,10 +259,10 @@ impl Shared {
         self.sound()?;
         let view = self.view();
         ensure(
-            view.memtables.len() == 1 && writer.next_sequence <= last + 1,
+            view.memtables.sealing.is_none() && writer.next_sequence <= last + 1,
             "a load finds what was written before it sealed",
         )?;
-        let journal = Self::active(&view)?.journal;
+        let journal = view.memtables.active.journal;
         let loaded = Loaded {
             observations: watch.observations,
             pages: written.pages,
@@ -280,12 +280,12 @@ impl Shared {
         self.change_view(|view| {
             // What was looked up in the view before says nothing of these segments: another memtable
             // tells whoever waits with it.
-            let fresh = Arc::new(Memtable::new(journal));
+            let fresh = Memtables::empty(journal);
             // No snapshot is between the two: what it shows, its sequence number says.
             self.publish(last);
             View {
                 segments: view.segments.iter().cloned().chain(opened).collect(),
-                memtables: vec![fresh],
+                memtables: fresh,
                 epochs: all.into(),
                 ..view.clone()
             }

@@ -14,12 +14,13 @@ pub use options::{Verified, VerifyOptions, Verifying};
 
 use super::epochs::{has_table, open_table};
 use super::listed::{check_listed, check_unlisted, open_listed};
+use super::memtables::Memtables;
 use super::open;
 use super::reader::{Sight, sight};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View};
-use crate::catalog::{After, Catalog, Contents, Manifest, mark};
+use crate::catalog::{After, Catalog, Contents, Journal, Manifest, mark};
 use crate::disk::{Access, Disk, DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
@@ -97,7 +98,7 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
         live.extend(check.segment(segment, file, seed, &epochs)?);
     }
     let last = live.last().map_or(0, |live| live.segment.numbers().last_sequence);
-    let (memtables, sequence) = memtables.unwrap_or((Vec::new(), last));
+    let (memtables, sequence) = memtables.unwrap_or_else(|| (Memtables::empty(Journal::A), last));
     let (segments, epochs) = (live.into(), epochs.into());
     // Without a seed there is a flaw, and nothing is looked up.
     let (seed, poison) = (seed.unwrap_or(0), Arc::default());

@@ -1,0 +1,47 @@
+//! The memtables of a store: the one that is written, and the one before it while that is sealed.
+
+use std::iter::{Chain, Once, once};
+use std::option;
+use std::sync::Arc;
+
+use super::memtable::Memtable;
+use crate::catalog::Journal;
+
+/// The memtables of a view.
+#[derive(Clone, Debug)]
+pub(crate) struct Memtables {
+    /// The one that waits to be sealed, or is being sealed: it is full, and written no more.
+    pub(crate) sealing: Option<Arc<Memtable>>,
+    /// The one that is written. Where nobody writes it is empty.
+    pub(crate) active: Arc<Memtable>,
+}
+
+impl Memtables {
+    /// Those of a view with everything in segments: what is written next goes to this journal.
+    pub(crate) fn empty(journal: Journal) -> Memtables {
+        Memtables { sealing: None, active: Arc::new(Memtable::new(journal)) }
+    }
+
+    /// All of them, the oldest first.
+    #[inline]
+    pub(crate) fn iter(&self) -> Iter<'_> {
+        self.sealing.iter().chain(once(&self.active))
+    }
+
+    /// The one of this number, counted from the oldest.
+    pub(crate) fn get(&self, number: usize) -> Option<&Arc<Memtable>> {
+        self.iter().nth(number)
+    }
+}
+
+type Iter<'a> = Chain<option::Iter<'a, Arc<Memtable>>, Once<&'a Arc<Memtable>>>;
+
+impl<'a> IntoIterator for &'a Memtables {
+    type Item = &'a Arc<Memtable>;
+    type IntoIter = Iter<'a>;
+
+    #[inline]
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
