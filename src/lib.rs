@@ -47,8 +47,8 @@
 //!
 //! # Features
 //!
-//! `cli` (default): the tool of the same name. `html`: [`fingerprint`] reduces HTML to its visible
-//! text. A library user writes `default-features = false`.
+//! `html`: [`fingerprint`] reduces HTML to its visible text. There are no others, and none is on by
+//! default.
 
 mod bug;
 mod catalog;

@@ -1,9 +1,7 @@
 //! The kept corpus of each fuzz target, and neighbours of its inputs, the same on every run.
 
 #![cfg(test)]
-#![cfg(all(feature = "cli", not(feature = "narrow-hash"), not(shuttle)))]
-
-mod support;
+#![cfg(all(not(narrow_hash), not(shuttle)))]
 
 use std::cell::RefCell;
 use std::fs;
@@ -11,9 +9,12 @@ use std::panic::{catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use simkeep_fuzz::targets;
+use simkeep_testing::choice;
+use simkeep_testing::fuzz::allocator::Bounded;
+use simkeep_testing::fuzz::targets;
 
-use support::choice;
+#[global_allocator]
+static ALLOCATOR: Bounded = Bounded;
 
 macro_rules! targets {
     ($($target:ident: $neighbours:literal,)*) => {

@@ -1,7 +1,7 @@
 //! The store's threads under a scheduler that tries one order after another: shuttle runs one thread
 //! at a time, and at each lock, condition, atomic and sync of a file it chooses who goes on.
 //!
-//! `RUSTFLAGS="--cfg shuttle" cargo test --release --no-default-features --test threads`
+//! `RUSTFLAGS="--cfg shuttle" cargo test --release --target-dir target/shuttle --test threads`
 //!
 //! Each test runs `SIMKEEP_SCHEDULES` times (1,000) or more, half with choices at random, half with few
 //! preemptions at unlikely places (probabilistic concurrency testing). The choices are the same each
@@ -12,8 +12,6 @@
 //! begin (time stands still).
 
 #![cfg(all(test, shuttle))]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -31,11 +29,11 @@ use simkeep::{
     Snapshot, Store, Versions,
 };
 
-use support::compare::{check_outcome, check_search, dump};
-use support::disks::HookDisk;
-use support::model::Model;
-use support::pages::{PREFIXES, URLS};
-use support::{choice, create, observation, on, open, small};
+use simkeep_testing::compare::{check_outcome, check_search, dump};
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{choice, create, observation, on, open, small};
 
 /// Preemptions of a thread that would have gone on.
 const PREEMPTIONS: usize = 4;

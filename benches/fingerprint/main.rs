@@ -13,21 +13,15 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
-#[path = "../observe/arguments.rs"]
-mod arguments;
-mod plain;
-#[path = "../observe/report.rs"]
-mod report;
-mod texts;
-
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use arguments::{Given, Only};
-use report::{Report, Row};
 use simkeep::df::{Counter, Table};
 use simkeep::fingerprint::{Fingerprinter, Recipe};
+use simkeep_testing::bench::arguments::{self, Given, Only};
+use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::{plain, texts};
 
 const USAGE: &str = "\
 cargo bench --bench fingerprint -- [OPTIONS]

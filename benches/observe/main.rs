@@ -12,18 +12,16 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
-mod arguments;
 mod load;
 mod measure;
 mod redb_layout;
-mod report;
 mod store;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use arguments::{Given, Only};
-use report::{Report, Row};
+use simkeep_testing::bench::arguments::{self, Given, Only};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// One load for all, so that engines and batches are compared on the same observes.
 const SEED: u64 = 0x51b_4ee9;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::report::Row;
+use simkeep_testing::bench::report::Row;
 
 /// How long each call took.
 #[derive(Default)]
@@ -46,15 +46,13 @@ impl Calls {
             Duration::from_nanos(self.nanoseconds.get(at as usize).copied().unwrap_or(0))
         })
     }
-}
 
-impl Row {
-    /// Adds how long calls took, in all and each.
-    pub(crate) fn calls(self, calls: Calls) -> Row {
-        let total = calls.total().as_secs_f64();
+    /// Adds how long they took, in all and each.
+    pub(crate) fn add(self, row: Row) -> Row {
+        let total = self.total().as_secs_f64();
         let [p50, p99, p999, max] =
-            calls.at_per_mille([500, 990, 999, 1000]).map(|time| time.as_secs_f64() * 1e3);
-        self.number("call_seconds", total)
+            self.at_per_mille([500, 990, 999, 1000]).map(|time| time.as_secs_f64() * 1e3);
+        row.number("call_seconds", total)
             .number("call_ms_p50", p50)
             .number("call_ms_p99", p99)
             .number("call_ms_p999", p999)

@@ -18,7 +18,7 @@ use redb::{Database, ReadableTable, StorageBackend, TableDefinition};
 
 use crate::load::{Batch, Load, Observe};
 use crate::measure::Calls;
-use crate::report::{Report, Row};
+use simkeep_testing::bench::report::{Report, Row};
 
 const PAGES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("pages");
 /// First time, last time, visits.
@@ -55,7 +55,7 @@ pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: us
             .number("bytes_written_per_observe", written as f64 / calls.observes() as f64)
             .number("syncs_per_observe", syncs as f64 / calls.observes() as f64)
             .count("disk_bytes", path.metadata().unwrap().len())
-            .calls(calls),
+            .and(|row| calls.add(row)),
     );
     std::fs::remove_file(&path).unwrap();
     rate

@@ -12,7 +12,7 @@ use simkeep::{Digest, Durability, Epoch, Observation, Options, Outcome, Store, V
 
 use crate::load::{Batch, Load, Observe};
 use crate::measure::{Calls, Watch};
-use crate::report::{Report, Row};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// How many threads observe singly.
 const THREADS: usize = 64;
@@ -120,7 +120,7 @@ pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: us
         .number("seconds", seconds)
         .number("observes_per_second_to_rest", observes as f64 / at_rest)
         .count("near_found", found.near);
-    report.print(metered.sizes(metered.costs(row, observes)).calls(calls));
+    report.print(metered.sizes(metered.costs(row, observes)).and(|row| calls.add(row)));
     metered.store.close().unwrap();
     std::fs::remove_dir_all(&dir).unwrap();
     rate
@@ -162,7 +162,7 @@ pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
         .count("observes", observes)
         .number("observes_per_second", observes as f64 / seconds)
         .number("seconds", seconds);
-    report.print(metered.costs(row, observes).calls(calls));
+    report.print(metered.costs(row, observes).and(|row| calls.add(row)));
     metered.store.close().unwrap();
     std::fs::remove_dir_all(&dir).unwrap();
 }
@@ -227,7 +227,7 @@ fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Wa
         .known("anonymous_bytes", watch.look())
         .known("anonymous_bytes_highest", highest)
         .count("near_found", found.near);
-    report.print(metered.sizes(metered.costs(row, observes)).calls(calls));
+    report.print(metered.sizes(metered.costs(row, observes)).and(|row| calls.add(row)));
     metered.store.close().unwrap();
     Grown { dir, pages, time: load.time() }
 }

@@ -17,9 +17,9 @@ use zerocopy::IntoBytes;
 use crate::data::Kind;
 use crate::huge::Huge;
 use crate::process;
-use crate::report::{Report, Row};
 use crate::sort::{Entry, sorted};
 use crate::times::{median, threads};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// The distance that tables are made for.
 const K: u32 = 3;

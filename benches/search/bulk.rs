@@ -13,7 +13,7 @@ use simkeep::disk::{Disk, Meter, RealDisk};
 use simkeep::{Content, Epoch, LoadOptions, Loading, Options, Seen, Stage, Store, Visit};
 
 use crate::process;
-use crate::report::{Report, Row};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Memory that a load may take.
 const MEMORY_BYTES: usize = 512 << 20;

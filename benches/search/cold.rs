@@ -13,9 +13,9 @@ use simkeep::{Options, Query, Store};
 
 use crate::data::{Kind, Random};
 use crate::fill;
-use crate::process::{Touched, anonymous_bytes};
-use crate::report::{Report, Row};
+use crate::process::{Touched, anonymous_bytes, touched};
 use crate::times::Times;
+use simkeep_testing::bench::report::{Report, Row};
 
 /// The argument that makes a process of this bench the one that opens the store.
 pub(crate) const CHILD: &str = "--open-cold";
@@ -69,7 +69,7 @@ fn drop_from_cache(file: &File) {
 
 /// The other process.
 pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
-    let (memory, touched, start) = (anonymous_bytes(), Touched::now(), Instant::now());
+    let (memory, before, start) = (anonymous_bytes(), Touched::now(), Instant::now());
     let store = Store::open(path, Options::default()).unwrap();
     let seconds = start.elapsed().as_secs_f64();
     let (opened, memory_opened) = (Touched::now(), anonymous_bytes());
@@ -82,7 +82,7 @@ pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
             .count("pages", stats.pages)
             .count("segments", stats.segments.len() as u64)
             .number("seconds", seconds)
-            .touched(touched, opened)
+            .and(touched(before, opened))
             .known("anonymous_bytes", memory_opened)
             .known("anonymous_bytes_more", more(memory_opened, memory)),
     );
@@ -97,7 +97,9 @@ pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
         let start = Instant::now();
         let times = Times::of(&queries, |query| store.search(&Query::new(query, K)).unwrap());
         let seconds = start.elapsed().as_secs_f64();
-        row.number("seconds", seconds).times(&times).touched(before, Touched::now())
+        row.number("seconds", seconds)
+            .and(|row| times.add(row))
+            .and(touched(before, Touched::now()))
     } else {
         let (mut minor, mut major, mut major_most) = (0, 0, 0);
         for query in queries {

@@ -14,8 +14,8 @@ use simkeep::{Durability, Epoch, Observation, Options, Query, Store};
 
 use crate::data::{self, Random};
 use crate::fill;
-use crate::report::{Report, Row};
 use crate::times::{Times, median};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Distances of searches, and of what observing names.
 const DISTANCES: [u32; 2] = [3, 8];

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::data::Random;
 use crate::huge::Huge;
-use crate::report::{Report, Row};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Bytes that are read: more than any cache holds.
 const BYTES: usize = 1 << 30;

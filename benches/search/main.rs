@@ -12,8 +12,6 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
-#[path = "../observe/arguments.rs"]
-mod arguments;
 mod build;
 mod bulk;
 mod cold;
@@ -30,8 +28,6 @@ mod pairs;
 mod planner;
 mod process;
 mod recall;
-#[path = "../observe/report.rs"]
-mod report;
 mod skew;
 mod sort;
 mod tables;
@@ -40,9 +36,9 @@ mod truth;
 
 use std::path::{Path, PathBuf};
 
-use arguments::{Given, Only};
 use data::Kind;
-use report::Report;
+use simkeep_testing::bench::arguments::{self, Given, Only};
+use simkeep_testing::bench::report::Report;
 
 const USAGE: &str = "\
 cargo bench --bench search -- [OPTIONS]

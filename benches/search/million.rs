@@ -7,9 +7,9 @@ use std::time::Instant;
 use simkeep::{Options, Query};
 
 use crate::data::{self, Kind, Random};
-use crate::report::{Report, Row};
 use crate::times::{median, threads};
 use crate::{fill, process};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Searches in the batch.
 const QUERIES: usize = 1_000_000;

@@ -7,9 +7,9 @@ use std::time::Instant;
 use simkeep::{Matches, Options, Query, Store};
 
 use crate::data::{self, Kind, Random};
-use crate::report::{Report, Row};
 use crate::times::{Times, threads};
 use crate::{fill, truth};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Queries that are answered by brute force as well.
 const CHECKED: usize = 40;
@@ -92,7 +92,7 @@ fn measure(
             .number("hits_per_query", times.hits)
             .count("cut", cut as u64)
             .number("recall", if known == 0 { 1.0 } else { found as f64 / known as f64 })
-            .times(&times)
+            .and(|row| times.add(row))
             .number("loop_ns", loop_ns)
             .number("batch_ns", batch_ns)
             .number("batch_ns_per_thread", batch_ns * threads() as f64),

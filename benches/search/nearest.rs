@@ -9,8 +9,8 @@ use simkeep::{Options, Query, Store};
 
 use crate::data::{Kind, Random};
 use crate::fill;
-use crate::report::{Report, Row};
 use crate::times::Times;
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Pages that are wanted.
 const COUNT: usize = 5;

@@ -11,9 +11,9 @@ use simkeep::search::{Join, Progress};
 use simkeep::{Options, Query, Store};
 
 use crate::data::Random;
-use crate::report::{Report, Row};
 use crate::times::{median, threads};
 use crate::{fill, process};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K: u32 = 3;

@@ -12,8 +12,8 @@ use std::time::Instant;
 use simkeep::search::{Candidate, Cost, Shape, Tables, Way, canonical_order};
 
 use crate::data::{Kind, Random};
-use crate::report::{Report, Row};
 use crate::tables::{Built, Bytes, Set};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K_MAX: u32 = 12;

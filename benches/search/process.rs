@@ -1,6 +1,6 @@
 //! What the system says of this process.
 
-use crate::report::Row;
+use simkeep_testing::bench::report::Row;
 
 /// Memory of this process that no file stands behind, where the system says.
 pub(crate) fn anonymous_bytes() -> Option<u64> {
@@ -39,11 +39,11 @@ impl Touched {
     }
 }
 
-impl Row {
-    /// Adds what was touched between two moments, if it is known.
-    pub(crate) fn touched(self, before: Option<Touched>, after: Option<Touched>) -> Row {
+/// Adds what was touched between two moments, if it is known.
+pub(crate) fn touched(before: Option<Touched>, after: Option<Touched>) -> impl FnOnce(Row) -> Row {
+    move |row| {
         let both = before.zip(after);
-        self.known("faults_minor", both.map(|(before, after)| after.minor - before.minor))
+        row.known("faults_minor", both.map(|(before, after)| after.minor - before.minor))
             .known("faults_major", both.map(|(before, after)| after.major - before.major))
             .known("disk_bytes_read", both.map(|(before, after)| after.bytes - before.bytes))
     }

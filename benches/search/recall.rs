@@ -7,8 +7,8 @@ use simkeep::{Matches, Options, Query, Store};
 
 use crate::data::{self, Kind, Random};
 use crate::fill;
-use crate::report::{Report, Row};
 use crate::truth::{self, Hit, Score};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K_MAX: u32 = 16;

@@ -9,9 +9,9 @@ use simkeep::{Options, Query, Store};
 
 use crate::data::{self, Kind, Random};
 use crate::fill;
-use crate::report::{Report, Row};
 use crate::times::{Times, median};
 use crate::truth::{self, Score};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K: u32 = 3;
@@ -61,7 +61,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
                     .text("queries", name)
                     .count("rounds", ROUNDS as u64)
                     .number("hits_per_query", times.hits)
-                    .times(&times)
+                    .and(|row| times.add(row))
                     .number("p50_to_uniform", ratio(|times| times.p50))
                     .number("p99_to_uniform", ratio(|times| times.p99))
                     .number("p99_to_uniform_less_hits", ratio(|times| times.p99_less_hits))

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use simkeep::Matches;
 
-use crate::report::Row;
+use simkeep_testing::bench::report::Row;
 
 /// Nanoseconds that a search may take more for each page that it finds, its URL included.
 const HIT_NS: u64 = 400;
@@ -71,16 +71,14 @@ impl Times {
             hits: of(|times| times.hits),
         }
     }
-}
 
-impl Row {
     /// Adds what searches took.
-    pub(crate) fn times(self, times: &Times) -> Row {
-        self.number("p50_ns", times.p50)
-            .number("p99_ns", times.p99)
-            .number("max_ns", times.max)
-            .number("p50_ns_less_hits", times.p50_less_hits)
-            .number("p99_ns_less_hits", times.p99_less_hits)
+    pub(crate) fn add(&self, row: Row) -> Row {
+        row.number("p50_ns", self.p50)
+            .number("p99_ns", self.p99)
+            .number("max_ns", self.max)
+            .number("p50_ns_less_hits", self.p50_less_hits)
+            .number("p99_ns_less_hits", self.p99_less_hits)
     }
 }
 

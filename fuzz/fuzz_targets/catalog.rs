@@ -1,4 +1,4 @@
-//! See `src/targets/catalog.rs`.
+//! See `crates/testing/src/fuzz/targets/catalog.rs`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `src/targets/df.rs`.
+//! See `crates/testing/src/fuzz/targets/df.rs`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `src/targets/directory.rs`.
+//! See `crates/testing/src/fuzz/targets/directory.rs`.
 
 #![no_main]
 

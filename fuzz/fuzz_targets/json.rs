@@ -1,4 +1,4 @@
-//! See `src/targets/json.rs`.
+//! See `crates/testing/src/fuzz/targets/json.rs`.
 
 #![no_main]
 

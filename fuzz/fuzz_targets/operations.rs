@@ -1,4 +1,4 @@
-//! See `src/targets/operations.rs`.
+//! See `crates/testing/src/fuzz/targets/operations.rs`.
 
 #![no_main]
 

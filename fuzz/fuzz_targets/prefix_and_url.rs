@@ -1,4 +1,4 @@
-//! See `src/targets/prefix_and_url.rs`.
+//! See `crates/testing/src/fuzz/targets/prefix_and_url.rs`.
 
 #![no_main]
 

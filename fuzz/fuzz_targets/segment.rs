@@ -1,4 +1,4 @@
-//! See `src/targets/segment.rs`.
+//! See `crates/testing/src/fuzz/targets/segment.rs`.
 
 #![no_main]
 

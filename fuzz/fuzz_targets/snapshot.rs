@@ -1,4 +1,4 @@
-//! See `src/targets/snapshot.rs`.
+//! See `crates/testing/src/fuzz/targets/snapshot.rs`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `src/targets/text.rs`.
+//! See `crates/testing/src/fuzz/targets/text.rs`.
 
 #![no_main]
 

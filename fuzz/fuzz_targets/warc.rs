@@ -1,4 +1,4 @@
-//! See `src/targets/warc.rs`.
+//! See `crates/testing/src/fuzz/targets/warc.rs`.
 
 #![no_main]
 

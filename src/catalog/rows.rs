@@ -41,7 +41,7 @@ pub(crate) struct Settings {
 
 /// Bits of the URL hash in this build.
 pub(super) fn url_hash_bits() -> u64 {
-    if cfg!(feature = "narrow-hash") { 8 } else { 64 }
+    if cfg!(narrow_hash) { 8 } else { 64 }
 }
 
 /// Whether this build reads a store whose URL hashes have so many bits.

@@ -18,7 +18,7 @@ const FILTER_PROBES: u32 = 7;
 /// The hash of a URL in a store with this seed.
 pub(crate) fn url_hash(url: &str, seed: u64) -> u64 {
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(url.as_bytes(), seed);
-    if cfg!(feature = "narrow-hash") { (hash & 0xff) * 0x0101_0101_0101_0101 } else { hash }
+    if cfg!(narrow_hash) { (hash & 0xff) * 0x0101_0101_0101_0101 } else { hash }
 }
 
 /// The place of `hash` among `count` equal ranges; ascending with the hash.

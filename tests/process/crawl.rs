@@ -9,11 +9,11 @@ use simkeep::disk::{Access, Name, OpKind, RealDisk};
 use simkeep::{Epoch, Observation, Options, Scope, Store};
 
 use super::child::Parent;
-use super::support::compare::{check_counts, dump};
-use super::support::disks::HookDisk;
-use super::support::model::Model;
-use super::support::pages::{PREFIXES, URLS};
-use super::support::{EPOCHS, choice, observation, small};
+use simkeep_testing::compare::{check_counts, dump};
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{EPOCHS, choice, observation, small};
 
 /// One operation.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use simkeep::{Epoch, Error, Observation, Options, Result, Store};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, run, say, succeeds, text};
-use super::support::choice;
+use simkeep_testing::choice;
 
 /// Starts a program that may mount, where only it and its children see it, and nothing stays
 /// mounted after its end.

@@ -10,8 +10,8 @@ use simkeep::{Options, Store};
 use super::child::Child;
 use super::crawl::{self, Expected, acknowledged, options};
 use super::scene::{Scene, copy, say};
-use super::support::choice;
-use super::support::compare::check_store;
+use simkeep_testing::choice;
+use simkeep_testing::compare::check_store;
 
 /// Opening after a crash takes less, whatever the size of the store.
 const RECOVERY_MAX: Duration = Duration::from_secs(1);

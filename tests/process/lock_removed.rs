@@ -11,7 +11,7 @@ use simkeep::{Epoch, Error, Observation, Options, Store};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
-use super::support::choice;
+use simkeep_testing::choice;
 
 /// Kills, unless `SIMKEEP_KILLS` says how many.
 const KILLS: u64 = 12;

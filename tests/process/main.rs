@@ -18,6 +18,4 @@ mod power;
 mod race;
 mod scene;
 mod strace;
-#[path = "../support/mod.rs"]
-mod support;
 mod truncated;

@@ -11,7 +11,7 @@ use super::crawl::{self, Expected};
 use super::full_disk;
 use super::scene::{Scene, say, text};
 use super::strace::may_trace;
-use super::support::choice;
+use simkeep_testing::choice;
 
 /// Each second of these calls, once the program is loaded, is interrupted before it does anything. A
 /// system may do so to each call that takes long, on a disk in the network above all.

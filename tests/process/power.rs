@@ -15,8 +15,8 @@ use simkeep::{Options, Store};
 use super::child::{Child, Parent};
 use super::crawl::{self, Expected, acknowledged, options};
 use super::scene::{Scene, run, say, succeeds, text};
-use super::support::choice;
-use super::support::compare::check_store;
+use simkeep_testing::choice;
+use simkeep_testing::compare::check_store;
 
 /// Starts a program whose mounts only it and its children see, and that end when they do. A file
 /// system from an image is only for the administrator.

@@ -17,8 +17,8 @@ use simkeep::{LoadOptions, Observation, Options, Scope, Store};
 
 use super::child::Child;
 use super::scene::{Scene, say, succeeds, text};
-use super::support::pages::{PREFIXES, URLS};
-use super::support::{choice, observation, small};
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{choice, observation, small};
 
 /// The real disk, with marks.
 struct MarkedDisk {

@@ -9,7 +9,7 @@ use simkeep::{Epoch, Error, Observation, Options, Result, Store};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
-use super::support::choice;
+use simkeep_testing::choice;
 
 const PAGES: u64 = 5000;
 

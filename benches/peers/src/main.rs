@@ -44,8 +44,6 @@
 //! when they run, as the store does; mih-rs, and the walk from row to row, count bits as the base of
 //! the architecture can. Files are as their loading left them: no peer has seen an update.
 
-#[path = "../../observe/arguments.rs"]
-mod arguments;
 mod blocks;
 mod bucket;
 mod check;
@@ -60,7 +58,6 @@ mod results;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use arguments::{Given, Only};
 use blocks::Tables;
 use check::{Score, Truth};
 use data::{Data, Kind, Spread as DataSpread};
@@ -69,6 +66,7 @@ use engines::{Candidate, OWN, Source};
 use measure::{Questions, measure};
 use report::{Report, Row};
 use results::{Entrant, near_batch, ratios, times};
+use simkeep_testing::bench::arguments::{self, Given, Only};
 
 /// One set of pages for all.
 const SEED: u64 = 0x51b_4ee9;

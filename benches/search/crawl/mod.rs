@@ -18,10 +18,10 @@ use simkeep::{Explanation, LoadOptions, Observation, Observed, Options, Query, S
 
 use self::pages::Pages;
 use crate::data::{self, Kind, Random};
-use crate::report::{Report, Row};
 use crate::times::{Times, median};
 use crate::truth::Score;
 use crate::{fill, truth};
+use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K: u32 = 3;
@@ -153,7 +153,7 @@ fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: us
             .count("k", K.into())
             .count("rounds", ROUNDS as u64);
         let times = Times::median(rounds);
-        report.print(row.number("hits_per_query", times.hits).times(&times));
+        report.print(row.number("hits_per_query", times.hits).and(|row| times.add(row)));
     }
     let ratio = |crawl: &[Times], figure: fn(&Times) -> f64| {
         median(crawl.iter().zip(&one).map(|(crawl, merged)| figure(crawl) / figure(merged)))

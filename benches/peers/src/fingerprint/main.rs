@@ -12,25 +12,16 @@
 //! - `web-simhash`: the crate web-simhash as it is by default.
 //! - `loop`: what one would write at first.
 
-#[path = "../../../observe/arguments.rs"]
-mod arguments;
-#[path = "../../../fingerprint/plain.rs"]
-mod plain;
-#[expect(dead_code, reason = "others have numbers that are not always known")]
-#[path = "../../../observe/report.rs"]
-mod report;
-#[path = "../../../fingerprint/texts.rs"]
-mod texts;
-
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use arguments::{Given, Only};
 use gaoya::simhash::{SimHash, SimSipHasher64};
 use gaoya::text::{shingle_text, whitespace_split};
-use report::{Report, Row};
 use simkeep::fingerprint::{Fingerprinter, Recipe};
+use simkeep_testing::bench::arguments::{self, Given, Only};
+use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::{plain, texts};
 use web_simhash::{SimHash64, WebFeatureExtractor};
 
 const USAGE: &str = "\

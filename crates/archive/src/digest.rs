@@ -1,0 +1,209 @@
+//! Which exact content a record holds, and whether it is what an archive says.
+//!
+//! Every digest that is made here is of SHA-1, whatever it is of, so that equal bytes have equal
+//! digests. It is what nearly all archives name their contents by: a revisit record says only the
+//! digest of what it repeats, and it is found by that. Two contents of one SHA-1 can be made on
+//! purpose, at some cost; see `docs/guide.md` for what that can do.
+
+use std::fmt;
+
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest as Hash, Sha256, Sha384, Sha512};
+use simkeep::Digest;
+
+/// The first 128 bits of the SHA-1 of some content.
+pub(super) fn of(content: &[u8]) -> Digest {
+    first_bits(&Sha1::digest(content).into())
+}
+
+/// A digest of exactly 32 hexadecimal digits.
+pub(super) fn hexadecimal(text: &str) -> Option<Digest> {
+    let plain = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let value = plain.then(|| u128::from_str_radix(text, 16).ok())??;
+    Some(Digest(value.to_be_bytes()))
+}
+
+fn first_bits(sha1: &[u8; 20]) -> Digest {
+    let mut bits = [0; 16];
+    bits.iter_mut().zip(sha1).for_each(|(to, from)| *to = *from);
+    Digest(bits)
+}
+
+/// The algorithms by which archives name contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Algorithm {
+    Md5,
+    Sha1,
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+impl Algorithm {
+    fn parse(name: &str) -> Option<Algorithm> {
+        Some(match name.trim().to_ascii_lowercase().replace('-', "").as_str() {
+            "md5" => Algorithm::Md5,
+            "sha1" => Algorithm::Sha1,
+            "sha256" => Algorithm::Sha256,
+            "sha384" => Algorithm::Sha384,
+            "sha512" => Algorithm::Sha512,
+            _ => return None,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Algorithm::Md5 => "md5",
+            Algorithm::Sha1 => "sha1",
+            Algorithm::Sha256 => "sha256",
+            Algorithm::Sha384 => "sha384",
+            Algorithm::Sha512 => "sha512",
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Algorithm::Md5 => 16,
+            Algorithm::Sha1 => 20,
+            Algorithm::Sha256 => 32,
+            Algorithm::Sha384 => 48,
+            Algorithm::Sha512 => 64,
+        }
+    }
+}
+
+/// A digest that an archive declares, such as `sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Declared {
+    algorithm: Algorithm,
+    value: Box<[u8]>,
+}
+
+impl Declared {
+    /// Reads a label, whose value may be in base 16, 32 or 64; `None` if the algorithm is not known
+    /// or the value is not one of it.
+    pub fn parse(text: &str) -> Option<Declared> {
+        let (algorithm, value) = text.trim().split_once(':')?;
+        let algorithm = Algorithm::parse(algorithm)?;
+        let bytes = algorithm.bytes();
+        let value = value.trim().trim_end_matches('=').as_bytes();
+        let forms = [(4, bytes * 2), (5, (bytes * 8).div_ceil(5)), (6, (bytes * 8).div_ceil(6))];
+        let bits_a_digit = forms.into_iter().find(|&(_, digits)| digits == value.len())?.0;
+        let mut out = Vec::with_capacity(bytes);
+        let (mut held, mut held_bits) = (0u32, 0);
+        for &c in value {
+            held = held << bits_a_digit | digit(c, bits_a_digit)?;
+            held_bits += bits_a_digit;
+            if held_bits >= 8 {
+                held_bits -= 8;
+                out.push((held >> held_bits & 0xff) as u8);
+                held &= (1 << held_bits) - 1;
+            }
+        }
+        Some(Declared { algorithm, value: out.into() })
+    }
+
+    /// The digest as it is kept, if it is of the algorithm that is.
+    pub fn kept(&self) -> Option<Digest> {
+        let value = self.value.first_chunk::<20>()?;
+        (self.algorithm == Algorithm::Sha1).then(|| first_bits(value))
+    }
+
+    /// Whether it is the digest of this content.
+    pub(super) fn is_of(&self, content: &[u8]) -> bool {
+        match self.algorithm {
+            Algorithm::Md5 => *Md5::digest(content) == *self.value,
+            Algorithm::Sha1 => *Sha1::digest(content) == *self.value,
+            Algorithm::Sha256 => *Sha256::digest(content) == *self.value,
+            Algorithm::Sha384 => *Sha384::digest(content) == *self.value,
+            Algorithm::Sha512 => *Sha512::digest(content) == *self.value,
+        }
+    }
+}
+
+impl fmt::Display for Declared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.algorithm.name())?;
+        self.value.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// What a digit is worth in base 16, 32 or 64, by the bits that it has.
+fn digit(c: u8, bits: u32) -> Option<u32> {
+    Some(match (bits, c) {
+        (4, _) => char::from(c).to_digit(16)?,
+        (5, b'a'..=b'z') => u32::from(c - b'a'),
+        (5, b'A'..=b'Z') => u32::from(c - b'A'),
+        (5, b'2'..=b'7') => u32::from(c - b'2') + 26,
+        (6, b'A'..=b'Z') => u32::from(c - b'A'),
+        (6, b'a'..=b'z') => u32::from(c - b'a') + 26,
+        (6, b'0'..=b'9') => u32::from(c - b'0') + 52,
+        (6, b'+' | b'-') => 62,
+        (6, b'/' | b'_') => 63,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_forms_that_archives_use_are_one_digest() {
+        let whole = of(b"");
+        assert_eq!(whole.to_string(), "da39a3ee5e6b4b0d3255bfef95601890");
+        for form in [
+            "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+            "SHA1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj",
+            "sha-1: da39a3ee5e6b4b0d3255bfef95601890afd80709 ",
+            "sha1:2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
+            "sha1:2jmj7l5rSw0yVb_vlWAYkK_YBwk",
+        ] {
+            let declared = Declared::parse(form).unwrap();
+            assert_eq!(declared.kept(), Some(whole), "{form}");
+            assert_eq!(declared.to_string(), "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709");
+        }
+    }
+
+    #[test]
+    fn digests_of_all_algorithms_are_checked_to_the_last_bit() {
+        for form in [
+            "md5:d41d8cd98f00b204e9800998ecf8427e",
+            "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "sha-256:E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855",
+            "sha256:4OYMIQUY7QOBJGX36TEJS35ZEQT24QPEMSNZGTFESWMRW6CSXBKQ====",
+            "sha384:38b060a751ac96384cd9327eb1b1e36a21fdb71114be07434c0cc7bf63f6e1da274edebfe76f65fbd51ad2f14898b95b",
+            "sha512:cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
+        ] {
+            let declared = Declared::parse(form).unwrap();
+            assert!(declared.is_of(b"") && !declared.is_of(b"x"), "{form}");
+            assert_eq!(declared.kept().is_some(), declared.algorithm == Algorithm::Sha1);
+            let mut other = declared.clone();
+            *other.value.last_mut().unwrap() ^= 1;
+            assert!(!other.is_of(b""), "{form}");
+            assert_eq!(Declared::parse(&declared.to_string()), Some(declared));
+        }
+    }
+
+    #[test]
+    fn what_is_no_digest_is_none() {
+        for text in
+            ["", "sha1", "sha1:", "sha1:1112H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "sha1:da39", "x:00"]
+        {
+            assert_eq!(Declared::parse(text), None, "{text}");
+        }
+        assert_eq!(hexadecimal("00"), None);
+        assert_eq!(hexadecimal("+0000000000000000000000000000001"), None);
+        assert_eq!(hexadecimal(&"0".repeat(32)), Some(Digest([0; 16])));
+    }
+
+    proptest! {
+        #[test]
+        fn no_label_panics(text in "(sha1|sha256|md5|x)?:?[ -~é]{0,70}") {
+            Declared::parse(&text);
+            hexadecimal(&text);
+        }
+    }
+}

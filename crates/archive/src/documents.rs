@@ -1,0 +1,66 @@
+//! Documents with names: JSON lines of `{"id": …, "text": …}`.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+use simkeep::fingerprint::Document;
+
+pub use super::lines::{LineCutter, Lines};
+use super::stream::Stream;
+use super::{ZstdWindow, escape};
+
+/// A document to measure recipes by.
+pub struct Named {
+    /// Its name.
+    pub id: String,
+    /// Its text.
+    pub document: Document,
+}
+
+/// Opens a file of lines, which may be packed; standard input is `-`.
+pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
+    let name = path.to_string_lossy();
+    let cannot = |e: std::io::Error| format!("cannot read {name}: {e}");
+    let bytes: Box<dyn std::io::Read + Send> = if name == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(File::open(path).map_err(cannot)?)
+    };
+    let stream = Stream::unpacked(&name, bytes, Arc::default(), zstd_window);
+    Ok(LineCutter::new(stream.map_err(cannot)?))
+}
+
+/// The documents of some lines, made of their texts by `document`, each with the place of its line; or
+/// what is wrong with a line.
+pub fn read(
+    lines: &Lines,
+    document: impl Fn(String) -> Document,
+    mut each: impl FnMut(String, Result<Named, String>),
+) {
+    for (number, line) in lines.each() {
+        let named = match line {
+            Ok(line) if line.trim_ascii().is_empty() => continue,
+            Ok(line) => named(line, &document),
+            Err(why) => Err(why.to_owned()),
+        };
+        each(lines.at(number), named);
+    }
+}
+
+fn named(line: &[u8], document: impl Fn(String) -> Document) -> Result<Named, String> {
+    match serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))? {
+        Value::Object(mut object) => {
+            let mut take = |key| match object.remove(key) {
+                Some(Value::String(text)) => Some(text),
+                _ => None,
+            };
+            match (take("id"), take("text")) {
+                (Some(id), Some(text)) => Ok(Named { id, document: document(text) }),
+                _ => Err("\"id\" and \"text\" must be strings".into()),
+            }
+        }
+        _ => Err("no object with \"id\" and \"text\"".into()),
+    }
+}

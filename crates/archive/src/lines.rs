@@ -1,0 +1,181 @@
+//! Lines, cut from a stream many at a time.
+
+use std::io::BufRead;
+use std::sync::Arc;
+
+use super::chunk::CHUNK_BYTES;
+use super::stream::Stream;
+use super::{RECORD_BYTES_MAX, escape};
+
+/// Some lines of a stream, all of them whole.
+pub struct Lines {
+    name: Arc<str>,
+    /// The number of the first one.
+    first: u64,
+    bytes: Vec<u8>,
+    /// Why the line that comes after them cannot be read.
+    fault: Option<String>,
+}
+
+impl Lines {
+    /// The bytes that they take.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Each line with its number: without its end (LF or CR LF), or why it cannot be read.
+    pub fn each(&self) -> impl Iterator<Item = (u64, Result<&[u8], &str>)> {
+        let bytes = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let lines = (!self.bytes.is_empty()).then(|| bytes.split(|&b| b == b'\n'));
+        let lines = lines.into_iter().flatten();
+        let lines = lines.map(|line| Ok(line.strip_suffix(b"\r").unwrap_or(line)));
+        (self.first..).zip(lines.chain(self.fault.as_deref().map(Err)))
+    }
+
+    /// Where the line of this number is, fit to be shown.
+    pub fn at(&self, number: u64) -> String {
+        format!("{}, line {number}", self.name)
+    }
+}
+
+/// Cuts a stream between its lines.
+///
+/// Where a packed part is damaged, the line at hand is lost, and the next begins where the stream
+/// goes on.
+pub struct LineCutter {
+    stream: Stream,
+    /// A line that has begun.
+    begun: Vec<u8>,
+    /// The number of the next line.
+    number: u64,
+    line_bytes_max: usize,
+}
+
+impl LineCutter {
+    pub(super) fn new(stream: Stream) -> LineCutter {
+        let line_bytes_max = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
+        LineCutter { stream, begun: Vec::new(), number: 1, line_bytes_max }
+    }
+
+    /// Passes over what comes of a line that is too long, and says why it cannot be read.
+    fn pass_over(&mut self) -> String {
+        let too_long = format!("the line is longer than {} MiB", self.line_bytes_max >> 20);
+        loop {
+            match self.stream.fill_buf() {
+                Ok([]) => return too_long,
+                Ok(part) => {
+                    let end = part.iter().position(|&b| b == b'\n');
+                    let count = end.map_or(part.len(), |end| end + 1);
+                    self.stream.consume(count);
+                    if end.is_some() {
+                        return too_long;
+                    }
+                }
+                Err(error) => return escape(&error.to_string()),
+            }
+        }
+    }
+}
+
+impl Iterator for LineCutter {
+    type Item = Lines;
+
+    fn next(&mut self) -> Option<Lines> {
+        let mut bytes = std::mem::take(&mut self.begun);
+        bytes.reserve(CHUNK_BYTES);
+        // Up to where the lines are whole.
+        let mut whole = 0;
+        let mut fault = None;
+        loop {
+            let part = match self.stream.fill_buf() {
+                Ok([]) => {
+                    // The last line may have no end.
+                    whole = bytes.len();
+                    break;
+                }
+                // So that what ends within it is not too long.
+                Ok(part) => part.get(..self.line_bytes_max).unwrap_or(part),
+                Err(error) => {
+                    bytes.truncate(whole);
+                    fault = Some(escape(&error.to_string()));
+                    break;
+                }
+            };
+            let begun = bytes.len() - whole;
+            let mut may_come = part.iter().take(self.line_bytes_max - begun + 1);
+            if begun + part.len() > self.line_bytes_max && !may_come.any(|&b| b == b'\n') {
+                bytes.truncate(whole);
+                fault = Some(self.pass_over());
+                break;
+            }
+            if let Some(end) = part.iter().rposition(|&b| b == b'\n') {
+                whole = bytes.len() + end + 1;
+            }
+            bytes.extend_from_slice(part);
+            let count = part.len();
+            self.stream.consume(count);
+            if whole >= CHUNK_BYTES || (whole > 0 && self.stream.may_wait()) {
+                break;
+            }
+        }
+        self.begun = bytes.split_off(whole);
+        if bytes.is_empty() && fault.is_none() {
+            return None;
+        }
+        let first = self.number;
+        let ends = bytes.iter().filter(|&&b| b == b'\n').count();
+        let open = !bytes.is_empty() && bytes.last() != Some(&b'\n');
+        self.number += ends as u64 + u64::from(open) + u64::from(fault.is_some());
+        Some(Lines { name: self.stream.name(), first, bytes, fault })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stream::tests::stream;
+    use super::*;
+
+    fn read(bytes: &str, line_bytes_max: usize) -> Vec<(u64, Option<String>)> {
+        let cutter = LineCutter { line_bytes_max, ..LineCutter::new(stream(bytes)) };
+        let text = |line: &[u8]| String::from_utf8(line.to_vec()).unwrap();
+        let each = |lines: Lines| {
+            lines.each().map(|(number, line)| (number, line.ok().map(text))).collect::<Vec<_>>()
+        };
+        cutter.flat_map(each).collect()
+    }
+
+    #[test]
+    fn lines_end_with_or_without_a_return_and_are_counted() {
+        let expected = ["one", "two", "", "longer line", "last"].map(|line| Some(line.to_owned()));
+        let expected: Vec<_> = (1..).zip(expected).collect();
+        assert_eq!(read("one\r\ntwo\n\nlonger line\nlast", 100), expected);
+        assert_eq!(read("one\r\ntwo\n\nlonger line\nlast\n", 100), expected);
+        assert_eq!(read("", 100), []);
+        assert_eq!(read("\n", 100), [(1, Some(String::new()))]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over() {
+        for (text, number) in [
+            ("one\ntwo\nlonger\nlonger line\nlast", 4),
+            ("longer line\n", 1),
+            ("one\n\nlonger line", 3),
+        ] {
+            let lines = read(text, 6);
+            assert_eq!(lines.len(), text.lines().count());
+            for ((at, text), line) in (1..).zip(text.lines()).zip(lines) {
+                let expected = (at != number).then(|| text.to_owned());
+                assert_eq!(line, (at, expected));
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_many_chunks_are_counted_on() {
+        let text: String = (1..=100_000).map(|number| format!("{number}\n")).collect();
+        for (number, line) in read(&text, 100) {
+            assert_eq!(line, Some(number.to_string()));
+        }
+        assert_eq!(read(&text, 100).len(), 100_000);
+    }
+}

@@ -1,0 +1,223 @@
+//! Whole sources, and archives of others where they are at hand.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+use super::chunk::tests::items;
+use super::gzip::tests::gz;
+use super::*;
+
+fn read(path: &Path) -> Vec<Item> {
+    items(Input::new([Source::Path(path.into())]).flatten())
+}
+
+#[test]
+fn a_folder_is_a_page_for_each_file_and_archives_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let file = fs::File::create(folder.path().join(name)).unwrap();
+        std::io::Write::write_all(&mut &file, bytes).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(1500)).unwrap();
+    };
+    write("a.html", b"<p>one<p>two");
+    write("b.bin", b"\0\x01");
+    write("c d.txt", b"<p>as it is");
+    write("e", b"<!DOCTYPE html><b>sniffed</b>");
+    write("f.json", b"{\"url\":\"x:\",\"t\":1,\"text\":\"not opened\"}\n");
+    write("g.jsonl.gz", &gz(b"{\"url\":\"x:\",\"t\":1,\"text\":\"opened\"}\n"));
+    write("h.gz", &gz(b"not opened"));
+    write("i.warc", b"only by its name");
+    write("j.jsonl", b"{\"other\":\"lines\"}\n{}\n");
+    let items = read(folder.path());
+    let base = url::of_file(&std::path::absolute(folder.path()).unwrap());
+    let shown: Vec<String> = items
+        .iter()
+        .map(|item| match item {
+            Item::Record(Record { url, time, payload: Payload::Text(document), .. }) => {
+                let text = document.text();
+                format!("{} {time} {text}", url.strip_prefix(&base).unwrap_or(url))
+            }
+            Item::Passed(kind) => format!("passed {kind}"),
+            Item::Epoch(name) => format!("epoch {name}"),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(shown[0], "/a.html 1500 one\ntwo");
+    assert_eq!(shown[1], "passed binary");
+    assert_eq!(shown[2], "/c%20d.txt 1500 <p>as it is");
+    assert_eq!(shown[3], "/e 1500 sniffed");
+    assert!(shown[4].starts_with("/f.json 1500 {"));
+    assert_eq!(shown[5], "x: 1000 opened");
+    assert_eq!(shown[6], "passed binary");
+    assert!(shown[7].contains("no record begins here"), "{}", shown[7]);
+    assert!(shown[8].starts_with("/j.jsonl 1500 {"), "{}", shown[8]);
+    assert_eq!(shown.len(), 9);
+    let Item::Record(record) = &items[0] else { panic!() };
+    assert_eq!(record.digest, Some(digest::of(b"<p>one<p>two")));
+}
+
+#[test]
+fn files_named_directly_are_what_they_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    fs::write(&path, gz(b"{\"url\":\"x:\",\"t\":1,\"text\":\"line\"}\n")).unwrap();
+    let input = Input::new([Source::Path(path.clone())]);
+    let progress = input.progress();
+    assert!(matches!(&items(input.flatten())[..], [Item::Record(record)] if record.url == "x:"));
+    assert_eq!(Some(progress.load(Ordering::Relaxed)), Source::Path(path.clone()).bytes());
+    fs::write(&path, "plain").unwrap();
+    assert!(matches!(&read(&path)[..], [Item::Record(r)] if r.url.starts_with("file:///")));
+    assert!(
+        matches!(&read(&folder.path().join("none\x1b"))[..], [Item::Broken(b)] if b.at.ends_with("none\\u{1b}"))
+    );
+    fs::write(&path, [gz(b"page")[..12].to_vec(), vec![]].concat()).unwrap();
+    assert!(matches!(&read(&path)[..], [Item::Broken(_)]));
+}
+
+#[test]
+fn a_page_beyond_the_limit_is_broken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long");
+    let bytes = vec![b'x'; usize::try_from(RECORD_BYTES_MAX).unwrap() + 1];
+    fs::write(&path, gz(&bytes)).unwrap();
+    assert!(matches!(&read(&path)[..], [Item::Broken(b)] if b.why.contains("64 MiB")));
+}
+
+/// A folder of data beside the project, if it is there.
+fn shared(what: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(what);
+    if !path.exists() {
+        eprintln!("skipped: {} is not here", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// Kind, start of the digest and URL of each record of a file, and how many are broken.
+fn contents(path: &Path) -> (Vec<String>, usize) {
+    let (mut records, mut broken) = (Vec::new(), 0);
+    for item in read(path) {
+        match item {
+            Item::Record(record) => {
+                let kind = match &record.payload {
+                    Payload::Text(document) if !document.text().is_empty() => "text",
+                    Payload::Revisit { .. } => "revisit",
+                    Payload::NotModified => "same",
+                    _ => "other",
+                };
+                let digest = record.digest.map(|d| d.to_string()).unwrap_or_default();
+                records.push(format!("{kind} {} {}", digest.get(..8).unwrap_or("-"), record.url));
+            }
+            Item::Broken(_) => broken += 1,
+            Item::Passed(_) | Item::Binary(_) | Item::Epoch(_) => {}
+        }
+    }
+    (records, broken)
+}
+
+#[test]
+fn archives_of_others_are_read_as_far_as_they_are_sound() {
+    let Some(folder) = shared("warc") else { return };
+    // Kind, start of the digest and URL of each record, and how many are broken: by hand, from what
+    // the files hold. Equal digests show that revisits meet their originals.
+    let example = ["text 37cf167c http://example.com/", "revisit 37cf167c http://example.com/"];
+    let spaced = "text 0e973b59 http://example.com/index.cfm?FuseAction=Email&EmailTitle=Examples \
+                  From The Live Web&IsPopUp=False";
+    let expected: &[(&str, &[&str], usize)] = &[
+        (
+            "commoncrawl-whirlwind.warc.gz",
+            &["text 8e3ef586 https://an.wikipedia.org/wiki/Escopete"],
+            0,
+        ),
+        ("commoncrawl-whirlwind.warc.wat.gz", &[], 0),
+        (
+            "commoncrawl-whirlwind.warc.wet.gz",
+            &["text 88e728f7 https://an.wikipedia.org/wiki/Escopete"],
+            0,
+        ),
+        ("iipc-20130729-heritrix-original.warc.gz", &["text a4a83c17 http://www.bl.uk/"], 0),
+        (
+            "iipc-20130729-heritrix-revisit-with-http-headers.warc.gz",
+            &["revisit a4a83c17 http://www.bl.uk/"],
+            0,
+        ),
+        ("iipc-20141124-heritrix-server-not-modified.warc.gz", &["same - http://www.bl.uk/"], 0),
+        (
+            "iipc-20141129-heritrix-original.warc.gz",
+            &["text 452655b9 http://bl.uk/subjects/news-media/"],
+            0,
+        ),
+        (
+            "iipc-20141129-heritrix-revisit-with-http-headers-and-new-warc-headers.warc.gz",
+            &["revisit 452655b9 http://bl.uk/subjects/news-media/"],
+            0,
+        ),
+        // Two lengths that are none, and a record of one line end.
+        ("warcio-bad.arc", &[], 3),
+        ("warcio-example-bad-non-chunked.warc.gz", &example, 0),
+        (
+            "warcio-example-bad.warc.gz.bad",
+            &[
+                "text 0e973b59 http://example.com?example=1",
+                "revisit 0e973b59 http://example.com?example=1",
+            ],
+            0,
+        ),
+        ("warcio-example-digest.warc", &[], 0),
+        ("warcio-example-iana.org-chunked.warc", &["text b1f949b4 http://www.iana.org/"], 0),
+        ("warcio-example-resource.warc.gz", &["text c5d67265 http://example.com/"], 0),
+        ("warcio-example-space-in-target-uri.warc.gz", &[], 0),
+        ("warcio-example-space-in-url.arc", &[spaced], 0),
+        // Two bytes stand behind the length that the record gives, and the digest is that of all.
+        ("warcio-example-trunc.warc", &["text 0e973b59 http://example.com/"], 1),
+        (
+            "warcio-example-wget-bad-target-uri.warc.gz",
+            &[
+                "text 0e973b59 http://example.com/",
+                "text eaa1bb08 metadata://gnu.org/software/wget/warc/wget_arguments.txt",
+                "text ada1f690 metadata://gnu.org/software/wget/warc/wget.log",
+            ],
+            0,
+        ),
+        ("warcio-example-wrong-chunks.warc.gz", &["text 0e973b59 http://example.com/"], 0),
+        ("warcio-example.arc", &["text 0e973b59 http://example.com/"], 0),
+        ("warcio-example.arc.gz", &["text 0e973b59 http://example.com/"], 0),
+        ("warcio-example.warc", &example, 0),
+        ("warcio-example.warc.gz", &example, 0),
+        (
+            "warcio-post-test.warc.gz",
+            &[
+                "text 6777a576 http://httpbin.org/post",
+                "text 67f029b3 http://httpbin.org/post",
+                "text 0f89d7f9 http://httpbin.org/post?foo=bar",
+            ],
+            0,
+        ),
+    ];
+    for (name, records, broken) in expected {
+        let found = contents(&folder.join(name));
+        assert_eq!(
+            (found.0, found.1),
+            (records.iter().map(|r| r.to_string()).collect(), *broken),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn json_lines_of_others_are_read_whole() {
+    let Some(path) = shared("peps.jsonl.zst") else { return };
+    let mut kinds = BTreeMap::new();
+    for item in read(&path) {
+        let kind = match item {
+            Item::Record(Record { payload: Payload::Text(_), status: None, .. }) => "text",
+            Item::Record(Record { payload: Payload::Gone, status: Some(410), .. }) => "gone",
+            _ => "other",
+        };
+        *kinds.entry(kind).or_insert(0) += 1;
+    }
+    assert_eq!(kinds, BTreeMap::from([("text", 16_928), ("gone", 1_497)]));
+}

@@ -1,0 +1,130 @@
+//! The files of a folder, in an order that is always the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Broken, Item};
+use crate::escape::escape;
+
+/// Walks a folder and the folders in it: by name, in the order of its bytes, a folder where its name
+/// stands. Symbolic links are not followed, so the walk ends. Holds the names of the folders on the
+/// way to the file in hand.
+pub(super) struct Walk {
+    /// What is still to be visited, the next one last.
+    ahead: Vec<PathBuf>,
+    /// A folder that is not looked into.
+    except: Option<Except>,
+}
+
+/// A folder that is not read, should it stand within another. It may be made while others are read.
+#[derive(Clone, Debug)]
+pub(super) struct Except {
+    folder: PathBuf,
+    /// Its canonical path, once it is there.
+    canonical: Option<PathBuf>,
+}
+
+impl Except {
+    pub(super) fn new(folder: &Path) -> Except {
+        Except { folder: folder.to_owned(), canonical: None }
+    }
+
+    /// Whether a folder that is there is this one.
+    fn is(&mut self, folder: &Path) -> bool {
+        if self.canonical.is_none() {
+            self.canonical = self.folder.canonicalize().ok();
+        }
+        self.canonical.as_ref().is_some_and(|canonical| {
+            folder.file_name() == canonical.file_name()
+                && folder.canonicalize().is_ok_and(|folder| folder == *canonical)
+        })
+    }
+}
+
+impl Walk {
+    /// Walks `folder`, which itself may be a symbolic link.
+    pub(super) fn new(folder: &Path) -> Result<Walk, Item> {
+        Ok(Walk { ahead: entries(folder)?, except: None })
+    }
+
+    /// The same without what stands in a folder.
+    pub(super) fn except(self, except: Option<Except>) -> Walk {
+        Walk { except, ..self }
+    }
+
+    fn visit(&mut self, path: PathBuf) -> Result<Option<PathBuf>, Item> {
+        let kind = path.symlink_metadata().map_err(|e| broken(&path, &e))?.file_type();
+        if kind.is_dir() {
+            if self.except.as_mut().is_some_and(|except| except.is(&path)) {
+                return Ok(None);
+            }
+            self.ahead.extend(entries(&path)?);
+            Ok(None)
+        } else if kind.is_file() {
+            Ok(Some(path))
+        } else if kind.is_symlink() {
+            Err(Item::Passed("symbolic link"))
+        } else {
+            Err(Item::Passed("special file"))
+        }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Result<PathBuf, Item>;
+
+    fn next(&mut self) -> Option<Result<PathBuf, Item>> {
+        loop {
+            let path = self.ahead.pop()?;
+            if let Some(found) = self.visit(path).transpose() {
+                return Some(found);
+            }
+        }
+    }
+}
+
+/// What stands in a folder, the first one last.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Item> {
+    let mut entries = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>())
+        .map_err(|e| broken(folder, &e))?;
+    entries.sort_unstable_by(|a, b| b.file_name().cmp(&a.file_name()));
+    Ok(entries)
+}
+
+/// A file or folder that cannot be read.
+pub(super) fn broken(path: &Path, error: &std::io::Error) -> Item {
+    let at = escape(&path.to_string_lossy());
+    Item::Broken(Broken { at, why: escape(&error.to_string()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_come_in_order_and_links_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["b/2", "b/10", "a.txt", "c", "b.d"] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        let mut expected = vec!["a.txt", "b/10", "b/2", "b.d", "c"];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(folder.path(), folder.path().join("b/loop")).unwrap();
+            expected.insert(3, "(passed)");
+        }
+        let found: Vec<String> = Walk::new(folder.path())
+            .unwrap()
+            .map(|found| match found {
+                Ok(path) => path.strip_prefix(folder.path()).unwrap().to_str().unwrap().into(),
+                Err(_) => "(passed)".into(),
+            })
+            .collect();
+        assert_eq!(found, expected);
+        assert!(Walk::new(&folder.path().join("none")).is_err());
+    }
+}

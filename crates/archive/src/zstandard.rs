@@ -1,0 +1,403 @@
+//! A row of zstd frames, some of which may be damaged.
+
+use std::io::{self, BufRead};
+
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+
+use super::window::Window;
+
+const OUT_BYTES: usize = 128 << 10;
+/// The largest dictionary that an archive may carry.
+const DICTIONARY_BYTES_MAX: u32 = 64 << 20;
+
+const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The longest header of a frame (RFC 8878, 3.1.1.1), its magic number included.
+const HEADER_BYTES_MAX: usize = 18;
+
+/// The largest window that a frame may ask for: so much memory it takes to unpack it, however small
+/// the file.
+#[derive(Clone, Copy, Debug)]
+pub struct ZstdWindow {
+    log: u32,
+}
+
+impl Default for ZstdWindow {
+    fn default() -> ZstdWindow {
+        ZstdWindow::of_mib(ZstdWindow::MIB)
+    }
+}
+
+impl ZstdWindow {
+    /// What is allowed unless more is said, in MiB: what `--long` packs with.
+    pub const MIB: u32 = 128;
+    /// The most that there is, as `--long=31` packs.
+    pub const MIB_MAX: u32 = 2048;
+
+    /// So many MiB, or the next power of two.
+    pub fn of_mib(mib: u32) -> ZstdWindow {
+        ZstdWindow { log: 20 + mib.clamp(1, ZstdWindow::MIB_MAX).next_power_of_two().ilog2() }
+    }
+
+    fn bytes(self) -> u64 {
+        1 << self.log
+    }
+}
+
+/// The window that a frame asks for, by its header.
+fn window_bytes(header: &[u8]) -> Option<u64> {
+    let (&descriptor, rest) = header.get(FRAME.len()..)?.split_first()?;
+    if descriptor & 0x20 == 0 {
+        let &window = rest.first()?;
+        let base = 1u64 << (10 + (window >> 3));
+        return Some(base + base / 8 * u64::from(window & 7));
+    }
+    // One segment: as large as its content.
+    let dictionary_id = [0, 1, 2, 4].get(usize::from(descriptor & 3)).copied()?;
+    let length = 1 << (descriptor >> 6);
+    let content = rest.get(dictionary_id..)?.get(..length)?;
+    let size = content.iter().rev().fold(0, |size, byte| size << 8 | u64::from(*byte));
+    Some(if length == 2 { size + 256 } else { size })
+}
+
+/// Whether these are the first bytes of a zstd frame, or of one to be skipped.
+pub(super) fn is_start(bytes: &[u8]) -> bool {
+    match *bytes {
+        [a, b, c, d, ..] => {
+            [a, b, c, d] == FRAME || (a & 0xf0 == 0x50 && [b, c, d] == [0x2a, 0x4d, 0x18])
+        }
+        _ => false,
+    }
+}
+
+/// Unpacks frame after frame. After a damaged one it goes on with the next that it finds.
+pub(super) struct Zstandard {
+    file: Window,
+    allowed: ZstdWindow,
+    decoder: Decoder<'static>,
+    /// The dictionary that a web archive carries in its first frame, unpacked.
+    dictionary: Vec<u8>,
+    within: bool,
+    out: Vec<u8>,
+    position: usize,
+    /// Where the frame in hand begins.
+    frame: u64,
+    /// Up to where a damaged part has been searched, so that it is searched once.
+    searched: u64,
+}
+
+impl Zstandard {
+    pub(super) fn new(file: Window, allowed: ZstdWindow) -> io::Result<Zstandard> {
+        Ok(Zstandard {
+            file,
+            allowed,
+            decoder: decoder(&[], allowed)?,
+            dictionary: Vec::new(),
+            within: false,
+            out: Vec::new(),
+            position: 0,
+            frame: 0,
+            searched: 0,
+        })
+    }
+
+    /// Where in the file the frame in hand begins.
+    pub(super) fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// Whether nothing that was read from the file waits to be unpacked.
+    pub(super) fn is_drained(&self) -> bool {
+        self.position >= self.out.len() && self.file.is_drained()
+    }
+
+    pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.position >= self.out.len() {
+            self.position = 0;
+            self.out.clear();
+            if !self.within && !self.next_frame()? {
+                break;
+            }
+            if let Err(e) = self.unpack() {
+                return Err(self.damage(&e));
+            }
+        }
+        Ok(self.out.get(self.position..).unwrap_or_default())
+    }
+
+    pub(super) fn consume(&mut self, count: usize) {
+        self.position = self.out.len().min(self.position + count);
+    }
+
+    /// Unpacks some of the frame in hand.
+    fn unpack(&mut self) -> io::Result<()> {
+        let packed = self.file.fill_buf()?;
+        let at_end = packed.is_empty();
+        self.out.resize(OUT_BYTES, 0);
+        let mut input = InBuffer::around(packed);
+        let mut output = OutBuffer::around(self.out.as_mut_slice());
+        let result = self.decoder.run(&mut input, &mut output);
+        let (read, written) = (input.pos(), output.pos());
+        self.out.truncate(written);
+        self.file.consume(read);
+        self.within = result? != 0;
+        if at_end && written == 0 && self.within {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "cut short"));
+        }
+        if !self.within {
+            self.decoder.reinit()?;
+        }
+        Ok(())
+    }
+
+    /// Goes to the next frame with content; false at the end.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        loop {
+            self.frame = self.file.offset();
+            let start = self.file.peek(HEADER_BYTES_MAX)?;
+            if start.is_empty() {
+                return Ok(false);
+            }
+            if start.starts_with(&FRAME) {
+                // Of a header that is cut short the decoder tells.
+                let window = window_bytes(start).unwrap_or(0);
+                if window > self.allowed.bytes() {
+                    return Err(self.too_wide(window));
+                }
+                self.within = true;
+                return Ok(true);
+            }
+            let Some(&[kind, b, c, d, s0, s1, s2, s3]) = start.first_chunk() else {
+                return Err(self.damage(&invalid("not a zstd frame")));
+            };
+            if !is_start(&[kind, b, c, d]) {
+                return Err(self.damage(&invalid("not a zstd frame")));
+            }
+            let size = u32::from_le_bytes([s0, s1, s2, s3]);
+            self.file.consume(8);
+            let first = self.frame == 0;
+            // IIPC's zstd for WARC: the dictionary stands in a first frame of this kind.
+            let missing = if kind == 0x5d && first && size <= DICTIONARY_BYTES_MAX {
+                self.take_dictionary(size)?
+            } else {
+                skip(&mut self.file, u64::from(size))?
+            };
+            if missing > 0 {
+                let cut = format!("cut short: {missing} of its {size} bytes are missing");
+                return Err(self.damage(&invalid(&cut)));
+            }
+        }
+    }
+
+    /// Takes a dictionary of so many bytes, and says how many of them the file does not have.
+    fn take_dictionary(&mut self, size: u32) -> io::Result<u64> {
+        use std::io::Read;
+        let mut dictionary = Vec::new();
+        (&mut self.file).take(u64::from(size)).read_to_end(&mut dictionary)?;
+        let missing = u64::from(size) - dictionary.len() as u64;
+        if missing > 0 {
+            return Ok(missing);
+        }
+        if dictionary.starts_with(&FRAME) {
+            let packed = std::mem::take(&mut dictionary);
+            zstd::stream::read::Decoder::with_buffer(packed.as_slice())?
+                .take(u64::from(DICTIONARY_BYTES_MAX))
+                .read_to_end(&mut dictionary)?;
+        }
+        self.decoder = decoder(&dictionary, self.allowed)?;
+        self.dictionary = dictionary;
+        Ok(0)
+    }
+
+    fn damage(&mut self, cause: &io::Error) -> io::Error {
+        let from = self.frame;
+        self.lose(&format!("damaged zstd frame at byte {from} of the packed file ({cause})"))
+    }
+
+    /// A frame that would take more memory than is allowed.
+    fn too_wide(&mut self, bytes: u64) -> io::Error {
+        let (from, mib, allowed) =
+            (self.frame, bytes.div_ceil(1 << 20), self.allowed.bytes() >> 20);
+        self.lose(&format!(
+            "the zstd frame at byte {from} of the packed file takes a window of {mib} MiB, and {allowed} \
+             are allowed: see --zstd-window"
+        ))
+    }
+
+    /// Looks for the next frame and says what is lost.
+    fn lose(&mut self, what: &str) -> io::Error {
+        let reached = self.file.offset();
+        // Past the start of the damaged part in any case, so that this ends.
+        self.file.go_to(self.searched.max(self.frame + 1));
+        self.searched = reached;
+        self.within = false;
+        self.out.clear();
+        let next = match self.file.seek(FRAME.len(), |b| b == FRAME) {
+            Ok(true) => format!("goes on at byte {}", self.file.offset()),
+            Ok(false) => "nothing to read follows".into(),
+            Err(e) => format!("cannot be read further: {e}"),
+        };
+        // What a failed decoder holds is of no use, and may be large.
+        match decoder(&self.dictionary, self.allowed) {
+            Ok(decoder) => self.decoder = decoder,
+            Err(e) => return e,
+        }
+        invalid(&format!("{what}; {next}"))
+    }
+}
+
+fn decoder(dictionary: &[u8], allowed: ZstdWindow) -> io::Result<Decoder<'static>> {
+    let mut decoder = Decoder::with_dictionary(dictionary)?;
+    decoder.set_parameter(DParameter::WindowLogMax(allowed.log))?;
+    Ok(decoder)
+}
+
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// Passes so many bytes, and says how many of them the file does not have.
+fn skip(file: &mut Window, mut count: u64) -> io::Result<u64> {
+    while count > 0 {
+        let held = file.fill_buf()?.len();
+        if held == 0 {
+            break;
+        }
+        let step = usize::try_from(count).unwrap_or(usize::MAX).min(held);
+        file.consume(step);
+        count -= step as u64;
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write;
+    use std::sync::Arc;
+
+    fn unpack(bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
+        unpack_within(ZstdWindow::default(), bytes)
+    }
+
+    fn unpack_within(allowed: ZstdWindow, bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
+        let window = Window::new(Box::new(io::Cursor::new(bytes)), Arc::default());
+        let mut zstd = Zstandard::new(window, allowed).unwrap();
+        let (mut out, mut errors) = (Vec::new(), Vec::new());
+        loop {
+            match zstd.fill_buf() {
+                Ok([]) => return (out, errors),
+                Ok(bytes) => {
+                    out.extend_from_slice(bytes);
+                    let count = bytes.len();
+                    zstd.consume(count);
+                }
+                Err(e) => errors.push(e.to_string()),
+            }
+        }
+    }
+
+    fn pack(bytes: &[u8]) -> Vec<u8> {
+        zstd::encode_all(bytes, 3).unwrap()
+    }
+
+    #[test]
+    fn frames_follow_each_other_and_some_are_skipped() {
+        let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
+        let file = [pack(b"one "), skippable, pack(b""), pack(b"two")].concat();
+        assert_eq!(unpack(file), (b"one two".to_vec(), vec![]));
+    }
+
+    #[test]
+    fn a_frame_to_be_skipped_that_is_longer_than_its_file_is_damaged() {
+        let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 1][..], b"xyz"].concat();
+        for start in [pack(b"one "), vec![]] {
+            let (out, errors) = unpack([start.clone(), skippable.clone()].concat());
+            assert_eq!(out, &b"one "[..if start.is_empty() { 0 } else { 4 }]);
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert!(errors[0].contains("16777213 of its 16777216 bytes are missing"), "{errors:?}");
+        }
+        // What follows a length that is wrong is found.
+        let (out, errors) = unpack([skippable, pack(b"two")].concat());
+        assert_eq!((out, errors.len()), (b"two".to_vec(), 1));
+    }
+
+    #[test]
+    fn long_windows_are_read_where_they_are_allowed() {
+        let bytes: Vec<u8> = (0..2_000_000u64).map(|i| (i.pow(3) >> 7 & 0xff) as u8).collect();
+        let packed = |log| {
+            let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.window_log(log).unwrap();
+            encoder.long_distance_matching(true).unwrap();
+            encoder.write_all(&bytes).unwrap();
+            encoder.finish().unwrap()
+        };
+        let (out, errors) = unpack(packed(27));
+        assert!(out == bytes && errors.is_empty(), "{errors:?}");
+        let (out, errors) = unpack([packed(29), pack(b"next")].concat());
+        assert_eq!(out, b"next");
+        assert!(errors[0].contains("a window of 512 MiB, and 128 are allowed: see --zstd-window"));
+        let (out, errors) = unpack_within(ZstdWindow::of_mib(300), packed(29));
+        assert!(out == bytes && errors.is_empty(), "{errors:?}");
+    }
+
+    #[test]
+    fn the_window_of_a_frame_of_one_segment_is_its_content() {
+        let header = |descriptor: u8, rest: &[u8]| [&FRAME[..], &[descriptor], rest].concat();
+        assert_eq!(window_bytes(&header(0x20, &[7])), Some(7));
+        assert_eq!(window_bytes(&header(0x61, &[9, 1, 2])), Some(256 + 0x201));
+        assert_eq!(window_bytes(&header(0xa0, &[0, 0, 0, 0x80])), Some(1 << 31));
+        assert_eq!(window_bytes(&header(0xe0, &[0, 0, 0, 0, 1, 0, 0, 0])), Some(1 << 32));
+        assert_eq!(window_bytes(&header(0x00, &[0xff])), Some((1 << 41) / 8 * 15));
+        assert_eq!(window_bytes(&header(0xe0, &[0])), None);
+        let (out, errors) = unpack(header(0xe0, &[0, 0, 0, 0, 1, 0, 0, 0]));
+        assert!(out.is_empty() && errors[0].contains("4096 MiB"), "{errors:?}");
+    }
+
+    #[test]
+    fn a_dictionary_in_the_first_frame_is_used() {
+        let dictionary = b"the quick brown fox jumps over the lazy dog and so on".repeat(4);
+        let mut first = vec![0x5d, 0x2a, 0x4d, 0x18];
+        first.extend(u32::try_from(dictionary.len()).unwrap().to_le_bytes());
+        first.extend(&dictionary);
+        let mut frame =
+            zstd::stream::write::Encoder::with_dictionary(Vec::new(), 3, &dictionary).unwrap();
+        frame.write_all(b"the lazy dog and so on and on").unwrap();
+        let frame = frame.finish().unwrap();
+        let file = [first, frame.clone(), frame].concat();
+        let text = b"the lazy dog and so on and on".repeat(2);
+        assert_eq!(unpack(file), (text, vec![]));
+    }
+
+    #[test]
+    fn a_damaged_frame_costs_itself() {
+        let noise: Vec<u8> = (0..20_000u64).map(|i| (i.pow(3) >> 5 & 0xff) as u8).collect();
+        let (one, two, three) = (pack(b"one "), pack(&noise), pack(b" three"));
+        for at in [0, 4] {
+            let mut bad = two.clone();
+            bad[at] ^= 0xff;
+            let (out, errors) = unpack([one.clone(), bad, three.clone()].concat());
+            assert!(out.starts_with(b"one ") && out.ends_with(b" three"), "{at}");
+            assert_eq!(errors.len(), 1, "{at}: {errors:?}");
+        }
+        let (_, errors) = unpack(two[..two.len() - 1].to_vec());
+        assert_eq!(errors.len(), 1);
+        assert!(errors[0].contains("cut short"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_panics_or_runs_for_ever(
+            mut file in prop::collection::vec(any::<u8>(), 0..200),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        ) {
+            file.extend(pack(b"some text, some text"));
+            file.extend(pack(b"more"));
+            for (at, with) in flips {
+                let at = at.index(file.len());
+                file[at] = with;
+            }
+            unpack(file);
+        }
+    }
+}

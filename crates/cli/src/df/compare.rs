@@ -1,0 +1,139 @@
+//! `df compare`: whether one table does for another's pages.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use simkeep::df::{Comparison, Table};
+use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
+
+use super::reading::Reading;
+use super::recipe::Called;
+use super::texts::Texts;
+use super::words::{bar, count, many};
+use super::{Exit, Failure, Output, ingest, nothing, recipe_of, refused};
+use simkeep_archive::{Input, Source};
+
+/// Compare two tables, and what fingerprints they make of documents
+///
+/// Fingerprints by a recipe that weighs by document frequencies are compared only under one table. How
+/// far they move under another tells whether it is time for a new one.
+#[derive(Args)]
+pub(super) struct Compare {
+    /// A table
+    first: PathBuf,
+    /// Another of the same features
+    second: PathBuf,
+    /// Documents to fingerprint under both: files and folders; - is standard input
+    documents: Vec<OsString>,
+    /// The recipe to do so by, by its name or that of a preset [default: √n · ln(1 + N/df) of the
+    /// features of the tables]
+    #[arg(long, value_name = "NAME")]
+    recipe: Option<Called>,
+    #[command(flatten)]
+    reading: Reading,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How far fingerprints moved.
+struct Moves {
+    documents: u64,
+    /// How many moved by each number of bits.
+    by_bits: [u64; 65],
+}
+
+impl Compare {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let [first, second] = &[Table::open(&self.first)?, Table::open(&self.second)?];
+        if first.features() != second.features() {
+            let (first, second) = (first.features(), second.features());
+            let what = format!("a table of {first} and one of {second} have nothing in common");
+            return Err(Failure::Usage(what));
+        }
+        let compared = Comparison::of(first, second);
+        let moves = if self.documents.is_empty() { None } else { Some(self.moves(first, second)?) };
+        if self.json {
+            let moves = moves.as_ref().map(|moves| {
+                let by_bits = &moves.by_bits;
+                json!({ "documents": moves.documents, "mean": moves.mean(), "by_bits": by_bits.as_slice() })
+            });
+            output.object(&json!({
+                "common": compared.common,
+                "first_only": compared.first_only,
+                "second_only": compared.second_only,
+                "known": compared.known,
+                "difference": compared.difference,
+                "idf": compared.idf,
+                "moves": moves,
+            }))?;
+            return Ok(Exit::Done);
+        }
+        output.line(&format!(
+            "{} in both, {} in the first alone, {} in the second alone",
+            many(compared.common, "feature", "features"),
+            count(compared.first_only),
+            count(compared.second_only),
+        ))?;
+        output.line(&format!(
+            "of what the first has counted the second knows {:.1} %; a weight ln(1 + N/df) of {:.2} differs \
+             by {:.2} on average",
+            100.0 * compared.known,
+            compared.idf,
+            compared.difference,
+        ))?;
+        if let Some(moves) = moves {
+            output.line(&format!(
+                "fingerprints of {} differ by {:.1} bits on average",
+                many(moves.documents, "document", "documents"),
+                moves.mean(),
+            ))?;
+            for (bits, documents) in moves.by_bits.iter().enumerate().filter(|by| *by.1 > 0) {
+                let share = *documents as f64 / moves.documents as f64;
+                output.line(&format!("  {bits:>2} bits  {} {}", bar(share), count(*documents)))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn moves(&self, first: &Table, second: &Table) -> Result<Moves, Failure> {
+        self.documents.iter().try_for_each(ingest::check)?;
+        let recipe = &match &self.recipe {
+            Some(called) => called.recipe,
+            None => recipe_of(first)?,
+        };
+        if !recipe.needs_frequencies() {
+            let what = format!("the recipe {recipe} does not weigh by document frequencies");
+            return Err(Failure::Usage(what));
+        }
+        let by = |table| Fingerprinter::with_frequencies(recipe, table);
+        let (mut first, mut second) = (by(first).map_err(refused)?, by(second).map_err(refused)?);
+        let mut moves = Moves { documents: 0, by_bits: [0; 65] };
+        let sources = self.documents.iter().map(|path| Source::from_argument(path));
+        let input = Input::new(sources).zstd_window(self.reading.zstd_window());
+        let mut texts = Texts::new(input, self.reading.threads(), || {
+            |text: String| {
+                let bytes = text.len();
+                (text, bytes)
+            }
+        });
+        while let Some(text) = texts.next()? {
+            let bits = recipe.distance(first.of_text(&text)?, second.of_text(&text)?);
+            moves.documents += 1;
+            moves.by_bits.get_mut(bits as usize).into_iter().for_each(|count| *count += 1);
+        }
+        if moves.documents == 0 {
+            return Err(nothing());
+        }
+        Ok(moves)
+    }
+}
+
+impl Moves {
+    fn mean(&self) -> f64 {
+        let sum: u64 = (0..).zip(self.by_bits).map(|(bits, documents)| bits * documents).sum();
+        sum as f64 / self.documents.max(1) as f64
+    }
+}

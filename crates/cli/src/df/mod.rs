@@ -1,0 +1,115 @@
+//! `df`: tables of document frequencies.
+
+mod build;
+mod compare;
+mod freeze;
+mod list;
+mod show;
+mod texts;
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use simkeep::Error;
+use simkeep::df::Table;
+use simkeep::fingerprint::{Frequencies as _, Recipe};
+
+use super::exit::{Exit, Failure};
+use super::output::Output;
+use super::words::{bytes, count, many};
+use super::{exit, gauge, ingest, pipeline, reading, recipe, visit, words};
+use simkeep_archive::escape;
+
+/// Count in how many documents words are, for recipes that weigh by it
+///
+/// Such a table is counted from pages like those that it will be used for, frozen, and never changed.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep df build crawl-2024*.warc.gz --out 2024.df
+  simkeep df freeze 2024.df 2025.df --least 2 --out crawl.df
+  simkeep df show crawl.df fish chips
+  simkeep df compare crawl.df 2025.df pages.warc.gz
+  simkeep df list --store crawl.simkeep
+  simkeep fingerprint page.html --recipe words-idf --df crawl.df")]
+pub(super) struct Df {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Build(build::Build),
+    Freeze(freeze::Freeze),
+    List(list::List),
+    Show(show::Show),
+    Compare(compare::Compare),
+}
+
+impl Df {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        match self.verb {
+            Verb::Build(verb) => verb.run(output),
+            Verb::Freeze(verb) => verb.run(output),
+            Verb::List(verb) => verb.run(output),
+            Verb::Show(verb) => verb.run(output),
+            Verb::Compare(verb) => verb.run(output),
+        }
+    }
+}
+
+/// There was no text.
+fn nothing() -> Failure {
+    Failure::Usage("there is no text in what was named".to_owned())
+}
+
+/// What cannot be done with these tables is a mistake of the command line.
+fn refused(error: Error) -> Failure {
+    match error {
+        Error::Option(what) => Failure::Usage(what),
+        other => other.into(),
+    }
+}
+
+/// A recipe with the features of a table.
+fn recipe_of(table: &Table) -> Result<Recipe, Failure> {
+    format!("{}-sqrt-idf/1", table.features()).parse().map_err(|_| {
+        Failure::Usage(format!(
+            "this simkeep makes no features {}",
+            escape::whole(table.features())
+        ))
+    })
+}
+
+/// What a table is, for programs.
+fn object(path: &Path, table: &Table) -> Value {
+    let (least, left_out) = table.left_out();
+    json!({
+        "file": path.to_string_lossy(),
+        "id": visit::fingerprint(table.id()),
+        "features": table.features(),
+        "documents": table.documents(),
+        "terms": table.terms(),
+        "least": least,
+        "left_out": left_out,
+        "bytes": table.bytes(),
+    })
+}
+
+/// What a table is, in a line.
+fn line(path: &Path, table: &Table) -> String {
+    let (least, left_out) = table.left_out();
+    let mut line = format!(
+        "{}: {} of {} in {} ({}), {}",
+        escape::whole(&path.to_string_lossy()),
+        many(table.terms(), "feature", "features"),
+        escape::whole(table.features()),
+        many(table.documents(), "document", "documents"),
+        bytes(table.bytes()),
+        visit::fingerprint(table.id()),
+    );
+    if left_out > 0 {
+        line += &format!("; {} of fewer than {least} documents left out", count(left_out));
+    }
+    line
+}

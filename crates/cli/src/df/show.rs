@@ -1,0 +1,106 @@
+//! `df show`: what is in a table.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use simkeep::df::Table;
+use simkeep::fingerprint::{Document, Feature, Fingerprinter, Frequencies as _};
+
+use super::words::{bar, count};
+use super::{Exit, Failure, Output, line, object, recipe_of, visit};
+use simkeep_archive::escape;
+
+/// Show what a table has counted, and how many documents have a word
+///
+/// How many features are in so many documents is shown by bars; of a word, or of as many as the
+/// features of the table have, in how many documents it is, and ln(1 + N/df).
+#[derive(Args)]
+pub(super) struct Show {
+    /// The table
+    table: PathBuf,
+    /// Words to look up; several in quotes for features of several
+    words: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Show {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let table = &Table::open(&self.table)?;
+        let found = self.look_up(table)?;
+        let bars = if self.words.is_empty() { bars(table) } else { Vec::new() };
+        if self.json {
+            let mut object = object(&self.table, table);
+            if let Some(object) = object.as_object_mut() {
+                let bars = bars.iter().map(|(from, terms)| json!({ "from": from, "terms": terms }));
+                object.insert("by_documents".into(), bars.collect());
+                let found = found.iter().map(|feature| {
+                    let df = feature.frequency.unwrap_or(0);
+                    json!({
+                        "text": feature.text,
+                        "hash": visit::fingerprint(feature.hash),
+                        "documents": df,
+                        "idf": idf(table, df),
+                    })
+                });
+                object.insert("words".into(), found.collect());
+            }
+            output.object(&object)?;
+            return Ok(Exit::Done);
+        }
+        output.line(&line(&self.table, table))?;
+        if self.words.is_empty() {
+            let most = bars.iter().map(|bar| bar.1).max().unwrap_or(0).max(1);
+            for (from, terms) in bars {
+                // By the logarithm: most are of one document, and the others are what matters.
+                let share = (terms as f64).ln_1p() / (most as f64).ln_1p();
+                let (from, bar, terms) = (count(from), bar(share), count(terms));
+                output.line(&format!("  from {from:>13} documents  {bar} {terms}"))?;
+            }
+        }
+        for feature in &found {
+            let df = feature.frequency.unwrap_or(0);
+            let text = escape::escape(&feature.text);
+            output.line(&format!("  {:>13}  {:6.3}  {text}", count(df), idf(table, df)))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The features of the words, with how many documents have them.
+    fn look_up(&self, table: &Table) -> Result<Vec<Feature>, Failure> {
+        let mut found = Vec::new();
+        for text in &self.words {
+            let recipe = recipe_of(table)?;
+            let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, table)?;
+            let explained = fingerprinter.explain(&Document::new(text.as_str()), usize::MAX)?;
+            if explained.heaviest.is_empty() {
+                let what = format!("{text:?} has no feature of {}", table.features());
+                return Err(Failure::Usage(what));
+            }
+            found.extend(explained.heaviest);
+        }
+        Ok(found)
+    }
+}
+
+fn idf(table: &Table, df: u64) -> f64 {
+    (1.0 + table.documents() as f64 / df.max(1) as f64).ln()
+}
+
+/// How many features are in so many documents, by powers of ten: from how many on.
+fn bars(table: &Table) -> Vec<(u64, u64)> {
+    let mut bars: Vec<(u64, u64)> = Vec::new();
+    for (_, df) in table.iter() {
+        let power = df.max(1).ilog10() as usize;
+        while bars.len() <= power {
+            let from = bars.last().map_or(1, |bar| bar.0 * 10);
+            bars.push((from, 0));
+        }
+        if let Some(bar) = bars.get_mut(power) {
+            bar.1 += 1;
+        }
+    }
+    bars
+}

@@ -1,0 +1,232 @@
+//! `epoch`: what makes the fingerprints of a store, and when that changes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use simkeep::df::Table;
+use simkeep::fingerprint::{EXTRACTOR, Frequencies as _};
+use simkeep::{EpochInfo, Origin, Snapshot, Store};
+
+use super::exit::{Exit, Failure, say};
+use super::output::Output;
+use super::recipe::Called;
+use super::words::{count, many};
+use super::{Common, origin, time, visit};
+use simkeep_archive::escape;
+
+/// Say what makes the fingerprints of a store, and change it
+///
+/// An epoch is an extractor, a recipe, and for some recipes a table of document frequencies.
+/// Fingerprints of different epochs are never compared. From the beginning of a new epoch on `ingest`
+/// makes fingerprints of the newest two, so that a change is still measured; once pages have been
+/// seen again or restated, the old one ends.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep epoch list --store crawl.simkeep
+  simkeep df build crawl-*.warc.gz --out crawl.df
+  simkeep epoch begin --recipe words-idf --df crawl.df --store crawl.simkeep
+  simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
+  simkeep epoch stale --store crawl.simkeep
+  simkeep epoch end 'html/1 words2-sqrt/1' --store crawl.simkeep")]
+pub(super) struct Epoch {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    List(List),
+    Begin(Begin),
+    Stale(Stale),
+    End(End),
+}
+
+impl Epoch {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        match self.verb {
+            Verb::List(verb) => verb.run(output),
+            Verb::Begin(verb) => verb.run(output),
+            Verb::Stale(verb) => verb.run(output),
+            Verb::End(verb) => verb.run(output),
+        }
+    }
+}
+
+/// List the epochs of a store, the oldest first
+#[derive(Args)]
+struct List {
+    #[command(flatten)]
+    common: Common,
+}
+
+impl List {
+    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = self.common.read()?.snapshot();
+        for info in snapshot.epochs() {
+            show(&snapshot, info, self.common.json, output)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Prints an epoch.
+fn show(
+    snapshot: &Snapshot,
+    info: &EpochInfo,
+    json: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    match json {
+        true => output.object(&object(snapshot, info))?,
+        false => output.line(&line(snapshot, info))?,
+    }
+    Ok(())
+}
+
+/// Whether an epoch is the newest, another that lives, or has ended.
+fn state(snapshot: &Snapshot, info: &EpochInfo) -> &'static str {
+    match info {
+        info if info.ended => "ended",
+        info if info.epoch == snapshot.newest_epoch() => "newest",
+        _ => "live",
+    }
+}
+
+fn object(snapshot: &Snapshot, info: &EpochInfo) -> Value {
+    json!({
+        "epoch": info.name,
+        "number": info.epoch.count(),
+        "state": state(snapshot, info),
+        "begun_at_visit": info.begun,
+        "fingerprints": snapshot.fingerprints(info.epoch),
+    })
+}
+
+fn line(snapshot: &Snapshot, info: &EpochInfo) -> String {
+    format!(
+        "{:>3}  {:<6}  {:>13}  {}",
+        info.epoch.count(),
+        state(snapshot, info),
+        many(snapshot.fingerprints(info.epoch), "fingerprint", "fingerprints"),
+        escape::whole(&info.name),
+    )
+}
+
+/// Begin an epoch: what pages had before is stale from then on
+#[derive(Args)]
+struct Begin {
+    /// The recipe, by its name or that of a preset
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    recipe: Called,
+    /// The table of document frequencies, for a recipe that weighs by them; it is copied
+    #[arg(long, value_name = "FILE")]
+    df: Option<PathBuf>,
+    /// The extractor, if texts come from another one than simkeep's own
+    #[arg(long, value_name = "NAME", default_value = EXTRACTOR)]
+    extractor: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Begin {
+    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let mut origin = Origin::new(self.recipe.recipe).extractor(&self.extractor)?;
+        if let Some(path) = &self.df {
+            origin = origin.table(Table::open(path)?)?;
+        }
+        let store = Store::open_or_create(&self.common.store, origin::options()?)?;
+        let epoch = store.begin_epoch(&origin)?;
+        let snapshot = store.snapshot();
+        let newest = epoch == snapshot.newest_epoch();
+        store.close()?;
+        for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
+            show(&snapshot, info, self.common.json, output)?;
+        }
+        if let Some(table) = origin.frequencies() {
+            let documents = many(table.documents(), "document", "documents");
+            say(&format!("its table has {} terms of {documents}", count(table.terms())));
+        }
+        if !newest {
+            say("it was begun before, and is not the newest");
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// List pages whose content has no fingerprint of the newest epoch
+///
+/// A line a page: when that content was last seen, the epoch that it has a fingerprint of, and the URL.
+/// Whoever has the content still says what its fingerprint is: `simkeep ingest --restate`.
+#[derive(Args)]
+struct Stale {
+    /// Only pages after this one, in the order of the list
+    #[arg(long, value_name = "URL")]
+    after: Option<String>,
+    /// How many to list at most
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Stale {
+    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = self.common.read()?.snapshot();
+        let mut any = false;
+        let stale = snapshot.stale(self.after.as_deref());
+        for page in stale.take(self.limit.unwrap_or(usize::MAX)) {
+            let page = page?;
+            any = true;
+            let (seen, content) = (time::format(page.time), page.content);
+            let epoch = visit::epoch(snapshot.epochs(), content.epoch);
+            if self.common.json {
+                let mut object = json!({
+                    "url": page.url,
+                    "t": seen,
+                    "fingerprint": visit::fingerprint(content.fingerprint),
+                    "epoch": epoch,
+                });
+                if let (Some(digest), Some(object)) = (content.digest, object.as_object_mut()) {
+                    object.insert("digest".to_owned(), digest.to_string().into());
+                }
+                output.object(&object)?;
+            } else {
+                let (epoch, url) = (escape::whole(epoch), escape::whole(&page.url));
+                output.line(&format!("{seen:<24}  {epoch}  {url}"))?;
+            }
+        }
+        if any {
+            return Ok(Exit::Done);
+        }
+        say("every page has a fingerprint of the newest epoch");
+        Ok(Exit::Nothing)
+    }
+}
+
+/// End an epoch: nothing is observed or searched in it any more, and its table goes
+#[derive(Args)]
+struct End {
+    /// The epoch
+    #[arg(value_name = "NAME")]
+    epoch: String,
+    /// How many pages may be left whose content has no newer fingerprint: no search finds them then
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    left: u64,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl End {
+    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let store = Store::open(&self.common.store, origin::options()?)?;
+        let epoch = origin::named(&store.epochs(), &self.epoch)?;
+        store.end_epoch(epoch, self.left)?;
+        let snapshot = store.snapshot();
+        store.close()?;
+        for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
+            show(&snapshot, info, self.common.json, output)?;
+        }
+        Ok(Exit::Done)
+    }
+}

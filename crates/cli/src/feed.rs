@@ -1,0 +1,204 @@
+//! From the input to entries: what `ingest` observes and `load` loads.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use arrayvec::ArrayVec;
+use simkeep::fingerprint::Fingerprinter;
+use simkeep::{Digest, Origin};
+
+use super::exit::Failure;
+use super::pipeline::{self, Crew, Next, Pipeline, Results};
+use super::reading::Reading;
+use simkeep_archive::escape;
+use simkeep_archive::{Broken, Captured, Chunk, Claim, Input, Item, Payload, Record, Source};
+
+/// A record that is ready to be observed.
+pub(super) struct Entry {
+    pub(super) url: String,
+    /// Milliseconds since 1970.
+    pub(super) time: i64,
+    pub(super) status: Option<u16>,
+    pub(super) digest: Option<Digest>,
+    /// What an archive declares it to be.
+    pub(super) claim: Option<Box<Claim>>,
+    pub(super) found: Found,
+}
+
+impl Entry {
+    /// The bytes that it takes beside itself.
+    fn bytes(&self) -> usize {
+        let found = match &self.found {
+            Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
+            Found::Restated(_, name) => name.len(),
+            Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
+            Found::Texts(_) | Found::NotModified | Found::Gone | Found::Failed => 0,
+        };
+        let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
+        self.url.len() + found + claim + self.wrong().map_or(0, Broken::bytes)
+    }
+
+    /// That what an archive declares is not so.
+    pub(super) fn wrong(&self) -> Option<&Broken> {
+        self.claim.as_ref()?.wrong.as_ref()
+    }
+}
+
+/// What a record found.
+pub(super) enum Found {
+    /// Content; these are the fingerprints that were made of its text, by each origin.
+    Texts(ArrayVec<u64, 2>),
+    /// Content with a fingerprint made elsewhere, and by what if the record says so.
+    Ready(u64, Option<String>),
+    /// A fingerprint more of content that was seen before, and by what it was made.
+    Restated(u64, String),
+    NotModified,
+    Gone,
+    Failed,
+    /// The content of an earlier record, of this URL and time if they are known.
+    Revisit(Option<String>, Option<i64>),
+}
+
+/// What comes out of the input.
+pub(super) enum Fed {
+    Entry(Entry),
+    Broken(Broken),
+    /// The name of an epoch, older than those whose names come after.
+    Epoch(String),
+    /// A record of this kind has nothing to say of a page.
+    Passed(&'static str),
+    /// Content that is no text.
+    Binary(Captured),
+}
+
+impl Fed {
+    /// The bytes that it takes beside itself.
+    fn bytes(&self) -> usize {
+        match self {
+            Fed::Entry(entry) => entry.bytes(),
+            Fed::Broken(broken) => broken.bytes(),
+            Fed::Epoch(name) => name.len(),
+            Fed::Binary(captured) => captured.url.len(),
+            Fed::Passed(_) => 0,
+        }
+    }
+}
+
+/// Records on their way into a store: read, and fingerprints made of their texts, on all threads.
+pub(super) struct Feed<'o> {
+    pipeline: Pipeline<Chunk, Fed>,
+    fingerprinters: Vec<Fingerprinter<'o>>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<'o> Feed<'o> {
+    /// Begins to read, and to make fingerprints of texts by each of these origins.
+    ///
+    /// The store may stand in a folder that is read; its own files are no pages.
+    pub(super) fn start(
+        sources: Vec<Source>,
+        reading: Reading,
+        store: &Path,
+        origins: &'o [Origin],
+    ) -> Result<Feed<'o>, Failure> {
+        let input = Input::new(sources).except(store).zstd_window(reading.zstd_window());
+        let bytes = input.progress();
+        let fingerprinters = fingerprinters(origins)?;
+        let crew = Crew { threads: reading.threads(), live: input.is_live() };
+        let origins = origins.to_vec();
+        let pipeline = Pipeline::start(Box::new(input), crew, move |shared| {
+            // What it needs was there a moment ago; if not, the others do without this thread.
+            let Ok(mut fingerprinters) = self::fingerprinters(&origins) else { return };
+            shared.serve(&mut |chunk, fed| read(chunk, &mut fingerprinters, fed));
+        });
+        Ok(Feed { pipeline, fingerprinters, bytes })
+    }
+
+    /// What comes next, in the order of the input.
+    pub(super) fn next(&mut self, patience: Duration) -> Result<Next<Fed>, Failure> {
+        let Feed { pipeline, fingerprinters, .. } = self;
+        pipeline.next(patience, &mut |chunk, fed| read(chunk, fingerprinters, fed))
+    }
+
+    /// Bytes that were read so far, as they stand in the files.
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl pipeline::Chunk for Chunk {
+    fn bytes(&self) -> usize {
+        Chunk::bytes(self)
+    }
+}
+
+fn fingerprinters(origins: &[Origin]) -> simkeep::Result<Vec<Fingerprinter<'_>>> {
+    origins.iter().map(Origin::fingerprinter).collect()
+}
+
+/// What is done with each record, in whatever thread: it is read, and fingerprints are made of its
+/// text.
+fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Results<Fed>) {
+    chunk.items(|item| {
+        let fed = prepare(item, fingerprinters);
+        let bytes = fed.bytes();
+        into.push(fed, bytes);
+    });
+}
+
+fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
+    let Record { url, time, payload, digest, claim, status, epoch } = match item {
+        Item::Record(record) => record,
+        Item::Broken(broken) => return Fed::Broken(broken),
+        Item::Passed(kind) => return Fed::Passed(kind),
+        Item::Binary(captured) => return Fed::Binary(captured),
+        Item::Epoch(name) => return Fed::Epoch(name),
+    };
+    let found = match payload {
+        Payload::Text(document) => {
+            match fingerprinters.iter_mut().map(|f| f.of(&document)).collect() {
+                Ok(fingerprints) => Found::Texts(fingerprints),
+                Err(error) => {
+                    let at = escape::whole(&url);
+                    return Fed::Broken(Broken { at, why: error.to_string() });
+                }
+            }
+        }
+        Payload::Ready { fingerprint } => Found::Ready(fingerprint, epoch.map(String::from)),
+        Payload::Restated { fingerprint } => {
+            Found::Restated(fingerprint, epoch.map(String::from).unwrap_or_default())
+        }
+        Payload::NotModified => Found::NotModified,
+        Payload::Gone => Found::Gone,
+        Payload::Failed => Found::Failed,
+        Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
+    };
+    Fed::Entry(Entry { url, time, status, digest, claim, found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simkeep_archive::Declared;
+
+    #[test]
+    fn whatever_may_be_long_is_counted() {
+        let long = || "x".repeat(1000);
+        let entry =
+            |found, claim| Entry { url: long(), time: 0, status: None, digest: None, claim, found };
+        let wrong = Some(Broken { at: long(), why: long() });
+        let declared = Declared::parse("md5:d41d8cd98f00b204e9800998ecf8427e").unwrap();
+        let claim = Some(Box::new(Claim { declared, wrong }));
+        for (entry, least) in [
+            (entry(Found::Gone, None), 1000),
+            (entry(Found::Revisit(Some(long()), None), None), 2000),
+            (entry(Found::Ready(0, Some(long())), None), 2000),
+            (entry(Found::Restated(0, long()), None), 2000),
+            (entry(Found::Gone, claim), 3000),
+        ] {
+            assert!(Fed::Entry(entry).bytes() >= least);
+        }
+    }
+}

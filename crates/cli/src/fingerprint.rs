@@ -1,0 +1,241 @@
+//! `fingerprint`: documents to fingerprints.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::{Value, json};
+use simkeep::df::Table;
+use simkeep::fingerprint::{Explained, Fingerprinter, Recipe};
+
+use super::exit::{Exit, Failure, say};
+use super::output::Output;
+use super::pipeline::{self, Chunk, Results};
+use super::recipe::Called;
+use super::threads::Threads;
+use super::{near, visit, words};
+use simkeep_archive::RECORD_BYTES_MAX;
+use simkeep_archive::escape;
+
+/// Make fingerprints of files
+///
+/// A line a file: its fingerprint in 16 hexadecimal digits, and its name. Of HTML the visible text
+/// counts.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep fingerprint terms.html privacy.html
+  echo 'some text' | simkeep fingerprint
+  simkeep fingerprint page.html --recipe strict --explain
+  simkeep fingerprint --recipes
+
+A recipe is named by what it is: words2-sqrt/1 are pairs of neighbouring words, each weighing the square
+root of how often it occurs. Some have short names, too: --recipes lists them.
+
+With --json, an object a file: \"file\", \"fingerprint\", \"recipe\" and its full \"name\"; with --explain, \"features\" and
+\"voting\" (how many there are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
+name if it is one, \"hash\", \"count\", \"documents\" by the table, and \"share\"), and \"balance\", a number for each bit, the lowest
+first: by what share of the weight it is 1 (above 0) or 0.
+
+A file that cannot be read is named, and the others are done all the same; then the exit code is 5.")]
+pub(super) struct Fingerprint {
+    /// The files; - or none is standard input
+    files: Vec<PathBuf>,
+    /// The recipe, by its name or that of a preset
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    recipe: Called,
+    /// The table of document frequencies, for a recipe that weighs by them: see `simkeep df`
+    #[arg(long, value_name = "FILE")]
+    df: Option<PathBuf>,
+    /// Say which features weigh most, and which bits are nearest to flipping
+    #[arg(long)]
+    explain: bool,
+    /// How many features to name
+    #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "explain")]
+    features: usize,
+    /// List the recipes that have short names
+    #[arg(long, conflicts_with_all = ["files", "explain"])]
+    recipes: bool,
+    #[command(flatten)]
+    threads: Threads,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Fingerprint {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        if self.recipes {
+            return self.list(output);
+        }
+        let table = self.df.as_ref().map(Table::open).transpose()?.map(Arc::new);
+        let recipe = &self.recipe.recipe;
+        if table.is_some() && !recipe.needs_frequencies() {
+            let what =
+                format!("the recipe {recipe} does not weigh by document frequencies: no --df");
+            return Err(Failure::Usage(what));
+        }
+        if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+            return Err(Failure::Usage("standard input can be read once".to_owned()));
+        }
+        fingerprinter(recipe, table.as_deref()).map_err(|e| {
+            Failure::Usage(match table {
+                None => format!("{e}; name one with --df"),
+                Some(_) => e.to_string(),
+            })
+        })?;
+        let stdin = [PathBuf::from("-")];
+        let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
+        let mut failed = 0;
+        let (recipe, features) = (*recipe, self.explain.then_some(self.features));
+        let work = move || {
+            let table = table.clone();
+            move |File(file): File, into: &mut Results<Outcome>| {
+                let made = Made::of(&file, &recipe, table.as_deref(), features);
+                into.push((file, made), 0);
+            }
+        };
+        let cut: Vec<File> = files.iter().cloned().map(File).collect();
+        pipeline::run(
+            Box::new(cut.into_iter()),
+            self.threads.count(),
+            work,
+            |(file, made): Outcome| match made? {
+                Ok(made) => self.print(&file.to_string_lossy(), &made, output),
+                Err(failure) if files.len() > 1 => {
+                    say(&failure.message());
+                    failed += 1;
+                    Ok(())
+                }
+                Err(failure) => Err(failure),
+            },
+        )?;
+        if failed > 0 {
+            let of = words::many(files.len() as u64, "file has", "files have");
+            return Err(Failure::Other(format!("{} of {of} no fingerprint", words::count(failed))));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn print(&self, name: &str, made: &Made, output: &mut Output) -> Result<(), Failure> {
+        let (fingerprint, explained) = (visit::fingerprint(made.fingerprint), &made.explained);
+        if self.json {
+            output.object(&self.object(name, &fingerprint, explained.as_ref()))?;
+            return Ok(());
+        }
+        output.line(&format!("{fingerprint}  {}", escape::whole(name)))?;
+        explained.as_ref().map_or(Ok(()), |explained| print(explained, output))
+    }
+
+    fn list(&self, output: &mut Output) -> Result<Exit, Failure> {
+        for (name, what, recipe) in Recipe::PRESETS {
+            if self.json {
+                output.object(&json!({ "preset": name, "recipe": recipe.name(), "what": what }))?;
+            } else {
+                output.line(&format!("{name:<16}  {:<36}  {what}", recipe.name()))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn object(&self, name: &str, fingerprint: &str, explained: Option<&Explained>) -> Value {
+        let mut object = json!({
+            "file": name,
+            "fingerprint": fingerprint,
+            "recipe": self.recipe.name,
+            "name": self.recipe.recipe.name(),
+        });
+        if let (Some(object), Some(explained)) = (object.as_object_mut(), explained) {
+            let heaviest = explained.heaviest.iter().map(|feature| {
+                json!({
+                    "text": feature.text,
+                    "field": feature.field,
+                    "hash": visit::fingerprint(feature.hash),
+                    "count": feature.count,
+                    "documents": feature.frequency,
+                    "share": feature.share,
+                })
+            });
+            object.insert("features".into(), explained.features.into());
+            object.insert("voting".into(), explained.voting.into());
+            object.insert("heaviest".into(), heaviest.collect());
+            object.insert("balance".into(), explained.balance.iter().copied().collect());
+        }
+        object
+    }
+}
+
+/// What came of a file: why it cannot be read is told of the file, and any other failure ends it all.
+type Outcome = (PathBuf, Result<Result<Made, Failure>, Failure>);
+
+/// A fingerprint, and why it is what it is.
+struct Made {
+    fingerprint: u64,
+    explained: Option<Explained>,
+}
+
+impl Made {
+    /// That of a file, explained by so many features if they are to be named.
+    fn of(
+        file: &Path,
+        recipe: &Recipe,
+        table: Option<&Table>,
+        features: Option<usize>,
+    ) -> Result<Result<Made, Failure>, Failure> {
+        let document = match near::read_document(file) {
+            Ok(document) => document,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let mut fingerprinter = fingerprinter(recipe, table)?;
+        let explained = features.map(|features| fingerprinter.explain(&document, features));
+        let explained = explained.transpose()?;
+        let fingerprint = match &explained {
+            Some(explained) => explained.fingerprint,
+            None => fingerprinter.of(&document)?,
+        };
+        Ok(Ok(Made { fingerprint, explained }))
+    }
+}
+
+fn fingerprinter<'t>(
+    recipe: &Recipe,
+    table: Option<&'t Table>,
+) -> simkeep::Result<Fingerprinter<'t>> {
+    match table {
+        Some(table) => Fingerprinter::with_frequencies(recipe, table),
+        None => Fingerprinter::new(recipe),
+    }
+}
+
+/// A file that is to have a fingerprint.
+struct File(PathBuf);
+
+impl Chunk for File {
+    fn bytes(&self) -> usize {
+        // One that cannot be looked at cannot be read.
+        let size = self.0.metadata().map_or(0, |metadata| metadata.len());
+        usize::try_from(size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX)
+    }
+}
+
+/// Bits that are shown as near to flipping.
+const BITS_SHOWN: usize = 8;
+
+fn print(explained: &Explained, output: &mut Output) -> Result<(), Failure> {
+    let distinct = words::many(explained.features as u64, "feature", "features");
+    output
+        .line(&format!("  {distinct}, {} of them vote", words::count(explained.voting as u64)))?;
+    for feature in &explained.heaviest {
+        let share = feature.share * 100.0;
+        let field = feature.field.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        let text = escape::escape(&(field + &feature.text));
+        let times = if feature.count == 1 { "time " } else { "times" };
+        output.line(&format!("  {share:>6.2} %  {:>5} {times}  {text}", feature.count))?;
+    }
+    let mut bits: Vec<(usize, f64)> = explained.balance.iter().copied().enumerate().collect();
+    bits.sort_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    let nearest = bits.iter().take(BITS_SHOWN);
+    let nearest: Vec<String> =
+        nearest.map(|(bit, balance)| format!("{bit} ({:+.2} %)", balance * 100.0)).collect();
+    output.line(&format!("  bits nearest to flipping: {}", nearest.join(", ")))?;
+    Ok(())
+}

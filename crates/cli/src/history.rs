@@ -1,0 +1,103 @@
+//! `history`: the visits of a page, and what each meant.
+
+use clap::Args;
+use serde_json::Value;
+use simkeep::{EpochInfo, Snapshot, Verdict, Version};
+
+use super::exit::{Exit, Failure, say};
+use super::output::Output;
+use super::{Common, time, visit, words};
+
+/// Print all visits of a page, and what each meant after those before it
+///
+/// A line a visit: time, HTTP status, fingerprint, digest, and the verdict: new, same (and by what
+/// that is known), changed by so many bits, reverted to an earlier version, gone, failed, or not
+/// modified though no content was ever seen; and what was restated of it in another epoch.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep history https://example.com/terms
+  simkeep history https://example.com/terms --as-of 2024-05-01
+  simkeep history https://example.com/terms --json
+
+With --json, a line has the keys that `simkeep export` writes, and \"verdict\"; with it \"by\" for the
+same (digest, fingerprint or word), \"distance\" in bits where it is known, and \"to\", the time of the
+version that a page reverted to.
+
+Exits with 1 if the page is not known, or had no version in force at the time asked for.")]
+pub(super) struct History {
+    /// The page: its URL, byte by byte as it was observed
+    url: String,
+    /// Print only the visit that found the version in force at this time: RFC 3339, a date (then
+    /// its first moment, in UTC), or seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    as_of: Option<i64>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl History {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let store = self.common.read()?;
+        match self.as_of {
+            Some(time) => self.version(&store, time, output),
+            None => self.visits(&store, output),
+        }
+    }
+
+    fn visits(&self, store: &Snapshot, output: &mut Output) -> Result<Exit, Failure> {
+        let history = store.history(&self.url)?;
+        if history.is_empty() {
+            say(&format!("{} is not known in this store", self.url));
+            return Ok(Exit::Nothing);
+        }
+        let epochs = store.epochs();
+        for version in &history {
+            if self.common.json {
+                output.object(&self.object(version, epochs))?;
+            } else {
+                let verdict = words::verdict(version.verdict);
+                output.line(&format!("{}  {verdict}", visit::row(&version.visit)))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn object(&self, version: &Version, epochs: &[EpochInfo]) -> Value {
+        let mut object = visit::object(&self.url, &version.visit, epochs);
+        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        put("verdict", words::verdict_key(version.verdict).into());
+        match version.verdict {
+            Verdict::Same(by) => {
+                put("by", words::same_by_key(by).into());
+            }
+            Verdict::Changed { distance: Some(bits) } => {
+                put("distance", bits.into());
+            }
+            Verdict::Reverted { to, distance } => {
+                put("to", time::format(to).into());
+                if let Some(bits) = distance {
+                    put("distance", bits.into());
+                }
+            }
+            _ => {}
+        }
+        object.into()
+    }
+
+    fn version(&self, store: &Snapshot, time: i64, output: &mut Output) -> Result<Exit, Failure> {
+        let Some(found) = store.as_of(&self.url, time)? else {
+            let when = time::format(time);
+            say(&format!(
+                "{} had no version in force at {when}: not known then, or gone",
+                self.url
+            ));
+            return Ok(Exit::Nothing);
+        };
+        if self.common.json {
+            output.object(&visit::object(&self.url, &found, store.epochs()).into())?;
+        } else {
+            output.line(&visit::row(&found))?;
+        }
+        Ok(Exit::Done)
+    }
+}

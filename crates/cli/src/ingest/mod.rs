@@ -1,0 +1,264 @@
+//! `ingest`: everything that was crawled, into the store.
+//!
+//! All threads read and make fingerprints ([`feed`](super::feed)); one of them observes in batches
+//! ([`observer`]) what is ready. The order of the records is kept: a run that was interrupted and is
+//! begun again ends with the same store.
+
+mod histories;
+mod observer;
+mod originals;
+mod pending;
+mod progress;
+mod revisit;
+mod summary;
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+use simkeep::Store;
+
+use super::exit::{Exit, Failure, say};
+use super::feed::{Fed, Feed};
+use super::incoming::{Admission, FromInput, existing};
+use super::output::Output;
+use super::pipeline::{Next, PATIENCE};
+use super::reading::Reading;
+use super::words::many;
+use super::{Common, origin};
+use observer::Observer;
+use progress::Progress;
+use simkeep_archive::{Broken, Source};
+use summary::Summary;
+
+/// When no record has come for so long, those that wait are observed.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Read files, folders, JSON lines and web archives into a store
+///
+/// Makes the store if there is none. May be interrupted at any time and run again: what is known
+/// already changes nothing. Prints what it found: "new pages" were not in the store, whatever was
+/// seen of them; a "version" is content that is the first of its page, changed or reverted to an
+/// earlier one.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep ingest crawl-*.warc.gz --store crawl.simkeep
+  simkeep ingest ~/documents --store documents.simkeep
+  zstd -dc pages.jsonl.zst | simkeep ingest - --store pages.simkeep
+  simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
+
+What it reads, plain or packed with gzip or zstd:
+  folders     each file is a page file://..., seen at the time of its last modification; files that
+              are no text are passed over
+  JSON lines  {\"url\", \"t\", \"text\"}, or {\"url\", \"t\", \"fingerprint\", \"digest\"} ready-made (16 and
+              32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"not-modified\", \"gone\" or \"failed\";
+              \"t\" in seconds since 1970 or RFC 3339; \"status\" if known; other keys are ignored
+  archives    WARC, WET and ARC: responses, revisits, resources and conversions
+
+What an archive declares is checked: a wrong digest is named and counted, and the true one is kept (128
+bits of the SHA-1). A revisit counts as the content that it repeats, where that is found: in its
+page's history, in that of the page it refers to, or among the last contents of the same run.
+
+Texts get fingerprints of the newest epoch that is simkeep's own, and if the one before has not ended,
+of that too: see `simkeep epoch`.
+
+Broken records are named, counted and skipped.")]
+pub(super) struct Ingest {
+    /// Files and folders; - is standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// What made the fingerprints that come ready-made, where a record does not say it itself
+    #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
+    epoch: String,
+    /// Visit nothing: say of pages that were seen before, at the same times, what their fingerprints
+    /// are in the newest epoch
+    #[arg(long)]
+    restate: bool,
+    /// Stop at the first broken record, with exit code 3
+    #[arg(long)]
+    strict: bool,
+    /// How many observations become durable together
+    #[arg(long, value_name = "COUNT", default_value = "1000")]
+    batch: NonZeroUsize,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    from_input: FromInput,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn parse_epoch(name: &str) -> Result<String, &'static str> {
+    if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
+        return Err("an epoch's name has 1 to 256 bytes and no control characters");
+    }
+    Ok(name.to_owned())
+}
+
+impl Ingest {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        self.paths.iter().try_for_each(check)?;
+        let store = existing(&self.common.store)?;
+        let known = store.as_ref().map(Store::epochs);
+        let origins = match &store {
+            Some(store) => origin::live(&store.snapshot())?,
+            None => vec![origin::default()?],
+        };
+        let mut admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch)?;
+        let sources: Vec<Source> =
+            self.paths.iter().map(|path| Source::from_argument(path)).collect();
+        let mut progress = Progress::new(&sources);
+        let mut feed = Feed::start(sources, self.reading, &self.common.store, &origins)?;
+        let before = self.before_records(&mut feed, &mut admission, &mut progress)?;
+        if let (None, Some(Broken { at, why })) = (&store, &before.stopped) {
+            progress.finish();
+            return Err(Failure::Broken(format!(
+                "{at}: {why}; stopped, as --strict says: nothing was stored"
+            )));
+        }
+        let store = match store {
+            Some(store) => store,
+            None => Store::open_or_create(&self.common.store, origin::options()?)?,
+        };
+        let known = store.epochs().len();
+        let pages = store.stats()?.pages;
+        let ready_made = self.epoch.clone();
+        let mut observer =
+            Observer::new(&store, origins.clone(), ready_made, self.restate, self.batch);
+        let stopped =
+            self.take_all(before, &mut feed, &mut admission, &mut observer, &mut progress);
+        progress.finish();
+        let stopped = stopped.inspect_err(|_| {
+            let stored = many(observer.summary.observed(), "record was", "records were");
+            say(&format!("{stored} stored before it failed; run it again to go on"));
+        })?;
+        let mut summary = observer.summary;
+        summary.bytes = feed.bytes_read();
+        summary.begun = store.epochs().drain(known..).map(|info| info.name).collect();
+        // Nothing forgets a page meanwhile.
+        summary.new_pages = store.stats()?.pages - pages;
+        store.close()?;
+        summary.elapsed = progress.elapsed();
+        if self.common.json {
+            output.object(&summary.object())?;
+        } else {
+            summary.lines().iter().try_for_each(|line| output.line(line))?;
+        }
+        let Some(Broken { at, why }) = stopped else { return Ok(Exit::Done) };
+        // The result stands before the reason why it is not whole.
+        output.finish()?;
+        Err(Failure::Broken(format!(
+            "{at}: {why}; stopped, as --strict says: what came before it is stored"
+        )))
+    }
+
+    /// Takes what comes before the first record: until there is one, no store is made.
+    fn before_records(
+        &self,
+        feed: &mut Feed<'_>,
+        admission: &mut Admission,
+        progress: &mut Progress,
+    ) -> Result<Before, Failure> {
+        let mut before = Before::default();
+        loop {
+            let fed = match feed.next(PATIENCE)? {
+                Next::Result(fed) => admission.admit(fed),
+                Next::Idle => continue,
+                Next::End => return Ok(before),
+            };
+            match fed {
+                first @ (Fed::Entry(_) | Fed::Binary(_)) => {
+                    before.first = Some(first);
+                    return Ok(before);
+                }
+                // As many as may begin at most.
+                Fed::Epoch(name) if before.epochs.contains(&name) => {}
+                Fed::Epoch(name) => before.epochs.push(name),
+                Fed::Passed(kind) => before.summary.passed(kind),
+                Fed::Broken(broken) => {
+                    before.summary.broken += 1;
+                    if self.strict {
+                        before.stopped = Some(broken);
+                        return Ok(before);
+                    }
+                    progress.broken(&broken);
+                }
+            }
+        }
+    }
+
+    /// Takes all that is read; gives the broken record that it stopped at.
+    fn take_all(
+        &self,
+        before: Before,
+        feed: &mut Feed<'_>,
+        admission: &mut Admission,
+        observer: &mut Observer<'_>,
+        progress: &mut Progress,
+    ) -> Result<Option<Broken>, Failure> {
+        observer.summary = before.summary;
+        before.epochs.iter().try_for_each(|name| observer.epoch(name))?;
+        if before.stopped.is_some() {
+            return Ok(before.stopped);
+        }
+        let mut first = before.first;
+        loop {
+            let next = match first.take() {
+                Some(first) => Next::Result(first),
+                None => match feed.next(IDLE)? {
+                    Next::Result(fed) => Next::Result(admission.admit(fed)),
+                    other => other,
+                },
+            };
+            match next {
+                Next::Result(Fed::Entry(entry)) => {
+                    entry.wrong().into_iter().for_each(|wrong| progress.wrong(wrong));
+                    observer.take(entry)?;
+                }
+                Next::Result(Fed::Broken(broken)) => {
+                    observer.summary.broken += 1;
+                    if self.strict {
+                        observer.flush()?;
+                        return Ok(Some(broken));
+                    }
+                    progress.broken(&broken);
+                }
+                Next::Result(Fed::Passed(kind)) => observer.summary.passed(kind),
+                Next::Result(Fed::Binary(captured)) => observer.binary(&captured),
+                Next::Result(Fed::Epoch(name)) => observer.epoch(&name)?,
+                Next::Idle => observer.flush()?,
+                Next::End => {
+                    observer.flush()?;
+                    return Ok(None);
+                }
+            }
+            progress.show(feed.bytes_read(), &observer.summary);
+        }
+    }
+}
+
+/// What comes before the first record.
+#[derive(Default)]
+struct Before {
+    /// The names of epochs.
+    epochs: Vec<String>,
+    summary: Summary,
+    first: Option<Fed>,
+    /// The broken record that it stopped at.
+    stopped: Option<Broken>,
+}
+
+/// A file that was named and is not there is a mistake, not a broken record.
+pub(super) fn check(path: &OsString) -> Result<(), Failure> {
+    if path == "-" {
+        return Ok(());
+    }
+    let path = Path::new(path);
+    let readable = path.metadata().and_then(|metadata| {
+        // To open a pipe would take from it.
+        if metadata.is_file() { std::fs::File::open(path).map(drop) } else { Ok(()) }
+    });
+    readable.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))
+}

@@ -1,0 +1,197 @@
+//! Entries become observations, batch by batch.
+
+use std::num::NonZeroUsize;
+
+use simkeep::{Content, Digest, Origin, Seen, Store, Visit};
+
+use super::Failure;
+use super::histories::Histories;
+use super::originals::{Original, Originals};
+use super::pending::Pending;
+use super::revisit::{Known, Resolved, Revisit};
+use super::summary::Summary;
+use crate::feed::{Entry, Found};
+use crate::incoming::{Epochs, Register};
+use simkeep_archive::Captured;
+
+/// Observes entries in their order.
+pub(super) struct Observer<'a> {
+    store: &'a Store,
+    /// The epoch of ready-made fingerprints that name none.
+    ready_made: String,
+    /// Whether nothing is a visit: fingerprints are of what was seen before.
+    restate: bool,
+    epochs: Epochs<'a>,
+    batch: NonZeroUsize,
+    pending: Vec<Pending>,
+    histories: Histories,
+    originals: Originals,
+    pub(super) summary: Summary,
+}
+
+impl<'a> Observer<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        origins: Vec<Origin>,
+        ready_made: String,
+        restate: bool,
+        batch: NonZeroUsize,
+    ) -> Observer<'a> {
+        Observer {
+            store,
+            ready_made,
+            restate,
+            epochs: Epochs::new(Register::Store(store), origins),
+            batch,
+            pending: Vec::new(),
+            histories: Histories::default(),
+            originals: Originals::default(),
+            summary: Summary::default(),
+        }
+    }
+
+    /// Takes an entry; it is observed with its batch.
+    pub(super) fn take(&mut self, entry: Entry) -> Result<(), Failure> {
+        self.summary.records += 1;
+        self.summary.wrong_digests += u64::from(entry.wrong().is_some());
+        let Entry { url, time, status, digest, claim, found } = entry;
+        let mut also = None;
+        let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
+        let seen = match found {
+            Found::Texts(fingerprints) => {
+                let made = self.epochs.of_texts(&fingerprints)?;
+                let Some(((fingerprint, epoch), other)) = made else { return Ok(()) };
+                also = other;
+                let seen = content(fingerprint, epoch);
+                let original = Original { content: seen, also };
+                self.originals.saw(&url, claim.as_deref(), original);
+                if also.is_some() && self.is_known(&url, time, status, digest)? {
+                    // Told before, when there was another epoch: that it was seen is known.
+                    also = None;
+                    Seen::Restated(seen)
+                } else {
+                    Seen::Content(seen)
+                }
+            }
+            Found::Ready(fingerprint, name) => {
+                let name = name.unwrap_or_else(|| self.ready_made.clone());
+                Seen::Content(content(fingerprint, self.epochs.named(&name)?))
+            }
+            Found::Restated(fingerprint, name) => {
+                Seen::Restated(content(fingerprint, self.epochs.named(&name)?))
+            }
+            Found::NotModified => Seen::NotModified { digest },
+            Found::Gone => Seen::Gone,
+            Found::Failed => Seen::Failed,
+            Found::Revisit(..) if self.restate => Seen::NotModified { digest },
+            Found::Revisit(refers_to, refers_time) => {
+                let revisit = Revisit {
+                    url: &url,
+                    time,
+                    declared: claim.as_ref().map(|claim| &claim.declared),
+                    refers_to: refers_to.as_deref(),
+                    refers_time,
+                };
+                match self.resolve(&revisit)? {
+                    Resolved::Known => {
+                        self.summary.known += 1;
+                        return Ok(());
+                    }
+                    Resolved::Content(content, other) => {
+                        also = other;
+                        Seen::Content(content)
+                    }
+                    Resolved::Binary => {
+                        // It has nothing to say of a page after all.
+                        self.summary.records -= 1;
+                        let declared = claim.map(|claim| claim.declared);
+                        self.binary(&Captured { url, time, declared });
+                        return Ok(());
+                    }
+                    Resolved::Nothing => {
+                        self.summary.revisits_alone += 1;
+                        Seen::NotModified { digest }
+                    }
+                }
+            }
+        };
+        let seen = match seen {
+            Seen::Content(content) if self.restate => {
+                also = None;
+                Seen::Restated(content)
+            }
+            seen if self.restate && !seen.is_restated() => {
+                self.summary.passed("visit");
+                return Ok(());
+            }
+            seen => seen,
+        };
+        let pending = Pending { url, visit: Visit { time, seen, status }, also };
+        self.histories.told(&pending);
+        self.pending.push(pending);
+        if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
+    }
+
+    /// Takes content that is no text: what repeats it is none either.
+    pub(super) fn binary(&mut self, captured: &Captured) {
+        self.summary.passed("binary");
+        self.originals.passed(captured);
+    }
+
+    /// Finds what a record repeats: in the store and in what waits, as if that were stored.
+    fn resolve(&mut self, revisit: &Revisit<'_>) -> Result<Resolved, Failure> {
+        let concerned = |url: &str| url == revisit.url || revisit.refers_to == Some(url);
+        // Of which content it is, when it waits, the store alone knows.
+        let restated = |pending: &Pending| pending.visit.seen.is_restated();
+        if self.pending.iter().any(|pending| restated(pending) && concerned(&pending.url)) {
+            self.flush()?;
+        }
+        let mut known = Known {
+            store: self.store.snapshot(),
+            pending: &self.pending,
+            histories: &mut self.histories,
+            originals: &self.originals,
+        };
+        Ok(revisit.resolve(&mut known)?)
+    }
+
+    /// Whether a visit at this time is known, with the content of this digest in whatever epoch.
+    fn is_known(
+        &self,
+        url: &str,
+        time: i64,
+        status: Option<u16>,
+        digest: Option<Digest>,
+    ) -> Result<bool, Failure> {
+        // Nearly always the visit is later than all others.
+        if digest.is_none() || self.store.latest(url)?.is_none_or(|page| page.last.time < time) {
+            return Ok(false);
+        }
+        let is_it = |visit: &Visit| (visit.time, visit.status) == (time, status);
+        let saw = |visit: &Visit| matches!(visit.seen, Seen::Content(c) if c.digest == digest);
+        Ok(visits(self.store, url)?.iter().any(|visit| is_it(visit) && saw(visit)))
+    }
+
+    /// Registers an epoch of what comes.
+    pub(super) fn epoch(&mut self, name: &str) -> Result<(), Failure> {
+        self.epochs.named(name)?;
+        Ok(())
+    }
+
+    /// Observes what is pending: durable when this returns.
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        let pending = self.pending.iter();
+        let batch: Vec<_> = pending.map(Pending::observation).collect();
+        for outcome in self.store.observe_batch(&batch)? {
+            self.summary.outcome(&outcome);
+        }
+        self.pending.clear();
+        Ok(())
+    }
+}
+
+fn visits(store: &Store, url: &str) -> Result<Vec<Visit>, Failure> {
+    let history = store.history(url)?;
+    let visits = history.iter().map(|version| version.visit);
+    Ok(visits.filter(|visit| !visit.seen.is_restated()).collect())
+}

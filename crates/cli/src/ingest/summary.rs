@@ -1,0 +1,169 @@
+//! What an ingest found, in numbers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use simkeep::{Outcome, Verdict};
+
+use crate::words::{bytes, count, some_names};
+
+/// Counts of records and of what they meant.
+#[derive(Default)]
+pub(super) struct Summary {
+    pub(super) records: u64,
+    /// Pages that were not in the store.
+    pub(super) new_pages: u64,
+    /// Contents that are the first of their page.
+    first: u64,
+    same: u64,
+    /// Said to be unchanged, of a page whose content was never seen.
+    unseen: u64,
+    changed: u64,
+    reverted: u64,
+    gone: u64,
+    failed: u64,
+    pub(super) known: u64,
+    out_of_order: u64,
+    restated: u64,
+    /// What was to be restated and was never seen.
+    missing: u64,
+    /// Observations with other pages near their content.
+    near: u64,
+    /// Observations with other pages of exactly their content.
+    copies: u64,
+    /// Revisits whose original was not found.
+    pub(super) revisits_alone: u64,
+    passed: BTreeMap<&'static str, u64>,
+    pub(super) broken: u64,
+    /// Records whose content does not have the digest that an archive declares.
+    pub(super) wrong_digests: u64,
+    /// The names of the epochs that began.
+    pub(super) begun: Vec<String>,
+    /// Bytes read, as they stand in the files.
+    pub(super) bytes: u64,
+    pub(super) elapsed: Duration,
+}
+
+impl Summary {
+    pub(super) fn passed(&mut self, kind: &'static str) {
+        *self.passed.entry(kind).or_default() += 1;
+    }
+
+    pub(super) fn outcome(&mut self, outcome: &Outcome) {
+        let count = match outcome.verdict {
+            Verdict::New => &mut self.first,
+            Verdict::Same(_) => &mut self.same,
+            Verdict::Unseen => &mut self.unseen,
+            Verdict::Changed { .. } => &mut self.changed,
+            Verdict::Reverted { .. } => &mut self.reverted,
+            Verdict::Gone => &mut self.gone,
+            Verdict::Failed => &mut self.failed,
+            Verdict::OutOfOrder => &mut self.out_of_order,
+            Verdict::Known => &mut self.known,
+            Verdict::Restated => &mut self.restated,
+            Verdict::Missing => &mut self.missing,
+        };
+        *count += 1;
+        self.near += u64::from(!outcome.near.is_empty());
+        self.copies += u64::from(!outcome.copies.is_empty());
+    }
+
+    /// Records that are in the store, whether they were before or not.
+    pub(super) fn observed(&self) -> u64 {
+        let kept = self.same + self.unseen + self.known + self.out_of_order;
+        self.versions() + kept + self.gone + self.failed + self.restated
+    }
+
+    fn versions(&self) -> u64 {
+        self.first + self.changed + self.reverted
+    }
+
+    fn per_second(&self) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.records as f64 / seconds } else { 0.0 }
+    }
+
+    /// For programs.
+    pub(super) fn object(&self) -> Value {
+        json!({
+            "records": self.records,
+            "new": self.new_pages,
+            "versions": self.versions(),
+            "first": self.first,
+            "changed": self.changed,
+            "reverted": self.reverted,
+            "same": self.same,
+            "unseen": self.unseen,
+            "gone": self.gone,
+            "failed": self.failed,
+            "known": self.known,
+            "out_of_order": self.out_of_order,
+            "restated": self.restated,
+            "missing": self.missing,
+            "near_duplicates": self.near,
+            "exact_copies": self.copies,
+            "revisits_without_original": self.revisits_alone,
+            "passed_over": self.passed,
+            "broken": self.broken,
+            "wrong_digests": self.wrong_digests,
+            "epochs_begun": self.begun,
+            "bytes": self.bytes,
+            "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
+            "observes_per_second": self.per_second().round(),
+        })
+    }
+
+    /// For people: what always counts, and of the rest what there is.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut line = |name: &str, number: u64, remark: &str| {
+            let gap = if remark.is_empty() { "" } else { "  " };
+            lines.push(format!("{name:<25}{:>13}{gap}{remark}", count(number)));
+        };
+        line("records", self.records, "");
+        line("new pages", self.new_pages, "");
+        line("versions", self.versions(), "");
+        line("  first", self.first, "of their page");
+        line("  changed", self.changed, "");
+        line("  reverted", self.reverted, "to an earlier version");
+        line("same", self.same, "");
+        for (name, number, remark) in [
+            ("never seen", self.unseen, "not modified, and of no content that is known"),
+            ("gone", self.gone, ""),
+            ("failed", self.failed, ""),
+            ("known already", self.known, "observed before"),
+            ("out of order", self.out_of_order, "not after the last visit of their page"),
+            ("restated", self.restated, "of what was seen before, in another epoch"),
+            ("not seen before", self.missing, "so not restated"),
+            ("revisits alone", self.revisits_alone, "their original was not found"),
+        ] {
+            if number > 0 {
+                line(name, number, remark);
+            }
+        }
+        line("near-duplicates", self.near, "of other pages");
+        line("exact copies", self.copies, "of other pages");
+        if let number @ 1.. = self.begun.len() {
+            let names = some_names(self.begun.iter().map(String::as_str));
+            line("epochs begun", number as u64, &names);
+        }
+        if !self.passed.is_empty() {
+            let kinds: Vec<String> =
+                self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
+            line("passed over", self.passed.values().sum(), &kinds.join(", "));
+        }
+        if self.broken > 0 {
+            line("broken", self.broken, "skipped");
+        }
+        if self.wrong_digests > 0 {
+            line("wrong digests", self.wrong_digests, "their own are used");
+        }
+        lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
+        let rate = count(self.per_second() as u64);
+        let time = format!("{:.1} s", self.elapsed.as_secs_f64());
+        lines.push(format!("{:<25}{time:>13}  {rate} observations a second", "time"));
+        lines
+    }
+}

@@ -1,0 +1,441 @@
+//! `load`: very much at once, all of it or nothing.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use simkeep::{
+    Content, Error, LoadEpochs, LoadOptions, Loaded, Loading, Observation, Observed, Origin, Seen,
+    Stage, Store, Visit,
+};
+
+use super::exit::{Exit, Failure, say};
+use super::feed::{Entry, Fed, Feed, Found};
+use super::incoming::{Admission, Epochs, FromInput, Made, Register, existing};
+use super::ingest::{check, parse_epoch};
+use super::named::Named;
+use super::output::Output;
+use super::pipeline::{Next, PATIENCE};
+use super::reading::Reading;
+use super::words::{bytes, count, some_names};
+use super::{Common, origin};
+use simkeep_archive::{Broken, Source};
+
+/// Load other stores, JSON lines, files and web archives into a store, all of it or nothing
+///
+/// Many times as fast as `ingest`, and reads the same, and stores. It does not say what each record
+/// means. Makes the store if there is none. Whatever ends it early, the store holds what it did
+/// before, its epochs too, and there is none if there was none; other programs may read it meanwhile.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep load old.simkeep --store new.simkeep
+  simkeep export --store old.simkeep | simkeep load - --store new.simkeep
+  simkeep load pages-*.jsonl.zst --store corpus.simkeep
+
+A broken record ends it, unless --skip-broken is given. So does a revisit in a web archive: what it
+repeats is looked up by `ingest` alone.")]
+pub(super) struct Load {
+    /// Stores, files and folders; - is standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// What made the fingerprints that come ready-made, where a record does not say it itself
+    #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
+    epoch: String,
+    /// Leave out broken records, and name them
+    #[arg(long)]
+    skip_broken: bool,
+    /// Memory to take, in MiB
+    #[arg(long, value_name = "MIB", default_value = "512")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    memory: u32,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    from_input: FromInput,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Load {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        self.paths.iter().try_for_each(check)?;
+        let place = &self.common.store;
+        let store = existing(place)?;
+        let known = store.as_ref().map(Store::epochs);
+        let origins = match &store {
+            Some(store) => origin::live(&store.snapshot())?,
+            None => vec![origin::default()?],
+        };
+        let admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch)?;
+        let epochs = LoadEpochs::default();
+        let register = Register::Load(&epochs, known.unwrap_or_default());
+        let taken = RefCell::new(Taken {
+            coming: &epochs,
+            admission,
+            ready_made: &self.epoch,
+            skip_broken: self.skip_broken,
+            epochs: Epochs::new(register, origins.clone()),
+            restated: 0,
+            broken: Named::broken(),
+            wrong: Named::wrong(),
+            passed: BTreeMap::new(),
+            failure: None,
+        });
+        let into = Into { store: place, origins: &origins, reading: self.reading };
+        let observations =
+            self.parts().into_iter().flat_map(|part| match part.open(&into, &taken) {
+                Ok(observations) => observations,
+                Err(failure) => Box::new(std::iter::once(taken.borrow_mut().fail(failure))),
+            });
+        let mut progress = Progress::new();
+        let mut watch = |loading: &Loading| {
+            progress.show(loading);
+            ControlFlow::Continue(())
+        };
+        let started = Instant::now();
+        let options = LoadOptions::default()
+            .memory_bytes(usize::try_from(self.memory).unwrap_or(1) << 20)
+            .epochs(&epochs)
+            .watch(&mut watch);
+        let loaded = match store {
+            Some(store) => store.load(observations, options).map(|loaded| (store, loaded)),
+            None => Store::create_from(place, origin::options()?, observations, options),
+        };
+        let elapsed = started.elapsed();
+        progress.bar.finish_and_clear();
+        let mut taken = taken.into_inner();
+        // Why the stream ended says more than that it did.
+        let loaded = loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)));
+        let (store, loaded) = loaded?;
+        let rest = [taken.broken.rest(), taken.wrong.rest()];
+        rest.into_iter().flatten().for_each(|message| say(&message));
+        let Taken { broken, wrong, passed, restated, .. } = taken;
+        let (broken, wrong_digests) = (broken.count(), wrong.count());
+        let summary = Summary { loaded, restated, broken, wrong_digests, passed, elapsed };
+        store.close()?;
+        if self.common.json {
+            output.object(&summary.object())?;
+        } else {
+            summary.lines().iter().try_for_each(|line| output.line(line))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// What the arguments name: stores, and between them what `ingest` reads.
+    fn parts(&self) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        for path in &self.paths {
+            let folder = Path::new(path);
+            if path != "-" && folder.join("catalog.redb").is_file() {
+                parts.push(Part::Store(folder));
+                continue;
+            }
+            let source = Source::from_argument(path);
+            match parts.last_mut() {
+                Some(Part::Sources(sources)) => sources.push(source),
+                _ => parts.push(Part::Sources(vec![source])),
+            }
+        }
+        parts
+    }
+}
+
+/// Something to load from.
+enum Part<'p> {
+    Store(&'p Path),
+    Sources(Vec<Source>),
+}
+
+/// Where to load to, and what makes the fingerprints of texts for it.
+struct Into<'t> {
+    store: &'t Path,
+    origins: &'t [Origin],
+    reading: Reading,
+}
+
+type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Told>> + 't>;
+
+/// An observation that owns its URL.
+struct Told {
+    url: String,
+    visit: Visit,
+    also: Option<Made>,
+}
+
+impl Observed for Told {
+    fn observation(&self) -> Observation<'_> {
+        Observation { url: &self.url, visit: self.visit, also: self.also }
+    }
+}
+
+impl Part<'_> {
+    /// Its observations.
+    fn open<'t>(
+        self,
+        into: &Into<'t>,
+        taken: &'t RefCell<Taken<'_>>,
+    ) -> Result<Taking<'t>, Failure> {
+        match self {
+            Part::Store(path) => {
+                if path.canonicalize().ok() == into.store.canonicalize().ok() {
+                    return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
+                }
+                let reader = super::read(path)?;
+                taken.borrow_mut().admission.admit_store(&reader)?;
+                let numbers = taken.borrow().coming.of(&reader)?;
+                let observations = reader.observations().renumbered(numbers);
+                Ok(Box::new(observations.map(move |observation| {
+                    let (url, visit) = observation?;
+                    taken.borrow_mut().restated += u64::from(visit.seen.is_restated());
+                    Ok(Told { url: url.to_string(), visit, also: None })
+                })))
+            }
+            Part::Sources(sources) => {
+                let mut feed = Feed::start(sources, into.reading, into.store, into.origins)?;
+                Ok(Box::new(std::iter::from_fn(move || {
+                    loop {
+                        let fed = match feed.next(PATIENCE) {
+                            Ok(Next::Result(fed)) => fed,
+                            Ok(Next::Idle) => continue,
+                            Ok(Next::End) => return None,
+                            Err(failure) => return Some(taken.borrow_mut().fail(failure)),
+                        };
+                        if let Some(observation) = taken.borrow_mut().take(fed) {
+                            return Some(observation);
+                        }
+                    }
+                })))
+            }
+        }
+    }
+}
+
+/// What has come so far.
+struct Taken<'s> {
+    coming: &'s LoadEpochs,
+    admission: Admission,
+    /// The epoch of ready-made fingerprints that name none.
+    ready_made: &'s str,
+    skip_broken: bool,
+    epochs: Epochs<'s>,
+    /// Records that are no visits, but restated.
+    restated: u64,
+    broken: Named,
+    wrong: Named,
+    passed: BTreeMap<&'static str, u64>,
+    /// Why the stream ended early.
+    failure: Option<Failure>,
+}
+
+impl Taken<'_> {
+    /// Ends the stream.
+    fn fail(&mut self, failure: Failure) -> simkeep::Result<Told> {
+        self.failure = Some(failure);
+        Err(Error::Cancelled)
+    }
+
+    /// The observation that an entry is; none if there is nothing to observe.
+    fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Told>> {
+        match self.admission.admit(fed) {
+            Fed::Entry(entry) => {
+                let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
+                wrong.into_iter().for_each(|message| say(&message));
+                let url = entry.url.clone();
+                match self.told(entry) {
+                    Ok(Some(told)) => Some(Ok(told)),
+                    Ok(None) => {
+                        let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
+                        self.broken(Broken { at: simkeep_archive::escape::whole(&url), why })
+                    }
+                    Err(e) => Some(Err(e)),
+                }
+            }
+            Fed::Broken(broken) => self.broken(broken),
+            Fed::Passed(kind) => {
+                *self.passed.entry(kind).or_default() += 1;
+                None
+            }
+            Fed::Binary(_) => {
+                *self.passed.entry("binary").or_default() += 1;
+                None
+            }
+            Fed::Epoch(name) => self.epochs.named(&name).err().map(Err),
+        }
+    }
+
+    fn broken(&mut self, broken: Broken) -> Option<simkeep::Result<Told>> {
+        let message = self.broken.add(&broken);
+        if !self.skip_broken {
+            let Broken { at, why } = broken;
+            let why = format!("{at}: {why}; nothing was stored, see --skip-broken");
+            return Some(self.fail(Failure::Broken(why)));
+        }
+        message.into_iter().for_each(|message| say(&message));
+        None
+    }
+
+    /// What an entry tells; none of a revisit.
+    fn told(&mut self, entry: Entry) -> simkeep::Result<Option<Told>> {
+        let Entry { url, time, status, digest, found, .. } = entry;
+        let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
+        let mut also = None;
+        let seen = match found {
+            Found::Texts(fingerprints) => {
+                let made = self.epochs.of_texts(&fingerprints)?;
+                let Some(((fingerprint, epoch), other)) = made else { return Ok(None) };
+                also = other;
+                Seen::Content(content(fingerprint, epoch))
+            }
+            Found::Ready(fingerprint, name) => {
+                let name = name.unwrap_or_else(|| self.ready_made.to_owned());
+                Seen::Content(content(fingerprint, self.epochs.named(&name)?))
+            }
+            Found::Restated(fingerprint, name) => {
+                self.restated += 1;
+                Seen::Restated(content(fingerprint, self.epochs.named(&name)?))
+            }
+            Found::NotModified => Seen::NotModified { digest },
+            Found::Gone => Seen::Gone,
+            Found::Failed => Seen::Failed,
+            Found::Revisit(..) => return Ok(None),
+        };
+        Ok(Some(Told { url, visit: Visit { time, seen, status }, also }))
+    }
+}
+
+/// What is shown on a terminal while a load goes on.
+struct Progress {
+    bar: ProgressBar,
+    stage: Option<Stage>,
+    drawn: Instant,
+}
+
+const DRAWN_EVERY: Duration = Duration::from_millis(100);
+
+impl Progress {
+    fn new() -> Progress {
+        let shown = io::stderr().is_terminal();
+        let bar = if shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        Progress { bar, stage: None, drawn: Instant::now() }
+    }
+
+    fn show(&mut self, loading: &Loading) {
+        let begins = self.stage.replace(loading.stage) != Some(loading.stage);
+        if self.bar.is_hidden() || (!begins && self.drawn.elapsed() < DRAWN_EVERY) {
+            return;
+        }
+        self.drawn = Instant::now();
+        if begins {
+            let template = match loading.of {
+                Some(_) => "{wide_bar} {percent} %  {msg}  {elapsed}",
+                None => "{spinner} {msg}  {elapsed}",
+            };
+            let style = ProgressStyle::with_template(template);
+            self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+        if let Some(of) = loading.of {
+            self.bar.set_length(of);
+            self.bar.set_position(loading.done);
+        }
+        let done = count(loading.done);
+        self.bar.set_message(match loading.stage {
+            Stage::Gathering => format!("{done} records read"),
+            Stage::Merging => format!("{done} records sorted"),
+            Stage::Writing => format!("{done} records written"),
+        });
+        self.bar.tick();
+    }
+}
+
+/// What a load came to.
+struct Summary {
+    loaded: Loaded,
+    /// Records that are no visits, but restated.
+    restated: u64,
+    broken: u64,
+    wrong_digests: u64,
+    passed: BTreeMap<&'static str, u64>,
+    elapsed: Duration,
+}
+
+impl Summary {
+    fn known(&self) -> u64 {
+        self.loaded.observations.saturating_sub(self.restated + self.loaded.visits)
+    }
+
+    /// The names of the epochs that began.
+    fn begun(&self) -> impl Iterator<Item = &str> {
+        self.loaded.begun.iter().map(|info| info.name.as_str())
+    }
+
+    fn per_second(&self) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.loaded.observations as f64 / seconds } else { 0.0 }
+    }
+
+    /// For programs.
+    fn object(&self) -> Value {
+        json!({
+            "records": self.loaded.observations,
+            "visits": self.loaded.visits,
+            "known": self.known(),
+            "restated": self.restated,
+            "pages": self.loaded.pages,
+            "new": self.loaded.new_pages,
+            "segments": self.loaded.segments,
+            "segment_bytes": self.loaded.bytes,
+            "epochs_begun": self.begun().collect::<Vec<_>>(),
+            "passed_over": self.passed,
+            "broken": self.broken,
+            "wrong_digests": self.wrong_digests,
+            "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
+            "observations_per_second": self.per_second().round(),
+        })
+    }
+
+    /// For people.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut line = |name: &str, number: u64, remark: &str| {
+            let gap = if remark.is_empty() { "" } else { "  " };
+            lines.push(format!("{name:<25}{:>13}{gap}{remark}", count(number)));
+        };
+        line("records", self.loaded.observations, "");
+        line("visits", self.loaded.visits, "that were not known");
+        if self.restated > 0 {
+            line("restated", self.restated, "of what was seen, in another epoch");
+        }
+        line("pages", self.loaded.pages, "");
+        line("  new pages", self.loaded.new_pages, "");
+        if self.known() > 0 {
+            line("known already", self.known(), "or told twice");
+        }
+        if let number @ 1.. = self.loaded.begun.len() {
+            line("epochs begun", number as u64, &some_names(self.begun()));
+        }
+        if !self.passed.is_empty() {
+            let kinds: Vec<String> =
+                self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
+            line("passed over", self.passed.values().sum(), &kinds.join(", "));
+        }
+        if self.broken > 0 {
+            line("broken", self.broken, "skipped");
+        }
+        if self.wrong_digests > 0 {
+            line("wrong digests", self.wrong_digests, "their own are used");
+        }
+        lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
+        let rate = count(self.per_second() as u64);
+        let time = format!("{:.1} s", self.elapsed.as_secs_f64());
+        lines.push(format!("{:<25}{time:>13}  {rate} observations a second", "time"));
+        lines
+    }
+}

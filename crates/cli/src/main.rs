@@ -1,0 +1,142 @@
+//! The tool `simkeep`: see `simkeep --help`. One file for each verb.
+//!
+//! A verb takes its arguments and an [`Output`], and answers with an [`Exit`] or a [`Failure`]; what
+//! those mean to the caller of the program is said in one place, [`exit`]. Reading verbs open the
+//! store without ever writing to it, also beside a writer.
+
+mod df;
+mod epoch;
+mod evaluate;
+mod exit;
+mod explain;
+mod export;
+mod feed;
+mod fingerprint;
+mod forget;
+mod gauge;
+mod history;
+mod incoming;
+mod ingest;
+mod load;
+mod named;
+mod near;
+mod origin;
+mod output;
+mod pairs;
+mod pipeline;
+mod reading;
+mod recipe;
+mod repair;
+mod scan;
+mod stats;
+mod threads;
+mod time;
+mod verify;
+mod visit;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use simkeep::Reader;
+
+use exit::Failure;
+use output::Output;
+
+/// The memory of a crawl: which pages are new, the same, changed, back to an earlier version, or
+/// near-duplicates of others.
+///
+/// A store is a directory. `ingest` makes it and fills it from files, folders, JSON lines and web
+/// archives, and `load` fills it with very much at once; the other verbs ask it. It may be killed at any moment without loss.
+#[derive(Parser)]
+#[command(name = "simkeep", version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(after_help = exit::HELP)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = concat!(
+    "Examples:
+  simkeep ingest crawl.warc.gz --store crawl.simkeep
+  simkeep history https://example.com/ --store crawl.simkeep
+  simkeep near --url https://example.com/ --store crawl.simkeep
+
+",
+    exit::help!()
+);
+
+#[derive(Subcommand)]
+enum Verb {
+    Ingest(ingest::Ingest),
+    Load(load::Load),
+    Near(near::Near),
+    Pairs(pairs::Pairs),
+    History(history::History),
+    Scan(scan::Scan),
+    Stats(stats::Stats),
+    Verify(verify::Verify),
+    Repair(repair::Repair),
+    Forget(forget::Forget),
+    Export(export::Export),
+    Fingerprint(fingerprint::Fingerprint),
+    Evaluate(evaluate::Evaluate),
+    Df(df::Df),
+    Epoch(epoch::Epoch),
+}
+
+/// What every verb is told.
+#[derive(Args)]
+struct Common {
+    /// The store: a directory
+    #[arg(long, value_name = "PATH", env = "SIMKEEP_STORE")]
+    store: PathBuf,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    /// Opens the store for reading.
+    fn read(&self) -> Result<Reader, Failure> {
+        read(&self.store)
+    }
+}
+
+/// Opens a store for reading; nothing is written to its directory. Says so if a writer is at work,
+/// and how old what is seen is then.
+fn read(store: &Path) -> Result<Reader, Failure> {
+    let reader = Reader::open(store)?;
+    if let Some(written) = reader.written() {
+        exit::say(&words::beside_writer(written, reader.behind()));
+    }
+    Ok(reader)
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    let output = &mut Output::stdout();
+    let done = match cli.verb {
+        Verb::Ingest(verb) => verb.run(output),
+        Verb::Load(verb) => verb.run(output),
+        Verb::Near(verb) => verb.run(output),
+        Verb::Pairs(verb) => verb.run(output),
+        Verb::History(verb) => verb.run(output),
+        Verb::Scan(verb) => verb.run(output),
+        Verb::Stats(verb) => verb.run(output),
+        Verb::Verify(verb) => verb.run(output),
+        Verb::Repair(verb) => verb.run(output),
+        Verb::Forget(verb) => verb.run(output),
+        Verb::Export(verb) => verb.run(output),
+        Verb::Fingerprint(verb) => verb.run(output),
+        Verb::Evaluate(verb) => verb.run(output),
+        Verb::Df(verb) => verb.run(output),
+        Verb::Epoch(verb) => verb.run(output),
+    };
+    let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
+    exit::code(done)
+}

@@ -1,0 +1,256 @@
+//! `near`: pages with almost the same text.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+use serde_json::json;
+use simkeep::fingerprint::Document;
+use simkeep::{Epoch, Matches, Prefix, Query, Snapshot, Versions};
+
+use super::exit::{Exit, Failure, say};
+use super::output::Output;
+use super::{Common, explain, origin, time, visit, words};
+use simkeep_archive::escape;
+
+/// Find pages near a fingerprint, a text or another page
+///
+/// A line a page, nearest first: how many of the 64 bits differ, its fingerprint, its URL. Every
+/// page within the distance is found.
+#[derive(Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["fingerprint", "text", "url"])))]
+#[command(after_long_help = "Examples:
+  simkeep near --url https://example.com/terms
+  simkeep near --text terms.html -k 8
+  simkeep near 0123456789abcdef --ever --limit 100
+  simkeep near --url https://example.com/terms --nearest 5 --under example.org
+  simkeep near 0123456789abcdef -k 8 --explain
+  echo 'some text' | simkeep near --text -
+
+Fingerprints are compared within one epoch: what was made by the same recipe. Of a --text the
+fingerprint is made as of the newest epoch that simkeep makes fingerprints of, or of --epoch; a --url is
+compared within the epoch of its content. A ready
+fingerprint is compared within the only epoch that has pages; if there are more, name one with
+--epoch (`simkeep stats` lists them).
+
+With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", \"within\" (how many bits were
+searched), and \"near\", a list of \"url\", \"distance\" and \"fingerprint\"; with --explain, \"explain\".
+
+Exits with 1 if nothing is near.")]
+pub(super) struct Near {
+    /// The fingerprint, in 16 hexadecimal digits
+    #[arg(value_parser = parse_fingerprint)]
+    fingerprint: Option<u64>,
+    /// A document of which to make the fingerprint; - is standard input
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+    /// A page of the store: others near the content that it has now
+    #[arg(long, conflicts_with = "epoch")]
+    url: Option<String>,
+    /// How many bits may differ
+    #[arg(short, value_name = "BITS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=64))]
+    k: u32,
+    /// Find the nearest so many pages, however far they are
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["k", "limit"])]
+    nearest: Option<usize>,
+    /// How many pages to print at most
+    #[arg(long, value_name = "COUNT", default_value_t = 16)]
+    limit: usize,
+    /// Compare with fingerprints of this epoch
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// Compare with every version that a page ever had, not only with those in force
+    #[arg(long)]
+    ever: bool,
+    /// Compare with the versions that were in force at this time: RFC 3339, a date (then its first
+    /// moment, in UTC), or seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "ever")]
+    as_of: Option<i64>,
+    /// Compare with pages under this prefix only: a domain, a host, or one with a path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Search equal fingerprints first and then ever wider, for so long at most
+    #[arg(long, value_name = "MILLISECONDS")]
+    budget: Option<u64>,
+    /// Say how the search went in each part of the store: what was chosen, expected and met
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
+    let plain = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let value = plain.then(|| u64::from_str_radix(text, 16).ok()).flatten();
+    value.ok_or("a fingerprint has 16 hexadecimal digits")
+}
+
+impl Near {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = self.common.read()?.snapshot();
+        let Some((fingerprint, epoch)) = self.wanted(&snapshot)? else {
+            return Ok(Exit::Nothing);
+        };
+        let query = self.query(fingerprint).epoch(epoch);
+        let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
+        let matches = self.search(&snapshot, &query)?;
+        if self.common.json {
+            let near = matches.near.iter().map(|near| {
+                let fingerprint = visit::fingerprint(near.fingerprint);
+                json!({ "url": near.url, "distance": near.distance, "fingerprint": fingerprint })
+            });
+            let mut object = json!({
+                "fingerprint": visit::fingerprint(fingerprint),
+                "epoch": visit::epoch(snapshot.epochs(), epoch),
+                "k": query.k,
+                "complete": matches.complete,
+                "within": matches.within,
+                "near": near.collect::<Vec<_>>(),
+            });
+            if let (Some(object), Some(explanation)) = (object.as_object_mut(), &explanation) {
+                object.insert("explain".to_owned(), explain::object(explanation));
+            }
+            output.object(&object)?;
+        } else {
+            for near in &matches.near {
+                let bits = if near.distance == 1 { "bit " } else { "bits" };
+                let fingerprint = visit::fingerprint(near.fingerprint);
+                let url = escape::whole(&near.url);
+                output.line(&format!("{:>2} {bits}  {fingerprint}  {url}", near.distance))?;
+            }
+            if matches.within < query.k && self.nearest.is_none() {
+                let within = words::many(matches.within.into(), "bit", "bits");
+                say(&format!("searched within {within}; for more, raise --budget or --limit"));
+            } else if !matches.complete && self.nearest.is_none() {
+                say("there are more; ask for them with a higher --limit");
+            }
+            if let Some(explanation) = &explanation {
+                explain::print(explanation, output)?;
+            }
+        }
+        if !matches.near.is_empty() {
+            return Ok(Exit::Done);
+        }
+        let within = words::many(matches.within.into(), "bit", "bits");
+        say(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)));
+        Ok(Exit::Nothing)
+    }
+
+    /// What is searched for, in an epoch that is not chosen yet.
+    fn query(&self, fingerprint: u64) -> Query {
+        let mut query = match self.nearest {
+            Some(count) => Query::nearest(fingerprint, count),
+            None => Query::new(fingerprint, self.k).limit(self.limit),
+        };
+        query.versions = match self.as_of {
+            Some(time) => Versions::At(time),
+            None if self.ever => Versions::Ever,
+            None => Versions::InForce,
+        };
+        query.under.clone_from(&self.under);
+        query.budget = self.budget.map(Duration::from_millis);
+        query
+    }
+
+    /// The fingerprint and the epoch to search; none if the page that was named has none.
+    fn wanted(&self, snapshot: &Snapshot) -> Result<Option<(u64, Epoch)>, Failure> {
+        if let Some(url) = &self.url {
+            let page = snapshot.latest(url)?;
+            let content = page.as_ref().and_then(|page| page.content);
+            if content.is_none() {
+                say(&match page {
+                    None => format!("{url} is not known in this store"),
+                    Some(_) => format!("{url} has no content now, so nothing is near it"),
+                });
+            }
+            return Ok(content.map(|content| (content.fingerprint, content.epoch)));
+        }
+        let epochs = snapshot.epochs();
+        if let Some(path) = &self.text {
+            let named = self.epoch.as_deref().map(|name| origin::named(epochs, name));
+            let (epoch, origin) = origin::of_texts(snapshot, named.transpose()?)?;
+            return Ok(Some((origin.fingerprinter()?.of(&read_document(path)?)?, epoch)));
+        }
+        let Some(fingerprint) = self.fingerprint else {
+            return Err(Failure::Usage("name a fingerprint, a --text or a --url".into()));
+        };
+        let epoch = match &self.epoch {
+            Some(name) => origin::named(epochs, name)?,
+            None => self.only_epoch(snapshot, fingerprint)?,
+        };
+        Ok(Some((fingerprint, epoch)))
+    }
+
+    /// The only epoch that has pages.
+    fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
+        let mut with_pages = Vec::new();
+        let live = || snapshot.epochs().iter().filter(|info| !info.ended);
+        for info in live() {
+            if live().count() == 1 || self.has_pages(snapshot, fingerprint, info.epoch)? {
+                with_pages.push(info);
+            }
+        }
+        match *with_pages {
+            [only] => Ok(only.epoch),
+            // Any epoch has nothing near.
+            [] => Ok(snapshot.newest_epoch()),
+            _ => {
+                let names: Vec<&str> = with_pages.iter().map(|info| info.name.as_str()).collect();
+                let names = names.join(", ");
+                Err(Failure::Usage(format!(
+                    "the store has fingerprints of several epochs; say with --epoch which: {names}"
+                )))
+            }
+        }
+    }
+
+    /// Whether an epoch has any page among those that are searched.
+    fn has_pages(
+        &self,
+        snapshot: &Snapshot,
+        fingerprint: u64,
+        epoch: Epoch,
+    ) -> Result<bool, Failure> {
+        let query = self.query(fingerprint).epoch(epoch);
+        let nearest = Query { k: 64, limit: 1, budget: None, ..query };
+        Ok(!snapshot.search(&nearest)?.near.is_empty())
+    }
+
+    /// Searches; the page that was asked about is not near itself.
+    fn search(&self, snapshot: &Snapshot, query: &Query) -> Result<Matches, Failure> {
+        let itself = |url: &str| self.url.as_deref() == Some(url);
+        let mut limit = query.limit.saturating_add(usize::from(self.url.is_some()));
+        loop {
+            let mut matches = snapshot.search(&query.clone().limit(limit))?;
+            matches.near.retain(|near| !itself(&near.url));
+            // With every version it may take more than one place.
+            let enough = matches.near.len() >= query.limit || query.budget.is_some();
+            if matches.complete || enough {
+                matches.complete &= matches.near.len() <= query.limit;
+                matches.near.truncate(query.limit);
+                return Ok(matches);
+            }
+            limit = limit.saturating_mul(2);
+        }
+    }
+}
+
+/// A document, read as `ingest` reads a page; `-` is standard input.
+pub(super) fn read_document(path: &Path) -> Result<Document, Failure> {
+    let mut bytes = Vec::new();
+    let limit = simkeep_archive::RECORD_BYTES_MAX;
+    let read = if path.as_os_str() == "-" {
+        std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))?;
+    if bytes.len() as u64 > limit {
+        let what = format!("{} has more than {} MiB", path.display(), limit >> 20);
+        return Err(Failure::Usage(what));
+    }
+    simkeep_archive::document(path, &bytes).ok_or_else(|| {
+        Failure::Usage(format!("{} is no text; name a text or an HTML page", path.display()))
+    })
+}

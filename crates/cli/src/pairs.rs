@@ -1,0 +1,127 @@
+//! `pairs`: all pairs of near fingerprints.
+
+use std::ops::ControlFlow;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::Mutex;
+use serde_json::json;
+use simkeep::search::Progress;
+use simkeep::{Epoch, NearPair, Prefix, Query, Snapshot};
+
+use super::exit::{Exit, Failure, say};
+use super::output::Output;
+use super::{Common, origin, visit, words};
+use simkeep_archive::escape;
+
+/// List all pairs of near-duplicates
+///
+/// A line a pair of different fingerprints that pages have now: in how many bits they differ, and the
+/// first page of each. Other pages with the same fingerprint are what `simkeep near -k 0` finds.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep pairs
+  simkeep pairs -k 1 --under example.com
+  simkeep pairs --json | jq -r '[.left.url, .right.url] | @tsv'
+
+All fingerprints are joined with each other at once, which takes seconds for tens of millions.
+
+With --json, an object a pair: \"distance\", and \"left\" and \"right\" with \"fingerprint\" and \"url\".
+
+Exits with 1 if there is no such pair.")]
+pub(super) struct Pairs {
+    /// How many bits may differ
+    #[arg(short, value_name = "BITS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=64))]
+    k: u32,
+    /// Join fingerprints of this epoch
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// Join pages under this prefix only: a domain, a host, or one with a path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What the threads that find pairs have in common.
+struct Printing<'o> {
+    output: &'o mut Output,
+    printed: u64,
+    /// Why no more can be printed, which ends the join.
+    failed: Option<Failure>,
+}
+
+impl Pairs {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = self.common.read()?.snapshot();
+        let epoch = match &self.epoch {
+            Some(name) => origin::named(snapshot.epochs(), name)?,
+            None => snapshot.newest_epoch(),
+        };
+        let mut like = Query::new(0, self.k).epoch(epoch);
+        like.under.clone_from(&self.under);
+        let (progress, bar) = (Progress::default(), bar());
+        let printing = Mutex::new(Printing { output, printed: 0, failed: None });
+        let joined = snapshot.all_pairs(&like, &progress, |pairs| {
+            let mut printing = printing.lock();
+            for pair in pairs {
+                if let Err(failure) = self.print(&snapshot, epoch, pair, printing.output) {
+                    printing.failed = Some(failure);
+                    return ControlFlow::Break(());
+                }
+                printing.printed += 1;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "1,000 at most")]
+            #[expect(clippy::cast_sign_loss, reason = "not below 0")]
+            bar.set_position((progress.fraction() * 1000.0) as u64);
+            ControlFlow::Continue(())
+        });
+        let Printing { printed, failed, .. } = printing.into_inner();
+        failed.map_or(Ok(()), Err)?;
+        let _ends = joined?;
+        bar.finish_and_clear();
+        if printed > 0 {
+            return Ok(Exit::Done);
+        }
+        let within = words::many(self.k.into(), "bit", "bits");
+        say(&format!("no two fingerprints are within {within} of each other"));
+        Ok(Exit::Nothing)
+    }
+
+    fn print(
+        &self,
+        snapshot: &Snapshot,
+        epoch: Epoch,
+        pair: &NearPair,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let url = |fingerprint| {
+            let mut query = Query::new(fingerprint, 0).epoch(epoch).limit(1);
+            query.under.clone_from(&self.under);
+            let first = snapshot.search(&query)?.near.into_iter().next();
+            Ok::<_, Failure>(first.map_or_else(String::new, |near| near.url))
+        };
+        let (left, right) = (url(pair.left)?, url(pair.right)?);
+        let fingerprints = [pair.left, pair.right].map(visit::fingerprint);
+        if self.common.json {
+            let [left_fingerprint, right_fingerprint] = &fingerprints;
+            output.object(&json!({
+                "distance": pair.distance,
+                "left": { "fingerprint": left_fingerprint, "url": left },
+                "right": { "fingerprint": right_fingerprint, "url": right },
+            }))?;
+        } else {
+            let bits = if pair.distance == 1 { "bit " } else { "bits" };
+            let (left, right) = (escape::whole(&left), escape::whole(&right));
+            output.line(&format!("{:>2} {bits}  {left}  {right}", pair.distance))?;
+        }
+        Ok(())
+    }
+}
+
+/// How far the join is, on standard error, if that is a terminal.
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{elapsed_precise} {bar:40} {percent} %");
+    // Never drawn where standard error is no terminal.
+    ProgressBar::new(1000).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,157 @@
+//! `repair`: what is sound of a damaged store, into a new one.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+use simkeep::{Loss, RepairOptions, Repaired, Verifying};
+
+use super::Common;
+use super::exit::{Exit, Failure};
+use super::gauge::Gauge;
+use super::output::Output;
+use super::verify::flaw;
+use super::words::{count, many};
+use simkeep_archive::escape::whole;
+
+/// Save everything that is sound of a damaged store into a new one, and say what is lost
+///
+/// The damaged store is only read. Hashes, filters and search tables are made anew, so their damage
+/// loses nothing. What is lost is told: the file, the bytes, the operations, how many pages, and
+/// between which URLs.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep repair --store crawl.simkeep --to saved.simkeep
+
+Exits with 0 if everything was saved, and with 4 if something is lost. One that is killed leaves no store:
+run it again, and it begins anew.
+
+What was forgotten stays forgotten. If the damage took operations that may have forgotten pages, and
+nothing says which, then nothing is saved unless --keep-forgotten is given.")]
+pub(super) struct Repair {
+    /// Where the new store goes: a directory that is new or empty
+    #[arg(long, value_name = "PATH")]
+    to: PathBuf,
+    /// Keep pages that may have been forgotten by an operation that is lost
+    #[arg(long)]
+    keep_forgotten: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Repair {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let mut gauge = Gauge::new();
+        let mut watch = |verifying: &Verifying| {
+            let flaws = many(verifying.flaws, "damaged block", "damaged blocks");
+            gauge.show(verifying.done, verifying.of, flaws);
+            ControlFlow::Continue(())
+        };
+        let options = RepairOptions::default().keep_forgotten(self.keep_forgotten);
+        let repaired = simkeep::repair(&self.common.store, &self.to, options.watch(&mut watch));
+        gauge.finish();
+        let repaired = repaired?;
+        if self.common.json {
+            output.object(&object(&repaired))?;
+        } else {
+            lines(&repaired).iter().try_for_each(|line| output.line(&whole(line)))?;
+        }
+        Ok(if repaired.is_whole() { Exit::Done } else { Exit::Damaged })
+    }
+}
+
+/// For programs.
+fn object(repaired: &Repaired) -> Value {
+    let loss = |loss: &Loss| {
+        json!({
+            "file": loss.file,
+            "bytes": loss.bytes.as_ref().map(|bytes| [bytes.start, bytes.end]),
+            "operations": loss.operations,
+            "pages": loss.pages,
+            "after": loss.after,
+            "before": loss.before,
+            "why": loss.why,
+        })
+    };
+    json!({
+        "whole": repaired.is_whole(),
+        "pages": repaired.pages,
+        "visits": repaired.visits,
+        "lost": repaired.lost.iter().map(loss).collect::<Vec<_>>(),
+        "lost_pages": repaired.lost_pages,
+        "lost_visits": repaired.lost_visits,
+        "withheld_pages": repaired.withheld_pages,
+        "doubts": repaired.doubts,
+        "unnamed_epochs": repaired.unnamed_epochs,
+        "flaws": repaired.flaws.iter().map(flaw).collect::<Vec<_>>(),
+        "more_flaws": repaired.more_flaws,
+    })
+}
+
+/// For people.
+fn lines(repaired: &Repaired) -> Vec<String> {
+    let mut lines: Vec<String> = repaired.flaws.iter().map(ToString::to_string).collect();
+    if repaired.more_flaws > 0 {
+        lines.push(format!("and {} more", count(repaired.more_flaws)));
+    }
+    lines.extend(repaired.lost.iter().map(lost));
+    if repaired.withheld_pages > 0 {
+        let pages = many(repaired.withheld_pages, "page was", "pages were");
+        lines.push(format!(
+            "{pages} left out, or older visits of them, since a lost record may have forgotten \
+             them; see --keep-forgotten"
+        ));
+    }
+    lines.extend(
+        repaired
+            .doubts
+            .iter()
+            .map(|doubt| format!("what was forgotten may be there again: {doubt}")),
+    );
+    if !repaired.unnamed_epochs.is_empty() {
+        let names = repaired.unnamed_epochs.join(", ");
+        lines.push(format!("the names of the epochs are lost; they are called {names} now"));
+    }
+    lines.push(format!(
+        "saved: {}, {}",
+        many(repaired.pages, "page", "pages"),
+        many(repaired.visits, "visit", "visits")
+    ));
+    lines.push(if repaired.is_whole() {
+        "lost: nothing".to_owned()
+    } else {
+        let whole = repaired.lost.iter().any(|loss| loss.pages.is_none());
+        let more = if whole { ", and the operations above" } else { "" };
+        let visits = many(repaired.lost_visits, "visit", "visits");
+        format!(
+            "lost: {} with {visits}{more}",
+            many(repaired.lost_pages, "record of a page", "records of pages")
+        )
+    });
+    lines
+}
+
+fn lost(loss: &Loss) -> String {
+    let mut line = format!("lost in {}", loss.file);
+    if let Some(bytes) = &loss.bytes {
+        line += &format!(", bytes {} to {}", bytes.start, bytes.end);
+    }
+    if let Some(pages) = loss.pages {
+        line += &format!(", {}", many(pages, "record of a page", "records of pages"));
+    }
+    if let Some((first, last)) = loss.operations {
+        let last = last.map_or("the last".to_owned(), count);
+        line += &match loss.pages {
+            Some(_) => format!(" among operations {} to {last}", count(first)),
+            None => format!(", operations {} to {last}", count(first)),
+        };
+    }
+    match (&loss.after, &loss.before) {
+        (Some(after), Some(before)) => line += &format!(", between {after} and {before}"),
+        (Some(after), None) => line += &format!(", after {after}"),
+        (None, Some(before)) => line += &format!(", before {before}"),
+        (None, None) => {}
+    }
+    line + ": " + &loss.why
+}

@@ -1,0 +1,88 @@
+//! `scan`: the pages of a store, neighbours of a site together.
+
+use clap::Args;
+use serde_json::{Value, json};
+use simkeep::{EpochInfo, Page, Prefix};
+
+use super::exit::{Exit, Failure, say};
+use super::output::Output;
+use super::{Common, time, visit, words};
+use simkeep_archive::escape;
+
+/// List pages, all of a site together
+///
+/// A line a page, in the order of the reversed host name (SURT): time of the last visit, fingerprint
+/// of the content in force (or "gone", or "no content" if none was ever seen), number of visits, URL.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep scan
+  simkeep scan example.com          the domain with all its subdomains
+  simkeep scan example.com/         that host only
+  simkeep scan example.com/docs     what is at or below /docs, not /docs-old
+  simkeep scan file:///home/x       a folder
+
+Exits with 1 if there is no such page.")]
+pub(super) struct Scan {
+    /// Only pages under this: a domain, a host, a path, a SURT prefix
+    prefix: Option<Prefix>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Scan {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let store = self.common.read()?;
+        let mut any = false;
+        for page in store.scan(self.prefix.as_ref()) {
+            let page = page?;
+            any = true;
+            if self.common.json {
+                output.object(&object(&page, store.epochs()))?;
+            } else {
+                output.line(&row(&page))?;
+            }
+        }
+        if any {
+            return Ok(Exit::Done);
+        }
+        say(&match &self.prefix {
+            Some(prefix) => format!("no page is known under {prefix}"),
+            None => "the store is empty".into(),
+        });
+        Ok(Exit::Nothing)
+    }
+}
+
+fn row(page: &Page) -> String {
+    let content = page.content.map(|c| c.fingerprint);
+    format!(
+        "{:<24}  {}  {:>6}  {}",
+        time::format(page.last.time),
+        visit::fingerprint_or(content, if page.gone { "gone" } else { "no content" }),
+        words::count(page.visits),
+        escape::whole(&page.url),
+    )
+}
+
+fn object(page: &Page, epochs: &[EpochInfo]) -> Value {
+    let mut object = json!({
+        "url": page.url,
+        "visits": page.visits,
+        "first": time::format(page.first),
+        "last": time::format(page.last.time),
+        "last_seen": visit::seen(&page.last.seen).unwrap_or("content"),
+        "gone": page.gone,
+    });
+    if let (Some(content), Some(keys)) = (page.content, object.as_object_mut()) {
+        let mut put = |key: &str, value: Value| keys.insert(key.to_owned(), value);
+        put("fingerprint", visit::fingerprint(content.fingerprint).into());
+        if let Some(digest) = content.digest {
+            put("digest", digest.to_string().into());
+        }
+        put("epoch", visit::epoch(epochs, content.epoch).into());
+        if let Some(seen) = page.content_seen {
+            put("content_seen", time::format(seen).into());
+        }
+    }
+    object
+}

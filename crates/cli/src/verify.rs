@@ -1,0 +1,130 @@
+//! `verify`: whether a store is sound.
+
+use std::ops::ControlFlow;
+
+use clap::Args;
+use serde_json::{Value, json};
+use simkeep::{Corruption, Verified, VerifyOptions, Verifying};
+
+use super::Common;
+use super::exit::{Exit, Failure, say};
+use super::gauge::Gauge;
+use super::output::Output;
+use super::words::{bytes, count, many};
+use simkeep_archive::escape::whole;
+
+/// Read all of a store and check that it is sound
+///
+/// Checks every checksum, and that pages, histories and search tables fit together. Names all that is
+/// damaged, file by file and block by block. Every byte is read with plain reads first; nothing is
+/// written.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep verify
+  simkeep verify --rate 50M                    beside a crawler, slowly
+  simkeep verify --store backup/crawl.simkeep  before it is needed
+
+Exits with 4 if anything is damaged. What is sound of a damaged store goes into a new one with
+`simkeep repair`.")]
+pub(super) struct Verify {
+    /// Read no more than this a second; K, M and G are thousands of 1024
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    rate: Option<u64>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// A number of bytes, with K, M or G for thousands of 1024.
+pub(super) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (text.get(..at), 10),
+        Some((at, 'm' | 'M')) => (text.get(..at), 20),
+        Some((at, 'g' | 'G')) => (text.get(..at), 30),
+        _ => (Some(text), 0),
+    };
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+    let bytes = number.and_then(|number| number.checked_mul(1 << unit)).filter(|bytes| *bytes > 0);
+    bytes.ok_or("a number of bytes is digits, and perhaps K, M or G")
+}
+
+impl Verify {
+    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+        let mut gauge = Gauge::new();
+        let mut watch = |verifying: &Verifying| {
+            let message = match verifying.flaws {
+                0 => String::new(),
+                flaws => many(flaws, "flaw", "flaws"),
+            };
+            gauge.show(verifying.done, verifying.of, message);
+            ControlFlow::Continue(())
+        };
+        let options = VerifyOptions { rate: self.rate, ..VerifyOptions::default() };
+        let verified = simkeep::verify(&self.common.store, options.watch(&mut watch));
+        gauge.finish();
+        let verified = verified?;
+        if !verified.catalog {
+            say("a writer is at work; this is of what it has sealed, and not of its catalog");
+        }
+        if self.common.json {
+            output.object(&object(&verified))?;
+        } else {
+            lines(&verified).iter().try_for_each(|line| output.line(line))?;
+        }
+        Ok(if verified.is_sound() { Exit::Done } else { Exit::Damaged })
+    }
+}
+
+/// A flaw for programs.
+pub(super) fn flaw(flaw: &Corruption) -> Value {
+    json!({ "file": flaw.file, "offset": flaw.offset, "what": flaw.what })
+}
+
+/// For programs.
+fn object(verified: &Verified) -> Value {
+    let Verified { files, bytes, pages, visits, flaws, more_flaws, catalog } = verified;
+    if verified.is_sound() {
+        return json!({
+            "sound": true, "files": files, "bytes": bytes, "catalog": catalog, "pages": pages,
+            "visits": visits,
+        });
+    }
+    let flaws: Vec<Value> = flaws.iter().map(flaw).collect();
+    json!({
+        "sound": false, "files": files, "bytes": bytes, "catalog": catalog, "flaws": flaws,
+        "more_flaws": more_flaws,
+    })
+}
+
+/// For people.
+fn lines(verified: &Verified) -> Vec<String> {
+    let read =
+        format!("{}, {}", many(verified.files as u64, "file", "files"), bytes(verified.bytes));
+    if verified.is_sound() {
+        let pages = many(verified.pages, "page", "pages");
+        return vec![format!(
+            "sound: {read}, {pages}, {}",
+            many(verified.visits, "visit", "visits")
+        )];
+    }
+    let mut lines: Vec<String> =
+        verified.flaws.iter().map(|flaw| whole(&flaw.to_string())).collect();
+    if verified.more_flaws > 0 {
+        lines.push(format!("and {} more", count(verified.more_flaws)));
+    }
+    lines.push(format!("damaged: {} in {read}", many(verified.flaw_count(), "flaw", "flaws")));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        let read = ["7", "50M", "2k", "1G"].map(parse_bytes);
+        assert_eq!(read, [Ok(7), Ok(50 << 20), Ok(2 << 10), Ok(1 << 30)]);
+        for wrong in ["", "M", "0", "-1", "1.5M", "99999999999G", "5MB"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Numbers and verdicts in words.
+
+use std::time::SystemTime;
+
+use simkeep::{SameBy, Verdict};
+
+use super::time;
+use simkeep_archive::escape;
+
+/// A number with its thousands set apart.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// How many of something.
+pub(super) fn many(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { more })
+}
+
+/// Some of these names, for people; how many more there are.
+pub(super) fn some_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const NAMED: usize = 5;
+    let names: Vec<&str> = names.collect();
+    let named: Vec<String> = names.iter().take(NAMED).map(|name| escape::whole(name)).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{}, and {} more", named.join(", "), count(more as u64)),
+    }
+}
+
+/// A number of bytes, to three digits.
+pub(super) fn bytes(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        // From here on it would be shown as 1024.
+        if value < 1023.5 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    let decimals = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A share as a bar: forty characters for the whole, and at least one for anything.
+pub(super) fn bar(share: f64) -> String {
+    (0..40).take_while(|n| f64::from(*n) < share * 40.0).map(|_| '█').collect()
+}
+
+/// A number of seconds, to the largest unit that it fills.
+pub(super) fn seconds(seconds: u64) -> String {
+    match seconds {
+        0..120 => many(seconds, "second", "seconds"),
+        120..7200 => many(seconds / 60, "minute", "minutes"),
+        _ => many(seconds / 3600, "hour", "hours"),
+    }
+}
+
+/// What is seen of a store that a writer is at work on.
+pub(super) fn beside_writer(written: SystemTime, behind: u64) -> String {
+    if behind == 0 {
+        return "a writer is at work; this is all that it has stored".to_owned();
+    }
+    let age = written.elapsed().unwrap_or_default().as_secs();
+    let behind = many(behind, "operation", "operations");
+    format!("a writer is at work; this is what it had sealed {} ago, {behind} behind", seconds(age))
+}
+
+/// What a visit meant.
+pub(super) fn verdict(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::New => "new".into(),
+        Verdict::Same(by) => format!("same ({})", same_by(by)),
+        Verdict::Unseen => "not modified, and never seen".into(),
+        Verdict::Changed { distance: Some(bits) } => {
+            format!("changed by {}", many(bits.into(), "bit", "bits"))
+        }
+        Verdict::Changed { distance: None } => "changed (across epochs)".into(),
+        Verdict::Reverted { to, distance } => {
+            let far = match distance {
+                Some(bits) => many(bits.into(), "bit", "bits") + " from the one before",
+                None => "across epochs".into(),
+            };
+            format!("reverted to the version of {} ({far})", time::format(to))
+        }
+        Verdict::Gone => "gone".into(),
+        Verdict::Failed => "failed".into(),
+        Verdict::OutOfOrder => "out of order".into(),
+        Verdict::Known => "known already".into(),
+        Verdict::Restated => "restated in another epoch".into(),
+        Verdict::Missing => "nothing to restate".into(),
+    }
+}
+
+/// The verdict as programs read it.
+pub(super) fn verdict_key(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::New => "new",
+        Verdict::Same(_) => "same",
+        Verdict::Unseen => "unseen",
+        Verdict::Changed { .. } => "changed",
+        Verdict::Reverted { .. } => "reverted",
+        Verdict::Gone => "gone",
+        Verdict::Failed => "failed",
+        Verdict::OutOfOrder => "out-of-order",
+        Verdict::Known => "known",
+        Verdict::Restated => "restated",
+        Verdict::Missing => "missing",
+    }
+}
+
+/// By what a page is known to be the same, as programs read it.
+pub(super) fn same_by_key(by: SameBy) -> &'static str {
+    match by {
+        SameBy::Digest => "digest",
+        SameBy::Fingerprint => "fingerprint",
+        SameBy::Word => "word",
+    }
+}
+
+fn same_by(by: SameBy) -> &'static str {
+    match by {
+        SameBy::Digest => "digest",
+        SameBy::Fingerprint => "fingerprint",
+        SameBy::Word => "server's word",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_set_apart_by_thousands() {
+        let shown = [0, 999, 1000, 42_255, 1_234_567].map(count);
+        assert_eq!(shown, ["0", "999", "1,000", "42,255", "1,234,567"]);
+        assert_eq!(many(1, "page", "pages"), "1 page");
+    }
+
+    #[test]
+    fn bars_are_as_long_as_shares_are_large() {
+        let lengths = [0.0, 1e-9, 0.5, 1.0, 7.0].map(|share| bar(share).chars().count());
+        assert_eq!(lengths, [0, 1, 20, 40, 40]);
+    }
+
+    #[test]
+    fn bytes_are_shown_to_three_digits() {
+        let shown = [0, 1023, 1024, 10_240, 102_400, 1_048_575, 1 << 40].map(bytes);
+        assert_eq!(
+            shown,
+            ["0 B", "1023 B", "1.00 KiB", "10.0 KiB", "100 KiB", "1.00 MiB", "1.00 TiB"]
+        );
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
+    }
+
+    #[test]
+    fn a_return_names_the_version_and_the_step() {
+        assert_eq!(
+            verdict(Verdict::Reverted { to: 0, distance: Some(1) }),
+            "reverted to the version of 1970-01-01T00:00:00Z (1 bit from the one before)"
+        );
+        assert_eq!(verdict(Verdict::Changed { distance: None }), "changed (across epochs)");
+        assert_eq!(verdict(Verdict::Same(SameBy::Word)), "same (server's word)");
+    }
+}

@@ -1,0 +1,316 @@
+//! `epoch`: fingerprints that are made in another way from some day on.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::{BufRead as _, BufReader};
+
+use simkeep::fingerprint::{Fingerprinter, Recipe};
+use simkeep::{Durability, Epoch, Observation, Origin, SameBy, Verdict};
+
+use super::*;
+
+/// A page of some sentences, with another last one.
+fn text(page: usize, last: &str) -> String {
+    let nouns = ["house", "boat", "train", "garden", "street", "window", "letter", "river"];
+    let mut text = String::new();
+    for sentence in 0..20 {
+        let noun = |n: usize| nouns[(page * 7 + sentence * n) % nouns.len()];
+        text += &format!("The {} {page} is near the {} number {sentence}. ", noun(3), noun(5));
+    }
+    text + last
+}
+
+fn line(page: usize, time: u32, text: &str) -> String {
+    let url = format!("https://example.com/{page}");
+    serde_json::json!({"url": url, "t": time, "text": text}).to_string() + "\n"
+}
+
+/// All pages as they were at first.
+fn first() -> String {
+    (0..10).map(|page| line(page, 1000, &text(page, "First."))).collect()
+}
+
+const OLD: &str = "html/1 words2-sqrt/1";
+
+#[test]
+fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
+    let place = Place::with(&first());
+    let pages = place.write("pages.jsonl", first());
+    let table = place.file("pages.df");
+    place.run(&["df", "build", &pages, "--out", &table]);
+    assert_eq!(place.run(&["df", "list"]).code, 1);
+    assert_eq!(place.run(&["epoch", "stale"]).code, 1);
+    assert_eq!(place.run(&["epoch", "begin", "--recipe", "words-idf"]).code, 5);
+    let begin = ["epoch", "begin", "--recipe", "words-idf", "--df", &table, "--json"];
+    let begun = place.run(&begin).objects().remove(0);
+    let new = begun["epoch"].as_str().unwrap().to_owned();
+    assert!(new.starts_with("html/1 words1-sqrt-idf/1 df:"), "{new}");
+    assert_eq!((&begun["state"], &begun["begun_at_visit"]), (&"newest".into(), &10.into()));
+    // The table is the store's own now.
+    std::fs::remove_file(&table).unwrap();
+    let tables = place.run(&["df", "list", "--json"]).objects();
+    assert_eq!((&tables[0]["documents"], &tables[0]["epoch"]), (&10.into(), &new.as_str().into()));
+
+    let stale = place.run(&["epoch", "stale", "--json"]).objects();
+    assert_eq!(stale.len(), 10);
+    assert!(stale.iter().all(|page| page["epoch"] == OLD && page["t"] == "1970-01-01T00:16:40Z"));
+    let after = stale[3]["url"].as_str().unwrap();
+    let rest = ["epoch", "stale", "--after", after, "--limit", "2", "--json"];
+    assert_eq!(place.run(&rest).objects(), stale[4..6]);
+    assert_eq!(place.run(&["epoch", "end", OLD]).code, 5);
+
+    // A page that changes meanwhile has fingerprints of both, so that the change is measured.
+    let changed = line(0, 2000, &text(0, "Second."));
+    let summary = place.ingest(&changed);
+    assert_eq!((&summary["changed"], &summary["records"]), (&1.into(), &1.into()));
+    let history = ["history", "https://example.com/0", "--json"];
+    let versions = place.run(&history).objects();
+    let verdicts: Vec<&Value> = versions.iter().map(|version| &version["verdict"]).collect();
+    assert_eq!(verdicts, ["new", "changed", "restated"]);
+    assert!(versions[1]["distance"].is_u64());
+    assert_eq!((&versions[1]["epoch"], &versions[2]["epoch"]), (&new.as_str().into(), &OLD.into()));
+
+    // What was crawled before is at hand still.
+    let restate = ["ingest", &pages, "--restate", "--json"];
+    let summary = place.run(&restate).objects().remove(0);
+    assert_eq!((&summary["restated"], &summary["changed"]), (&10.into(), &0.into()));
+    let again = place.run(&restate).objects().remove(0);
+    assert_eq!((&again["restated"], &again["known"]), (&0.into(), &10.into()));
+    assert_eq!(place.run(&["epoch", "stale"]).code, 1);
+    // Told once more, they are no other visits.
+    let told = place.ingest(&first());
+    assert_eq!((&told["known"], &told["versions"]), (&10.into(), &0.into()));
+    let file = place.write("text.txt", text(3, "First."));
+    let near = place.run(&["near", "--text", &file, "-k", "0", "--json"]).objects().remove(0);
+    assert_eq!((&near["epoch"], &near["near"][0]["url"]), (&new.as_str().into(), &after.into()));
+    let stats = place.run(&["stats", "--json"]).objects().remove(0);
+    assert_eq!((&stats["visits"], &stats["pages"]), (&11.into(), &10.into()));
+
+    let ended = place.run(&["epoch", "end", OLD, "--json"]).objects().remove(0);
+    assert_eq!(ended["state"], "ended");
+    let gone = place.run(&["near", "--text", &file, "--epoch", OLD]);
+    assert!(gone.code != 0 && gone.err.contains("has ended"), "{}", gone.err);
+    let late =
+        line(1, 3000, "x").replace("text", "fingerprint").replace("\"x\"", "\"00000000000000ff\"");
+    let late = late.replace("}\n", &format!(",\"epoch\":\"{OLD}\"}}\n"));
+    assert!(place.run_with_input(&["ingest", "-"], &late).err.contains("has ended"));
+    place.done(&["verify"]);
+    // From here on pages have one fingerprint again.
+    let summary = place.ingest(&line(5, 4000, &text(5, "Third.")));
+    assert_eq!((&summary["changed"], &summary["records"]), (&1.into(), &1.into()));
+    let list = place.done(&["epoch", "list"]);
+    assert!(list.contains("ended") && list.contains("newest"), "{list}");
+    let store = place.open();
+    store.seal().unwrap();
+    assert!(store.merge().unwrap().inputs > 0);
+    drop(store);
+    place.done(&["verify"]);
+    let epochs = place.run(&["epoch", "list", "--json"]).objects();
+    assert_eq!(epochs[0]["fingerprints"], 0);
+
+    // All of it goes into another store, by export or by load.
+    let copy = Place::new();
+    copy.run(&["load", place.store().to_str().unwrap()]);
+    assert_eq!(copy.run(&["df", "list", "--json"]).objects().len(), 1);
+    assert_eq!(copy.run(&["epoch", "list", "--json"]).objects()[0]["state"], "ended");
+    assert_eq!(copy.export(), place.export());
+    let copy = Place::with(&place.export());
+    assert_eq!(copy.export(), place.export());
+    copy.done(&["verify"]);
+    let without = copy.run_with_input(&["ingest", "-"], &line(5, 5000, "A text."));
+    assert!(without.err.contains("begin the epoch once more"), "{}", without.err);
+}
+
+#[test]
+fn what_was_never_seen_is_not_restated() {
+    let place = Place::with(&first());
+    place.run(&["epoch", "begin", "--recipe", "strict"]);
+    let lines = line(0, 1001, "Not at this time.") + &line(77, 1000, "Not this page.");
+    let lines = lines + r#"{"url":"https://example.com/1","t":1000,"seen":"gone"}"#;
+    let ran = place.run_with_input(&["ingest", "-", "--restate", "--json"], &lines);
+    let summary = &ran.objects()[0];
+    assert_eq!((&summary["missing"], &summary["restated"]), (&2.into(), &0.into()));
+    assert_eq!(summary["passed_over"]["visit"], 1);
+    assert_eq!(place.run(&["stats", "--json"]).objects()[0]["visits"], 10);
+    let ready = r#"{"url":"https://example.com/1","t":1000,"fingerprint":"00000000000000ff","epoch":"x","seen":"restated"}"#;
+    assert_eq!(place.ingest(ready)["restated"], 1);
+    let nameless = ready.replace(",\"epoch\":\"x\"", "");
+    assert!(place.run_with_input(&["ingest", "-"], &nameless).err.contains("epoch"));
+}
+
+/// A record of a page's history.
+struct Record {
+    url: String,
+    time: i64,
+    /// Whether the extractor changed, and not the page.
+    technical: bool,
+    fingerprint: u64,
+}
+
+/// The histories of real pages, in order of time; beside the project, if they are at hand.
+fn histories() -> Option<Vec<Record>> {
+    let path = format!("{}/../../../shared/data/ota-contrib.jsonl.zst", env!("CARGO_MANIFEST_DIR"));
+    let Ok(file) = std::fs::File::open(&path) else {
+        println!("skipped: {path} is not there");
+        return None;
+    };
+    let mut decoder = zstd::Decoder::new(file).unwrap();
+    decoder.window_log_max(27).unwrap();
+    let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
+    let mut records: Vec<Record> = Vec::new();
+    for line in BufReader::new(decoder).lines() {
+        let record: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let url = record["url"].as_str().unwrap().to_owned();
+        let time = record["t"].as_i64().unwrap() * 1000;
+        // Some of a page are of the same second: one after another all the same.
+        let before = records.last().filter(|last| last.url == url).map(|last| last.time + 1);
+        records.push(Record {
+            time: before.map_or(time, |before| before.max(time)),
+            technical: record["k"] == "tech",
+            fingerprint: fingerprinter.of_text(record["text"].as_str().unwrap()).unwrap(),
+            url,
+        });
+    }
+    records.sort_by_key(|record| record.time);
+    Some(records)
+}
+
+/// Fingerprints of the content in force of a page, each of an epoch, with whether it was restated; and
+/// when that content was seen.
+struct InForce {
+    of: Vec<(Epoch, bool, u64)>,
+    time: i64,
+}
+
+impl InForce {
+    /// The one of an epoch that counts.
+    fn counts(&self, epoch: Epoch) -> Option<u64> {
+        let of_epoch = self.of.iter().filter(|(of, ..)| *of == epoch);
+        of_epoch.map(|(_, restated, f)| (*restated, *f)).max().map(|(_, f)| f)
+    }
+
+    /// In how many bits it differs from the one before, in each epoch that both have, the newest last.
+    fn distances(&self, before: &InForce) -> Vec<u32> {
+        let epochs: BTreeSet<Epoch> = self.of.iter().map(|(epoch, ..)| *epoch).collect();
+        let both = epochs.into_iter().filter_map(|e| Some((self.counts(e)?, before.counts(e)?)));
+        both.map(|(a, b)| (a ^ b).count_ones()).collect()
+    }
+}
+
+/// Each day on which the extractor changed for some pages begins an epoch, under which these are
+/// restated. Half of the pages are given two fingerprints, whenever they were last seen under another
+/// epoch.
+#[test]
+fn an_extractor_that_changes_is_no_change_of_the_pages() {
+    let Some(records) = histories() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        durability: Durability::OnFlush,
+        memtable_observations: 4096,
+        near_limit: 0,
+        ..Options::default()
+    };
+    let store = Store::create(dir.path().join("store"), options).unwrap();
+    let mut epoch = store.newest_epoch();
+    let mut pages: HashMap<String, Vec<InForce>> = HashMap::new();
+    let (mut day, mut days, mut told, mut restated) = (0, 0, 0, 0);
+    let (mut unmeasured, mut measured, mut equal) = (0_usize, 0_usize, 0_usize);
+    for Record { url, time, technical, fingerprint } in &records {
+        let page = pages.get_mut(url).and_then(|versions| versions.last_mut());
+        if let Some(page) = page.filter(|_| *technical) {
+            if day != time / 86_400_000 {
+                day = time / 86_400_000;
+                let origin = Origin::new(Recipe::DEFAULT).extractor(&format!("day-{day}"));
+                epoch = store.begin_epoch(&origin.unwrap()).unwrap();
+                days += 1;
+            }
+            let again = Observation::restated(url, page.time, *fingerprint, epoch);
+            let known = page.of.iter().any(|(of, _, f)| (*of, f) == (epoch, fingerprint));
+            let verdict = store.observe(again).unwrap().verdict;
+            assert_eq!(verdict, if known { Verdict::Known } else { Verdict::Restated });
+            page.of.push((epoch, !known, *fingerprint));
+            told += 1;
+            restated += u32::from(!known);
+            continue;
+        }
+        let mut seen = Observation::content(url, *time, *fingerprint, epoch);
+        let mut of = vec![(epoch, false, *fingerprint)];
+        let page = pages.get(url).and_then(|versions| versions.last());
+        // What makes the fingerprints of this page has not changed since.
+        let before = page.and_then(|page| page.of.last()).map(|(before, ..)| *before);
+        if let Some(before) = before.filter(|before| *before != epoch && url.len() % 2 == 0) {
+            seen = seen.also(*fingerprint, before);
+            of.push((before, true, *fingerprint));
+        }
+        let verdict = store.observe(seen).unwrap().verdict;
+        let now = InForce { of, time: *time };
+        let distances = page.map(|page| now.distances(page)).unwrap_or_default();
+        let common = distances.last().copied();
+        let same = common.is_some() && distances.iter().all(|bits| *bits == 0);
+        match (page, common, verdict) {
+            (None, _, Verdict::New) => {}
+            (Some(_), _, Verdict::Same(SameBy::Fingerprint)) if same => equal += 1,
+            (
+                Some(_),
+                common,
+                Verdict::Changed { distance } | Verdict::Reverted { distance, .. },
+            ) if distance == common && !same => match common {
+                Some(_) => measured += 1,
+                None => unmeasured += 1,
+            },
+            (_, common, verdict) => panic!("{url} at {time}: {verdict:?}, {common:?} expected"),
+        }
+        pages.entry(url.clone()).or_default().push(now);
+    }
+    println!(
+        "{days} epochs; {told} pages restated, of which {restated} had another fingerprint, and none \
+         changed; of {} changes {measured} have a \
+         distance, {unmeasured} had no epoch in common, {equal} have the same fingerprint",
+        measured + unmeasured + equal
+    );
+    assert_eq!((days, told), (231, 1736));
+    assert!(restated > 1600 && measured > 20_000 && unmeasured > 100);
+    // So it stands in the histories.
+    let (mut changes, mut of_restated) = (0, 0);
+    for page in store.scan(None) {
+        let page = page.unwrap();
+        let history = store.history(&page.url).unwrap();
+        for version in &history {
+            let changed =
+                matches!(version.verdict, Verdict::Changed { .. } | Verdict::Reverted { .. });
+            changes += usize::from(changed);
+            of_restated += u32::from(version.verdict == Verdict::Restated);
+        }
+        let visits = history.iter().filter(|v| !v.visit.seen.is_restated()).count();
+        assert_eq!(page.visits, visits as u64);
+    }
+    assert!(of_restated >= restated);
+    // What was corrected on the day itself may be what it was before.
+    let differ = |two: &&[InForce]| {
+        let distances = two[1].distances(&two[0]);
+        distances.is_empty() || distances.iter().any(|bits| *bits > 0)
+    };
+    let in_histories = pages.values().flat_map(|versions| versions.windows(2).filter(differ));
+    assert_eq!(changes, in_histories.count());
+    println!("{changes} changes in the histories");
+    assert!(measured + unmeasured - changes < 10);
+    // What is left of older epochs is restated, and they end.
+    let stale: Vec<_> = store.stale(None).collect::<simkeep::Result<_>>().unwrap();
+    assert!(stale.len() > 100);
+    for page in &stale {
+        let InForce { of, time } = &pages[&page.url].last().unwrap();
+        assert_eq!(page.time, *time);
+        assert!(store.restate(&page.url, *time, of[0].2, epoch).unwrap());
+    }
+    assert_eq!(store.stale(None).count(), 0);
+    for info in store.epochs() {
+        if info.epoch != epoch {
+            store.end_epoch(info.epoch, 0).unwrap();
+        }
+    }
+    store.seal().unwrap();
+    store.merge().unwrap();
+    store.verify().unwrap();
+    let left =
+        store.epochs().iter().filter(|info| store.snapshot().fingerprints(info.epoch) > 0).count();
+    assert_eq!(left, 1);
+}

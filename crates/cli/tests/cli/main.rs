@@ -1,0 +1,175 @@
+//! The tool from outside: what it prints, what it leaves behind, how it ends.
+
+#![cfg(test)]
+
+mod archive;
+mod ask;
+mod df;
+mod digest;
+mod epoch;
+mod export;
+mod fingerprint;
+mod forget;
+mod hostile;
+mod ingest;
+mod interrupted;
+mod killed;
+mod load;
+mod no_threads;
+mod repair;
+mod revisit;
+mod threads;
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use simkeep::{Options, Store};
+use tempfile::TempDir;
+
+/// A folder with a store in it, which the tool is told of by `SIMKEEP_STORE`.
+struct Place {
+    dir: TempDir,
+}
+
+/// How the tool ended.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Place {
+    fn new() -> Place {
+        Place { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// A place whose store has these lines.
+    fn with(lines: &str) -> Place {
+        let place = Place::new();
+        place.ingest(lines);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// The same for an argument.
+    fn file(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    fn store(&self) -> PathBuf {
+        self.path("store")
+    }
+
+    fn open(&self) -> Store {
+        Store::open(self.store(), Options::default()).unwrap()
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+        self.file(name)
+    }
+
+    fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
+        command.args(args).env("SIMKEEP_STORE", self.store()).current_dir(self.dir.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
+        Ran::from(self.command(args).output().unwrap())
+    }
+
+    fn run_with_input<S: AsRef<OsStr>>(&self, args: &[S], input: &str) -> Ran {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_owned();
+        // It may end before it has read everything.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        writer.join().unwrap();
+        ran
+    }
+
+    /// Runs the tool, which is to succeed, and gives what it prints.
+    fn done<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
+        let ran = self.run(args);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+        ran.out
+    }
+
+    /// Ingests lines from standard input, none of them broken, and gives the summary.
+    fn ingest(&self, lines: &str) -> Value {
+        let ran = self.run_with_input(&["ingest", "-", "--json"], lines);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        ran.objects().remove(0)
+    }
+
+    fn export(&self) -> String {
+        self.done(&["export"])
+    }
+}
+
+impl Ran {
+    /// The JSON objects that were printed, one a line.
+    fn objects(&self) -> Vec<Value> {
+        objects(&self.out)
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+fn objects(lines: &str) -> Vec<Value> {
+    let object = |line: &str| {
+        let value: Value = serde_json::from_str(line).unwrap();
+        assert!(value.is_object(), "{line}");
+        value
+    };
+    lines.lines().map(object).collect()
+}
+
+/// Every file of a folder: its name, its time of modification, its bytes.
+fn files(folder: &Path) -> Vec<(PathBuf, std::time::SystemTime, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            let modified = path.metadata().unwrap().modified().unwrap();
+            found.push((path.clone(), modified, std::fs::read(path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Pages of two sites: one that changes and returns, is gone and fails; others near it.
+const CRAWL: &str = r#"
+{"url":"https://example.com/terms","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","status":200,"epoch":"e"}
+{"url":"https://example.com/terms","t":"2024-01-02T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","status":200,"epoch":"e"}
+{"url":"https://example.com/terms","t":"2024-01-03T00:00:00Z","fingerprint":"00000000000000f0","digest":"ff0102030405060708090a0b0c0d0e0f","status":200,"epoch":"e"}
+{"url":"https://example.com/terms","t":"2024-01-04T00:00:00.25Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","status":200,"epoch":"e"}
+{"url":"https://example.com/terms","t":"2024-01-05T00:00:00Z","seen":"not-modified","status":304}
+{"url":"https://example.com/terms","t":"2024-01-06T00:00:00Z","seen":"failed"}
+{"url":"https://example.com/old","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000fe","status":200,"epoch":"e"}
+{"url":"https://example.com/old","t":"2024-01-02T00:00:00Z","seen":"gone","status":404}
+{"url":"https://docs.example.com/terms","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000fd","epoch":"e"}
+{"url":"https://example.org/","t":"2024-01-01T00:00:00Z","fingerprint":"ffffffffffffff00","epoch":"e"}
+"#;

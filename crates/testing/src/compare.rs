@@ -1,0 +1,143 @@
+//! A store's answers beside those of the model.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use simkeep::{
+    Matches, Near, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions, Visit,
+};
+
+use super::model::Model;
+use super::pages::{PREFIXES, URLS};
+
+/// Everything that a view holds, as a model.
+pub fn dump(view: &Snapshot) -> Result<Model> {
+    let mut model = Model::default();
+    for page in view.scan(None) {
+        let page = page?;
+        for version in view.history(&page.url)? {
+            model.insert(&page.url, version.visit);
+        }
+    }
+    Ok(model)
+}
+
+/// A cut list is the beginning of the whole one, as long as the limit. Returns whether it is whole.
+fn check_cut<T: PartialEq + Debug>(found: &[T], all: &[T], limit: usize) -> bool {
+    assert_eq!(found, &all[..all.len().min(limit)], "of {all:#?}");
+    all.len() <= limit
+}
+
+/// Of a list that is exactly as long as the limit, a store may say that there may be more.
+pub fn check_matches(found: &Matches, all: &[Near], limit: usize) {
+    let whole = check_cut(&found.near, all, limit);
+    if !whole || all.len() < limit {
+        assert_eq!(found.complete, whole, "{found:#?} of {all:#?}");
+    }
+}
+
+/// The same of a search that may have ended early, since there was too much to look at: it says so,
+/// and chose among the pages at the last distance.
+fn check_ended(found: &Matches, all: &[Near], limit: usize) {
+    let last = found.near.last().map_or(0, |near| near.distance);
+    let nearer = all.partition_point(|near| near.distance < last);
+    let within = all.partition_point(|near| near.distance <= last);
+    assert!(found.near.len() <= limit);
+    let (found, chosen) = found.near.split_at(nearer);
+    assert_eq!(found, &all[..nearer], "nearer than {last}");
+    let chosen: BTreeSet<_> = chosen.iter().map(|near| (&near.url, near.fingerprint)).collect();
+    let there: BTreeSet<_> =
+        all[nearer..within].iter().map(|near| (&near.url, near.fingerprint)).collect();
+    assert!(chosen.is_subset(&there), "at {last}");
+}
+
+pub fn check_search(view: &Snapshot, model: &Model, query: &Query) {
+    /// Pages that a search may look at beside twice as many as it may name.
+    const EFFORT: usize = 256;
+    let (found, all) = (view.search(query).unwrap(), model.search(query));
+    if !found.complete && model.visits_within(query) > EFFORT + 2 * query.limit {
+        check_ended(&found, &all, query.limit);
+    } else {
+        check_matches(&found, &all, query.limit);
+    }
+}
+
+pub fn check_outcome(found: &Outcome, expected: &Outcome, limit: usize) {
+    assert_eq!(found.verdict, expected.verdict);
+    let all_copies = check_cut(&found.copies, &expected.copies, limit);
+    let all_near = check_cut(&found.near, &expected.near, limit);
+    if expected.copies.len() + expected.near.len() < limit || !all_copies || !all_near {
+        assert_eq!(found.complete, all_copies && all_near, "{found:#?} of {expected:#?}");
+    }
+}
+
+pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
+    assert_eq!(view.history(url).unwrap(), model.history(url), "history of {url}");
+    assert_eq!(view.latest(url).unwrap(), model.latest(url), "{url} as it stands");
+    let visits = model.visits_of(url);
+    let times: BTreeSet<i64> =
+        visits.iter().flat_map(|v: &Visit| [v.time - 1, v.time, v.time + 1]).collect();
+    for time in times {
+        assert_eq!(view.as_of(url, time).unwrap(), model.as_of(url, time), "{url} as of {time}");
+    }
+}
+
+pub fn check_scan(view: &Snapshot, model: &Model, prefix: Option<usize>) {
+    let under = prefix.map(|p| &PREFIXES[p]);
+    let pages: Result<Vec<_>> = view.scan(under.map(|u| u.prefix()).as_ref()).collect();
+    let expected = model.scan(|url| under.is_none_or(|u| u.covers(url)));
+    assert_eq!(pages.unwrap(), expected, "under {:?}", under.map(|u| u.text));
+}
+
+/// Every page, every prefix, and a search around some of the fingerprints.
+pub fn check_view(view: &Snapshot, model: &Model) {
+    for url in URLS {
+        check_page(view, model, url);
+    }
+    check_scan(view, model, None);
+    for prefix in 0..PREFIXES.len() {
+        check_scan(view, model, Some(prefix));
+    }
+    check_stale(view, model);
+    for epoch in view.epochs().iter().map(|info| info.epoch) {
+        let known = model.fingerprints(epoch);
+        let step = (known.len() / 4).max(1);
+        for fingerprint in known.into_iter().step_by(step).chain([0]) {
+            for k in [0, 3, 9, 64] {
+                let query = Query::new(fingerprint, k).epoch(epoch).limit(1000);
+                check_search(view, model, &query);
+                check_search(view, model, &query.clone().versions(Versions::Ever));
+            }
+        }
+    }
+}
+
+/// The pages whose content in force is of an older epoch: all, and those after one of them.
+fn check_stale(view: &Snapshot, model: &Model) {
+    let newest = view.newest_epoch();
+    for after in [None].into_iter().chain(URLS.map(Some)) {
+        let found = view.stale(after).map(|page| page.map(|p| (p.url, p.time, p.content)));
+        let found = found.collect::<Result<Vec<_>>>().unwrap();
+        assert_eq!(found, model.stale(newest, after), "after {after:?}");
+    }
+}
+
+pub fn check_counts(store: &Store, model: &Model) {
+    check_stats(&store.stats().unwrap(), model);
+}
+
+fn check_stats(stats: &Stats, model: &Model) {
+    assert_eq!((stats.pages, stats.visits), (model.page_count(), model.visit_count()), "{stats:?}");
+}
+
+/// Everything that can be asked.
+pub fn check_store(store: &Store, model: &Model) {
+    check_counts(store, model);
+    check_view(&store.snapshot(), model);
+}
+
+/// The same of a reader.
+pub fn check_reader(reader: &Reader, model: &Model) {
+    check_stats(&reader.stats().unwrap(), model);
+    check_view(reader, model);
+}

@@ -1,0 +1,171 @@
+//! A disk that tells a test what is about to happen, and waits for it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, OpKind};
+
+type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
+
+/// Another disk, with a call before each operation that changes it, each map and each lock.
+#[derive(Clone)]
+pub struct HookDisk {
+    disk: Arc<dyn Disk>,
+    hook: Arc<Hook>,
+}
+
+impl HookDisk {
+    pub fn new(
+        disk: Arc<dyn Disk>,
+        hook: impl Fn(OpKind, Option<Name>) + Send + Sync + 'static,
+    ) -> HookDisk {
+        HookDisk { disk, hook: Arc::new(hook) }
+    }
+}
+
+impl fmt::Debug for HookDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.disk.fmt(f)
+    }
+}
+
+impl Disk for HookDisk {
+    fn location(&self) -> String {
+        self.disk.location()
+    }
+    fn create_dirs(&self) -> io::Result<()> {
+        self.disk.create_dirs()
+    }
+    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
+        self.disk.list(dir)
+    }
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        if access == Access::Create {
+            (self.hook)(OpKind::Open(access), Some(name));
+        }
+        let file = self.disk.open(name, access)?;
+        Ok(Box::new(HookFile { file, name, hook: Arc::clone(&self.hook) }))
+    }
+    fn map(&self, name: Name) -> io::Result<Map> {
+        (self.hook)(OpKind::Map, Some(name));
+        self.disk.map(name)
+    }
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        (self.hook)(OpKind::Rename(to), Some(from));
+        self.disk.rename(from, to)
+    }
+    fn remove(&self, name: Name) -> io::Result<()> {
+        (self.hook)(OpKind::Remove, Some(name));
+        self.disk.remove(name)
+    }
+    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
+        (self.hook)(OpKind::SyncDir(dir), None);
+        self.disk.sync_dir(dir)
+    }
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        (self.hook)(OpKind::Lock, Some(name));
+        self.disk.lock(name, kind)
+    }
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        self.disk.free_bytes()
+    }
+    fn random(&self) -> u64 {
+        self.disk.random()
+    }
+}
+
+struct HookFile {
+    file: Box<dyn DiskFile>,
+    name: Name,
+    hook: Arc<Hook>,
+}
+
+impl fmt::Debug for HookFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
+    }
+}
+
+impl DiskFile for HookFile {
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.file.read_at(offset, buf)
+    }
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        (self.hook)(OpKind::Write, Some(self.name));
+        self.file.write_at(offset, data)
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        (self.hook)(OpKind::SetLen, Some(self.name));
+        self.file.set_len(len)
+    }
+    fn sync(&self) -> io::Result<()> {
+        (self.hook)(OpKind::Sync, Some(self.name));
+        self.file.sync()
+    }
+}
+
+/// Holds up the operations that a test names, until the test lets them go.
+#[derive(Clone, Default)]
+pub struct Gate {
+    state: Arc<(Mutex<GateState>, Condvar)>,
+}
+
+type Stops = fn(OpKind, Option<Name>) -> bool;
+
+#[derive(Default)]
+struct GateState {
+    stops: Option<Stops>,
+    waiting: usize,
+}
+
+/// Far longer than anything here takes; what takes longer hangs.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Gate {
+    /// A disk whose operations pass here.
+    pub fn before(&self, disk: Arc<dyn Disk>) -> HookDisk {
+        let gate = self.clone();
+        HookDisk::new(disk, move |kind, name| gate.pass(kind, name))
+    }
+
+    fn pass(&self, kind: OpKind, name: Option<Name>) {
+        let (state, changed) = &*self.state;
+        let mut state = state.lock().unwrap();
+        while state.stops.is_some_and(|stops| stops(kind, name)) {
+            state.waiting += 1;
+            changed.notify_all();
+            state = changed.wait(state).unwrap();
+            state.waiting -= 1;
+        }
+    }
+
+    /// From now on these operations wait.
+    pub fn close(&self, stops: Stops) {
+        self.state.0.lock().unwrap().stops = Some(stops);
+    }
+
+    /// Returns when an operation waits.
+    pub fn await_arrival(&self) {
+        let (state, changed) = &*self.state;
+        let until = Instant::now() + PATIENCE;
+        let mut state = state.lock().unwrap();
+        while state.waiting == 0 {
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "nothing came to the gate");
+            state = changed.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// Lets everything go.
+    pub fn open(&self) {
+        let (state, changed) = &*self.state;
+        state.lock().unwrap().stops = None;
+        changed.notify_all();
+    }
+}

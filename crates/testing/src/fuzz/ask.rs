@@ -1,0 +1,180 @@
+//! Everything that a store can be asked.
+
+use std::fmt::Debug;
+use std::sync::LazyLock;
+
+use simkeep::disk::{Lock, Name, SimDisk};
+use simkeep::{
+    Epoch, Error, Observation, Prefix, Query, Reader, Result, Scope, Snapshot, Stats, Store,
+    Verified, VerifyOptions, Versions, verify_on,
+};
+
+use crate::fuzz::store::{disk, golden, on, open};
+
+/// Pages of a hostile store that are asked about; there may be more.
+const PAGES_MAX: usize = 64;
+
+/// In the middle of the golden store's visits.
+const TIME: i64 = 1_770_000_000_000;
+
+/// What was asked, and what the store said.
+pub type Answers = Vec<(String, Result<String, Error>)>;
+
+const PREFIXES: [&str; 6] =
+    ["com", "example.com", "example.com/docs", "shop.example/cart", "urn:isbn", "file:///home"];
+
+fn say(answers: &mut Answers, question: String, answer: Result<impl Debug>) {
+    answers.push((question, answer.map(|answer| format!("{answer:?}"))));
+}
+
+/// The URLs of a view, as far as they can be read.
+pub fn urls(view: &Snapshot) -> Vec<String> {
+    view.scan(None).map_while(|page| page.ok().map(|page| page.url)).collect()
+}
+
+/// Asks about these pages and fingerprints, and everything that is not about one.
+pub fn questions(
+    view: &Snapshot,
+    stats: Result<Stats>,
+    urls: &[String],
+    fingerprints: &[u64],
+) -> Answers {
+    let mut answers = Answers::new();
+    answers.push(("epochs".to_owned(), Ok(format!("{:?}", view.epochs()))));
+    for info in view.epochs().iter().filter(|info| !info.ended) {
+        let origin = view.origin(info.epoch).map(|origin| origin.map(|origin| origin.name()));
+        say(&mut answers, format!("origin {:?}", info.epoch), origin);
+    }
+    let stale: Result<Vec<_>> = view.stale(None).collect();
+    say(&mut answers, "stale".to_owned(), stale);
+    let counts = stats.map(|s| (s.pages, s.visits, s.unsealed_visits, s.sequence));
+    say(&mut answers, "stats".to_owned(), counts);
+    let scan: Result<Vec<_>> = view.scan(None).collect();
+    say(&mut answers, "scan".to_owned(), scan);
+    for text in PREFIXES {
+        let prefix = Prefix::parse(text).unwrap();
+        let scan: Result<Vec<_>> = view.scan(Some(&prefix)).collect();
+        say(&mut answers, format!("scan {text}"), scan);
+    }
+    for url in urls {
+        say(&mut answers, format!("history {url}"), view.history(url));
+        say(&mut answers, format!("latest {url}"), view.latest(url));
+        say(&mut answers, format!("{url} as of {TIME}"), view.as_of(url, TIME));
+    }
+    for &fingerprint in fingerprints {
+        for (epoch, k) in [(0, 0), (0, 3), (1, 3), (1, 9), (0, 64), (RESERVED, 3), (RESERVED, 20)] {
+            let query = Query::new(fingerprint, k).epoch(Epoch(epoch)).limit(20);
+            say(&mut answers, format!("{query:?}"), view.search(&query));
+            let query = query.versions(Versions::Ever);
+            say(&mut answers, format!("{query:?}"), view.search(&query));
+        }
+    }
+    answers
+}
+
+/// Fingerprints of the golden store, and others.
+pub const FINGERPRINTS: [u64; 5] =
+    [0xfedc_ba98_7654_3210, 0, u64::MAX, 0x0123_4567_89ab_cdef, 0xa5ff_00ff_1234_5678];
+
+/// The epochs of the golden store that reserves bits, and that has a table.
+const RESERVED: u32 = 8 << 24 | 3;
+const WEIGHED: u32 = 4;
+
+/// What the sound golden store says.
+pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
+    let store = open(&disk(golden())).unwrap();
+    let urls = urls(&store.snapshot());
+    let answers = questions(&store.snapshot(), store.stats(), &urls, &FINGERPRINTS);
+    assert!(answers.iter().all(|(_, answer)| answer.is_ok()));
+    (urls, answers)
+});
+
+/// What a reader of it says beside a writer: what is sealed, and no more.
+static SEALED: LazyLock<Answers> = LazyLock::new(|| {
+    let disk = disk(golden());
+    let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
+    let reader = Reader::open_on(on(&disk)).unwrap();
+    let answers = questions(&reader, reader.stats(), &GOLDEN.0, &FINGERPRINTS);
+    assert!(answers.iter().all(|(_, answer)| answer.is_ok()));
+    answers
+});
+
+/// Whether a store made of damaged files of the golden one says what that says, or that it is
+/// damaged.
+///
+/// # Panics
+///
+/// If it says anything else.
+pub fn check_same(store: &Store) {
+    let found = questions(&store.snapshot(), store.stats(), &GOLDEN.0, &FINGERPRINTS);
+    compare(&found, &GOLDEN.1, &store.verify());
+}
+
+/// The same of a reader of such files, beside a writer or not.
+///
+/// # Panics
+///
+/// As [`check_same`].
+pub fn check_same_reader(reader: &Reader, disk: &SimDisk) {
+    let expected = if reader.written().is_some() { &*SEALED } else { &GOLDEN.1 };
+    let verified = verify_on(on(disk), VerifyOptions::default()).and_then(Verified::sound);
+    let found = questions(reader, reader.stats(), &GOLDEN.0, &FINGERPRINTS);
+    compare(&found, expected, &verified);
+}
+
+fn compare(found: &Answers, expected: &Answers, verified: &Result<Verified>) {
+    assert_eq!(found.len(), expected.len());
+    for ((question, found), (_, expected)) in found.iter().zip(expected) {
+        match found {
+            Ok(found) => assert_eq!(Some(found), expected.as_ref().ok(), "{question}"),
+            Err(e) => assert!(verified.is_err(), "{question}: {e}, and verify finds nothing"),
+        }
+    }
+}
+
+/// Asks everything of a reader that may show anything.
+pub fn read_all(reader: &Reader) {
+    let mut urls = urls(reader);
+    urls.truncate(PAGES_MAX);
+    urls.extend(GOLDEN.0.iter().step_by(8).cloned());
+    questions(reader, reader.stats(), &urls, &FINGERPRINTS);
+}
+
+/// Asks everything of a store that may hold anything, and then writes to it.
+pub fn use_all(store: &Store) {
+    let _ = store.verify();
+    let mut urls = urls(&store.snapshot());
+    urls.truncate(PAGES_MAX);
+    let known = GOLDEN.0.iter().step_by(8).cloned();
+    urls.extend(known);
+    questions(&store.snapshot(), store.stats(), &urls, &FINGERPRINTS);
+    let some: Vec<&String> = urls.iter().step_by(urls.len().div_ceil(8).max(1)).collect();
+    for (time, url) in (0..).zip(&some) {
+        let time = time * 1_000_000_000_000;
+        let epoch = store.newest_epoch();
+        let content = Observation::content(url, time, FINGERPRINTS[0] ^ 1, epoch);
+        let _ = store.observe(content);
+        let _ = store.observe(content.also(FINGERPRINTS[4], Epoch(RESERVED)));
+        let _ = store.observe(Observation::not_modified(url, time));
+        if let Ok(Some(page)) = store.latest(url)
+            && let Some(time) = page.content_seen
+        {
+            let _ = store.restate(url, time, FINGERPRINTS[3], Epoch(WEIGHED));
+        }
+    }
+    if let Some(url) = some.first() {
+        let _ = store.forget(Scope::Url(url));
+    }
+    let _ = store.seal();
+    let _ = store.forget(Scope::Prefix(Prefix::parse("example.com/docs").unwrap()));
+    let _ = store.seal();
+    let _ = store.register_epoch("words2-sqrt-reserved4/1");
+    let _ = store.end_epoch(Epoch(1), 0);
+    let _ = store.end_epoch(Epoch(RESERVED), u64::MAX);
+    let _ = store.merge();
+    if let Some(url) = some.last() {
+        let _ = store.purge(Scope::Url(url));
+    }
+    questions(&store.snapshot(), store.stats(), &[], &FINGERPRINTS[..1]);
+    let _ = store.verify();
+}

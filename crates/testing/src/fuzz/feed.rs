@@ -1,0 +1,221 @@
+//! A file as it comes to a reader: packed or not, whole or in pieces; and what must hold of all that
+//! is read from it.
+
+use std::io::{BufRead, BufReader, Cursor, Read, Result, Write};
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
+use simkeep::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use zstd::bulk::Compressor;
+
+use crate::fuzz::allocator::within;
+use simkeep_archive::escape::is_unfit;
+use simkeep_archive::{Chunk, Item, RECORD_BYTES_MAX, ZstdWindow, part};
+
+/// Most bytes of one allocation: the largest record has three times its size when it was mapped to
+/// UTF-8, and a vector that grows has up to twice what it holds.
+const ALLOCATION_BYTES_MAX: usize = 6 * RECORD_BYTES_MAX as usize;
+/// Items that are looked at; a few bytes of an input can unpack to any number.
+const ITEMS_MAX: usize = 20_000;
+/// What a packed file may cost to read: its unpacked bytes, and as much again for each line as for so
+/// many bytes. A few bytes can unpack to hours of work, all of it alike.
+const COST_MAX: usize = 256 << 20;
+const LINE_COST: usize = 1024;
+/// Parts that a file is packed in at most.
+const PARTS_MAX: usize = 64;
+/// So many bytes tell what a file is, if it begins as it should.
+const START_BYTES: usize = 16;
+/// What an item says of itself, at most.
+const SAID_BYTES_MAX: usize = 8 << 10;
+
+/// How a file is packed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Packing {
+    None,
+    Gzip,
+    Zstandard,
+}
+
+/// How a file comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Feed {
+    /// The file's name ends so.
+    pub expected: &'static str,
+    pub packing: Packing,
+    /// Bytes of each packed part, and of each read.
+    pub part_bytes: usize,
+    pub read_bytes: usize,
+}
+
+impl Feed {
+    /// A feed by two bytes: which packing, and the sizes as powers of two.
+    pub(super) fn new(expected: &'static str, packing: u8, sizes: u8) -> Feed {
+        let packing = [Packing::None, Packing::Gzip, Packing::Zstandard][usize::from(packing % 3)];
+        let (part_bytes, read_bytes) = (1 << (sizes & 15), 1 << (sizes >> 4));
+        Feed { expected, packing, part_bytes, read_bytes }
+    }
+
+    /// Reads a file in this way and in others. `each` is given every item.
+    ///
+    /// # Panics
+    ///
+    /// If what is read is not the same each time, or is not fit for a store.
+    pub(super) fn check(&self, file: &[u8], mut each: impl FnMut(&Item)) {
+        if self.packing == Packing::None && cost(file) > COST_MAX {
+            return;
+        }
+        let packed = self.pack(file);
+        let whole = packed.len().max(1);
+        // What comes out of a damaged part before the damage is known depends on the reads.
+        let damaged = self.packing == Packing::None && is_packed(file);
+        let again = if damaged { whole } else { self.read_bytes };
+        within(ALLOCATION_BYTES_MAX, || {
+            let mut others = self.read(&packed, again);
+            for item in self.read(&packed, whole) {
+                check_item(&item);
+                assert_eq!(Some(&item), others.next().as_ref(), "read by {again} bytes");
+                each(&item);
+            }
+            assert_eq!(None, others.next(), "read by {again} bytes");
+            if self.packing != Packing::None && self.is_certain(file) {
+                let mut plain = self.read(file, file.len()).map(placeless);
+                for item in self.read(&packed, whole).map(placeless) {
+                    assert_eq!(Some(item), plain.next(), "packed");
+                }
+                assert_eq!(None, plain.next(), "packed");
+            }
+        });
+    }
+
+    /// Whether any first part of a file tells its kind, and the same kind as the whole.
+    fn is_certain(&self, file: &[u8]) -> bool {
+        let is_text = |b: &u8| !b.is_ascii_control() || b.is_ascii_whitespace();
+        file.starts_with(b"WARC/")
+            || file.starts_with(b"filedesc:")
+            || (self.expected == ".jsonl" && file.starts_with(b"{") && file.iter().all(is_text))
+    }
+
+    fn pack(&self, file: &[u8]) -> Vec<u8> {
+        let part_bytes = self.part_bytes.max(file.len().div_ceil(PARTS_MAX));
+        let (start, rest) = file.split_at(file.len().min(part_bytes.max(START_BYTES)));
+        let parts = [start].into_iter().chain(rest.chunks(part_bytes));
+        match self.packing {
+            Packing::None => file.to_vec(),
+            Packing::Gzip => {
+                let pack = |part| {
+                    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+                    encoder.write_all(part).unwrap();
+                    encoder.finish().unwrap()
+                };
+                parts.flat_map(pack).collect()
+            }
+            Packing::Zstandard => {
+                let mut encoder = Compressor::new(1).unwrap();
+                parts.flat_map(|part| encoder.compress(part).unwrap()).collect()
+            }
+        }
+    }
+
+    fn read(&self, file: &[u8], read_bytes: usize) -> impl Iterator<Item = Item> {
+        let pieces = Pieces { file: Cursor::new(file.to_vec()), read_bytes };
+        let (progress, window) = (Arc::default(), ZstdWindow::default());
+        let part = part("file", self.expected, Box::new(pieces), progress, window, false);
+        let (part, refused) = match part {
+            Ok(part) => (Some(part), None),
+            Err(refused) => (None, Some(refused)),
+        };
+        part.into_iter().flatten().flat_map(items).chain(refused).take(ITEMS_MAX)
+    }
+}
+
+fn items(chunk: Chunk) -> Vec<Item> {
+    let mut items = Vec::new();
+    chunk.items(|item| items.push(item));
+    items
+}
+
+const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The end of what begins a zstd frame that is to be skipped.
+const SKIPPED: [u8; 3] = [0x2a, 0x4d, 0x18];
+
+/// Whether these bytes will be unpacked.
+fn is_packed(file: &[u8]) -> bool {
+    file.starts_with(&GZIP) || file.starts_with(&ZSTD) || file.get(1..4) == Some(&SKIPPED)
+}
+
+/// What it costs to unpack a file from every place where a packed part may begin.
+fn cost(file: &[u8]) -> usize {
+    if !is_packed(file) {
+        return 0;
+    }
+    let mut cost = 0;
+    for part in (0..file.len()).map(|at| &file[at..]) {
+        if part.starts_with(&GZIP) {
+            add_cost(GzDecoder::new(part), &mut cost);
+        } else if part.starts_with(&ZSTD) {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(part).unwrap();
+            decoder.window_log_max(31).unwrap();
+            add_cost(decoder.single_frame(), &mut cost);
+        }
+    }
+    cost
+}
+
+fn add_cost(unpacked: impl Read, cost: &mut usize) {
+    let mut unpacked = BufReader::new(unpacked);
+    while let Ok(bytes @ [_, ..]) = unpacked.fill_buf() {
+        let lines = bytes.iter().filter(|b| **b == b'\n').count();
+        *cost += bytes.len() + lines * LINE_COST;
+        if *cost > COST_MAX {
+            return;
+        }
+        let count = bytes.len();
+        unpacked.consume(count);
+    }
+}
+
+/// Gives so many bytes at once.
+struct Pieces {
+    file: Cursor<Vec<u8>>,
+    read_bytes: usize,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        let end = out.len().min(self.read_bytes);
+        self.file.read(&mut out[..end])
+    }
+}
+
+/// An item without its place, which tells how the file was packed.
+fn placeless(mut item: Item) -> Item {
+    if let Item::Broken(broken) = &mut item {
+        broken.at.clear();
+    }
+    item
+}
+
+fn check_item(item: &Item) {
+    match item {
+        Item::Record(record) => {
+            let url = &record.url;
+            assert!(!url.is_empty() && url.len() <= URL_BYTES_MAX, "{url:?}");
+            assert!(!url.contains(char::is_control), "{url:?}");
+            assert!((TIME_MIN..=TIME_MAX).contains(&record.time), "{}", record.time);
+        }
+        Item::Broken(broken) => {
+            for said in [&broken.at, &broken.why] {
+                assert!(!said.is_empty() && said.len() <= SAID_BYTES_MAX, "{said:?}");
+                assert!(!said.contains(is_unfit), "{said:?}");
+            }
+        }
+        Item::Passed(kind) => assert!(!kind.is_empty()),
+        Item::Binary(captured) => assert!(!captured.url.is_empty()),
+        Item::Epoch(name) => {
+            assert!(!name.is_empty() && name.len() <= 256 && !name.contains(char::is_control));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A damaged catalog: the same answers or an error. A hostile one, whose checksums hold: any
+//! answers, but no panic, no hang and no large allocation.
+//!
+//! The first byte modulo 4: 0 bytes of the file are changed; 1 the same after it was cut; 2 rows and
+//! frames are changed; 3 the rest of the input is one frame of the journal.
+
+use std::panic::PanicHookInfo;
+
+use simkeep::Reader;
+use simkeep::disk::Name;
+
+use crate::forge::catalog::{Catalog, EpochRow, Frame};
+use crate::fuzz::ask::{check_same, check_same_reader, use_all};
+use crate::fuzz::input::{Input, patch};
+use crate::fuzz::store::{CATALOG, LOCK, SEGMENTS, disk, golden, on, open};
+
+/// redb panics on damaged files, and the store makes errors of that; nothing else may panic.
+pub fn is_of_redb(panic: &PanicHookInfo<'_>) -> bool {
+    let file = panic.location().map_or("", |at| at.file());
+    file.contains("redb-") || file.contains("/library/")
+}
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let mut input = Input(data);
+    let mode = input.u8() % 4;
+    let mut file = CATALOG.to_vec();
+    match mode {
+        0 => {
+            patch(&mut file, &mut input);
+            damaged(file);
+        }
+        1 => {
+            file.truncate(input.u32() as usize % CATALOG.len());
+            patch(&mut file, &mut input);
+            damaged(file);
+        }
+        2 => {
+            let mut catalog = Catalog::read(&file);
+            change(&mut catalog, &mut input);
+            hostile(&catalog);
+        }
+        _ => {
+            let mut catalog = Catalog::read(&file);
+            let count = u32::from(input.u8());
+            let first = catalog.segments.last().map_or(1, |row| row[2] + 1);
+            let frame = Frame { first, count, operations: input.0.to_vec() };
+            catalog.journals = [vec![frame], Vec::new()];
+            hostile(&catalog);
+        }
+    }
+}
+
+fn files(catalog: &[u8]) -> impl Iterator<Item = (Name, Vec<u8>)> {
+    golden().into_iter().map(|(name, bytes)| match name {
+        Name::Catalog => (name, catalog.to_vec()),
+        _ => (name, bytes),
+    })
+}
+
+fn damaged(file: Vec<u8>) {
+    let disk = disk(files(&file));
+    if let Ok(reader) = Reader::open_on(on(&disk)) {
+        check_same_reader(&reader, &disk);
+    }
+    if let Ok(store) = open(&disk) {
+        check_same(&store);
+    }
+}
+
+/// Changes rows, and frames with all that counts them.
+fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
+    while !input.is_empty() {
+        match input.below(12) {
+            0 => {
+                let setting = input.below(catalog.settings.len());
+                catalog.settings[setting].1 = input.u64();
+            }
+            1 => {
+                let row = input.below(SEGMENTS.len());
+                let word = input.below(5);
+                let value = input.u64();
+                if let Some(row) = catalog.segments.get_mut(row) {
+                    row[word] = value;
+                }
+            }
+            2 => {
+                let row = input.below(SEGMENTS.len());
+                if row < catalog.segments.len() {
+                    catalog.segments.remove(row);
+                }
+            }
+            3 => {
+                let row = EpochRow::new(catalog.epochs.len() as u32, "");
+                catalog.epochs.push(EpochRow { name: input.string().to_vec(), ..row });
+            }
+            4 => epoch(catalog, input).count = u32::from(input.u8()),
+            5 => catalog.journals.swap(0, 1),
+            9 => epoch(catalog, input).number = input.u32(),
+            10 => {
+                let row = epoch(catalog, input);
+                (row.flags, row.begun) = (u32::from(input.u8()), input.u64());
+            }
+            11 => epoch(catalog, input).name = input.string().to_vec(),
+            what => {
+                let (journal, frame) = (input.below(2), input.u8());
+                let frames = &mut catalog.journals[journal];
+                let count = frames.len().max(1);
+                let Some(frame) = frames.get_mut(usize::from(frame) % count) else { continue };
+                match what {
+                    6 => frame.first = frame.first.wrapping_add(input.u64()),
+                    7 => frame.count = input.u32(),
+                    _ => {
+                        let at = usize::from(input.u16()) % (frame.operations.len() + 1);
+                        let lengths = input.u8();
+                        let new = input.bytes(usize::from(lengths & 15));
+                        let old = match lengths >> 4 {
+                            old @ 1..8 => usize::from(old) * 2,
+                            _ => new.len(),
+                        };
+                        let end = (at + old).min(frame.operations.len());
+                        frame.operations.splice(at..end, new.iter().copied());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A row of an epoch.
+fn epoch<'c>(catalog: &'c mut Catalog, input: &mut Input<'_>) -> &'c mut EpochRow {
+    let row = input.below(catalog.epochs.len());
+    &mut catalog.epochs[row]
+}
+
+fn hostile(catalog: &Catalog) {
+    let root = [(Name::Catalog, catalog.write()), (Name::Lock, LOCK[..8].to_vec())];
+    let segments = SEGMENTS.map(|(id, bytes)| (Name::Segment(id), bytes.to_vec()));
+    let disk = disk(root.into_iter().chain(segments));
+    drop(Reader::open_on(on(&disk)));
+    if let Ok(store) = open(&disk) {
+        use_all(&store);
+    }
+}

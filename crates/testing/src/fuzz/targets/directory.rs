@@ -1,0 +1,231 @@
+//! A store's directory whose files were taken for others: dropped, emptied, doubled, swapped, linked
+//! under other names, or put back from another time, from a copy that went another way, or from another
+//! store. What is read of it is of one of these stores at one time, or an error; and so it is after it
+//! was written to, and when it was repaired.
+//!
+//! The first byte is the state to begin with; each three bytes after it are a change: what is done, to
+//! which file, and with which state or file.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use simkeep::disk::{Lock, Name, SimDisk};
+use simkeep::{
+    Error, Observation, Reader, RepairOptions, Scope, Snapshot, Store, Verified, VerifyOptions,
+    repair_on, verify_on,
+};
+
+use crate::compare::dump;
+use crate::fuzz::ask::{Answers, FINGERPRINTS, questions};
+use crate::fuzz::input::Input;
+use crate::fuzz::store::{on, open, options};
+use crate::model::Model;
+use crate::pages::URLS;
+use crate::{choice, observation};
+
+/// Changes of one input.
+const CHANGES_MAX: usize = 8;
+
+type Files = Vec<(Name, Vec<u8>)>;
+
+/// A store as its writer left it.
+struct State {
+    files: Files,
+    model: Model,
+    answers: Answers,
+    /// What a reader beside a writer sees.
+    sealed: Answers,
+}
+
+/// The states, and the names of all files that they have.
+static STATES: LazyLock<(Vec<State>, Vec<Name>)> = LazyLock::new(|| {
+    let first = begun(1);
+    let second = gone_on(&first, 2, 2);
+    let third = gone_on(&second, 3, 3);
+    // A copy of the second that went another way, with files of the same numbers.
+    let copy = gone_on(&second, 4, 4);
+    let other = begun(5);
+    let other_second = gone_on(&other, 6, 2);
+    let states = vec![first, second, third, copy, other, other_second];
+    let names = states.iter().flatten().map(|(name, _)| *name);
+    let names: BTreeSet<Name> = names.chain([Name::CatalogNew, Name::SnapshotNew]).collect();
+    (states.into_iter().map(state).collect(), names.into_iter().collect())
+});
+
+/// A new store with a segment and a journal.
+fn begun(seed: u64) -> Files {
+    let disk = SimDisk::new();
+    disk.set_seed(seed);
+    let store = Store::create_on(on(&disk), options()).unwrap();
+    store.register_epoch("another").unwrap();
+    fill(&store, seed);
+    store.seal().unwrap();
+    fill(&store, seed + 100);
+    store.close().unwrap();
+    disk.contents()
+}
+
+/// The same store later: what is new depends on a salt.
+fn gone_on(files: &Files, seed: u64, salt: u64) -> Files {
+    let disk = SimDisk::of(files.iter().cloned());
+    disk.set_seed(seed);
+    let store = open(&disk).unwrap();
+    fill(&store, salt);
+    store.seal().unwrap();
+    store.forget(Scope::Url(URLS[usize::try_from(salt).unwrap() % 8])).unwrap();
+    fill(&store, salt + 200);
+    store.close().unwrap();
+    disk.contents()
+}
+
+fn fill(store: &Store, seed: u64) {
+    let mut choice = choice(seed);
+    for time in 0..6 {
+        let seen = observation(&mut choice, 8, seed.cast_signed() * 10 + time);
+        store.observe(seen).unwrap();
+    }
+}
+
+fn ask(view: &Snapshot) -> Answers {
+    let urls: Vec<String> = URLS[..8].iter().map(|url| (*url).to_owned()).collect();
+    // Sizes are no matter here.
+    questions(view, Err(Error::Closed), &urls, &FINGERPRINTS[..2])
+}
+
+fn state(files: Files) -> State {
+    let disk = SimDisk::of(files.iter().cloned());
+    let reader = Reader::open_on(on(&disk)).unwrap();
+    let (model, answers) = (dump(&reader).unwrap(), ask(&reader));
+    let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
+    let sealed = ask(&Reader::open_on(on(&disk)).unwrap());
+    State { files, model, answers, sealed }
+}
+
+/// Changes files as an input says.
+fn change(files: &mut Files, input: &mut Input<'_>) {
+    let (states, names) = &*STATES;
+    let action = input.u8() % 8;
+    let (name, argument) = (names[input.below(names.len())], input.u8());
+    let of = |files: &Files, name| {
+        files.iter().find(|(n, _)| *n == name).map(|(_, bytes)| bytes.clone())
+    };
+    let put = |files: &mut Files, name, bytes: Option<Vec<u8>>| {
+        files.retain(|(n, _)| *n != name);
+        files.extend(bytes.map(|bytes| (name, bytes)));
+    };
+    let mut bytes = of(files, name);
+    match action {
+        0 => bytes = None,
+        1 => bytes = bytes.map(|_| Vec::new()),
+        2 => bytes = bytes.map(|bytes| bytes.repeat(2)),
+        // Of another time, another copy, another store.
+        3 | 4 => bytes = of(&states[usize::from(argument) % states.len()].files, name),
+        5 => {
+            let other = names[usize::from(argument) % names.len()];
+            let theirs = of(files, other);
+            put(files, other, bytes);
+            bytes = theirs;
+        }
+        6 => bytes = of(files, names[usize::from(argument) % names.len()]),
+        _ => bytes = bytes.map(|bytes| bytes[..bytes.len() / 2].to_vec()),
+    }
+    put(files, name, bytes);
+}
+
+/// Whether what was answered is all of one state, and if not all was answered, something is damaged.
+fn check(found: &Answers, of: impl Fn(&State) -> &Answers, sound: bool, what: &str) {
+    let right = |state: &&State| {
+        found.iter().zip(of(state)).all(|((_, found), (_, expected))| match (found, expected) {
+            (Ok(found), Ok(expected)) => found == expected,
+            (Ok(_), Err(_)) => false,
+            (Err(_), Ok(_)) => !sound,
+            (Err(_), Err(_)) => true,
+        })
+    };
+    let states = STATES.0.iter();
+    assert!(states.filter(right).count() > 0, "{what}: answers of no state, sound: {sound}");
+}
+
+/// What must not go where a store is refused; of the catalog redb may have noted that it was opened.
+fn kept(disk: &SimDisk) -> Files {
+    let mut files = disk.contents();
+    files.retain(|(name, _)| matches!(name, Name::Catalog | Name::Segment(_) | Name::Df(_)));
+    let catalogs = files.iter_mut().filter(|(name, _)| *name == Name::Catalog);
+    catalogs.for_each(|(_, bytes)| bytes.clear());
+    files
+}
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let mut input = Input(data);
+    let states = &STATES.0;
+    let mut files = states[input.below(states.len())].files.clone();
+    for _ in 0..CHANGES_MAX {
+        if input.is_empty() {
+            break;
+        }
+        change(&mut files, &mut input);
+    }
+    let disk = || SimDisk::of(files.iter().cloned());
+
+    let reads = disk();
+    let verified = verify_on(on(&reads), VerifyOptions::default()).and_then(Verified::sound);
+    if let Ok(reader) = Reader::open_on(on(&reads)) {
+        check(&ask(&reader), |state| &state.answers, verified.is_ok(), "a reader");
+    } else {
+        assert!(verified.is_err(), "what is sound can be read");
+    }
+    {
+        let _writer = on(&reads).lock(Name::Lock, Lock::Exclusive).unwrap();
+        // Without a SNAPSHOT it would wait for one.
+        if files.iter().any(|(name, _)| *name == Name::Snapshot)
+            && let Ok(reader) = Reader::open_on(on(&reads))
+        {
+            let verified = verify_on(on(&reads), VerifyOptions::default());
+            let sound = verified.and_then(Verified::sound).is_ok();
+            check(&ask(&reader), |state| &state.sealed, sound, "a reader beside a writer");
+        }
+    }
+
+    repair(&reads);
+
+    let writes = disk();
+    let before = kept(&writes);
+    let Ok(store) = open(&writes) else {
+        assert_eq!(kept(&writes), before, "a store that is refused lost a file");
+        return;
+    };
+    check(&ask(&store.snapshot()), |state| &state.answers, verified.is_ok(), "a writer");
+    let seen = Observation::gone(URLS[0], 1_000_000_000_000);
+    let done = store.observe(seen).and_then(|_| store.seal()).and_then(|()| store.merge());
+    if verified.is_ok() {
+        done.unwrap();
+        store.verify().unwrap();
+        assert!(store.latest(URLS[0]).unwrap().unwrap().gone);
+    }
+}
+
+/// If a repair says that it saved all, that is all of one state; else nothing that was in none of them,
+/// unless what was forgotten may come back.
+fn repair(from: &SimDisk) {
+    for keep_forgotten in [false, true] {
+        let to = SimDisk::new();
+        let options = RepairOptions::default().keep_forgotten(keep_forgotten);
+        let Ok(repaired) = repair_on(on(from), on(&to), options) else { continue };
+        let store = open(&to).unwrap();
+        store.verify().unwrap();
+        let saved = dump(&store.snapshot()).unwrap();
+        let mut states = STATES.0.iter().map(|state| &state.model);
+        if repaired.is_whole() {
+            assert!(states.any(|model| *model == saved), "a repair that is whole");
+        } else if !keep_forgotten && repaired.unnamed_epochs.is_empty() {
+            let models: Vec<&Model> = states.collect();
+            for (place, visits) in saved.pages() {
+                for visit in visits {
+                    let seen = models.iter().any(|model| model.has(place, visit));
+                    assert!(seen, "{visit:?} was never seen, or was forgotten");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Any bytes as JSON lines. However they are packed and whatever pieces they come in, what is read
+//! is the same, and each record that is read and written anew is read as the same again.
+//!
+//! The first byte modulo 3: 0 the rest is the file, packed or not; 1 it is packed with gzip, 2 with
+//! zstd. The second byte has the sizes: of a packed part in the low four bits, of a read in the
+//! others.
+
+use serde_json::json;
+
+use crate::fuzz::feed::{Feed, Packing};
+use crate::fuzz::input::Input;
+use simkeep_archive::{Item, Payload, Record};
+
+/// Records are written anew until they have so many bytes.
+const LINES_BYTES: usize = 256 << 10;
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let mut input = Input(data);
+    let feed = Feed::new(".jsonl", input.u8(), input.u8());
+    let mut lines = Vec::new();
+    let mut records = Vec::new();
+    feed.check(input.0, |item| {
+        // What unpacks to very much is not written anew.
+        if let Item::Record(record) = item
+            && !matches!(&record.payload, Payload::Text(text) if text.text().len() > input.0.len())
+            && lines.len() < LINES_BYTES
+        {
+            lines.extend(line(record).into_bytes());
+            records.push(record.clone());
+        }
+    });
+    let mut records = records.into_iter();
+    let again = Feed { packing: Packing::None, ..feed };
+    again.check(&lines, |item| assert_eq!(records.next().map(Item::Record).as_ref(), Some(item)));
+    assert_eq!(records.next(), None);
+}
+
+fn line(record: &Record) -> String {
+    let mut line = json!({ "url": record.url, "t": record.time as f64 / 1000.0 });
+    match &record.payload {
+        Payload::Text(text) => line["text"] = json!(text.text()),
+        Payload::Ready { fingerprint } => {
+            line["fingerprint"] = json!(format!("{fingerprint:016x}"))
+        }
+        Payload::Restated { fingerprint } => {
+            line["fingerprint"] = json!(format!("{fingerprint:016x}"));
+            line["seen"] = json!("restated");
+        }
+        Payload::NotModified => line["seen"] = json!("not-modified"),
+        Payload::Gone => line["seen"] = json!("gone"),
+        Payload::Failed => line["seen"] = json!("failed"),
+        Payload::Revisit { .. } => panic!("no line says that"),
+    }
+    if !matches!(record.payload, Payload::Text(_))
+        && let Some(digest) = record.digest
+    {
+        line["digest"] = json!(digest.to_string());
+    }
+    if let Some(status) = record.status {
+        line["status"] = json!(status);
+    }
+    if let Some(epoch) = &record.epoch {
+        line["epoch"] = json!(epoch);
+    }
+    // The one control character that JSON allows; many of them would pass for no text.
+    format!("{line}\n").replace('\u{7f}', "\\u007f")
+}

@@ -1,0 +1,249 @@
+//! Any operations on a store and on the model of the tests: both answer alike, also after the disk
+//! has failed or the power was cut in the middle of any of them.
+//!
+//! Each operation is a byte that says which, and then what it needs. The clock goes on with each
+//! observation that does not say otherwise.
+
+use std::io::ErrorKind;
+use std::sync::LazyLock;
+
+use simkeep::disk::{Fault, Name, SimDisk, Strikes};
+use simkeep::{
+    Content, Epoch, Observation, Options, Query, Scope, Seen, Snapshot, Store, TIME_MAX, TIME_MIN,
+    Versions, Visit,
+};
+
+use crate::compare::{
+    check_counts, check_outcome, check_page, check_scan, check_search, check_store, check_view,
+    dump,
+};
+use crate::forge::catalog::{Catalog, EpochRow};
+use crate::fuzz::input::Input;
+use crate::fuzz::store::CATALOG;
+use crate::model::Model;
+use crate::pages::{PREFIXES, URLS};
+use crate::{EPOCHS, choice, digest, open, small};
+
+const STEPS_MAX: usize = 100;
+
+/// The catalog of an empty store with both epochs.
+static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let settings = Catalog::read(CATALOG).settings;
+    let epochs = (0..).zip(EPOCHS).map(|(count, name)| EpochRow::new(count, name)).collect();
+    let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
+    *catalog.setting("url_hash_bits") = if cfg!(narrow_hash) { 8 } else { 64 };
+    *catalog.setting("next_segment") = 1;
+    catalog.write()
+});
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let disk = SimDisk::of([(Name::Catalog, EMPTY.clone())]);
+    let options = small();
+    let store = Some(open(&disk, options.clone()));
+    let mut run = Run { options, disk, store, model: Model::default(), kept: None, clock: 0 };
+    let mut input = Input(data);
+    for _ in 0..STEPS_MAX {
+        if input.is_empty() {
+            break;
+        }
+        run.step(&mut input);
+    }
+    run.check();
+    run.store().verify().unwrap();
+    run.release();
+    run.store().seal().unwrap();
+    run.store().merge().unwrap();
+    check_store(run.store(), &run.model);
+    run.store().verify().unwrap();
+}
+
+struct Run {
+    options: Options,
+    disk: SimDisk,
+    store: Option<Store>,
+    model: Model,
+    kept: Option<(Snapshot, Model)>,
+    clock: i64,
+}
+
+impl Run {
+    fn store(&self) -> &Store {
+        self.store.as_ref().unwrap()
+    }
+
+    fn step(&mut self, input: &mut Input<'_>) {
+        match input.u8() % 16 {
+            0..=4 => self.observe(input, 1),
+            5 => {
+                let n = input.below(40);
+                self.observe(input, n);
+            }
+            6 => self.store().seal().unwrap(),
+            7 => {
+                self.store().merge().unwrap();
+                assert!(self.store().stats().unwrap().segments.len() <= 1);
+            }
+            8 => self.forget(input),
+            9 => self.store().wait_idle().unwrap(),
+            10 => self.reopen(input),
+            11 => self.fail(input),
+            12 => {
+                self.release();
+                self.kept = Some((self.store().snapshot(), self.model.clone()));
+            }
+            13 => {
+                let query = Query::new(fingerprint(input), u32::from(input.u8()) % 65);
+                let epoch = Epoch(u32::from(input.u8() & 1));
+                let query = query.epoch(epoch).limit(1000);
+                check_search(&self.store().snapshot(), &self.model, &query);
+                check_search(
+                    &self.store().snapshot(),
+                    &self.model,
+                    &query.versions(Versions::Ever),
+                );
+            }
+            14 => check_page(&self.store().snapshot(), &self.model, page(input)),
+            _ => {
+                check_counts(self.store(), &self.model);
+                let prefix = input.below(PREFIXES.len());
+                check_scan(&self.store().snapshot(), &self.model, Some(prefix));
+            }
+        }
+    }
+
+    fn observation(&mut self, input: &mut Input<'_>) -> Observation<'static> {
+        let url = page(input);
+        let time = match input.u8() {
+            0 => TIME_MIN,
+            255 => TIME_MAX,
+            when @ 1..=99 => self.clock - i64::from(when % 16),
+            when => {
+                self.clock += i64::from(when % 4) * 250;
+                self.clock
+            }
+        };
+        let what = input.u8();
+        let digest = (what & 8 == 0).then(|| digest(what >> 4 & 7));
+        let seen = match what & 7 {
+            0 => Seen::Gone,
+            1 => Seen::Failed,
+            2 => Seen::NotModified { digest },
+            _ => {
+                let epoch = Epoch(u32::from(what >> 7));
+                Seen::Content(Content { fingerprint: fingerprint(input), digest, epoch })
+            }
+        };
+        let status = (what & 9 == 9).then_some(200 + u16::from(what >> 4));
+        let observation = Observation::of(url, Visit { time, seen, status });
+        match (input.u8() % 8, seen.content()) {
+            (0, Some(content)) => observation.also(fingerprint(input), Epoch(1 - content.epoch.0)),
+            (1, Some(Content { fingerprint, epoch, .. })) => {
+                Observation::restated(url, time, *fingerprint, *epoch)
+            }
+            _ => observation,
+        }
+    }
+
+    fn observe(&mut self, input: &mut Input<'_>, n: usize) {
+        let observations: Vec<_> = (0..n).map(|_| self.observation(input)).collect();
+        let found = self.store().observe_batch(&observations).unwrap();
+        assert_eq!(found.len(), n);
+        for (found, observation) in found.iter().zip(&observations) {
+            let expected = self.model.observe(observation, self.options.near_distance);
+            check_outcome(found, &expected, self.options.near_limit);
+        }
+    }
+
+    fn forget(&mut self, input: &mut Input<'_>) {
+        let (what, n) = (input.u8(), input.u8());
+        let url = URLS[usize::from(n) % URLS.len()];
+        let under = &PREFIXES[usize::from(n) % PREFIXES.len()];
+        let by_url = what & 1 == 0;
+        let covers = |u: &str| if by_url { u == url } else { under.covers(u) };
+        let scope = if by_url { Scope::Url(url) } else { Scope::Prefix(under.prefix()) };
+        let store = self.store();
+        let found = if what & 6 == 0 { store.purge(scope) } else { store.forget(scope) };
+        assert_eq!(found.unwrap(), self.model.forget(covers));
+    }
+
+    /// Ends the store in some way, and opens it again: everything that was acknowledged is there.
+    fn reopen(&mut self, input: &mut Input<'_>) {
+        let store = self.store.take().unwrap();
+        match input.u8() % 4 {
+            0 => store.close().unwrap(),
+            1 => drop(store),
+            2 => self.disk = self.disk.crash_all_kept(),
+            _ => self.disk = self.disk.crash(&mut choice(input.u64())),
+        }
+        self.store = Some(open(&self.disk, self.options.clone()));
+        self.check();
+    }
+
+    fn check(&self) {
+        if dump(&self.store().snapshot()).unwrap() != self.model {
+            // Says where they differ.
+            check_store(self.store(), &self.model);
+        }
+        check_counts(self.store(), &self.model);
+    }
+
+    /// The disk fails some operations from now, once or for ever, in the middle of an operation of
+    /// the store; then the power goes. What is there after that is what was before, or what it
+    /// should have become.
+    fn fail(&mut self, input: &mut Input<'_>) {
+        let (nth, kind) = (u64::from(input.u8()) + 1, input.u8());
+        let before = self.model.clone();
+        let io = if kind & 2 == 0 { ErrorKind::Other } else { ErrorKind::StorageFull };
+        let fault = Fault { strikes: Strikes::Any, nth, kind: io, lasting: kind & 1 == 0 };
+        let what = input.u8() % 5;
+        let observation = self.observation(input);
+        let under = &PREFIXES[input.below(PREFIXES.len())];
+        self.disk.fail(fault);
+        let store = self.store();
+        let done = match what {
+            0 => store.observe(observation).map(drop),
+            1 => store.forget(Scope::Prefix(under.prefix())).map(drop),
+            2 => store.seal(),
+            3 => store.merge().map(drop),
+            _ => store.purge(Scope::Prefix(under.prefix())).map(drop),
+        };
+        match what {
+            0 => drop(self.model.observe(&observation, self.options.near_distance)),
+            1 | 4 => drop(self.model.forget(|url| under.covers(url))),
+            _ => {}
+        }
+        // It may also fail while the store is left.
+        self.store = None;
+        let seed = input.u64();
+        self.disk = match seed {
+            0 => self.disk.crash_synced_only(),
+            1 => self.disk.crash_all_kept(),
+            _ => self.disk.crash(&mut choice(seed)),
+        };
+        self.store = Some(open(&self.disk, self.options.clone()));
+        if done.is_err() && dump(&self.store().snapshot()).unwrap() == before {
+            self.model = before;
+        }
+        self.check();
+    }
+
+    /// A snapshot is still what it was.
+    fn release(&mut self) {
+        if let Some((snapshot, model)) = self.kept.take() {
+            check_view(&snapshot, &model);
+        }
+    }
+}
+
+fn page(input: &mut Input<'_>) -> &'static str {
+    URLS[input.below(URLS.len())]
+}
+
+/// Few, most of them close to others.
+fn fingerprint(input: &mut Input<'_>) -> u64 {
+    let n = input.u8();
+    let base = [0x0123_4567_89ab_cdef, 0xf0f0_1111_f0f0_3333, 0, u64::MAX][usize::from(n & 3)];
+    let bits = [0, 15, 16, 31, 47, 63].iter().enumerate();
+    bits.filter(|(i, _)| n >> (i + 2) & 1 == 1).fold(base, |f, (_, bit)| f ^ 1 << bit)
+}

@@ -1,0 +1,138 @@
+//! Any text as a prefix, and any texts as URLs: pages stand in SURT order, what is under a prefix is
+//! found by it, and can be forgotten by it. Lines of the input: the prefix, then URLs.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{Error, Observation, Prefix, Scope, Store, URL_BYTES_MAX};
+
+use crate::forge::catalog::Catalog;
+use crate::fuzz::store::{CATALOG, on, open, options};
+use crate::pages::Place;
+
+/// URLs of an input that are observed.
+const URLS_MAX: usize = 12;
+
+/// The catalog of an empty store.
+static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let Catalog { settings, epochs, .. } = Catalog::read(CATALOG);
+    let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
+    *catalog.setting("url_hash_bits") = if cfg!(narrow_hash) { 8 } else { 64 };
+    catalog.write()
+});
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut lines = text.split('\n');
+    let prefix = lines.next().and_then(prefix);
+    let disk = SimDisk::of([(Name::Catalog, EMPTY.clone())]);
+    let store = open(&disk).unwrap();
+    let mut known = BTreeSet::new();
+    for url in lines.take(URLS_MAX) {
+        observe(&store, url, &mut known);
+    }
+    let all = urls(&store, None);
+    assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), known);
+    assert!(
+        all.iter().filter(|url| is_plain(url)).map(|url| Place::of(url)).is_sorted(),
+        "{all:?}"
+    );
+    for url in all.iter().filter(|url| has_scheme(url)) {
+        let Ok(itself) = Prefix::parse(url) else { continue };
+        assert!(urls(&store, Some(&itself)).contains(url), "{url:?} is not under itself");
+    }
+    let Some(prefix) = prefix else { return };
+
+    let under = urls(&store, Some(&prefix));
+    check_range(&all, &under);
+    store.seal().unwrap();
+    assert_eq!(urls(&store, None), all);
+    assert_eq!(urls(&store, Some(&prefix)), under);
+    for url in &under {
+        let history = store.history(url).unwrap();
+        assert_eq!(history.len(), 1, "{url:?}");
+    }
+    store.verify().unwrap();
+    drop(store);
+
+    let store = Store::open_on(on(&disk), options()).unwrap();
+    assert_eq!(urls(&store, Some(&prefix)), under);
+    let forgotten = store.forget(Scope::Prefix(prefix.clone())).unwrap();
+    assert_eq!(forgotten.pages, under.len() as u64);
+    let left: Vec<String> = all.into_iter().filter(|url| !under.contains(url)).collect();
+    assert_eq!(urls(&store, None), left);
+    assert!(urls(&store, Some(&prefix)).is_empty());
+    drop(store);
+    let store = open(&disk).unwrap();
+    store.seal().unwrap();
+    store.merge().unwrap();
+    assert_eq!(urls(&store, None), left);
+    store.verify().unwrap();
+}
+
+/// What is shown of a prefix is that prefix.
+fn prefix(text: &str) -> Option<Prefix> {
+    let prefix = match Prefix::parse(text) {
+        Ok(prefix) => prefix,
+        Err(e) => {
+            assert!(!e.to_string().is_empty());
+            return None;
+        }
+    };
+    let shown = prefix.to_string();
+    match Prefix::parse(&shown) {
+        Ok(again) => assert_eq!(again, prefix, "{text:?} is shown as {shown:?}"),
+        // What is shown can be longer than what was given, by punycode.
+        Err(e) => assert!(shown.len() > URL_BYTES_MAX, "{text:?} is shown as {shown:?}: {e}"),
+    }
+    Some(prefix)
+}
+
+fn observe(store: &Store, url: &str, known: &mut BTreeSet<String>) {
+    let observation = Observation::content(url, 0, 7, store.newest_epoch());
+    let sound =
+        !url.is_empty() && url.len() <= URL_BYTES_MAX && !url.contains(|c: char| c.is_control());
+    match store.observe(observation) {
+        Ok(_) => {
+            assert!(sound, "{url:?} was taken");
+            known.insert(url.to_owned());
+            assert_eq!(store.latest(url).unwrap().map(|page| page.url).as_deref(), Some(url));
+        }
+        Err(Error::Url(_)) => assert!(!sound, "{url:?} was refused"),
+        Err(e) => panic!("{url:?}: {e}"),
+    }
+}
+
+fn urls(store: &Store, prefix: Option<&Prefix>) -> Vec<String> {
+    store.scan(prefix).map(|page| page.unwrap().url).collect()
+}
+
+/// Whether a text is a URL for a prefix, too: what has no scheme is a host there, and what has commas
+/// or brackets in its host may be a host in SURT form.
+fn has_scheme(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && !host.contains(['(', ',', ')'])
+}
+
+/// Whether the order of the tests knows a URL: a host of plain labels, and nothing else beside it.
+fn is_plain(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let host = rest.split('/').next().unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_lowercase())
+        && scheme.chars().all(|c| c.is_ascii_lowercase())
+        && scheme != "file"
+        && host.split('.').all(|label| label.starts_with(|c: char| c.is_ascii_lowercase()))
+        && host.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c))
+}
+
+/// What is under a prefix are neighbours.
+fn check_range(all: &[String], under: &[String]) {
+    let Some(first) = under.first() else { return };
+    let at = all.iter().position(|url| url == first).unwrap();
+    assert_eq!(&all[at..at + under.len()], under);
+}

@@ -1,0 +1,125 @@
+//! A damaged segment: the same answers or an error. A hostile one, whose checksums hold: any
+//! answers, but no panic, no hang and no large allocation.
+//!
+//! The first byte says what is done, the rest to what:
+//!
+//! | bits | meaning |
+//! |---|---|
+//! | 1 and 2 | which segment of the golden store; 3 is the last one again |
+//! | 4 and 8 | 0 bytes are changed, 4 the file is cut, 8 sections are changed and checksums are made, 12 the same with the table |
+//! | 16 | hostile: the segment alone, without its neighbours and the journal |
+//! | 32 | hostile: so many more fingerprints that cells are worth it, and cells |
+
+use simkeep::disk::Name;
+
+use crate::forge::catalog::Catalog;
+use crate::forge::segment::{Section, Segment, checksum, numbers};
+use crate::fuzz::ask::{check_same, use_all};
+use crate::fuzz::input::{Input, patch};
+use crate::fuzz::store::{CATALOG, SEGMENTS, disk, golden, open};
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let mut input = Input(data);
+    let mode = input.u8();
+    let (id, bytes) = SEGMENTS[usize::from(mode & 3).min(2)];
+    let mut file = bytes.to_vec();
+    match mode >> 2 & 3 {
+        0 => {
+            patch(&mut file, &mut input);
+            damaged(id, file);
+        }
+        1 => {
+            file.truncate(input.u32() as usize % bytes.len());
+            patch(&mut file, &mut input);
+            damaged(id, file);
+        }
+        2 => {
+            let mut segment = segment(&file, mode & 32 != 0);
+            splice(&mut segment, &mut input);
+            hostile(id, segment.write(), mode & 16 != 0);
+        }
+        _ => {
+            let mut segment = segment(&file, mode & 32 != 0);
+            let mut first = Input(input.string());
+            splice(&mut segment, &mut first);
+            let file = segment.write_with(|table| patch(table, &mut input));
+            hostile(id, file, mode & 16 != 0);
+        }
+    }
+}
+
+/// A segment to be changed, with cells if so asked.
+fn segment(file: &[u8], cells: bool) -> Segment {
+    let segment = Segment::read(file);
+    if cells { segment.with_cells(8_000) } else { segment }
+}
+
+fn damaged(id: u64, file: Vec<u8>) {
+    let files = golden().into_iter().map(|(name, bytes)| match name {
+        Name::Segment(of) if of == id => (name, file.clone()),
+        _ => (name, bytes),
+    });
+    if let Ok(store) = open(&disk(files)) {
+        check_same(&store);
+    }
+}
+
+/// Changes a segment's numbers and sections: replaces some bytes of one by others, as many or not.
+fn splice(segment: &mut Segment, input: &mut Input<'_>) {
+    while !input.is_empty() {
+        let what = input.u8();
+        let count = segment.sections.len().max(1);
+        match (what >> 5, segment.sections.get_mut(usize::from(what & 31) % count)) {
+            (0, _) => {
+                let number = usize::from(what) % segment.numbers.len();
+                segment.numbers[number] = input.u64();
+            }
+            (1, Some(section)) => section.tag[input.below(8)] = input.u8(),
+            (2, Some(section)) => {
+                let section = Section { tag: section.tag, bytes: input.string().to_vec() };
+                segment.sections.push(section);
+            }
+            (3, Some(_)) => {
+                segment.sections.remove(usize::from(what & 31) % count);
+            }
+            (_, Some(section)) => {
+                let at = usize::from(input.u16()) % (section.bytes.len() + 1);
+                let lengths = input.u8();
+                let new = input.bytes(usize::from(lengths & 15));
+                // More often than not, the section keeps its length.
+                let old = match lengths >> 4 {
+                    old @ 1..8 => usize::from(old) * 2,
+                    _ => new.len(),
+                };
+                let end = (at + old).min(section.bytes.len());
+                section.bytes.splice(at..end, new.iter().copied());
+            }
+            (_, None) => return,
+        }
+    }
+}
+
+/// Puts the segment into a store whose catalog agrees with it.
+fn hostile(id: u64, file: Vec<u8>, alone: bool) {
+    let Some([first, last, ..]) = numbers(&file) else { return };
+    let mut catalog = Catalog::read(CATALOG);
+    if alone {
+        catalog.segments.retain(|row| row[0] == id);
+        catalog.journals = Default::default();
+    }
+    for row in &mut catalog.segments {
+        if row[0] == id {
+            *row = [id, first, last, file.len() as u64, checksum(&file)];
+        }
+    }
+    let rows = catalog.segments.iter().map(|row| row[0]);
+    let mut files = vec![(Name::Catalog, catalog.write())];
+    for (of, bytes) in SEGMENTS.iter().filter(|(of, _)| rows.clone().any(|row| row == *of)) {
+        let bytes = if *of == id { file.clone() } else { bytes.to_vec() };
+        files.push((Name::Segment(*of), bytes));
+    }
+    if let Ok(store) = open(&disk(files)) {
+        use_all(&store);
+    }
+}

@@ -1,0 +1,53 @@
+//! What a reader makes of a `SNAPSHOT` beside a writer. A damaged one: the same answers or an error.
+//! A hostile one, whose checksum holds: any answers, but no panic, no hang and no large allocation.
+//!
+//! The first byte modulo 3: 0 bytes of the file are changed; 1 the same after it was cut; 2 bytes of
+//! it are changed, or the rest of the input follows its header, and the checksum is made anew.
+
+use simkeep::Reader;
+use simkeep::disk::{Lock, Name};
+
+use crate::fuzz::ask::{check_same_reader, read_all};
+use crate::fuzz::input::{Input, patch};
+use crate::fuzz::store::{SNAPSHOT, disk, golden, on};
+
+/// Bytes before those that the length in the header counts.
+const HEADER_BYTES: usize = 16;
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let mut input = Input(data);
+    let mut file = SNAPSHOT.to_vec();
+    let mode = input.u8() % 3;
+    match mode {
+        0 => patch(&mut file, &mut input),
+        1 => {
+            file.truncate(input.u32() as usize % SNAPSHOT.len());
+            patch(&mut file, &mut input);
+        }
+        _ => {
+            file.truncate(SNAPSHOT.len() - 4);
+            if input.u8() & 1 == 0 {
+                patch(&mut file[HEADER_BYTES..], &mut input);
+            } else {
+                file.truncate(HEADER_BYTES);
+                file.extend_from_slice(input.0);
+            }
+            let len = (file.len() - HEADER_BYTES) as u32;
+            file[12..16].copy_from_slice(&len.to_le_bytes());
+            let sum = crc32fast::hash(&file);
+            file.extend_from_slice(&sum.to_le_bytes());
+        }
+    }
+    let files = golden().into_iter().map(|(name, bytes)| match name {
+        Name::Snapshot => (name, file.clone()),
+        _ => (name, bytes),
+    });
+    let disk = disk(files);
+    let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
+    match Reader::open_on(on(&disk)) {
+        Ok(reader) if mode == 2 => read_all(&reader),
+        Ok(reader) => check_same_reader(&reader, &disk),
+        Err(_) => {}
+    }
+}

@@ -1,0 +1,35 @@
+//! Any bytes as a web archive. However they are packed and whatever pieces they come in, what is
+//! read is the same, is fit for a store, and is never too much at once.
+//!
+//! The first byte modulo 3: 0 the rest is the file, packed or not; 1 it is packed with gzip, 2 with
+//! zstd. Divided by 3, and again modulo 3: 0 the name says WARC, 1 ARC; 2 it is a response in one
+//! sound WARC record. The second byte has the sizes: of a packed part in the low four bits, of a
+//! read in the others.
+
+use crate::fuzz::feed::Feed;
+use crate::fuzz::input::Input;
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let mut input = Input(data);
+    let (mode, sizes) = (input.u8(), input.u8());
+    let feed = |expected| Feed::new(expected, mode % 3, sizes);
+    match mode / 3 % 3 {
+        0 => feed(".warc").check(input.0, |_| {}),
+        1 => feed(".arc").check(input.0, |_| {}),
+        _ => {
+            let mut items = 0;
+            feed(".warc").check(&response(input.0), |_| items += 1);
+            assert_eq!(items, 1, "one record is one item");
+        }
+    }
+}
+
+fn response(block: &[u8]) -> Vec<u8> {
+    let header = format!(
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\n\
+         WARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: {}\r\n\r\n",
+        block.len()
+    );
+    [header.as_bytes(), block, b"\r\n\r\n"].concat()
+}

@@ -1,0 +1,145 @@
+//! What the tests, benchmarks and fuzz targets of simkeep share: a naive model of a store, pages to
+//! fill it with, ways to compare the two, disks that misbehave, files made by hand, and the bodies of
+//! the fuzz targets.
+
+pub mod allocator;
+pub mod bench;
+pub mod compare;
+pub mod disks;
+pub mod forge;
+pub mod fuzz;
+pub mod model;
+pub mod pages;
+pub mod sample;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use simkeep::disk::{Disk, SimDisk};
+use simkeep::{Content, Digest, Epoch, EpochInfo, Observation, Options, Seen, Store, Visit};
+
+/// The epoch that test stores begin with, and one that is registered next.
+pub const EPOCHS: [&str; 2] = ["one", "two"];
+
+/// A store that seals after 16 observations and merges two by two, when it is told to.
+pub fn small() -> Options {
+    Options {
+        memtable_observations: 16,
+        merge_fanout: 2,
+        background: false,
+        epoch: EPOCHS[0].to_owned(),
+        near_limit: 1000,
+        // Files go as soon as nobody in this process holds them.
+        reader_grace: Duration::ZERO,
+        ..Options::default()
+    }
+}
+
+/// A simulated disk as the store takes it.
+pub fn on(disk: &SimDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
+}
+
+/// A new store with both epochs.
+pub fn create(disk: &SimDisk, options: Options) -> Store {
+    let store = Store::create_on(on(disk), options).unwrap();
+    assert_eq!(store.register_epoch(EPOCHS[1]).unwrap().0, 1);
+    store
+}
+
+/// What epochs are called.
+pub fn names(epochs: &[EpochInfo]) -> Vec<&str> {
+    epochs.iter().map(|info| info.name.as_str()).collect()
+}
+
+pub fn open(disk: &SimDisk, options: Options) -> Store {
+    Store::open_on(on(disk), options).unwrap()
+}
+
+/// The command that runs some tests of this program again.
+pub fn command(tests: &str) -> String {
+    let optimised = if cfg!(debug_assertions) { "" } else { "--release " };
+    let flags = if cfg!(narrow_hash) { "RUSTFLAGS=\"--cfg narrow_hash\" " } else { "" };
+    // Cargo puts a hash behind the name.
+    let program = std::env::current_exe().unwrap();
+    let program = program.file_stem().unwrap().to_string_lossy();
+    let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
+    format!("{flags}cargo test {optimised}--test {program} {tests}")
+}
+
+/// Says how to see a failure again, if there is one while it is kept.
+pub struct Again(pub String);
+
+/// For as long as a test goes on: the test, and the variables that say what it tries.
+pub fn again() -> Again {
+    // The harness names its threads for their tests, if there is more than one.
+    let thread = std::thread::current();
+    let test = thread.name().filter(|name| *name != "main").unwrap_or_default();
+    let variables = std::env::vars().filter(|(variable, _)| variable.starts_with("SIMKEEP_"));
+    let variables: String = variables.map(|(name, value)| format!("{name}={value} ")).collect();
+    Again(variables + &command(test))
+}
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("to see it again: {}", self.0);
+        }
+    }
+}
+
+/// Numbers from a seed, each below what is asked for.
+pub fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |n| {
+        // splitmix64, by Sebastiano Vigna.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+pub fn digest(n: u8) -> Digest {
+    Digest([n; 16])
+}
+
+/// Some observation of one of the first `pages` test pages, not far from `time`: among contents that
+/// meet again and lie near each other.
+pub fn observation(
+    choice: &mut impl FnMut(u64) -> u64,
+    pages: u64,
+    time: i64,
+) -> Observation<'static> {
+    let what = choice(12);
+    let mut fingerprint = || 0x0123_4567_89ab_cdef ^ (1 << choice(4)) ^ (choice(2) << 60);
+    let (first, second) = (fingerprint(), fingerprint());
+    let seen = match what {
+        0 => Seen::Gone,
+        1 => Seen::Failed,
+        2 => Seen::NotModified { digest: None },
+        what => {
+            let digest = (choice(3) > 0).then(|| digest(choice(4).try_into().unwrap()));
+            let epoch = Epoch(u32::from(choice(5) == 0));
+            let content = Content { fingerprint: first, digest, epoch };
+            if what == 3 { Seen::Restated(content) } else { Seen::Content(content) }
+        }
+    };
+    let late = if choice(4) == 0 { choice(10).cast_signed() } else { 0 };
+    let url = pages::URLS[usize::try_from(choice(pages)).unwrap()];
+    let observation = Observation::of(url, Visit { time: time - late, seen, status: None });
+    let other = seen.content().map_or(0, |content| 1 - content.epoch.0);
+    if what == 4 { observation.also(second, Epoch(other)) } else { observation }
+}
+
+/// Runs that a test makes: `share` of each 1,000, of which there are fewer without optimisation.
+/// `SIMKEEP_MODEL_RUNS` says how many instead of 1,000.
+pub fn runs(share: u32) -> u32 {
+    let all: u64 = match std::env::var("SIMKEEP_MODEL_RUNS") {
+        Ok(runs) => runs.parse().expect("SIMKEEP_MODEL_RUNS is a number"),
+        Err(_) if cfg!(debug_assertions) => 100,
+        Err(_) => 1000,
+    };
+    (u64::from(share) * all).div_ceil(1000).try_into().unwrap()
+}

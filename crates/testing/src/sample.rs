@@ -1,0 +1,76 @@
+//! A small store with everything in it that can be damaged, and its files.
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{Observation, Scope, Store};
+
+use super::model::Model;
+use super::pages::{PREFIXES, URLS};
+use super::{choice, create, observation, open, small};
+
+/// So many observations of all test pages, always the same of one seed.
+pub fn each_observation(seed: u64, n: usize, mut take: impl FnMut(Observation<'static>)) {
+    let mut choice = choice(seed);
+    let pages = URLS.len() as u64;
+    for time in 0..n {
+        let time = i64::try_from(seed).unwrap() * 1000 + i64::try_from(time).unwrap();
+        take(observation(&mut choice, pages, time));
+    }
+}
+
+/// Observes `n` times, on all test pages, and keeps the model in step.
+pub fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
+    each_observation(seed, n, |observation| {
+        store.observe(observation).unwrap();
+        model.observe(&observation, 3);
+    });
+}
+
+/// Two segments, with a page forgotten in the newer and a prefix forgotten, and an unsealed rest.
+pub fn sample(store: &Store) -> Model {
+    let mut model = Model::default();
+    fill(store, &mut model, 1, 60);
+    store.seal().unwrap();
+    store.merge().unwrap();
+    fill(store, &mut model, 2, 8);
+    store.forget(Scope::Url(URLS[3])).unwrap();
+    model.forget(|u| u == URLS[3]);
+    store.forget(Scope::Prefix(PREFIXES[8].prefix())).unwrap();
+    model.forget(|u| PREFIXES[8].covers(u));
+    store.seal().unwrap();
+    fill(store, &mut model, 3, 10);
+    model
+}
+
+/// The files of a sample store that was killed, and what it holds.
+pub fn killed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let model = sample(&store);
+    assert_eq!(store.stats().unwrap().segments.len(), 2);
+    (disk.contents(), model)
+}
+
+/// The files of a sample store that was closed.
+pub fn closed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
+    let (files, model) = killed_sample();
+    let disk = SimDisk::of(files);
+    open(&disk, small()).close().unwrap();
+    (disk.contents(), model)
+}
+
+pub fn file(files: &[(Name, Vec<u8>)], name: Name) -> &[u8] {
+    &files.iter().find(|(other, _)| *other == name).unwrap().1
+}
+
+/// The same files with another content of one.
+pub fn with(files: &[(Name, Vec<u8>)], name: Name, content: Vec<u8>) -> SimDisk {
+    let others = files.iter().filter(|(other, _)| *other != name).cloned();
+    SimDisk::of(others.chain([(name, content)]))
+}
+
+pub fn segments(files: &[(Name, Vec<u8>)]) -> Vec<Name> {
+    let names = files.iter().map(|(name, _)| *name);
+    let segments: Vec<_> = names.filter(|name| matches!(name, Name::Segment(_))).collect();
+    assert_eq!(segments.len(), 2);
+    segments
+}

@@ -1,0 +1,73 @@
+//! Counting document frequencies of very many documents in little memory.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use simkeep::df::{Counter, Table};
+use simkeep::fingerprint::{FeatureSet, Frequencies as _, Recipe};
+
+use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::choice;
+
+const DOCUMENTS: u64 = 1_000_000;
+const WORDS: u32 = 100;
+/// Words that there are: of the rarer ones hardly half are ever met.
+const VOCABULARY: f64 = 4e7;
+const TERMS_MIN: u64 = 10_000_000;
+const BYTES_MAX: usize = 512 << 20;
+
+/// One of so many features is counted by a map as well.
+const SAMPLED: u64 = 4096;
+
+/// Words by Zipf's law: the word of rank r with a probability of about 1/r.
+fn document(choice: &mut impl FnMut(u64) -> u64, text: &mut String) {
+    text.clear();
+    for _ in 0..WORDS {
+        let uniform = choice(1 << 53) as f64 / (1u64 << 53) as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "a rank is below the vocabulary")]
+        let rank = VOCABULARY.powf(uniform) as u32;
+        // Writing to a string cannot fail.
+        let _ = write!(text, "w{rank} ");
+    }
+}
+
+#[test]
+fn a_million_documents_are_counted_in_bounded_memory() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.df");
+    let recipe = Recipe::words(1);
+    let (mut choice, mut text) = (choice(5), String::new());
+    let mut sample: HashMap<u64, u32> = HashMap::new();
+    let mut features = FeatureSet::new(&recipe);
+    let begun = Instant::now();
+    let (table, most) = most_taken(|| {
+        let mut counter = Counter::new(&recipe, &path, 256 << 20).unwrap();
+        for _ in 0..DOCUMENTS {
+            document(&mut choice, &mut text);
+            counter.add(&text).unwrap();
+            for hash in features.of_text(&text).iter().filter(|hash| *hash % SAMPLED == 0) {
+                *sample.entry(*hash).or_default() += 1;
+            }
+        }
+        counter.freeze(1).unwrap()
+    });
+    println!(
+        "{} documents, {} terms, {} MiB of heap at most, {} bytes, {:.0?}",
+        table.documents(),
+        table.terms(),
+        most >> 20,
+        table.bytes(),
+        begun.elapsed()
+    );
+    assert_eq!(table.documents(), DOCUMENTS);
+    assert!(table.terms() >= TERMS_MIN);
+    assert!(most < BYTES_MAX);
+    let found = table.iter().filter(|(hash, _)| hash % SAMPLED == 0);
+    assert_eq!(found.collect::<HashMap<_, _>>(), sample);
+    let (reopened, most) = most_taken(|| Table::open(&path).unwrap());
+    assert_eq!(reopened.id(), table.id());
+    assert!(most < 4 << 20, "an open table takes {most} bytes");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "something is left");
+}

@@ -1,0 +1,105 @@
+//! What it costs to forget very many prefixes, one after another, and to look pages up beside that.
+
+use std::time::{Duration, Instant};
+
+use simkeep::disk::SimDisk;
+use simkeep::{Durability, Epoch, Observation, Options, Prefix, Scope, Store};
+
+use simkeep_testing::small;
+
+/// A page, and the prefix that is forgotten once it was observed.
+type Step = fn(usize) -> (String, String);
+
+/// Prefixes side by side; one again and again; many in one that is forgotten again and again.
+const STEPS: [(&str, Step); 3] = [
+    ("side by side", |n| (format!("https://host{n}.example/"), format!("host{n}.example"))),
+    ("the same", |n| (format!("https://host.example/{n}"), "host.example".to_owned())),
+    ("within another", |n| {
+        let path = if n.is_multiple_of(2) { format!("/{n}") } else { String::new() };
+        (format!("https://host.example/{n}/x"), format!("host.example{path}"))
+    }),
+];
+
+const FEW: usize = 200;
+const MANY: usize = 20_000;
+
+/// How many times as much each of many may cost; what grows with their number costs a hundred times as
+/// much.
+const TIMES_MAX: f64 = 6.0;
+
+fn store() -> Store {
+    let options = Options {
+        memtable_observations: 1 << 20,
+        near_limit: 0,
+        durability: Durability::OnFlush,
+        ..small()
+    };
+    let disk = SimDisk::new();
+    let store = Store::create_on(simkeep_testing::on(&disk), options).unwrap();
+    for page in 0..100 {
+        observe(&store, &kept(page));
+    }
+    store.seal().unwrap();
+    store
+}
+
+/// A page that is never forgotten.
+fn kept(page: usize) -> String {
+    format!("https://kept.example/{page}")
+}
+
+fn observe(store: &Store, url: &str) {
+    store.observe(Observation::content(url, 1, 7, Epoch(0))).unwrap();
+}
+
+/// Observes, forgets and looks up so many times. Returns what each of that took, and what lookups
+/// take once it is sealed.
+fn forget(count: usize, step: Step) -> (Duration, Duration) {
+    let store = store();
+    let steps: Vec<(String, Prefix)> =
+        (0..count).map(step).map(|(url, prefix)| (url, prefix.parse().unwrap())).collect();
+    let mut forgotten = 0;
+    let since = Instant::now();
+    for (n, (url, prefix)) in steps.iter().enumerate() {
+        observe(&store, url);
+        forgotten += store.forget(Scope::Prefix(prefix.clone())).unwrap().pages;
+        assert!(store.latest(url).unwrap().is_none());
+        assert!(store.latest(&kept(n % 100)).unwrap().is_some());
+    }
+    let each = since.elapsed() / u32::try_from(count).unwrap();
+    assert_eq!(forgotten, count as u64);
+    store.seal().unwrap();
+    let since = Instant::now();
+    for (n, (url, _)) in steps.iter().enumerate() {
+        assert!(store.latest(url).unwrap().is_none());
+        assert!(store.latest(&kept(n % 100)).unwrap().is_some());
+    }
+    let looked_up = since.elapsed() / u32::try_from(count).unwrap();
+    assert_eq!(store.stats().unwrap().pages, 100);
+    (each, looked_up)
+}
+
+/// How many times as much each of many costs as each of few: with what is forgotten between lookups,
+/// and lookups once it is sealed. As many steps are timed of both, so that a machine that is busy
+/// elsewhere disturbs both alike.
+fn times(step: Step) -> (f64, f64) {
+    let few: Vec<_> = (0..MANY / FEW).map(|_| forget(FEW, step)).collect();
+    let mean = |of: fn(&(Duration, Duration)) -> Duration| {
+        few.iter().map(|run| of(run).as_secs_f64()).sum::<f64>() / few.len() as f64
+    };
+    let many = forget(MANY, step);
+    (many.0.as_secs_f64() / mean(|run| run.0), many.1.as_secs_f64() / mean(|run| run.1))
+}
+
+#[test]
+fn very_many_forgotten_prefixes_cost_little_more_each_than_few() {
+    /// How often it is tried: what else the machine does costs now this, now that.
+    const TRIES: usize = 4;
+    for (what, step) in STEPS {
+        let mut tries = (0..TRIES).map(|_| times(step)).inspect(|(each, looked_up)| {
+            println!("{what}: {each:.2} times as much each, {looked_up:.2} times a lookup");
+        });
+        let is_little = |(each, looked_up): (f64, f64)| each < TIMES_MAX && looked_up < TIMES_MAX;
+        assert!(tries.any(is_little), "{what}");
+    }
+}

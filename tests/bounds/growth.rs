@@ -1,0 +1,94 @@
+//! Memory does not grow with the pages that a store has.
+
+use std::sync::Arc;
+
+use simkeep::disk::{Disk, Name, OpKind, RealDisk};
+use simkeep::{Digest, Epoch, LoadOptions, Observation, Options, Result, Store};
+
+use simkeep_testing::allocator::{alone, most_taken, taken};
+use simkeep_testing::disks::Gate;
+use simkeep_testing::{choice, small};
+
+/// Pages from number `from` on, each with two visits. What is in files counts for nothing here, so
+/// they are on a real disk.
+fn visits(from: u64, pages: u64) -> impl Iterator<Item = (String, i64, u64)> {
+    (from..from + pages).flat_map(|page| {
+        let url = format!("https://host{}.example/some/path/of/page/{page}", page % 97);
+        [0, 1].map(|time: i64| {
+            let print = choice(page << 1 | time.cast_unsigned())(u64::MAX);
+            (url.clone(), time, print)
+        })
+    })
+}
+
+fn observation((url, time, print): &(String, i64, u64)) -> Observation<'_> {
+    let digest = Digest(u128::from(*print).to_le_bytes());
+    Observation::content(url, *time, *print, Epoch(0)).digest(digest)
+}
+
+fn observe(store: &Store, from: u64, pages: u64) {
+    let visits: Vec<_> = visits(from, pages).collect();
+    let observations: Vec<_> = visits.iter().map(observation).collect();
+    observations.chunks(1000).for_each(|some| drop(store.observe_batch(some).unwrap()));
+}
+
+#[test]
+fn what_is_sealed_while_others_are_merged_leaves_memory() {
+    const PAGES: u64 = 10_000;
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let gate = Gate::default();
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(dir.path()));
+    let options = Options { memtable_observations: 2 * 10_000, near_limit: 0, ..small() };
+    let store = Store::create_on(Arc::new(gate.before(disk)), options).unwrap();
+    observe(&store, 0, PAGES);
+    store.seal().unwrap();
+    observe(&store, PAGES, PAGES);
+    store.seal().unwrap();
+    let empty = taken();
+    observe(&store, 2 * PAGES, PAGES - 1);
+    let full = taken() - empty;
+    assert!(full > 2 << 20, "{full}");
+    gate.close(|kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3)));
+    std::thread::scope(|scope| {
+        let merge = scope.spawn(|| store.merge().unwrap());
+        gate.await_arrival();
+        let before = taken();
+        observe(&store, 3 * PAGES, 2);
+        store.seal().unwrap();
+        let after = taken();
+        gate.open();
+        assert_eq!(merge.join().unwrap().inputs, 2);
+        assert!(after + full / 2 < before, "{before} bytes, then {after}, of {full}");
+    });
+}
+
+/// The most that a merge takes of so many pages.
+fn merge(pages: u64) -> usize {
+    const SEGMENTS: u64 = 4;
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { background_memory_bytes: MEMORY_BYTES, ..small() };
+    let store = Store::create(dir.path(), options).unwrap();
+    for part in 0..SEGMENTS {
+        let visits: Vec<_> = visits(part * pages / SEGMENTS, pages / SEGMENTS).collect();
+        let observations = visits.iter().map(|visit| Result::Ok(observation(visit)));
+        store.load(observations, LoadOptions::default()).unwrap();
+    }
+    let (merged, most) = most_taken(|| store.merge().unwrap());
+    assert_eq!((merged.inputs as u64, store.stats().unwrap().pages), (SEGMENTS, pages));
+    most
+}
+
+/// What merges may take, and what the buffers of files do however little that is.
+const MEMORY_BYTES: usize = 8 << 20;
+const BUFFERS_BYTES: usize = 14 << 20;
+
+#[test]
+fn a_merge_of_four_times_as_many_pages_takes_little_more_memory() {
+    let _alone = alone();
+    let [few, many] = [100_000, 400_000].map(merge);
+    println!("{few} bytes, and {many} for four times the pages");
+    assert!(many < MEMORY_BYTES + BUFFERS_BYTES, "{many} bytes");
+    // More buffers of files are full at the same time.
+    assert!(many * 10 < few * 16, "{few} bytes, then {many}");
+}

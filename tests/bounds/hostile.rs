@@ -1,0 +1,354 @@
+//! Input that is meant to hurt: very many versions of one page, very many pages with one
+//! fingerprint, clocks that run backwards, hashes that collide. Answers are right, and neither time
+//! nor memory grows where it should not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use simkeep::disk::SimDisk;
+use simkeep::{
+    Durability, Epoch, LoadOptions, Observation, Options, Prefix, Query, Scope, Store, Verdict,
+    Versions, Visit,
+};
+
+use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::model::history;
+use simkeep_testing::{choice, create, digest, open, small};
+
+/// What something took: time, and memory beyond what was taken before.
+struct Cost {
+    time: Duration,
+    bytes: usize,
+}
+
+fn measured<T>(what: &str, run: impl FnOnce() -> T) -> (T, Cost) {
+    let since = Instant::now();
+    let (result, bytes) = most_taken(run);
+    let time = since.elapsed();
+    eprintln!("{what}: {time:?}, {} KiB", bytes >> 10);
+    (result, Cost { time, bytes })
+}
+
+/// The least of several: what it costs when nothing else goes on.
+fn quickest(times: usize, mut run: impl FnMut()) -> Duration {
+    let time = |_| {
+        let since = Instant::now();
+        run();
+        since.elapsed()
+    };
+    (0..times).map(time).min().unwrap()
+}
+
+/// Optimised or not, and on a machine that has other things to do.
+fn patience(time: Duration) -> Duration {
+    time * if cfg!(debug_assertions) { 60 } else { 6 }
+}
+
+const MIB: usize = 1 << 20;
+
+/// As many as it takes where it is quick enough.
+fn many(n: i64) -> i64 {
+    if cfg!(debug_assertions) { n / 20 } else { n }
+}
+
+const PAGE: &str = "https://example.com/counter";
+
+/// A page that is quite another at each visit.
+fn version(n: i64) -> Observation<'static> {
+    Observation::content(PAGE, n * 1000, fingerprint(n), Epoch(0))
+}
+
+fn fingerprint(n: i64) -> u64 {
+    choice(n.cast_unsigned())(u64::MAX)
+}
+
+/// What version `n` is to the one before it.
+fn changed(n: i64) -> Verdict {
+    Verdict::Changed { distance: Some((fingerprint(n) ^ fingerprint(n - 1)).count_ones()) }
+}
+
+/// What one more visit costs after `visits`, which are in a segment.
+fn next_visit(store: &Store, visits: i64) -> Duration {
+    const EACH: i64 = 50;
+    let mut next = visits;
+    quickest(20, || {
+        for n in next..next + EACH {
+            assert!(matches!(
+                store.observe(version(n)).unwrap().verdict,
+                Verdict::Changed { distance: Some(_) }
+            ));
+        }
+        next += EACH;
+    }) / 50
+}
+
+#[test]
+fn a_million_versions_of_one_page_cost_the_next_visit_nothing() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { durability: Durability::OnFlush, ..Options::default() };
+    let store = Store::create(dir.path().join("store"), options.clone()).unwrap();
+    let observe = |from: i64, to: i64| {
+        for first in (from..to).step_by(10_000) {
+            let batch: Vec<_> = (first..to.min(first + 10_000)).map(version).collect();
+            store.observe_batch(&batch).unwrap();
+        }
+        store.seal().unwrap();
+        store.merge().unwrap();
+    };
+    observe(0, 1000);
+    let few = next_visit(&store, 1000);
+    let all = many(1_000_000);
+    let ((), cost) = measured("a million versions", || observe(2000, all));
+    assert!(cost.bytes < 600 * MIB, "{}", cost.bytes);
+    let deep = next_visit(&store, all);
+    eprintln!("the next visit: {few:?} after 1,000, {deep:?} after {all}");
+    assert!(deep < 4 * few + Duration::from_micros(50), "{few:?} became {deep:?}");
+    store.seal().unwrap();
+
+    let all = all + 1000;
+    let (found, _) = measured("its history", || store.history(PAGE).unwrap());
+    assert_eq!(found.len(), usize::try_from(all).unwrap());
+    for (n, found) in (0..all).zip(&found) {
+        assert_eq!(found.visit, version(n).visit);
+        let expected = match n {
+            0 => Verdict::New,
+            n => changed(n),
+        };
+        assert_eq!(found.verdict, expected);
+    }
+    drop(found);
+    for n in [0, 1, all / 3, all - 1500, all - 1] {
+        let expected = Some(version(n).visit);
+        let as_of = quickest(3, || assert_eq!(store.as_of(PAGE, n * 1000 + 1).unwrap(), expected));
+        eprintln!("as of visit {n}: {as_of:?}");
+        assert!(as_of < patience(Duration::from_millis(5)), "{as_of:?} for visit {n}");
+    }
+    assert_eq!(store.as_of(PAGE, -1).unwrap(), None);
+    let latest = quickest(3, || {
+        let page = store.latest(PAGE).unwrap().unwrap();
+        assert_eq!((page.visits, page.last), (all.cast_unsigned(), version(all - 1).visit));
+    });
+    assert!(latest < patience(Duration::from_millis(1)), "{latest:?}");
+
+    // Late ones are asked of the whole history, and that is all.
+    let mut late = version(all / 2);
+    let (outcome, cost) = measured("a visit that is known", || store.observe(late).unwrap());
+    assert_eq!(outcome.verdict, Verdict::Known);
+    assert!(cost.time < patience(Duration::from_millis(200)));
+    late.visit.time += 1;
+    assert_eq!(store.observe(late).unwrap().verdict, Verdict::OutOfOrder);
+    assert_eq!(store.observe(version(all)).unwrap().verdict, changed(all));
+    store.close().unwrap();
+
+    let path = dir.path().join("store");
+    let (store, cost) = measured("opening", || Store::open(path, options).unwrap());
+    assert!(cost.time < patience(Duration::from_secs(1)) && cost.bytes < 100 * MIB);
+    assert_eq!(store.stats().unwrap().visits, all.cast_unsigned() + 2);
+    let forgotten = store.forget(Scope::Url(PAGE)).unwrap();
+    assert_eq!((forgotten.pages, forgotten.visits), (1, all.cast_unsigned() + 2));
+    assert!(store.history(PAGE).unwrap().is_empty());
+    assert_eq!(store.observe(version(0)).unwrap().verdict, Verdict::New);
+}
+
+fn copy(n: i64) -> String {
+    format!("https://host{}.example/{n}", n % 1000)
+}
+
+/// Half of the pages have one digest and half another.
+fn copied(url: &str, n: i64, fingerprint: u64) -> Observation<'_> {
+    Observation::content(url, n, fingerprint, Epoch(0)).digest(digest(u8::from(n % 2 == 0)))
+}
+
+/// Among very many pages with one fingerprint a search names as many as it may, soon, and says that
+/// there are more.
+fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
+    for k in [0, 3, 10, 64] {
+        for versions in [Versions::InForce, Versions::Ever, Versions::At(simkeep::TIME_MAX)] {
+            let query = Query::new(fingerprint, k).limit(100).versions(versions);
+            let what = format!("{fingerprint:x} within {k}, {versions:?}");
+            let (found, cost) = measured(&what, || store.search(&query).unwrap());
+            assert!(!found.complete && found.near.len() == 100, "{what}: {}", found.near.len());
+            let urls: BTreeSet<&str> = found.near.iter().map(|near| near.url.as_str()).collect();
+            assert_eq!(urls.len(), 100);
+            assert!(found.near.iter().all(|n| (n.distance, n.fingerprint) == (0, fingerprint)));
+            assert!(cost.time < patience(Duration::from_millis(100)), "{what}: {:?}", cost.time);
+            assert!(cost.bytes < 64 * MIB, "{what}: {}", cost.bytes);
+        }
+    }
+    // Where few pages can be meant, they are all found.
+    let one_host = Query::new(fingerprint, 3).under(Prefix::parse("host7.example").unwrap());
+    let found = store.search(&one_host.limit(100_000)).unwrap();
+    assert!(found.complete);
+    assert_eq!(found.near.len(), usize::try_from(there / 1000).unwrap());
+    let new =
+        Observation::content("https://new.example/", simkeep::TIME_MAX, fingerprint, Epoch(0));
+    let (outcome, cost) =
+        measured("a page like them", || store.observe(new.digest(digest(1))).unwrap());
+    assert!(cost.time < patience(Duration::from_millis(100)) && cost.bytes < 64 * MIB);
+    assert_eq!(outcome.copies.len(), Options::default().near_limit);
+    for copy in &outcome.copies {
+        let n: i64 = copy.url.rsplit('/').next().unwrap().parse().unwrap();
+        assert_eq!((n % 2, copy.first), (0, n));
+    }
+    assert!(!outcome.complete);
+    store.purge(Scope::Url("https://new.example/")).unwrap();
+}
+
+#[test]
+fn a_million_pages_with_one_fingerprint_are_searched_as_soon_as_others() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
+    let load = |fingerprint: u64, from: i64, count: i64| {
+        let pages = (from..from + count).map(|n| (copy(n), n));
+        let visits = pages.map(|(url, n)| {
+            let visit = copied(&url, n, fingerprint).visit;
+            Ok((url, visit))
+        });
+        let options = LoadOptions { memory_bytes: 64 * MIB, ..LoadOptions::default() };
+        let (loaded, cost) = measured("a load", || store.load(visits, options).unwrap());
+        assert_eq!(loaded.new_pages, count.cast_unsigned());
+        assert!(cost.bytes < 256 * MIB, "{}", cost.bytes);
+    };
+    let (million, more) = (many(1_000_000), many(100_000));
+    load(0, 0, million);
+    load(u64::MAX, million, more);
+    search_among_copies(&store, 0, million);
+    search_among_copies(&store, u64::MAX, more);
+    let found = store.nearest(1, 5).unwrap();
+    assert!(found.near.len() == 5 && found.near.iter().all(|near| near.distance == 1));
+    store.verify().unwrap();
+}
+
+#[test]
+fn pages_with_one_fingerprint_are_observed_as_soon_as_others() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { durability: Durability::OnFlush, ..Options::default() };
+    let store = Store::create(dir.path().join("store"), options).unwrap();
+    let observe = |from: i64, like: fn(i64) -> u64| {
+        let urls: Vec<(String, i64)> = (from..from + many(5_000)).map(|n| (copy(n), n)).collect();
+        let batch: Vec<_> = urls.iter().map(|(url, n)| copied(url, *n, like(*n))).collect();
+        let since = Instant::now();
+        let outcomes = store.observe_batch(&batch).unwrap();
+        (since.elapsed(), outcomes)
+    };
+    let each = many(5_000);
+    let others = (0..4).map(|round| observe(round * each, fingerprint).0).min().unwrap();
+    let (mut first, mut last) = (Duration::MAX, Duration::MAX);
+    for round in 4..40 {
+        let (time, outcomes) = observe(round * each, |_| u64::MAX);
+        let time_of = if round < 8 { &mut first } else { &mut last };
+        *time_of = time.min(*time_of);
+        let outcome = outcomes.last().unwrap();
+        assert!(outcome.verdict == Verdict::New && !outcome.complete);
+        assert_eq!(outcome.copies.len(), Options::default().near_limit);
+    }
+    eprintln!("{each} pages: {others:?}; with one fingerprint: {first:?}, later {last:?}");
+    assert!(last < 4 * first + Duration::from_millis(50), "{first:?} became {last:?}");
+    search_among_copies(&store, u64::MAX, 36 * each);
+}
+
+/// Each thread's clock runs backwards, and none agrees with another.
+#[test]
+fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
+    let _alone = alone();
+    const THREADS: i64 = 64;
+    const PAGES: u64 = 8;
+    let disk = SimDisk::new();
+    let options = Options { memtable_observations: 500, background: true, ..small() };
+    let store = create(&disk, options.clone());
+    let visits = many(100).max(10);
+    let seen: Vec<(String, Visit)> = thread::scope(|scope| {
+        let run = |thread: i64| {
+            let store = &store;
+            move || {
+                let mut choice = choice(thread.cast_unsigned());
+                let mut seen = Vec::new();
+                for n in 0..visits {
+                    // Equal times among threads, with other contents or the same.
+                    let time = (visits - n) * 10 - thread % 4;
+                    let url = format!("https://example.com/{}", choice(PAGES));
+                    let print = 0xff00 ^ (1 << choice(6));
+                    let mut observation = Observation::content(&url, time, print, Epoch(0));
+                    if choice(3) == 0 {
+                        observation = observation.digest(digest(u8::try_from(choice(4)).unwrap()));
+                    }
+                    if choice(10) == 0 {
+                        observation = Observation::gone(&url, time);
+                    }
+                    let visit = observation.visit;
+                    store.observe(observation).unwrap();
+                    seen.push((url, visit));
+                }
+                seen
+            }
+        };
+        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(run(thread))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut pages: BTreeMap<String, BTreeSet<Visit>> = BTreeMap::new();
+    seen.into_iter().for_each(|(url, visit)| {
+        pages.entry(url).or_default().insert(visit);
+    });
+    let check = |store: &Store| {
+        for (url, visits) in &pages {
+            let visits: Vec<Visit> = visits.iter().copied().collect();
+            assert!(store.history(url).unwrap() == history(&visits), "{url}");
+            let latest = store.latest(url).unwrap().unwrap();
+            assert_eq!(
+                (latest.visits, latest.last),
+                (visits.len() as u64, *visits.last().unwrap())
+            );
+        }
+    };
+    check(&store);
+    store.wait_idle().unwrap();
+    store.seal().unwrap();
+    store.merge().unwrap();
+    check(&store);
+    store.close().unwrap();
+    check(&open(&disk, options));
+}
+
+/// With the configuration `narrow_hash` nearly all hashes are equal: the URL decides.
+#[test]
+fn pages_whose_hashes_collide_are_told_apart() {
+    let _alone = alone();
+    let disk = SimDisk::new();
+    let options = Options { memtable_observations: 4_000, near_limit: 0, ..small() };
+    let store = create(&disk, options);
+    let url = |n: i64| format!("https://example.com/{n}");
+    let pages = many(20_000);
+    let ((), cost) = measured("pages that collide", || {
+        for first in (0..pages).step_by(500) {
+            for time in 0..2 {
+                let urls: Vec<_> = (first..first + 500).map(|n| (url(n), n)).collect();
+                let print = |n: i64| (n * 2 + time).cast_unsigned();
+                let batch = urls.iter();
+                let batch =
+                    batch.map(|(url, n)| Observation::content(url, time, print(*n), Epoch(0)));
+                let batch: Vec<_> = batch.collect();
+                for outcome in store.observe_batch(&batch).unwrap() {
+                    let new = outcome.verdict == Verdict::New;
+                    assert!(new == (time == 0), "{:?}", outcome.verdict);
+                }
+            }
+        }
+        store.seal().unwrap();
+        store.merge().unwrap();
+    });
+    assert!(cost.time < patience(Duration::from_secs(10)), "{:?}", cost.time);
+    assert_eq!(store.stats().unwrap().pages, pages.cast_unsigned());
+    for n in 0..pages {
+        let prints: Vec<_> = store.history(&url(n)).unwrap();
+        let prints: Vec<_> =
+            prints.iter().map(|v| v.visit.seen.content().unwrap().fingerprint).collect();
+        assert_eq!(prints, [2 * n.cast_unsigned(), 2 * n.cast_unsigned() + 1]);
+        assert!(store.latest(&url(-1 - n)).unwrap().is_none());
+    }
+    let near = store.search(&Query::new(9, 0).epoch(Epoch(0))).unwrap().near;
+    assert_eq!(near.iter().map(|near| near.url.as_str()).collect::<Vec<_>>(), [url(4)]);
+}

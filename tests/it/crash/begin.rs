@@ -1,0 +1,46 @@
+//! What workloads begin with: the same in every run, so that a number is enough to see a failure again.
+
+use simkeep::Scope;
+use simkeep::disk::SimDisk;
+
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::URLS;
+use simkeep_testing::{choice, create, observation, open, small};
+
+/// A disk with an empty store, as a writer leaves it.
+pub(crate) fn empty() -> SimDisk {
+    let disk = SimDisk::new();
+    drop(create(&disk, small()));
+    settled(&disk)
+}
+
+/// A store to begin with, and what it holds: an empty one, or one with two segments, something
+/// forgotten and a journal.
+pub(crate) fn beginnings() -> [(SimDisk, Model); 2] {
+    let (full, mut model) = (empty(), Model::default());
+    let store = open(&full, small());
+    let mut random = choice(1);
+    for seals in 0..3 {
+        for time in 0..4 {
+            let observation = observation(&mut random, 6, seals * 10 + time);
+            store.observe(observation).unwrap();
+            model.observe(&observation, 3);
+        }
+        match seals {
+            0 => store.seal().unwrap(),
+            1 => {
+                store.forget(Scope::Url(URLS[1])).unwrap();
+                model.forget(|url| url == URLS[1]);
+                store.seal().unwrap();
+            }
+            _ => {}
+        }
+    }
+    drop(store);
+    [(empty(), Model::default()), (settled(&full), model)]
+}
+
+/// The same files, all of them durable.
+fn settled(disk: &SimDisk) -> SimDisk {
+    SimDisk::of(disk.contents())
+}

@@ -1,0 +1,168 @@
+//! Each call to the disk fails in turn, once or from then on, in each way that a disk fails.
+//!
+//! Whatever failed: either nothing more is accepted until the store is opened again, with the cause;
+//! or what failed has done nothing, and the store goes on. It goes on reading in both cases, and what
+//! was acknowledged is there when it is opened again.
+
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use simkeep::disk::{Fault, Strikes};
+use simkeep::{Error, Options, Store};
+
+use super::begin::empty;
+use super::script::{Step, any_step, passes, script, take};
+use super::tally::wanted;
+use super::under::each;
+use simkeep_testing::compare::{check_counts, check_store, dump};
+use simkeep_testing::model::Model;
+use simkeep_testing::{again, choice, observation, on, open, small};
+
+/// An input or output error, a full disk, a signal in between. A write that fails has come half of
+/// its way, which is what a short write leaves; a sync that fails has lost what it should have kept.
+const KINDS: [ErrorKind; 3] = [ErrorKind::Other, ErrorKind::StorageFull, ErrorKind::Interrupted];
+
+/// Calls to the disk that a workload makes.
+fn calls(steps: &[Step]) -> u64 {
+    let disk = empty();
+    let store = open(&disk, small());
+    let before = disk.operations();
+    steps.iter().for_each(|step| take(&store, step).unwrap());
+    disk.operations() - before
+}
+
+/// A workload of which a call fails.
+struct Failing<'s> {
+    steps: &'s [Step],
+    fault: Fault,
+    what: String,
+}
+
+impl Failing<'_> {
+    /// Returns whether the store refused to go on.
+    fn run(&self, seed: u64) -> bool {
+        let Failing { steps, fault, what } = self;
+        let disk = empty();
+        let store = open(&disk, small());
+        disk.record();
+        disk.fail(*fault);
+        let (mut acknowledged, mut states) = (Model::default(), Vec::new());
+        let mut refused = false;
+        for step in *steps {
+            let passed = passes(&acknowledged, step);
+            let Err(error) = take(&store, step) else {
+                acknowledged = passed.last().unwrap().clone();
+                continue;
+            };
+            let failed = disk.take_log().into_iter().find(|op| op.failed).expect("a call failed");
+            let probe = observation(&mut choice(seed), 10, 1_000);
+            match store.observe(probe) {
+                Ok(_) => {
+                    // A purge that finds no room for what it writes anew has forgotten all the same.
+                    let purged = matches!(step, Step::PurgeUrl(_) | Step::PurgePrefix(_));
+                    let no_room = fault.kind == ErrorKind::StorageFull;
+                    let harmless = no_room && (purged || matches!(step, Step::Merge));
+                    assert!(
+                        harmless || !failed.kind.changes(),
+                        "{what}: the store went on after {failed:?} in {step:?}"
+                    );
+                    let mut may_be = vec![acknowledged.clone()];
+                    may_be.extend(passed.into_iter().filter(|_| purged));
+                    may_be.iter_mut().for_each(|model| drop(model.observe(&probe, 3)));
+                    acknowledged = dump(&store.snapshot()).unwrap();
+                    let whole = may_be.contains(&acknowledged);
+                    assert!(whole, "{what}: {step:?} was done in part");
+                }
+                // What fails from now on may fail the probe, too.
+                Err(_) if fault.lasting => {
+                    states = passed;
+                    acknowledged_or_probed(&mut states, &probe);
+                    refused = true;
+                    break;
+                }
+                Err(Error::Poisoned(cause)) => {
+                    assert!(!matches!(*cause, Error::Poisoned(_)), "{what}");
+                    assert!(names_cause(&cause), "{what}: {error}, and the cause is {cause}");
+                    states = passed;
+                    for step in *steps {
+                        let is_write = !matches!(step, Step::Flush);
+                        let refused = take(&store, step).is_err();
+                        assert!(refused || !is_write, "{what}: {step:?} was accepted");
+                    }
+                    refused = true;
+                    break;
+                }
+                Err(e) => panic!("{what}: {e}"),
+            }
+        }
+        let expect = |store: &Store, when: &str| {
+            let found = dump(&store.snapshot()).unwrap_or_else(|e| panic!("{what}: {when}: {e}"));
+            if found != acknowledged && !states.contains(&found) {
+                eprintln!("{what}: {when}: acknowledged, or one step further, was expected");
+                check_store(store, &acknowledged);
+                panic!("{what}: {when}: it is another state");
+            }
+            found
+        };
+        expect(&store, "reading on");
+        // Closing may say that it failed; it must not hang or panic.
+        let _ = store.close();
+        let left = [disk.crash_synced_only(), disk.crash_all_kept(), disk.crash(&mut choice(seed))];
+        for (n, disk) in left.iter().enumerate() {
+            let store = Store::open_on(on(disk), Options { ..small() });
+            let store = store.unwrap_or_else(|e| panic!("{what}: opened again, {n}: {e}"));
+            let found = expect(&store, "opened again");
+            check_counts(&store, &found);
+        }
+        refused
+    }
+}
+
+/// An observation that failed may be there, after what came before it.
+fn acknowledged_or_probed(states: &mut Vec<Model>, probe: &simkeep::Observation<'_>) {
+    for mut state in states.clone() {
+        state.observe(probe, 3);
+        states.push(state);
+    }
+}
+
+/// Whether an error says which file could not be used, or that redb gave up.
+fn names_cause(error: &Error) -> bool {
+    matches!(error, Error::Io { .. } | Error::Catalog(_) | Error::Corrupt(_))
+}
+
+#[test]
+fn c4_after_a_failed_call_nothing_more_is_acknowledged_and_reading_goes_on() {
+    let _again = again();
+    let wanted = wanted("SIMKEEP_FAILED_CALLS", 5_000);
+    let (tried, refused) = (AtomicU64::new(0), AtomicU64::new(0));
+    let stride = if cfg!(debug_assertions) { 41 } else { 1 };
+    for seed in 0.. {
+        // The script first, then others that are drawn by lot.
+        let steps = match seed {
+            0 => script(),
+            _ => {
+                let (mut random, mut time) = (choice(seed), 0);
+                (0..20).map(|_| any_step(&mut random, &mut time)).collect()
+            }
+        };
+        let calls = calls(&steps) / stride;
+        let ways = KINDS.map(|kind| [(kind, false), (kind, true)]);
+        let ways = ways.as_flattened();
+        each(usize::try_from(calls).unwrap() * ways.len(), |n| {
+            let (n, (kind, lasting)) = (n / ways.len(), ways[n % ways.len()]);
+            let nth = 1 + n as u64 * stride + seed % stride;
+            let fault = Fault { strikes: Strikes::Any, nth, kind, lasting };
+            let what = format!("workload {seed}, {fault:?}");
+            let stopped = Failing { steps: &steps, fault, what }.run(nth);
+            tried.fetch_add(1, Ordering::Relaxed);
+            refused.fetch_add(u64::from(stopped), Ordering::Relaxed);
+        });
+        if cfg!(debug_assertions) || tried.load(Ordering::Relaxed) >= wanted {
+            break;
+        }
+    }
+    let (tried, refused) = (tried.into_inner(), refused.into_inner());
+    println!("{tried} failed calls; the store refused to go on after {refused} of them");
+    assert!(refused > tried / 20);
+}

@@ -1,0 +1,173 @@
+//! Every workload of up to three calls, and every state that a crash in its last call may leave.
+
+use std::sync::Arc;
+
+use simkeep::disk::SimDisk;
+use simkeep::{Durability, Options, Scope, Snapshot, Store};
+
+use super::begin::beginnings;
+use super::under::{Trial, Under, each};
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{Again, choice, command, observation, small};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    Observe,
+    Flush,
+    Seal,
+    Merge,
+    Forget,
+    Snapshot,
+    Reopen,
+}
+
+const CALLS: [Call; 7] = [
+    Call::Observe,
+    Call::Flush,
+    Call::Seal,
+    Call::Merge,
+    Call::Forget,
+    Call::Snapshot,
+    Call::Reopen,
+];
+
+/// A workload that is under way.
+struct Run {
+    under: Under,
+    options: Options,
+    store: Option<Store>,
+    /// What may be left if the power goes between two calls, newest last.
+    allowed: Vec<Model>,
+    held: Vec<Snapshot>,
+}
+
+impl Run {
+    fn model(&self) -> &Model {
+        self.allowed.last().unwrap()
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.options.durability != Durability::OnFlush
+    }
+
+    /// Does a call, the `n`-th of its workload; `looking` at what a crash could leave of it.
+    fn call(&mut self, call: Call, n: usize, looking: bool) {
+        let before = self.allowed.clone();
+        let mut during = before.clone();
+        let store = self.store.clone().unwrap();
+        let mut random = choice(50 + n as u64);
+        let mut doing: Box<dyn FnMut()> = match call {
+            Call::Observe => {
+                let count = 1 + random(3).cast_signed() * 2;
+                let mut model = self.model().clone();
+                let mut observations = Vec::new();
+                for time in 0..count {
+                    let time = 100 * i64::try_from(n).unwrap() + time;
+                    observations.push(observation(&mut random, 6, time));
+                    model.observe(&observations[observations.len() - 1], 3);
+                }
+                // All of it fits the memtable, so it is there whole or not at all.
+                during.push(model);
+                Box::new(move || drop(store.observe_batch(&observations).unwrap()))
+            }
+            Call::Flush => Box::new(move || store.flush().unwrap()),
+            Call::Seal => Box::new(move || store.seal().unwrap()),
+            Call::Merge => Box::new(move || {
+                store.merge().unwrap();
+            }),
+            Call::Forget => {
+                let mut model = self.model().clone();
+                let scope = if n.is_multiple_of(2) {
+                    model.forget(|url| url == URLS[n]);
+                    Scope::Url(URLS[n])
+                } else {
+                    model.forget(|url| PREFIXES[n - 1].covers(url));
+                    Scope::Prefix(PREFIXES[n - 1].prefix())
+                };
+                during.push(model);
+                Box::new(move || {
+                    store.forget(scope.clone()).unwrap();
+                })
+            }
+            Call::Snapshot => {
+                self.held.push(store.snapshot());
+                Box::new(|| ())
+            }
+            Call::Reopen => {
+                self.store = None;
+                let (hooked, options) = (self.under.hooked(), self.options.clone());
+                let mut store = Some(store);
+                let slot = &mut self.store;
+                Box::new(move || {
+                    store.take().unwrap().close().unwrap();
+                    *slot = Some(Store::open_on(Arc::clone(&hooked), options.clone()).unwrap());
+                })
+            }
+        };
+        if looking {
+            let inside = matches!(call, Call::Seal | Call::Merge | Call::Forget);
+            self.under.allow(during.clone(), inside);
+        }
+        doing();
+        drop(doing);
+        let durable = self.is_flushed() || matches!(call, Call::Flush | Call::Seal | Call::Reopen);
+        self.allowed = if durable { vec![during.pop().unwrap()] } else { during };
+        if looking {
+            self.under.allow(self.allowed.clone(), false);
+            self.under.look();
+            self.under.pause();
+        }
+    }
+}
+
+fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), options: &Options, calls: &[Call], n: usize) {
+    let what = format!("workload {n}, {calls:?}");
+    let again = format!("SIMKEEP_WORKLOAD={n} {}", command("few_calls"));
+    let _again = Again(again.clone());
+    let disk = begin.0.crash_all_kept();
+    let under = Under::new(disk, trial, options.clone(), &what, &again, n as u64);
+    let store = Store::open_on(under.hooked(), options.clone()).unwrap();
+    let (store, held) = (Some(store), Vec::new());
+    let mut run =
+        Run { under, options: options.clone(), store, allowed: vec![begin.1.clone()], held };
+    for (n, call) in calls.iter().enumerate() {
+        // What crashes in the calls before the last leave, shorter workloads have shown.
+        run.call(*call, n, n + 1 == calls.len());
+    }
+}
+
+#[test]
+fn c2_after_a_crash_in_any_workload_of_three_calls_the_store_is_some_commit() {
+    let only = std::env::var("SIMKEEP_WORKLOAD").ok().map(|n| n.parse::<usize>().unwrap());
+    let trial = Trial::new(100, only.is_some());
+    let beginnings = beginnings();
+    let flushed = Options { durability: Durability::OnFlush, ..small() };
+    let mut workloads = Vec::new();
+    for begin in &beginnings {
+        for options in [small(), flushed.clone()] {
+            for len in 1..=3 {
+                for n in 0..CALLS.len().pow(len) {
+                    let calls = (0..len).map(|place| CALLS[n / 7usize.pow(place) % 7]);
+                    workloads.push((begin, options.clone(), calls.collect::<Vec<_>>()));
+                }
+            }
+        }
+    }
+    each(workloads.len(), |n| {
+        let (begin, options, calls) = &workloads[n];
+        if only.is_none_or(|only| only == n) && !trial.has_failed() {
+            run(&trial, begin, options, calls, n);
+        }
+    });
+    trial.report(&format!("{} workloads of up to three calls", workloads.len()));
+    if only.is_some() {
+        return;
+    }
+    let (moments, whole) = trial.crashes.points();
+    assert!(moments > 4_500 && whole == moments, "{whole} of {moments}");
+    let (states, inside) = (trial.crashes.states(), trial.crashes.inside());
+    assert!(states >= 40_000 && inside >= 20_000, "{inside} of {states}");
+    let recoveries = trial.recoveries.states();
+    assert!(recoveries >= 20_000, "{recoveries}");
+}

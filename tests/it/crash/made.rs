@@ -1,0 +1,195 @@
+//! What a load and a repair leave at any moment: what was before, or all of it.
+
+use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
+use simkeep::fingerprint::Recipe;
+use simkeep::{
+    EpochInfo, Error, LoadEpochs, LoadOptions, Loaded, Observation, Origin, Reader, RepairOptions,
+    Result, Store, VerifyOptions, repair_on, verify_on,
+};
+
+use simkeep_testing::compare::{check_counts, dump};
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::URLS;
+use simkeep_testing::{choice, create, names, observation, on, open, small};
+
+fn power_failure(nth: u64) -> Fault {
+    Fault { strikes: Strikes::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
+}
+
+/// States that a crash may leave.
+fn crashes(disk: &SimDisk, seed: u64) -> Vec<SimDisk> {
+    let mut disks = vec![disk.crash_all_kept(), disk.crash_synced_only()];
+    disks.extend((0..6).map(|n| disk.crash(&mut choice(seed * 10 + n))));
+    disks
+}
+
+fn some(seed: u64, count: i64) -> Vec<Observation<'static>> {
+    let mut choice = choice(seed);
+    (0..count).map(|time| observation(&mut choice, 12, time)).collect()
+}
+
+/// The tables of document frequencies on a disk.
+fn tables(disk: &SimDisk) -> Vec<Name> {
+    let names = disk.contents().into_iter().map(|(name, _)| name);
+    names.filter(|name| matches!(name, Name::Df(_) | Name::DfNew(_))).collect()
+}
+
+/// What makes fingerprints by a table of its own.
+fn weighed() -> Origin {
+    let recipe: Recipe = "words-idf".parse().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("words.df");
+    let mut counter = simkeep::df::Counter::new(&recipe, &path, 1 << 20).unwrap();
+    ["the red house", "the blue car"].iter().for_each(|text| counter.add(text).unwrap());
+    counter.freeze(1).unwrap();
+    Origin::new(recipe).table(simkeep::df::Table::open(&path).unwrap()).unwrap()
+}
+
+/// A store with an epoch that has ended, one with a table, and one that is but a name.
+fn source(origin: &Origin) -> Store {
+    let store = create(&SimDisk::new(), small());
+    store.observe_batch(&some(1, 60)).unwrap();
+    let ended = store.register_epoch("ended").unwrap();
+    let weighed = store.begin_epoch(origin).unwrap();
+    let last = store.register_epoch("last").unwrap();
+    for (time, epoch) in [(900, ended), (901, weighed), (902, last)] {
+        store.observe(Observation::content(URLS[0], time, 5, epoch)).unwrap();
+    }
+    store.end_epoch(ended, u64::MAX).unwrap();
+    store
+}
+
+/// What a store holds: its visits and its epochs.
+fn held(store: &Store) -> (Model, Vec<EpochInfo>) {
+    (dump(&store.snapshot()).unwrap(), store.epochs())
+}
+
+/// A load that names an epoch, and one of a store that has more of them.
+fn loads(store: &Store, other: &Store) -> [Result<Loaded>; 2] {
+    let epochs = LoadEpochs::default();
+    let named = (0..40).map(|n: u8| {
+        let epoch = epochs.named(if n.is_multiple_of(3) { "named" } else { "one" })?;
+        let url = URLS[usize::from(n % 12)];
+        Ok(Observation::content(url, 700 + i64::from(n), n.into(), epoch))
+    });
+    let options = || LoadOptions::default().memory_bytes(64 << 10);
+    let first = store.load(named, options().epochs(&epochs));
+    [first, store.copy_from(&other.snapshot(), options())]
+}
+
+#[test]
+fn after_a_crash_of_a_load_its_epochs_are_there_with_the_rest_or_not_at_all() {
+    let origin = weighed();
+    let other = source(&origin);
+    let begin = || {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        store.observe_batch(&some(2, 30)).unwrap();
+        (disk, store)
+    };
+    let (disk, store) = begin();
+    let (before, mut states) = (disk.changes(), vec![held(&store)]);
+    let empty = create(&SimDisk::new(), small());
+    assert!(loads(&store, &empty).iter().all(Result::is_ok));
+    states.push(held(&store));
+    let (disk, store) = begin();
+    assert!(loads(&store, &other).iter().all(Result::is_ok));
+    states.push(held(&store));
+    let changes = disk.changes() - before;
+    let epochs = states[2].1.clone();
+    assert_eq!(names(&epochs), ["one", "two", "named", "ended", &origin.name(), "last"]);
+    assert!(epochs[3].ended && tables(&disk) == [Name::Df(4)]);
+    let mut found = [0; 3];
+    for stop in 1..=changes {
+        let (disk, store) = begin();
+        disk.fail(power_failure(stop));
+        let done = loads(&store, &other).iter().take_while(|done| done.is_ok()).count();
+        for disk in crashes(&disk, stop) {
+            let reader = Reader::open_on(on(&disk)).unwrap().snapshot();
+            let store = open(&disk, small());
+            let state = held(&store);
+            let at = states.iter().position(|expected| *expected == state);
+            let at = at.unwrap_or_else(|| panic!("change {stop}: {:?}", state.1));
+            assert!(at >= done, "change {stop}: {done} loads were done, {at} are there");
+            assert_eq!(reader.epochs(), state.1);
+            let table: &[Name] = if at == 2 { &[Name::Df(4)] } else { &[] };
+            assert_eq!(tables(&disk), table, "change {stop}");
+            check_counts(&store, &state.0);
+            store.verify().unwrap();
+            found[at] += 1;
+        }
+    }
+    assert!(found.iter().all(|count| *count > 50), "{found:?}");
+}
+
+/// Makes stores on a disk whose power fails at each change in turn. Each crash leaves no store, in
+/// whose place one is made then, or all of it.
+fn made(make: impl Fn(&SimDisk) -> Result<()>) {
+    let whole = SimDisk::new();
+    make(&whole).unwrap();
+    let expected = held(&open(&whole, small()));
+    assert!(expected.0.page_count() > 5);
+    let (mut none, mut unfinished, mut all) = (0, 0, 0);
+    for stop in 1..=whole.changes() {
+        let disk = SimDisk::new();
+        disk.fail(power_failure(stop));
+        let done = make(&disk).is_ok();
+        for disk in crashes(&disk, stop) {
+            let what = format!("change {stop}");
+            match Store::open_on(on(&disk), small()) {
+                Ok(store) => {
+                    assert!(held(&store) == expected, "{what}: some of it");
+                    store.verify().unwrap();
+                    all += 1;
+                    continue;
+                }
+                Err(Error::NotAStore { .. }) => none += 1,
+                Err(Error::Unfinished { .. }) => unfinished += 1,
+                Err(e) => panic!("{what}: {e}"),
+            }
+            assert!(!done, "{what}: lost");
+            Reader::open_on(on(&disk)).map(drop).unwrap_err();
+            verify_on(on(&disk), VerifyOptions::default()).map(drop).unwrap_err();
+            // Whether it is made anew, or another one in its place.
+            let other = SimDisk::of(disk.contents());
+            make(&disk).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let store = open(&disk, small());
+            assert!(held(&store) == expected, "{what}: made anew");
+            store.verify().unwrap();
+            let files = disk.list(Dir::Segments).unwrap().len();
+            assert_eq!(files, store.stats().unwrap().segments.len(), "{what}");
+            let store = Store::create_on(on(&other), small()).unwrap();
+            assert_eq!((store.stats().unwrap().pages, names(&store.epochs())), (0, vec!["one"]));
+            drop(store);
+            drop(open(&other, small()));
+            assert_eq!(other.list(Dir::Segments).unwrap().len(), 0, "{what}");
+        }
+    }
+    assert!(none > 20 && unfinished > 50 && all > 20, "{none} {unfinished} {all}");
+}
+
+#[test]
+fn a_crash_of_a_repair_leaves_no_store_or_all_of_it() {
+    let origin = weighed();
+    let from = SimDisk::new();
+    {
+        let store = create(&from, small());
+        store.copy_from(&source(&origin).snapshot(), LoadOptions::default()).unwrap();
+    }
+    made(|disk| {
+        let repaired = repair_on(on(&from), on(disk), RepairOptions::default())?;
+        assert!(repaired.is_whole());
+        Ok(())
+    });
+}
+
+#[test]
+fn a_crash_of_a_load_that_makes_its_store_leaves_no_store_or_all_of_it() {
+    let other = source(&weighed()).snapshot();
+    made(|disk| {
+        let epochs = LoadEpochs::default();
+        let observations = other.observations().renumbered(epochs.of(&other)?);
+        let options = LoadOptions { segment_pages: 5, ..LoadOptions::default().epochs(&epochs) };
+        Store::create_from_on(on(disk), small(), observations, options).map(drop)
+    });
+}

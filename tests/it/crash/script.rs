@@ -1,0 +1,131 @@
+//! Workloads, and the states that they go through.
+
+use simkeep::{Observation, Result, Scope, Store};
+
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{choice, observation};
+
+/// One call of a workload.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Observe(Vec<Observation<'static>>),
+    Seal,
+    Merge,
+    Flush,
+    ForgetUrl(&'static str),
+    ForgetPrefix(usize),
+    PurgeUrl(&'static str),
+    PurgePrefix(usize),
+}
+
+/// Memtables that fill up in the middle of a batch, histories over several segments, forgetting in
+/// each kind of component, merges with and without what was forgotten.
+pub(crate) fn script() -> Vec<Step> {
+    let mut choice = choice(7);
+    let mut time = 0;
+    let mut batch = |n: usize| {
+        let mut observations = Vec::new();
+        for _ in 0..n {
+            time += 1;
+            observations.push(observation(&mut choice, 10, time));
+        }
+        Step::Observe(observations)
+    };
+    vec![
+        batch(1),
+        batch(5),
+        batch(1),
+        Step::Seal,
+        batch(6),
+        Step::ForgetUrl(URLS[0]),
+        batch(20),
+        Step::Merge,
+        batch(1),
+        Step::ForgetPrefix(0),
+        batch(3),
+        Step::Flush,
+        Step::Seal,
+        batch(9),
+        Step::Seal,
+        Step::Merge,
+        Step::PurgeUrl(URLS[1]),
+        batch(2),
+        Step::PurgePrefix(9),
+        Step::PurgePrefix(4),
+        batch(40),
+        Step::ForgetPrefix(7),
+        Step::Seal,
+        Step::Merge,
+        batch(4),
+    ]
+}
+
+/// Some step, a seal, a merge or a forgetting more often than anything else.
+pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> Step {
+    let mut batch = |choice: &mut dyn FnMut(u64) -> u64, n: u64| {
+        let mut choice = choice;
+        let observations = (0..n).map(|_| {
+            *time += 1;
+            observation(&mut choice, 12, *time)
+        });
+        Step::Observe(observations.collect())
+    };
+    let url = |n: u64| URLS[usize::try_from(n).unwrap()];
+    let prefix = |n: u64| usize::try_from(n).unwrap();
+    match choice(16) {
+        0..=3 => batch(choice, 1),
+        4 | 5 => {
+            let n = 2 + choice(24);
+            batch(choice, n)
+        }
+        6..=8 => Step::Seal,
+        9..=11 => Step::Merge,
+        12 => Step::ForgetUrl(url(choice(12))),
+        13 => Step::ForgetPrefix(prefix(choice(PREFIXES.len() as u64))),
+        14 => match choice(2) {
+            0 => Step::PurgeUrl(url(choice(12))),
+            _ => Step::PurgePrefix(prefix(choice(PREFIXES.len() as u64))),
+        },
+        _ => Step::Flush,
+    }
+}
+
+pub(crate) fn take(store: &Store, step: &Step) -> Result<()> {
+    let prefix = |n: &usize| Scope::Prefix(PREFIXES[*n].prefix());
+    match step {
+        Step::Observe(one) if one.len() == 1 => store.observe(one[0]).map(drop),
+        Step::Observe(batch) => store.observe_batch(batch).map(drop),
+        Step::Seal => store.seal(),
+        Step::Merge => store.merge().map(drop),
+        Step::Flush => store.flush(),
+        Step::ForgetUrl(url) => store.forget(Scope::Url(url)).map(drop),
+        Step::ForgetPrefix(n) => store.forget(prefix(n)).map(drop),
+        Step::PurgeUrl(url) => store.purge(Scope::Url(url)).map(drop),
+        Step::PurgePrefix(n) => store.purge(prefix(n)).map(drop),
+    }
+}
+
+/// The states that a step goes through, its last one included. A batch larger than what is left of
+/// the memtable is sealed in between, and becomes durable in parts, in order.
+pub(crate) fn passes(model: &Model, step: &Step) -> Vec<Model> {
+    let mut model = model.clone();
+    let mut states = Vec::new();
+    match step {
+        Step::Observe(batch) => {
+            for observation in batch {
+                model.observe(observation, 3);
+                states.push(model.clone());
+            }
+        }
+        Step::ForgetUrl(url) | Step::PurgeUrl(url) => {
+            model.forget(|u| u == *url);
+        }
+        Step::ForgetPrefix(n) | Step::PurgePrefix(n) => {
+            model.forget(|u| PREFIXES[*n].covers(u));
+        }
+        Step::Seal | Step::Merge | Step::Flush => {}
+    }
+    states.push(model);
+    states
+}

@@ -1,0 +1,258 @@
+//! A store under observation: at each sync of its disk, and where each call returns, the states that
+//! a crash could leave are opened and compared with those that it may leave.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use simkeep::disk::{Disk, Fault, OpKind, SimDisk, Unit};
+use simkeep::{Options, Reader, Store};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::states;
+use super::tally::{Tally, image};
+use simkeep_testing::compare::{check_counts, check_store, dump};
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::model::Model;
+use simkeep_testing::{choice, on};
+
+/// One of so many recovered stores is also searched, scanned and verified; each of them where one
+/// workload is run again.
+const DEEPLY: u64 = 32;
+
+/// What was tried by all workloads of a test, and what went wrong.
+pub(crate) struct Trial {
+    /// States that crashes of the workloads left.
+    pub(crate) crashes: Tally,
+    /// States that crashes of recoveries left.
+    pub(crate) recoveries: Tally,
+    /// One of so many recovered stores is looked at deeply.
+    deeply: u64,
+    /// One of so many recoveries is cut short, at each of its changes.
+    cut_every: u64,
+    failures: Mutex<Vec<String>>,
+}
+
+impl Trial {
+    /// Of all workloads of a test, or of `one` that is run again, of which everything is tried.
+    pub(crate) fn new(cut_every: u64, one: bool) -> Arc<Trial> {
+        Arc::new(Trial {
+            crashes: Tally::default(),
+            recoveries: Tally::default(),
+            deeply: if one { 1 } else { DEEPLY },
+            cut_every: if one { 1 } else { cut_every },
+            failures: Mutex::default(),
+        })
+    }
+
+    /// Prints what was tried.
+    ///
+    /// # Panics
+    ///
+    /// If anything went wrong.
+    pub(crate) fn report(&self, workloads: &str) {
+        let (moments, whole) = self.crashes.points();
+        println!(
+            "{workloads}: {moments} moments, {whole} of them with every subset of pages; {} distinct \
+             states, {} of them inside a seal, a merge or a forgetting; {} distinct states of \
+             recoveries that were cut short",
+            self.crashes.states(),
+            self.crashes.inside(),
+            self.recoveries.states(),
+        );
+        let failures = self.failures.lock().unwrap();
+        assert!(failures.is_empty(), "{} failures, the first: {}", failures.len(), failures[0]);
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failures.lock().unwrap().is_empty()
+    }
+
+    fn fail(&self, what: String) {
+        eprintln!("{what}");
+        self.failures.lock().unwrap().push(what);
+    }
+}
+
+/// Does something for each number below `n`, on two threads.
+pub(crate) fn each(n: usize, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let at = next.fetch_add(1, Ordering::Relaxed)
+                    && at < n
+                {
+                    work(at);
+                }
+            });
+        }
+    });
+}
+
+/// What the states of a crash are compared with.
+#[derive(Default)]
+struct Expected {
+    /// What may be left, newest last.
+    allowed: Vec<Model>,
+    /// Whether a seal, a merge or a forgetting is under way.
+    inside: bool,
+    /// Moments so far.
+    moments: u64,
+    /// Whether anybody looks.
+    looking: bool,
+}
+
+/// A disk on which each sync is a moment to look at.
+#[derive(Clone)]
+pub(crate) struct Under {
+    disk: SimDisk,
+    trial: Arc<Trial>,
+    options: Options,
+    expected: Arc<Mutex<Expected>>,
+    /// Which workload it is.
+    what: Arc<str>,
+    /// What runs it again.
+    again: Arc<str>,
+    seed: u64,
+}
+
+impl Under {
+    pub(crate) fn new(
+        disk: SimDisk,
+        trial: &Arc<Trial>,
+        options: Options,
+        what: &str,
+        again: &str,
+        seed: u64,
+    ) -> Under {
+        let (trial, what, again) = (Arc::clone(trial), Arc::from(what), Arc::from(again));
+        Under { disk, trial, options, expected: Arc::default(), what, again, seed }
+    }
+
+    /// The disk as the store takes it.
+    pub(crate) fn hooked(&self) -> Arc<dyn Disk> {
+        let under = self.clone();
+        Arc::new(HookDisk::new(on(&self.disk), move |kind, _| {
+            if matches!(kind, OpKind::Sync | OpKind::SyncDir(_)) {
+                under.look();
+            }
+        }))
+    }
+
+    /// A failure to come.
+    pub(crate) fn fail(&self, fault: Fault) {
+        self.disk.fail(fault);
+    }
+
+    pub(crate) fn heal(&self) {
+        self.disk.heal();
+    }
+
+    /// From now on a crash may leave these states.
+    pub(crate) fn allow(&self, allowed: Vec<Model>, inside: bool) {
+        let mut expected = self.expected.lock().unwrap();
+        (expected.allowed, expected.inside, expected.looking) = (allowed, inside, true);
+    }
+
+    /// Nobody looks until states are allowed again.
+    pub(crate) fn pause(&self) {
+        self.expected.lock().unwrap().looking = false;
+    }
+
+    /// Makes and checks the states that a crash could leave now.
+    pub(crate) fn look(&self) {
+        let mut expected = self.expected.lock().unwrap();
+        // One failure says enough.
+        if !expected.looking || self.trial.has_failed() {
+            return;
+        }
+        expected.moments += 1;
+        let moment = expected.moments;
+        // What is allowed is part of what makes a case a new one.
+        let situation = self.seed << 20 | moment;
+        let whole = states::each(&self.disk, situation, |disk, state| {
+            let hash = image(&disk);
+            if self.trial.crashes.is_new(hash, situation, expected.inside) {
+                // By its name, not by its bytes: some of them hold the time.
+                let case = xxh3_64_with_seed(state.as_bytes(), situation);
+                let what = format!("{}, moment {moment}, {state}", self.what);
+                self.check(&disk, case, &expected.allowed, &what);
+            }
+        });
+        self.trial.crashes.point(whole);
+    }
+
+    /// `case` is a number that this state has in each run, so that the same ones are looked at
+    /// deeply and cut short each time, whatever the other threads do.
+    fn check(&self, disk: &SimDisk, case: u64, allowed: &[Model], what: &str) {
+        let mut lot = choice(case);
+        let (deep, cut) = (lot(self.trial.deeply) == 0, lot(self.trial.cut_every) == 0);
+        let Some(found) = self.recover(disk, allowed, deep, what) else { return };
+        if cut {
+            self.cut(disk, case, &found, what);
+        }
+    }
+
+    /// Opens what a crash left. None if that is not as it must be.
+    fn recover(&self, disk: &SimDisk, allowed: &[Model], deep: bool, what: &str) -> Option<Model> {
+        let disk = disk.crash_all_kept();
+        let recovered = catch_unwind(AssertUnwindSafe(|| {
+            let store = Store::open_on(on(&disk), self.options.clone()).map_err(|e| e.to_string());
+            let store = store.map_err(|e| format!("it does not open: {e}"))?;
+            let found = dump(&store.snapshot()).map_err(|e| format!("it cannot be read: {e}"))?;
+            if !allowed.contains(&found) {
+                let last = allowed.last().unwrap();
+                check_store(&store, last);
+                return Err("it is none of the states that it may be".to_owned());
+            }
+            check_counts(&store, &found);
+            if deep {
+                check_store(&store, &found);
+                store.verify().map_err(|e| format!("it is not sound: {e}"))?;
+                // As another process sees it, now that it has a writer again.
+                let reader = Reader::open_on(on(&disk)).map_err(|e| format!("no reader: {e}"))?;
+                dump(&reader).map_err(|e| format!("a reader cannot read it: {e}"))?;
+            }
+            Ok(found)
+        }));
+        let why = match recovered {
+            Ok(Ok(found)) => return Some(found),
+            Ok(Err(why)) => why,
+            Err(_) => "a panic, or an answer that is wrong".to_owned(),
+        };
+        self.trial.fail(format!("{what}: {why}\nto see it again: {}", self.again));
+        None
+    }
+
+    /// Opens what a crash left, and lets the power go again at each change that this makes.
+    fn cut(&self, disk: &SimDisk, case: u64, found: &Model, what: &str) {
+        let again = disk.crash_all_kept();
+        let (under, on_disk, found) = (self.clone(), again.clone(), found.clone());
+        let what = what.to_owned();
+        let mut random = choice(case);
+        let moments = Mutex::new((0u64, move |n| random(n)));
+        let hooked = HookDisk::new(on(&again), move |_, _| {
+            let (moment, random) = &mut *moments.lock().unwrap();
+            *moment += 1;
+            let units = on_disk.unsynced(Unit::Page);
+            let subsets = if units <= 3 { 1 << units } else { 6 };
+            for subset in 0..subsets {
+                let left = match subset {
+                    _ if units <= 3 => {
+                        on_disk.crash_keeping(Unit::Page, |unit| subset >> unit & 1 == 1)
+                    }
+                    0 => on_disk.crash_synced_only(),
+                    1 => on_disk.crash_all_kept(),
+                    2 => on_disk.crash_keeping(Unit::Page, |_| random(2) == 1),
+                    _ => on_disk.crash(random),
+                };
+                if under.trial.recoveries.is_new(image(&left), case, false) {
+                    let what = format!("{what}; then cut at change {moment} of the recovery");
+                    under.recover(&left, std::slice::from_ref(&found), false, &what);
+                }
+            }
+        });
+        drop(Store::open_on(Arc::new(hooked), self.options.clone()));
+    }
+}

@@ -1,0 +1,151 @@
+//! What must hold of a damaged store.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{Error, Reader, Store, VerifyOptions, verify_on};
+
+use super::stores::{Sound, answers};
+use simkeep_testing::{on, small};
+
+/// What came of damages.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) tried: AtomicUsize,
+    /// Found by opening and reading.
+    pub(crate) by_reading: AtomicUsize,
+    /// Found by `verify`.
+    pub(crate) by_verify: AtomicUsize,
+    /// Without any effect.
+    pub(crate) harmless: AtomicUsize,
+}
+
+impl Counts {
+    /// In one line.
+    pub(crate) fn say(&self, what: &str) {
+        let number = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        println!(
+            "{} {what}: {} found by reading, {} by verify, {} without effect",
+            number(&self.tried),
+            number(&self.by_reading),
+            number(&self.by_verify),
+            number(&self.harmless),
+        );
+    }
+}
+
+/// Which ways a damaged store is opened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Opens {
+    ToWrite,
+    ToRead,
+    Both,
+}
+
+impl Opens {
+    /// The ways in turn.
+    pub(crate) fn nth(n: usize) -> Opens {
+        if n.is_multiple_of(2) { Opens::ToWrite } else { Opens::ToRead }
+    }
+}
+
+/// The error names the file; if it is one of damage it says where in it.
+pub(crate) fn names(error: &Error, name: Name) {
+    let text = error.to_string();
+    let file = name.to_string();
+    let named = match error {
+        Error::Corrupt(corruption) => corruption.file == file,
+        Error::Version { file: of, .. } => *of == file,
+        _ => text.contains(&file),
+    };
+    assert!(named, "{file} is damaged, and the error is: {text}");
+}
+
+/// Opens, reads and verifies a store of which one file is damaged: errors that name it, or the same
+/// answers. Returns whether `verify` found the damage.
+pub(crate) fn check(
+    disk: &SimDisk,
+    name: Name,
+    sound: &Sound,
+    opens: Opens,
+    counts: &Counts,
+) -> bool {
+    let mut found = false;
+    // First, since opening to write may recover what verify is to find.
+    let verified = verify_on(on(disk), VerifyOptions::default());
+    let is_found = match &verified {
+        Ok(verified) => {
+            for flaw in &verified.flaws {
+                assert_eq!(flaw.file, name.to_string(), "{flaw}");
+            }
+            !verified.is_sound()
+        }
+        Err(e) => {
+            names(e, name);
+            true
+        }
+    };
+    let mut opened = Vec::new();
+    if opens != Opens::ToWrite {
+        opened.push(Reader::open_on(on(disk)).map(|reader| reader.snapshot()));
+    }
+    if opens != Opens::ToRead {
+        opened.push(Store::open_on(on(disk), small()).map(|store| store.snapshot()));
+    }
+    for view in opened {
+        match view.and_then(|view| answers(&view)) {
+            Err(e) => {
+                names(&e, name);
+                found = true;
+            }
+            Ok(read) => assert!(read == sound.answers, "damage of {name} changed an answer"),
+        }
+    }
+    assert!(is_found || !found, "{name}: reading found what verify did not");
+    counts.tried.fetch_add(1, Ordering::Relaxed);
+    counts.by_reading.fetch_add(usize::from(found), Ordering::Relaxed);
+    counts.by_verify.fetch_add(usize::from(is_found), Ordering::Relaxed);
+    counts.harmless.fetch_add(usize::from(!is_found), Ordering::Relaxed);
+    is_found
+}
+
+/// Does something `count` times on all cores. What panics is told with what it was.
+pub(crate) fn each(
+    count: usize,
+    what: impl Fn(usize) -> String + Sync,
+    run: impl Fn(usize) + Sync,
+) {
+    let_redb_panic();
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    if n >= count {
+                        return;
+                    }
+                    let done = catch_unwind(AssertUnwindSafe(|| run(n)));
+                    assert!(done.is_ok(), "{}", what(n));
+                }
+            });
+        }
+    });
+}
+
+/// redb panics on damaged files, and the store makes errors of that: no need to show them.
+fn let_redb_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let file = info.location().map_or("", |at| at.file());
+            if !file.contains("/redb-") && !file.contains("/library/") {
+                usual(info);
+            }
+        }));
+    });
+}

@@ -1,0 +1,205 @@
+//! Every byte of every file, bit by bit.
+
+use std::sync::atomic::Ordering;
+
+use simkeep::Reader;
+use simkeep::disk::{Access, Disk, Name, SimDisk};
+
+use super::check::{Counts, Opens, check, each, names};
+use super::stores::{Sound, answers, live_bytes};
+use simkeep_testing::{EPOCHS, again, choice, on, open, small};
+
+/// Bits that are flipped in all.
+fn flips() -> usize {
+    match std::env::var("SIMKEEP_FLIPS") {
+        Ok(flips) => flips.parse().expect("SIMKEEP_FLIPS is a number"),
+        Err(_) if cfg!(debug_assertions) => 6_000,
+        Err(_) => 60_000,
+    }
+}
+
+/// From so many on, all bits are flipped.
+const ALL_FLIPS: usize = 1_000_000;
+
+/// So many of these, evenly spread and not always at the same place of a stride; all of them if there
+/// are no more.
+fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
+    let (len, mut choice) = (all.len(), choice(all.len() as u64));
+    if wanted >= len || flips() >= ALL_FLIPS {
+        return all;
+    }
+    let place = |n: usize| n * len / wanted;
+    let mut places = (0..wanted).map(|n| {
+        let room = place(n + 1) - place(n);
+        place(n) + usize::try_from(choice(room as u64)).unwrap()
+    });
+    let mut next = places.next();
+    let mut kept = Vec::with_capacity(wanted);
+    for (at, bit) in all.into_iter().enumerate() {
+        if next == Some(at) {
+            kept.push(bit);
+            next = places.next();
+        }
+    }
+    kept
+}
+
+/// Prints what came of flips, of which there must have been about as many as were wanted.
+fn tried(counts: &Counts, of: &str, wanted: usize) {
+    counts.say(&format!("flips of {of}"));
+    let tried = counts.tried.load(Ordering::Relaxed);
+    assert!(tried >= wanted / 10 * 9, "{tried} of {wanted} flips of {of}");
+}
+
+/// A bit of a file of one of the stores.
+struct Bit {
+    store: usize,
+    name: Name,
+    offset: usize,
+    bit: u8,
+}
+
+fn bits_of(store: usize, name: Name, offset: usize) -> impl Iterator<Item = Bit> {
+    (0..8).map(move |bit| Bit { store, name, offset, bit })
+}
+
+fn flip(
+    stores: &[Sound],
+    bits: &[Bit],
+    opens: impl Fn(usize) -> Opens + Sync,
+    counts: &Counts,
+    must_be_found: bool,
+) {
+    let what = |n: usize| {
+        let Bit { store, name, offset, bit } = bits[n];
+        format!("{name} of the {} store, byte {offset}, bit {bit}", stores[store].what)
+    };
+    each(bits.len(), what, |n| {
+        let Bit { store, name, offset, bit } = bits[n];
+        let sound = &stores[store];
+        let mut damaged = sound.file(name).to_vec();
+        damaged[offset] ^= 1 << bit;
+        let found = check(&sound.with(name, damaged), name, sound, opens(n), counts);
+        assert!(found || !must_be_found, "verify did not find it");
+    });
+}
+
+/// Five of six flips: each of a byte that a checksum covers, so each is found.
+#[test]
+fn c3_a_flipped_bit_of_a_segment_is_an_error_or_changes_nothing_and_verify_finds_it() {
+    let _again = again();
+    let stores = [Sound::killed(), Sound::another(), Sound::golden()];
+    let wanted = flips() / 6 * 5;
+    let mut bits = Vec::new();
+    // The small ones have every kind of thing in few bytes.
+    for (store, wanted) in [(0, wanted / 2), (1, wanted / 2), (2, wanted / 20)] {
+        let mut all = Vec::new();
+        for name in stores[store].segments() {
+            let live = live_bytes(stores[store].file(name));
+            let offsets = (0..live.len()).filter(|at| live[*at]);
+            all.extend(offsets.flat_map(|offset| bits_of(store, name, offset)));
+        }
+        bits.extend(chosen(all, wanted));
+    }
+    let counts = Counts::default();
+    flip(&stores, &bits, Opens::nth, &counts, true);
+    tried(&counts, "segments", wanted.min(ALL_FLIPS / 6 * 5));
+}
+
+/// No checksum covers them, and they are zero.
+#[test]
+fn c3_whatever_lies_between_two_sections_changes_nothing_and_verify_finds_it() {
+    let _again = again();
+    let stores = [Sound::killed()];
+    let mut bits = Vec::new();
+    for name in stores[0].segments() {
+        let live = live_bytes(stores[0].file(name));
+        let offsets = (0..live.len()).filter(|at| !live[*at]);
+        bits.extend(offsets.map(|offset| Bit { store: 0, name, offset, bit: 3 }));
+    }
+    let counts = Counts::default();
+    flip(&stores, &bits, |_| Opens::ToRead, &counts, true);
+    tried(&counts, "what lies between sections", bits.len().max(100));
+    assert_eq!(counts.by_reading.into_inner(), 0);
+}
+
+/// Where a catalog has something: bytes that are not zero, its header, and what no checksum of ours
+/// covers, the settings and the names of epochs. Whether a checksum of redb's covers a byte, or it
+/// lies in a page that is free, shows in whether it is found. In the long run all of each page that
+/// was ever written.
+fn catalog_bytes(content: &[u8]) -> Vec<usize> {
+    let mut live: Vec<bool> = content.iter().map(|byte| *byte != 0).collect();
+    if flips() >= ALL_FLIPS {
+        for page in live.chunks_mut(4096) {
+            let is_written = page.contains(&true);
+            page.fill(is_written);
+        }
+    }
+    live[..320].fill(true);
+    let rows = ["url_seed", "next_segment", EPOCHS[1]].map(str::as_bytes);
+    for at in 0..content.len() - 48 {
+        if rows.iter().any(|row| row.starts_with(&content[at..at + 3])) {
+            live[at..at + 48].fill(true);
+        }
+    }
+    (0..content.len()).filter(|at| live[*at]).collect()
+}
+
+#[test]
+fn c3_a_flipped_bit_of_a_catalog_is_an_error_or_changes_nothing() {
+    let _again = again();
+    let stores = [Sound::killed(), Sound::closed(), Sound::golden()];
+    let wanted = flips() / 6;
+    let mut bits = Vec::new();
+    for (store, sound) in stores.iter().enumerate() {
+        let name = Name::Catalog;
+        let offsets = catalog_bytes(sound.file(name)).into_iter();
+        let all = offsets.flat_map(|offset| bits_of(store, name, offset));
+        bits.extend(chosen(all.collect(), wanted.div_ceil(stores.len())));
+    }
+    let counts = Counts::default();
+    flip(&stores, &bits, Opens::nth, &counts, false);
+    tried(&counts, "catalogs", wanted.min(ALL_FLIPS / 6));
+    let found = counts.by_verify.into_inner();
+    assert!(found * 8 > bits.len(), "{found} of {}", bits.len());
+}
+
+/// Nothing depends on them but when a store has a writer: a mark that is damaged says nothing.
+#[test]
+fn c3_a_flipped_bit_of_the_lock_or_the_snapshot_is_an_error_or_changes_nothing() {
+    let _again = again();
+    let stores = [Sound::killed(), Sound::closed()];
+    let counts = Counts::default();
+    for (store, sound) in stores.iter().enumerate() {
+        assert_eq!(sound.file(Name::Lock).len(), 28);
+        for name in [Name::Lock, Name::Snapshot] {
+            let offsets = 0..sound.file(name).len();
+            let bits: Vec<Bit> = offsets.flat_map(|at| bits_of(store, name, at)).collect();
+            flip(&stores, &bits, |_| Opens::Both, &counts, false);
+        }
+    }
+    counts.say("flips of LOCK and SNAPSHOT");
+}
+
+/// What a reader beside a writer opens.
+#[test]
+fn c3_a_flipped_bit_of_the_snapshot_beside_a_writer_is_an_error_that_names_it() {
+    let _again = again();
+    let disk = SimDisk::of(Sound::killed().files);
+    let store = open(&disk, small());
+    store.seal().unwrap();
+    let read = || Reader::open_on(on(&disk)).and_then(|reader| answers(&reader));
+    let sound = read().unwrap();
+    let file = disk.open(Name::Snapshot, Access::Write).unwrap();
+    let mut content = vec![0; usize::try_from(file.size().unwrap()).unwrap()];
+    file.read_at(0, &mut content).unwrap();
+    for Bit { offset, bit, .. } in (0..content.len()).flat_map(|at| bits_of(0, Name::Snapshot, at))
+    {
+        file.write_at(offset as u64, &[content[offset] ^ 1 << bit]).unwrap();
+        let error = read().expect_err("a checksum covers all of it");
+        names(&error, Name::Snapshot);
+        file.write_at(offset as u64, &content[offset..=offset]).unwrap();
+    }
+    assert!(read().unwrap() == sound);
+    assert!(answers(&store.snapshot()).unwrap() == sound);
+}

@@ -1,0 +1,430 @@
+//! Files of another store, of a copy of this one that went another way, or of another time: errors that
+//! say which, and nothing of them in an answer.
+
+use std::fs;
+use std::path::Path;
+
+use simkeep::disk::{Access, Disk, Name, SimDisk};
+use simkeep::{
+    Epoch, Error, LoadOptions, Observation, Options, Reader, RepairOptions, Repaired, Store,
+    Verified, VerifyOptions, repair_on, verify_on,
+};
+
+use simkeep_testing::compare::dump;
+use simkeep_testing::model::Model;
+use simkeep_testing::sample::{file, with};
+use simkeep_testing::{on, open, small};
+
+type Files = Vec<(Name, Vec<u8>)>;
+
+/// Pages that are the same for each `salt`, but for their fingerprints: so are the files' lengths.
+fn load(store: &Store, from: u64, to: u64, salt: u64) {
+    let urls: Vec<String> = (from..to).map(|n| format!("https://h{}.example/{n}", n % 7)).collect();
+    let observations = (from..to).zip(&urls).map(|(n, url)| {
+        // As many bits in each, so that nothing but their values differs.
+        let fingerprint = (0xff << (n % 40)) | 1 << (41 + salt);
+        Ok(Observation::content(url, n.cast_signed(), fingerprint, Epoch(0)))
+    });
+    store.load(observations, LoadOptions::default()).unwrap();
+}
+
+fn made(seed: u64) -> (SimDisk, Store) {
+    let disk = SimDisk::new();
+    disk.set_seed(seed);
+    let store = Store::create_on(on(&disk), small()).unwrap();
+    (disk, store)
+}
+
+/// A closed store whose segments are of loads.
+fn store_of(seed: u64, salts: &[u64]) -> Files {
+    let (disk, store) = made(seed);
+    salts
+        .iter()
+        .zip((0..).step_by(50))
+        .for_each(|(salt, from)| load(&store, from, from + 50, *salt));
+    store.close().unwrap();
+    disk.contents()
+}
+
+/// A copy of a store that goes on by itself with another load.
+fn gone_on(files: &Files, seed: u64, salt: u64) -> Files {
+    let disk = SimDisk::of(files.iter().cloned());
+    disk.set_seed(seed);
+    let store = open(&disk, small());
+    load(&store, 50, 100, salt);
+    store.close().unwrap();
+    disk.contents()
+}
+
+fn newest(files: &Files) -> Name {
+    let segments = files.iter().map(|(name, _)| *name);
+    segments.filter(|name| matches!(name, Name::Segment(_))).max().unwrap()
+}
+
+/// A segment under another number.
+fn renumbered(segment: &[u8], id: u64) -> Vec<u8> {
+    let mut segment = segment.to_vec();
+    let trailer = segment.len() - 64;
+    // Where its parts begin, where the number is in them, and where their checksums are.
+    for (start, number, sum) in [(0, 16, 60), (trailer, trailer + 8, trailer + 60)] {
+        segment[number..number + 8].copy_from_slice(&id.to_le_bytes());
+        let checksum = crc32fast::hash(&segment[start..sum]).to_le_bytes();
+        segment[sum..sum + 4].copy_from_slice(&checksum);
+    }
+    segment
+}
+
+/// The store's id as its segment has it.
+fn id_of(segment: &[u8]) -> String {
+    format!("{:016x}", u64::from_le_bytes(segment[24..32].try_into().unwrap()))
+}
+
+fn verified(disk: &SimDisk) -> Verified {
+    verify_on(on(disk), VerifyOptions::default()).unwrap()
+}
+
+fn saved(disk: &SimDisk) -> (Repaired, Model) {
+    let to = SimDisk::new();
+    let options = RepairOptions::default().keep_forgotten(true);
+    let repaired = repair_on(on(disk), on(&to), options).unwrap();
+    let model = dump(&Reader::open_on(on(&to)).unwrap()).unwrap();
+    (repaired, model)
+}
+
+fn held(files: &Files) -> Model {
+    dump(&Reader::open_on(on(&SimDisk::of(files.iter().cloned()))).unwrap()).unwrap()
+}
+
+/// Refused for writing and for reading, by errors of this file that say all of this; nothing is
+/// removed. `verify` says the same, and so does `repair`.
+fn is_refused(disk: &SimDisk, name: Name, says: &[&str]) -> Repaired {
+    let names = |disk: &SimDisk| disk.contents().into_iter().map(|(n, _)| n).collect::<Vec<_>>();
+    let before = names(disk);
+    let check = |flaw: &simkeep::Corruption| {
+        assert_eq!(flaw.file, name.to_string(), "{flaw}");
+        assert!(says.iter().all(|says| flaw.what.contains(says)), "{says:?}: {flaw}");
+    };
+    for opened in [Store::open_on(on(disk), small()).map(drop), Reader::open_on(on(disk)).map(drop)]
+    {
+        match opened {
+            Err(Error::Corrupt(flaw)) => check(&flaw),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(names(disk), before);
+    let flaws = verified(disk).flaws;
+    assert!(!flaws.is_empty());
+    flaws.iter().for_each(check);
+    let (repaired, _) = saved(disk);
+    repaired.flaws.iter().find(|flaw| flaw.file == name.to_string()).map(check).unwrap();
+    repaired
+}
+
+#[test]
+fn a_segment_of_another_store_is_refused_and_both_are_named() {
+    let (own, other) = (store_of(1, &[1, 2]), store_of(2, &[3, 4]));
+    let name = newest(&own);
+    let (here, there) = (file(&own, name), file(&other, name));
+    assert_eq!((here.len(), newest(&other)), (there.len(), name));
+    let ids = [&*id_of(here), &*id_of(there)];
+    let disk = with(&own, name, there.to_vec());
+    let repaired = is_refused(&disk, name, &ids);
+    assert_eq!((repaired.pages, repaired.lost.len()), (50, 1));
+    // Of both segments, one is whose it must be.
+    assert_eq!(saved(&disk).1.pages().count(), 50);
+}
+
+/// The checksum of its trailer is that which the list has: only the head says whose it is.
+#[test]
+fn a_segment_whose_head_names_another_store_is_refused() {
+    let own = store_of(1, &[1]);
+    let name = newest(&own);
+    let mut segment = file(&own, name).to_vec();
+    segment[24] ^= 1;
+    let sum = crc32fast::hash(&segment[..60]).to_le_bytes();
+    segment[60..64].copy_from_slice(&sum);
+    let ids = [&*id_of(file(&own, name)), &*id_of(&segment)];
+    is_refused(&with(&own, name, segment.clone()), name, &ids);
+}
+
+#[test]
+fn a_segment_of_a_copy_that_went_apart_is_refused_and_both_are_named() {
+    let both = store_of(1, &[1]);
+    let (own, other) = (gone_on(&both, 2, 2), gone_on(&both, 3, 3));
+    let name = newest(&own);
+    let (here, there) = (file(&own, name), file(&other, name));
+    assert_eq!((here.len(), id_of(here)), (there.len(), id_of(there)));
+    let sums = [here, there].map(|file| {
+        format!("{:08x}", u32::from_le_bytes(file[file.len() - 4..].try_into().unwrap()))
+    });
+    let disk = with(&own, name, there.to_vec());
+    let repaired = is_refused(&disk, name, &[&sums[0], &sums[1]]);
+    assert_eq!((repaired.pages, repaired.lost.len()), (50, 1));
+    // Without a catalog, `SNAPSHOT` knows.
+    let left = disk.contents().into_iter().filter(|(name, _)| *name != Name::Catalog);
+    let (repaired, model) = saved(&SimDisk::of(left));
+    assert_eq!(model.pages().count(), 50);
+    assert!(repaired.lost.iter().any(|loss| loss.file == name.to_string()), "{repaired:#?}");
+}
+
+/// The same data, so that only the nonces differ.
+#[test]
+fn a_head_before_the_body_of_another_copy_is_damage() {
+    let both = store_of(1, &[1]);
+    let (own, other) = (gone_on(&both, 2, 2), gone_on(&both, 3, 2));
+    let name = newest(&own);
+    let mut segment = file(&own, name).to_vec();
+    segment[..64].copy_from_slice(&file(&other, name)[..64]);
+    is_refused(&with(&own, name, segment), name, &["not of one file"]);
+}
+
+#[test]
+fn a_reader_beside_a_writer_takes_no_other_segment_of_the_same_number() {
+    let both = store_of(1, &[1]);
+    let (own, other) = (gone_on(&both, 2, 2), gone_on(&both, 3, 3));
+    let name = newest(&own);
+    let disk = SimDisk::of(own.iter().cloned());
+    let writer = open(&disk, small());
+    let mut follows = Reader::open_on(on(&disk)).unwrap();
+    assert_eq!(follows.stats().unwrap().pages, 100);
+    disk.remove(name).unwrap();
+    disk.open(name, Access::Create).unwrap().write_at(0, file(&other, name)).unwrap();
+    let is_named = |e: Error| matches!(e, Error::Corrupt(flaw) if flaw.file == name.to_string());
+    assert!(is_named(Reader::open_on(on(&disk)).unwrap_err()));
+    let flaws = verified(&disk).flaws;
+    assert!(matches!(&flaws[..], [flaw] if flaw.file == name.to_string()), "{flaws:?}");
+    // What is open already is the right one.
+    assert!(!follows.refresh().unwrap());
+    assert!(dump(&follows).unwrap() == held(&own));
+    drop(writer);
+}
+
+/// All files of a directory in the place of those of another.
+fn put(from: &Path, to: &Path) {
+    for dir in [from.to_owned(), from.join("segments")] {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let into = to.join(path.strip_prefix(from).unwrap());
+            if path.is_dir() {
+                fs::create_dir_all(into).unwrap();
+            } else {
+                // Somebody may have it mapped.
+                let _ = fs::remove_file(&into);
+                fs::copy(path, into).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_follows_sees_all_of_a_copy_that_comes_into_the_place_of_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let options = || Options { background: false, ..small() };
+    let store = Store::create(path("one"), options()).unwrap();
+    load(&store, 0, 50, 1);
+    store.close().unwrap();
+    for (copy, salt) in [("two", 2), ("three", 3)] {
+        put(&path("one"), &path(copy));
+        let store = Store::open(path(copy), options()).unwrap();
+        load(&store, 50, 100, salt);
+        store.close().unwrap();
+    }
+    put(&path("two"), &path("here"));
+    let mut reader = Reader::open(path("here")).unwrap();
+    put(&path("three"), &path("here"));
+    assert!(reader.refresh().unwrap());
+    let there = Reader::open(path("three")).unwrap();
+    assert!(dump(&reader).unwrap() == dump(&there).unwrap());
+}
+
+#[test]
+fn a_segment_of_another_store_that_no_list_names_is_nobodys_to_remove() {
+    let (own, other) = (store_of(1, &[1]), store_of(2, &[3]));
+    let stray = Name::Segment(77);
+    let segment = renumbered(file(&other, newest(&other)), 77);
+    let ids = [&*id_of(file(&own, newest(&own))), &*id_of(&segment)];
+    let disk = with(&own, stray, segment);
+    let error = Store::open_on(on(&disk), small()).unwrap_err().to_string();
+    assert!(ids.iter().all(|id| error.contains(id)), "{error}");
+    assert!(disk.contents().iter().any(|(name, _)| *name == stray));
+    let flaws = verified(&disk).flaws;
+    assert!(matches!(&flaws[..], [flaw] if flaw.file == stray.to_string()), "{flaws:?}");
+    let (repaired, model) = saved(&disk);
+    assert!(model == held(&own) && repaired.flaws[0].file == stray.to_string());
+}
+
+#[test]
+fn without_a_catalog_segments_are_put_together_that_are_of_one_store() {
+    let (own, other) = (store_of(1, &[1, 2]), store_of(2, &[3]));
+    let mut files: Files = own.iter().filter(|(n, _)| *n != Name::Catalog).cloned().collect();
+    // With a number above all others, so that it would be taken first.
+    let (foreign, stray) = (Name::Segment(200), file(&other, newest(&other)));
+    let (id, stray) = (id_of(stray), renumbered(stray, 200));
+    files.push((foreign, stray));
+    for snapshot in [true, false] {
+        files.retain(|(name, _)| snapshot || *name != Name::Snapshot);
+        let (repaired, model) = saved(&SimDisk::of(files.iter().cloned()));
+        assert!(model == held(&own), "{repaired:#?}");
+        let named = |file: &str| file == foreign.to_string();
+        assert!(repaired.lost.iter().any(|loss| named(&loss.file) && loss.why.contains(&id)));
+        assert!(repaired.flaws.iter().any(|flaw| named(&flaw.file)));
+    }
+}
+
+/// A store at two times: files, and what they hold.
+fn older_and_newer() -> (Files, Files) {
+    let older = store_of(1, &[1]);
+    (older.clone(), gone_on(&older, 2, 2))
+}
+
+/// Some files of one time in the place of those of another.
+fn mixed(files: &Files, others: &Files, names: &[Name]) -> SimDisk {
+    let kept = files.iter().filter(|(name, _)| !names.contains(name));
+    let put = others.iter().filter(|(name, _)| names.contains(name));
+    SimDisk::of(kept.chain(put).cloned())
+}
+
+#[test]
+fn a_catalog_that_is_older_than_the_snapshot_is_refused_and_nothing_is_removed() {
+    let (older, newer) = older_and_newer();
+    let disk = mixed(&newer, &older, &[Name::Catalog, Name::Lock]);
+    let repaired = is_refused(&disk, Name::Catalog, &["SNAPSHOT", "older copy"]);
+    // What the newer segments have is certain.
+    assert_eq!(repaired.pages, 100);
+    assert!(saved(&disk).1 == held(&newer));
+    assert!(repaired.lost.iter().any(|loss| loss.operations == Some((101, None))), "{repaired:#?}");
+    let to = SimDisk::new();
+    let doubtful = repair_on(on(&disk), on(&to), RepairOptions::default());
+    let says = |what: &str| what.contains("older than SNAPSHOT");
+    assert!(matches!(doubtful, Err(Error::Doubtful { what }) if says(&what)));
+    // The mark alone is of no account, and the catalog alone is found out by the mark as well.
+    let disk = mixed(&newer, &older, &[Name::Lock]);
+    assert!(verified(&disk).is_sound());
+    drop(open(&disk, small()));
+    let disk = mixed(&newer, &older, &[Name::Catalog]);
+    let error = Reader::open_on(on(&disk)).unwrap_err();
+    assert!(matches!(error, Error::Corrupt(flaw) if flaw.file == "catalog.redb"));
+}
+
+/// Where the catalog's journal may be of another way than the segments that `SNAPSHOT` names, it is
+/// not joined to them.
+#[test]
+fn the_journal_of_an_older_catalog_is_not_joined_to_newer_segments() {
+    let both = store_of(1, &[1]);
+    let disk = SimDisk::of(both.clone());
+    let store = open(&disk, small());
+    for n in 0..10 {
+        let url = format!("https://apart.example/{n}");
+        store.observe(Observation::gone(&url, 500 + n)).unwrap();
+    }
+    drop(store);
+    let apart = disk.contents();
+    // Its segments end where a frame of that journal begins.
+    let disk = SimDisk::of(both);
+    disk.set_seed(2);
+    let store = open(&disk, small());
+    [50, 52].into_iter().for_each(|from| load(&store, from, from + 2, 2));
+    drop(store);
+    let newer = disk.contents();
+    let disk = mixed(&newer, &apart, &[Name::Catalog, Name::Lock]);
+    let (repaired, model) = saved(&disk);
+    assert!(model == held(&newer), "{repaired:#?}");
+}
+
+#[test]
+fn a_snapshot_of_another_copy_is_refused_where_its_changes_are_fewer() {
+    let both = store_of(1, &[1]);
+    let other = gone_on(&both, 2, 2);
+    // Epochs are changes, too, and give no numbers to segments.
+    let disk = SimDisk::of(both.clone());
+    let store = open(&disk, small());
+    for name in ["two", "three", "four"] {
+        store.register_epoch(name).unwrap();
+    }
+    store.close().unwrap();
+    let own = disk.contents();
+    let mixed = mixed(&other, &own, &[Name::Catalog, Name::Lock]);
+    let repaired = is_refused(&mixed, Name::Snapshot, &["two copies"]);
+    assert_eq!(repaired.pages, 50);
+    assert!(saved(&mixed).1 == held(&own));
+}
+
+#[test]
+fn a_snapshot_of_another_store_is_refused_and_both_are_named() {
+    let (own, other) = (store_of(1, &[1]), store_of(2, &[3]));
+    let ids = [&own, &other].map(|files| id_of(file(files, newest(files))));
+    let disk = mixed(&own, &other, &[Name::Snapshot]);
+    is_refused(&disk, Name::Snapshot, &[&ids[0], &ids[1]]);
+    assert!(saved(&disk).1 == held(&own));
+}
+
+#[test]
+fn an_older_snapshot_or_none_is_of_no_account() {
+    let (older, newer) = older_and_newer();
+    let without = newer.iter().filter(|(name, _)| *name != Name::Snapshot).cloned();
+    for disk in [mixed(&newer, &older, &[Name::Snapshot]), SimDisk::of(without)] {
+        assert!(verified(&disk).is_sound());
+        assert!(dump(&Reader::open_on(on(&disk)).unwrap()).unwrap() == held(&newer));
+        let store = open(&disk, small());
+        assert!(dump(&store.snapshot()).unwrap() == held(&newer));
+    }
+}
+
+#[test]
+fn a_flipped_version_of_the_snapshot_is_damage_and_the_rest_is_checked() {
+    let own = store_of(1, &[1]);
+    for at in 8..12 {
+        let mut snapshot = file(&own, Name::Snapshot).to_vec();
+        snapshot[at] ^= 2;
+        let name = newest(&own);
+        let mut segment = file(&own, name).to_vec();
+        segment[64] ^= 1;
+        let disk = SimDisk::of(own.iter().map(|(of, content)| match of {
+            Name::Snapshot => (*of, snapshot.clone()),
+            of if *of == name => (*of, segment.clone()),
+            _ => (*of, content.clone()),
+        }));
+        let mut named: Vec<String> = verified(&disk).flaws.into_iter().map(|f| f.file).collect();
+        named.sort();
+        assert_eq!(named, ["SNAPSHOT".to_owned(), name.to_string()]);
+    }
+}
+
+#[test]
+fn a_backup_of_hard_links_is_sound_and_goes_on_by_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let (here, backup) = (dir.path().join("here"), dir.path().join("backup"));
+    let store = Store::create(&here, small()).unwrap();
+    load(&store, 0, 50, 1);
+    store.close().unwrap();
+    fs::create_dir_all(backup.join("segments")).unwrap();
+    for name in ["catalog.redb", "LOCK", "SNAPSHOT"] {
+        fs::copy(here.join(name), backup.join(name)).unwrap();
+    }
+    for entry in fs::read_dir(here.join("segments")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::hard_link(&path, backup.join("segments").join(path.file_name().unwrap())).unwrap();
+    }
+    for (path, salt) in [(&here, 2), (&backup, 3)] {
+        let store = Store::open(path, small()).unwrap();
+        load(&store, 50, 100, salt);
+        store.merge().unwrap();
+        store.close().unwrap();
+        let verified = simkeep::verify(path, VerifyOptions::default()).unwrap();
+        assert!(verified.is_sound() && verified.pages == 100, "{verified:?}");
+    }
+}
+
+#[test]
+fn a_copy_by_loading_is_another_store() {
+    let (from, store) = made(1);
+    load(&store, 0, 50, 1);
+    let (to, copy) = made(2);
+    copy.copy_from(&store.snapshot(), LoadOptions::default()).unwrap();
+    let ids = [&from, &to].map(|disk| {
+        let files = disk.contents();
+        id_of(file(&files, newest(&files)))
+    });
+    assert_ne!(ids[0], ids[1]);
+}

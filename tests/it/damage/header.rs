@@ -1,0 +1,66 @@
+//! A header of the catalog that leads to the commit before the last.
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{
+    Error, LoadOptions, Observation, Reader, RepairOptions, Store, VerifyOptions, repair_on,
+    verify_on,
+};
+
+use simkeep_testing::compare::dump;
+use simkeep_testing::pages::URLS;
+use simkeep_testing::sample::sample;
+use simkeep_testing::{create, on, open, small};
+
+/// What the last commit did, and whether a repair brings all of it back.
+type Last = (&'static str, fn(&Store), bool);
+
+const LAST: [Last; 5] = [
+    (
+        "an observation",
+        |store| drop(store.observe(Observation::gone(URLS[0], 9_000)).unwrap()),
+        false,
+    ),
+    ("a seal", |store| store.seal().unwrap(), true),
+    ("a merge", |store| _ = store.merge().unwrap(), true),
+    ("an epoch", |store| _ = store.register_epoch("three").unwrap(), true),
+    (
+        "a load",
+        |store| {
+            let gone = Observation::gone(URLS[1], 9_000);
+            store.load([Ok(gone)], LoadOptions::default()).unwrap();
+        },
+        true,
+    ),
+];
+
+#[test]
+fn c3_a_header_that_leads_to_the_commit_before_is_found_out_whatever_the_last_one_did() {
+    for (what, act, is_saved) in LAST {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        sample(&store);
+        act(&store);
+        let expected = dump(&store.snapshot()).unwrap();
+        let mut files = disk.contents();
+        let catalog = files.iter_mut().find(|(name, _)| *name == Name::Catalog).unwrap();
+        catalog.1[9] ^= 1;
+        let damaged = || SimDisk::of(files.iter().cloned());
+
+        let disk = damaged();
+        let verified = verify_on(on(&disk), VerifyOptions::default()).unwrap();
+        assert!(verified.flaws.iter().any(|f| f.file == "catalog.redb"), "{what}: {verified:?}");
+        let is_named = |e: Error| matches!(e, Error::Corrupt(flaw) if flaw.file == "catalog.redb");
+        assert!(is_named(Reader::open_on(on(&disk)).unwrap_err()), "{what}");
+        for _ in 0..2 {
+            assert!(is_named(Store::open_on(on(&disk), small()).unwrap_err()), "{what}");
+        }
+        assert!(disk.contents() == files, "{what}: an open that was refused wrote something");
+
+        let to = SimDisk::new();
+        let options = RepairOptions::default().keep_forgotten(!is_saved);
+        let repaired = repair_on(on(&disk), on(&to), options).unwrap();
+        let found = dump(&open(&to, small()).snapshot()).unwrap();
+        assert_eq!(found == expected, is_saved, "{what}");
+        assert_eq!(repaired.lost.is_empty(), is_saved, "{what}: {:?}", repaired.lost);
+    }
+}

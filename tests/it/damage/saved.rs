@@ -1,0 +1,283 @@
+//! What `repair` saves of a damaged store: everything that is not reported as lost, and nothing else.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{Error, Reader, RepairOptions, Repaired, Scope, VerifyOptions, repair_on, verify_on};
+
+use super::check::each;
+use super::stores::{Sound, operations, sections};
+use simkeep_testing::compare::dump;
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, Place};
+use simkeep_testing::sample::fill;
+use simkeep_testing::{again, choice, create, on, small};
+
+/// What came of repairs.
+#[derive(Debug, Default)]
+struct Counts {
+    tried: AtomicUsize,
+    whole: AtomicUsize,
+    refused: AtomicUsize,
+    withheld: AtomicUsize,
+}
+
+fn add(count: &AtomicUsize, yes: bool) {
+    count.fetch_add(usize::from(yes), Ordering::Relaxed);
+}
+
+/// Whether a loss explains that a visit of this page is not there.
+fn explains(repaired: &Repaired, place: &Place) -> bool {
+    repaired.lost.iter().any(|loss| {
+        let after = loss.after.as_ref().is_none_or(|after| Place::of(after) < *place);
+        let before = loss.before.as_ref().is_none_or(|before| *place < Place::of(before));
+        loss.pages.is_none() || (after && before)
+    })
+}
+
+/// Repairs, and compares with what was there.
+fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> Repaired {
+    let before = disk.changes();
+    let repair = |keep: bool| {
+        let to = SimDisk::new();
+        let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
+        repair_on(on(disk), on(&to), options.keep_forgotten(keep)).map(|repaired| (repaired, to))
+    };
+    let repaired = match repair(false) {
+        Err(Error::Doubtful { .. }) => None,
+        done => Some(done.unwrap()),
+    };
+    add(&counts.refused, repaired.is_none());
+    let kept = repaired.is_none();
+    let (repaired, to) = repaired.unwrap_or_else(|| repair(true).unwrap());
+    assert_eq!(disk.changes(), before, "the damaged store was written to");
+    let verified = verify_on(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
+    assert_eq!((verified.pages, verified.visits), (repaired.pages, repaired.visits));
+    let reader = Reader::open_on(on(&to)).unwrap();
+    let found = dump(&reader).unwrap();
+    let was = &sound.answers.0;
+    let allowed = if kept { &sound.ever } else { was };
+    for (place, visits) in found.pages() {
+        for visit in visits {
+            assert!(allowed.has(place, visit), "{visit:?} of {} was not there", place.url);
+        }
+    }
+    let mut missing = 0;
+    for (place, visits) in was.pages() {
+        for visit in visits.iter().filter(|visit| !found.has(place, visit)) {
+            assert!(explains(&repaired, place), "{visit:?} of {}: {repaired:#?}", place.url);
+            missing += u64::from(!visit.seen.is_restated());
+        }
+    }
+    if repaired.lost.iter().all(|loss| loss.pages.is_some()) && repaired.withheld_pages == 0 {
+        assert!(missing <= repaired.lost_visits, "{missing}: {repaired:#?}");
+    }
+    if repaired.is_whole() {
+        assert!(found == *was, "all was saved, and it is not the same");
+    }
+    add(&counts.tried, true);
+    add(&counts.whole, repaired.is_whole());
+    add(&counts.withheld, repaired.withheld_pages > 0);
+    repaired
+}
+
+/// A damage of a file: bits, sectors, or its end.
+fn damaged(content: &[u8], choice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
+    let mut content = content.to_vec();
+    let len = content.len() as u64;
+    let mut at = |most: u64| usize::try_from(choice(most)).unwrap();
+    match at(8) {
+        0 => content.truncate(at(len)),
+        kind @ 1..=3 => {
+            let size = if kind == 1 { 4096 } else { 512 };
+            let start = at(len) / size * size;
+            let end = content.len().min(start + size);
+            content[start..end].fill(0);
+        }
+        _ => {
+            for _ in 0..=at(3) {
+                content[at(len)] ^= 1 << at(8);
+            }
+        }
+    }
+    content
+}
+
+fn runs() -> usize {
+    if cfg!(debug_assertions) { 60 } else { 1000 }
+}
+
+#[test]
+fn a_repair_saves_all_that_is_not_reported_as_lost_and_nothing_else() {
+    let _again = again();
+    let counts = Counts::default();
+    for (sound, share) in [(Sound::killed(), 4), (Sound::closed(), 2), (Sound::large(), 1)] {
+        let mut names = sound.segments();
+        names.push(Name::Catalog);
+        let what = |n: usize| format!("damage {n} of the {} store", sound.what);
+        each(runs() * share / 7, what, |n| {
+            let name = names[n % names.len()];
+            let content = damaged(sound.file(name), &mut choice(n as u64));
+            check(&sound.with(name, content), &sound, &counts);
+        });
+    }
+    let number = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+    println!(
+        "{} repairs: {} saved everything, {} were refused at first, {} left out what may have \
+         been forgotten",
+        number(&counts.tried),
+        number(&counts.whole),
+        number(&counts.refused),
+        number(&counts.withheld),
+    );
+    assert!(number(&counts.whole) > 0 && number(&counts.refused) > 0);
+}
+
+#[test]
+fn a_sound_store_is_saved_whole() {
+    let _again = again();
+    for sound in [Sound::killed(), Sound::closed(), Sound::golden(), Sound::large()] {
+        let repaired = check(&SimDisk::of(sound.files.clone()), &sound, &Counts::default());
+        assert!(repaired.is_whole() && repaired.flaws.is_empty(), "{repaired:#?}");
+    }
+}
+
+#[test]
+fn damage_of_what_finds_pages_loses_nothing() {
+    let _again = again();
+    let sound = Sound::large();
+    for name in sound.segments() {
+        // The index of pages, hashes, and all of the fingerprint tables, zeroed.
+        let mut content = sound.file(name).to_vec();
+        for (kind, range) in sections(&content) {
+            if kind != 1 && kind != 7 && kind != 18 {
+                content[range].fill(0);
+            }
+        }
+        let repaired = check(&sound.with(name, content), &sound, &Counts::default());
+        assert!(repaired.is_whole(), "{repaired:#?}");
+        assert!(!repaired.flaws.is_empty());
+    }
+}
+
+#[test]
+fn a_store_without_its_catalog_is_put_together_from_its_segments() {
+    let _again = again();
+    let sound = Sound::killed();
+    // The names of the epochs are in `SNAPSHOT` as well.
+    for gone in [&[Name::Catalog][..], &[Name::Catalog, Name::Snapshot]] {
+        let left = sound.files.iter().filter(|(name, _)| !gone.contains(name));
+        let repaired = check(&SimDisk::of(left.cloned()), &sound, &Counts::default());
+        assert_eq!(repaired.lost.len(), 1, "{repaired:#?}");
+        let [.., newest] = sound.segments()[..] else { panic!() };
+        let after = operations(sound.file(newest)).1 + 1;
+        assert!(repaired.lost[0].operations.is_some_and(|(first, last)| {
+            first == after && last.is_some_and(|last| last > first)
+        }));
+        let unnamed: &[&str] = if gone.len() == 1 { &[] } else { &["unknown-0", "unknown-1"] };
+        assert_eq!(repaired.unnamed_epochs, unnamed);
+    }
+}
+
+#[test]
+fn of_segments_with_one_operation_in_both_the_newer_counts() {
+    let _again = again();
+    // What a merge and a purge leave for readers, and a crash may leave for good.
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let mut model = Model::default();
+    fill(&store, &mut model, 1, 60);
+    store.seal().unwrap();
+    let before = disk.contents();
+    store.merge().unwrap();
+    let merged = disk.contents();
+    store.purge(Scope::Prefix(PREFIXES[0].prefix())).unwrap();
+    let forgotten = model.forget(|url| PREFIXES[0].covers(url));
+    assert!(forgotten.visits > 0);
+    store.close().unwrap();
+    let mut files = disk.contents();
+    files.retain(|(name, _)| *name != Name::Catalog);
+    for (name, content) in before.into_iter().chain(merged) {
+        if matches!(name, Name::Segment(_)) && files.iter().all(|(other, _)| *other != name) {
+            files.push((name, content));
+        }
+    }
+    let segments = files.iter().filter(|(name, _)| matches!(name, Name::Segment(_))).count();
+    assert!(segments > 2, "{segments}");
+    let to = SimDisk::new();
+    let repaired = repair_on(on(&SimDisk::of(files)), on(&to), RepairOptions::default()).unwrap();
+    assert!(dump(&Reader::open_on(on(&to)).unwrap()).unwrap() == model, "{repaired:#?}");
+}
+
+#[test]
+fn a_missing_segment_is_told_with_its_operations() {
+    let _again = again();
+    let sound = Sound::killed();
+    for name in sound.segments() {
+        let without = SimDisk::of(sound.files.iter().filter(|(n, _)| *n != name).cloned());
+        let repaired = check(&without, &sound, &Counts::default());
+        assert_eq!(repaired.lost.len(), 1);
+        assert_eq!(repaired.lost[0].file, name.to_string());
+        let (first, last) = operations(sound.file(name));
+        assert_eq!(repaired.lost[0].operations, Some((first, Some(last))));
+    }
+}
+
+#[test]
+fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
+    let _again = again();
+    let sound = Sound::killed();
+    let name = sound.segments()[1];
+    let mut content = sound.file(name).to_vec();
+    let tombstones = sections(&content).into_iter().find(|(kind, _)| *kind == 7);
+    content[tombstones.unwrap().1.start] ^= 1;
+    let disk = sound.with(name, content);
+    let to = SimDisk::new();
+    let refused = repair_on(on(&disk), on(&to), RepairOptions::default()).unwrap_err();
+    assert!(matches!(&refused, Error::Doubtful { what } if what.contains(&name.to_string())));
+    assert!(to.contents().is_empty());
+    let repaired = check(&disk, &sound, &Counts::default());
+    assert!(repaired.lost.is_empty(), "no page is lost by that: {repaired:#?}");
+}
+
+#[test]
+fn a_store_is_not_repaired_into_a_place_that_holds_something() {
+    let _again = again();
+    let sound = Sound::killed();
+    let (from, to) = (SimDisk::of(sound.files.clone()), SimDisk::of(sound.files.clone()));
+    let refused = repair_on(on(&from), on(&to), RepairOptions::default()).unwrap_err();
+    assert!(matches!(refused, Error::Exists { .. }), "{refused}");
+    assert!(to.contents() == sound.files);
+    let nothing = repair_on(on(&SimDisk::new()), on(&SimDisk::new()), RepairOptions::default());
+    assert!(matches!(nothing, Err(Error::NotAStore { .. })));
+}
+
+/// Everything that was ever observed in the small store, forgotten or not.
+pub(crate) fn ever() -> Model {
+    let mut ever = Model::default();
+    for (seed, n) in [(1, 60), (2, 8), (3, 10)] {
+        simkeep_testing::sample::each_observation(seed, n, |observation| {
+            ever.insert_any(&observation);
+        });
+    }
+    ever
+}
+
+#[test]
+fn frames_of_the_journal_before_its_first_damage_are_saved() {
+    let _again = again();
+    let sound = Sound::closed();
+    let [.., newest] = sound.segments()[..] else { panic!() };
+    let first = operations(sound.file(newest)).1 + 1;
+    let mut content = sound.file(Name::Catalog).to_vec();
+    // The frame of the fifth operation, wherever a copy of it is: behind its number comes a count of 1.
+    let frame = [&(first + 4).to_le_bytes()[..], &1u32.to_le_bytes()].concat();
+    let places = content.windows(frame.len()).enumerate().filter(|(_, bytes)| *bytes == frame);
+    let places: Vec<usize> = places.map(|(at, _)| at).collect();
+    assert!(!places.is_empty());
+    places.iter().for_each(|at| content[at + 21] ^= 1);
+    let disk = sound.with(Name::Catalog, content);
+    let repaired = check(&disk, &sound, &Counts::default());
+    let [loss] = repaired.lost.as_slice() else { panic!("{repaired:#?}") };
+    assert!(loss.operations.is_some_and(|(from, last)| from == first + 4 && last > Some(from)));
+}

@@ -1,0 +1,108 @@
+//! Sectors that lost their content, or have that of others.
+
+use simkeep::disk::Name;
+
+use super::check::{Counts, Opens, check, each};
+use super::stores::{Sound, live_bytes, with_older_catalog};
+use simkeep_testing::{again, choice};
+
+/// A file in which one sector, or two, are not what they were.
+struct Damage {
+    name: Name,
+    what: String,
+    content: Vec<u8>,
+}
+
+fn sector(content: &[u8], size: usize, number: usize) -> std::ops::Range<usize> {
+    number * size..content.len().min((number + 1) * size)
+}
+
+/// Puts a sector of another file in the place of one, as far as both go.
+fn put(content: &mut [u8], size: usize, number: usize, other: &[u8], from: usize) {
+    let (to, from) = (sector(content, size, number), sector(other, size, from));
+    for (to, from) in to.zip(from) {
+        content[to] = other[from];
+    }
+}
+
+/// Sectors zeroed, exchanged with each other, and with those of other files of its kind.
+fn damages(sound: &Sound, name: Name, others: &[&[u8]]) -> Vec<Damage> {
+    let content = sound.file(name);
+    let mut damages = Vec::new();
+    let mut choice = choice(7);
+    let mut add = |what: String, damaged: Vec<u8>| {
+        if damaged != content {
+            damages.push(Damage { name, what, content: damaged });
+        }
+    };
+    for size in [512, 4096] {
+        let count = content.len().div_ceil(size);
+        for number in 0..count {
+            let mut zeroed = content.to_vec();
+            zeroed[sector(content, size, number)].fill(0);
+            add(format!("sector {number} of {size} bytes is zero"), zeroed);
+            let anywhere = usize::try_from(choice(count as u64)).unwrap();
+            for with in [number + 1, anywhere].into_iter().filter(|with| *with < count) {
+                let mut swapped = content.to_vec();
+                put(&mut swapped, size, number, content, with);
+                add(format!("sector {number} of {size} bytes is that of {with}"), swapped.clone());
+                put(&mut swapped, size, with, content, number);
+                add(format!("sectors {number} and {with} of {size} bytes are swapped"), swapped);
+            }
+            for other in others {
+                let mut stale = content.to_vec();
+                put(&mut stale, size, number, other, number);
+                add(format!("sector {number} of {size} bytes is that of another file"), stale);
+            }
+        }
+    }
+    damages
+}
+
+fn check_all(sound: &Sound, damages: &[Damage], counts: &Counts) {
+    // Of very many some.
+    let every = (damages.len() / if cfg!(debug_assertions) { 50 } else { 500 }).max(1);
+    let damages: Vec<&Damage> = damages.iter().step_by(every).collect();
+    let what = |n: usize| {
+        let Damage { name, what, .. } = damages[n];
+        format!("{name} of the {} store: {what}", sound.what)
+    };
+    each(damages.len(), what, |n| {
+        let Damage { name, ref content, .. } = *damages[n];
+        let disk = sound.with(name, content.clone());
+        let found = check(&disk, name, sound, Opens::nth(n), counts);
+        if name != Name::Catalog {
+            let was = sound.file(name);
+            let live = live_bytes(was);
+            let covered =
+                live.iter().zip(was).zip(content).any(|((live, was), is)| *live && was != is);
+            assert!(found || !covered, "not found");
+        }
+    });
+}
+
+#[test]
+fn c3_sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
+    let _again = again();
+    let counts = Counts::default();
+    for sound in [Sound::killed(), Sound::golden(), Sound::large()] {
+        for name in sound.segments() {
+            let others = sound.segments().into_iter().filter(|other| *other != name);
+            let others: Vec<&[u8]> = others.map(|other| sound.file(other)).collect();
+            check_all(&sound, &damages(&sound, name, &others), &counts);
+        }
+    }
+    counts.say("damages of sectors of segments");
+}
+
+#[test]
+fn c3_sectors_of_a_catalog_that_are_zero_swapped_or_stale_are_errors_or_change_nothing() {
+    let _again = again();
+    let counts = Counts::default();
+    let (gone_on, older) = with_older_catalog();
+    check_all(&gone_on, &damages(&gone_on, Name::Catalog, &[&older]), &counts);
+    let (closed, killed) = (Sound::closed(), Sound::killed());
+    let stale = killed.file(Name::Catalog);
+    check_all(&closed, &damages(&closed, Name::Catalog, &[stale]), &counts);
+    counts.say("damages of sectors of catalogs");
+}

@@ -1,0 +1,190 @@
+//! The stores that are damaged, and what they answer while they are sound.
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::{
+    Content, Digest, Epoch, Matches, Observation, Options, Query, Reader, Result, Scope, Seen,
+    Snapshot, Versions, Visit,
+};
+
+use super::saved::ever;
+use simkeep_testing::compare::dump;
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::sample::{closed_sample, each_observation, file, fill, killed_sample, with};
+use simkeep_testing::{create, names, on, open, small};
+
+/// The files of a sound store, and its answers.
+pub(crate) struct Sound {
+    pub(crate) what: &'static str,
+    pub(crate) files: Vec<(Name, Vec<u8>)>,
+    pub(crate) answers: Answers,
+    /// Everything that was ever observed, forgotten or not.
+    pub(crate) ever: Model,
+}
+
+pub(crate) type Answers = (Model, Vec<Matches>, Vec<String>);
+
+/// Everything that a store has an answer in.
+pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
+    let model = dump(view)?;
+    let mut searches = Vec::new();
+    for epoch in [Epoch(0), Epoch(1)] {
+        for k in [3, 64] {
+            let query = Query::new(0x0123_4567_89ab_cdef, k).epoch(epoch).limit(1000);
+            searches.push(view.search(&query)?);
+            searches.push(view.search(&query.clone().versions(Versions::Ever))?);
+        }
+    }
+    for url in URLS {
+        view.latest(url)?;
+        view.as_of(url, 2_000)?;
+    }
+    for under in &PREFIXES {
+        view.scan(Some(&under.prefix())).collect::<Result<Vec<_>>>()?;
+    }
+    Ok((model, searches, names(view.epochs()).into_iter().map(str::to_owned).collect()))
+}
+
+impl Sound {
+    fn of(what: &'static str, files: Vec<(Name, Vec<u8>)>) -> Sound {
+        let reader = Reader::open_on(on(&SimDisk::of(files.iter().cloned()))).unwrap();
+        let answers = answers(&reader).unwrap();
+        let ever = answers.0.clone();
+        Sound { what, files, answers, ever }
+    }
+
+    /// A small one that was killed.
+    pub(crate) fn killed() -> Sound {
+        Sound { ever: ever(), ..Sound::of("killed", killed_sample().0) }
+    }
+
+    /// Another small one that was killed.
+    pub(crate) fn another() -> Sound {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        let mut model = Model::default();
+        for seed in 11..14 {
+            fill(&store, &mut model, seed, 45);
+            store.forget(Scope::Prefix(PREFIXES[5].prefix())).unwrap();
+            fill(&store, &mut model, seed + 10, 10);
+            store.seal().unwrap();
+        }
+        fill(&store, &mut model, 31, 10);
+        Sound::of("other", disk.contents())
+    }
+
+    /// A small one that was closed.
+    pub(crate) fn closed() -> Sound {
+        Sound { ever: ever(), ..Sound::of("closed", closed_sample().0) }
+    }
+
+    /// The golden one: larger, with rotations, and with a journal.
+    pub(crate) fn golden() -> Sound {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden/v2");
+        let names =
+            [Name::Catalog, Name::Lock, Name::Segment(3), Name::Segment(7), Name::Segment(8)];
+        let read = |name: Name| (name, fs::read(root.join(name.to_string())).unwrap());
+        Sound::of("golden", names.map(read).to_vec())
+    }
+
+    /// One whose segments have many blocks.
+    pub(crate) fn large() -> Sound {
+        let disk = SimDisk::new();
+        let store = create(&disk, Options { memtable_observations: 4096, ..small() });
+        let mut ever = Model::default();
+        for from in [0u64, 900] {
+            let observed: Vec<(String, Visit)> =
+                (from..from + 1500).map(|n| page(n, from)).collect();
+            observed.iter().for_each(|(url, visit)| ever.insert(url, *visit));
+            let batch = observed.iter().map(|(url, visit)| Observation::of(url, *visit));
+            store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
+            for forgotten in [3, 17, 950] {
+                store.forget(Scope::Url(&page(forgotten, from).0)).unwrap();
+            }
+            store.seal().unwrap();
+        }
+        store.forget(Scope::Url(&page(1000, 0).0)).unwrap();
+        fill(&store, &mut Model::default(), 7, 12);
+        each_observation(7, 12, |observation| ever.insert_any(&observation));
+        Sound { ever, ..Sound::of("large", disk.contents()) }
+    }
+
+    pub(crate) fn file(&self, name: Name) -> &[u8] {
+        file(&self.files, name)
+    }
+
+    /// The same store with another content of one file.
+    pub(crate) fn with(&self, name: Name, content: Vec<u8>) -> SimDisk {
+        with(&self.files, name, content)
+    }
+
+    pub(crate) fn segments(&self) -> Vec<Name> {
+        let names = self.files.iter().map(|(name, _)| *name);
+        names.filter(|name| matches!(name, Name::Segment(_))).collect()
+    }
+}
+
+/// A page of the large store, and what was seen of it.
+fn page(number: u64, from: u64) -> (String, Visit) {
+    let seen = Seen::Content(Content {
+        fingerprint: number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ from,
+        digest: Some(Digest(u128::from(number).to_le_bytes())),
+        epoch: Epoch(u32::from(number.is_multiple_of(5))),
+    });
+    let url = format!("https://site{}.example/a/page/number/{number}", number % 7);
+    (url, Visit { time: i64::try_from(1_000_000 + from).unwrap(), seen, status: None })
+}
+
+/// The small store as it was killed, and its catalog some operations before.
+pub(crate) fn with_older_catalog() -> (Sound, Vec<u8>) {
+    let (files, _) = killed_sample();
+    let older = file(&files, Name::Catalog).to_vec();
+    let disk = SimDisk::of(files);
+    let store = open(&disk, small());
+    fill(&store, &mut Model::default(), 4, 5);
+    (Sound::of("gone on", disk.contents()), older)
+}
+
+/// The kind of each section of a segment, and where it is. Read from its table, as
+/// `format/segment.md` tells.
+pub(crate) fn sections(file: &[u8]) -> Vec<(u16, Range<usize>)> {
+    let (table, count) = table(file);
+    let section = |number: usize| {
+        let entry = table + 80 + 24 * number;
+        let start = word(file, entry + 8);
+        let kind = u16::from_le_bytes(file[entry..entry + 2].try_into().unwrap());
+        (kind, start..start + word(file, entry + 16))
+    };
+    (0..count).map(section).collect()
+}
+
+fn word(file: &[u8], at: usize) -> usize {
+    usize::try_from(u64::from_le_bytes(file[at..at + 8].try_into().unwrap())).unwrap()
+}
+
+/// Where the table of a segment is, and how many sections it has.
+fn table(file: &[u8]) -> (usize, usize) {
+    let trailer = file.len() - 64;
+    (word(file, trailer + 16), word(file, trailer + 32))
+}
+
+/// The first and the last operation of a segment.
+pub(crate) fn operations(file: &[u8]) -> (u64, u64) {
+    let table = table(file).0;
+    (word(file, table) as u64, word(file, table + 8) as u64)
+}
+
+/// Which bytes of a segment mean something: all but the zeros between its sections.
+pub(crate) fn live_bytes(file: &[u8]) -> Vec<bool> {
+    let mut live = vec![false; file.len()];
+    live[..64].fill(true);
+    live[table(file).0..].fill(true);
+    for (_, range) in sections(file) {
+        live[range].fill(true);
+    }
+    live
+}

@@ -1,0 +1,128 @@
+//! Sectors that the medium does not give back, however often it is asked.
+
+use std::ffi::OsString;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, SimDisk};
+use simkeep::{RepairOptions, VerifyOptions, repair_on, verify_on};
+
+use super::check::each;
+use super::stores::Sound;
+use simkeep_testing::{again, on};
+
+/// A disk with one bad place in one file. With a map that is a signal, so nobody may map what they
+/// have not read.
+#[derive(Debug)]
+struct BadDisk {
+    disk: SimDisk,
+    name: Name,
+    bad: Range<u64>,
+}
+
+#[derive(Debug)]
+struct BadFile {
+    file: Box<dyn DiskFile>,
+    bad: Range<u64>,
+}
+
+impl Disk for BadDisk {
+    fn location(&self) -> String {
+        self.disk.location()
+    }
+    fn create_dirs(&self) -> io::Result<()> {
+        self.disk.create_dirs()
+    }
+    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
+        self.disk.list(dir)
+    }
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        let bad = if name == self.name { self.bad.clone() } else { 0..0 };
+        Ok(Box::new(BadFile { file: self.disk.open(name, access)?, bad }))
+    }
+    fn map(&self, name: Name) -> io::Result<Map> {
+        self.disk.map(name)
+    }
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+    fn remove(&self, name: Name) -> io::Result<()> {
+        self.disk.remove(name)
+    }
+    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
+        self.disk.sync_dir(dir)
+    }
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        self.disk.lock(name, kind)
+    }
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        self.disk.free_bytes()
+    }
+    fn random(&self) -> u64 {
+        self.disk.random()
+    }
+}
+
+impl DiskFile for BadFile {
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        if offset < self.bad.end && self.bad.start < offset + buf.len() as u64 {
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        self.file.read_at(offset, buf)
+    }
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.file.write_at(offset, data)
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+}
+
+#[test]
+fn a_sector_that_cannot_be_read_is_a_flaw_like_any_other_and_the_rest_is_saved() {
+    let _again = again();
+    let sound = Sound::killed();
+    let all = verify_on(on(&SimDisk::of(sound.files.clone())), VerifyOptions::default()).unwrap();
+    let (mut places, found) = (Vec::new(), AtomicUsize::new(0));
+    for (name, content) in &sound.files {
+        if matches!(name, Name::Catalog | Name::Segment(_)) {
+            places.extend((0..content.len() as u64).step_by(512).map(|at| (*name, at)));
+        }
+    }
+    let what = |n: usize| format!("{:?}", places[n]);
+    each(places.len(), what, |n| {
+        let (name, at) = places[n];
+        let disk = SimDisk::of(sound.files.clone());
+        let disk: Arc<dyn Disk> = Arc::new(BadDisk { disk, name, bad: at..at + 512 });
+        let verified = verify_on(Arc::clone(&disk), VerifyOptions::default()).unwrap();
+        let flaws = &verified.flaws;
+        assert!(flaws.iter().all(|flaw| flaw.file == name.to_string()), "{flaws:?}");
+        found.fetch_add(usize::from(!verified.is_sound()), Ordering::Relaxed);
+        // What no commit reaches is not read of a catalog.
+        assert!(name == Name::Catalog || !verified.is_sound());
+        assert_eq!(verified.files, all.files, "{:?}", verified.flaws);
+
+        let to = SimDisk::new();
+        let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
+        let repaired = repair_on(disk, on(&to), options.keep_forgotten(true)).unwrap();
+        let saved = verify_on(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
+        assert_eq!(saved.pages, repaired.pages);
+        if verified.is_sound() {
+            assert_eq!((saved.pages, saved.visits), (all.pages, all.visits));
+        }
+        assert!(saved.pages > 0);
+    });
+    let (found, of) = (found.into_inner(), places.len());
+    println!("{of} sectors that cannot be read: {found} found by verify");
+    let of_segments = places.iter().filter(|(name, _)| *name != Name::Catalog).count();
+    // The header, the roots of tables, and a journal of some pages.
+    assert!(found >= of_segments + 20, "{found} of {of}, {of_segments} of segments");
+}

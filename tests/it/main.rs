@@ -1,0 +1,22 @@
+//! The tests that can share a process.
+
+#![cfg(test)]
+#![cfg(unix)]
+
+mod bad_input;
+mod bulk;
+mod concurrent;
+mod crash;
+#[cfg(not(narrow_hash))]
+mod damage;
+mod directory;
+mod epochs;
+#[cfg(not(narrow_hash))]
+mod format;
+mod invariants;
+mod model;
+mod pressure;
+mod purge;
+mod readers;
+mod search;
+mod space;

@@ -1,0 +1,262 @@
+//! Where much comes together: many segments, many copies, what a crash left half sealed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use simkeep::disk::{Access, Dir, Disk, Name, OpKind, RealDisk, SimDisk};
+use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Scope, Store};
+
+use simkeep_testing::disks::{Gate, HookDisk};
+
+const F: u64 = 0x0123_4567_89ab_cdef;
+
+fn on(disk: &SimDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
+}
+
+fn options(memtable: usize, background: bool) -> Options {
+    Options { memtable_observations: memtable, merge_fanout: 2, background, ..Options::default() }
+}
+
+fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_> {
+    Observation::content(url, time, fingerprint, Epoch(0)).digest(Digest([digest; 16]))
+}
+
+/// Runs something that must not wait for ever.
+fn in_time(what: impl FnOnce() + Send + 'static) {
+    let (done, wait) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        what();
+        done.send(()).unwrap();
+    });
+    wait.recv_timeout(Duration::from_secs(60)).expect("it waits for ever");
+    thread.join().unwrap();
+}
+
+#[test]
+fn writers_do_not_wait_for_merges_that_are_not_due() {
+    in_time(|| {
+        let store = Store::create_on(on(&SimDisk::new()), options(1, true)).unwrap();
+        for i in 0..600 {
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+        }
+        store.wait_idle().unwrap();
+        assert_eq!(store.stats().unwrap().pages, 600);
+    });
+}
+
+/// Many segments are due to be merged, and there is no room for it.
+#[test]
+fn writers_do_not_wait_for_merges_that_do_not_go() {
+    in_time(|| {
+        let disk = SimDisk::new();
+        let page = |i: i64| format!("http://a.example/{i}");
+        let store = Store::create_on(on(&disk), options(50, false)).unwrap();
+        for i in 0..2000 {
+            store.observe(content(&page(i), i, F.wrapping_mul(i as u64), 1)).unwrap();
+        }
+        let segments = store.stats().unwrap().segment_bytes;
+        store.close().unwrap();
+        let used: usize = disk.contents().iter().map(|(_, bytes)| bytes.len()).sum();
+        disk.set_capacity_bytes(Some(used as u64 + segments - 1));
+        let store = Store::open_on(on(&disk), options(50, true)).unwrap();
+        for i in 2000..2400 {
+            store.observe(content(&page(i), i, F.wrapping_mul(i as u64), 1)).unwrap();
+        }
+        let hindered = store.stats().unwrap().merge_error.expect("a merge that did not go");
+        assert!(hindered.contains("make room"), "{hindered}");
+        assert_eq!(store.stats().unwrap().pages, 2400);
+    });
+}
+
+#[test]
+fn very_many_segments_become_one() {
+    let store = Store::create_on(on(&SimDisk::new()), options(1, false)).unwrap();
+    for i in 0..300 {
+        store.observe(Observation::gone(&format!("http://a.example/{}", i % 70), i)).unwrap();
+    }
+    store.seal().unwrap();
+    let segments = store.stats().unwrap().segments.len();
+    assert_eq!(segments, 300);
+    // First by 128, then what came of these.
+    assert_eq!(store.merge().unwrap().inputs, 300 + 3);
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.segments.len(), stats.pages, stats.visits), (1, 70, 300));
+    store.verify().unwrap();
+}
+
+#[test]
+fn what_a_crash_left_waiting_to_be_sealed_is_sealed_in_the_foreground() {
+    in_time(|| {
+        // Crash wherever the store is: with some seeds a full memtable had not been sealed yet.
+        let disk = SimDisk::new();
+        let store = Store::create_on(on(&disk), options(4, true)).unwrap();
+        for i in 0..40 {
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+            let left = disk.crash_all_kept();
+            let store = Store::open_on(on(&left), options(4, false)).unwrap();
+            for j in 100..120 {
+                store.observe(Observation::gone(&format!("http://a.example/{j}"), j)).unwrap();
+            }
+            assert_eq!(store.stats().unwrap().pages, i as u64 + 21);
+        }
+    });
+}
+
+#[test]
+fn many_copies_hide_no_other_page_that_is_as_near() {
+    for sealed in [false, true] {
+        let store = Store::create_on(on(&SimDisk::new()), options(10_000, false)).unwrap();
+        for i in 0..40 {
+            // The later in order, the earlier seen: the original is the last in SURT order.
+            let url = format!("http://a.example/{i:02}");
+            store.observe(content(&url, 1000 - i, F, 1)).unwrap();
+        }
+        for i in 0..5 {
+            store.observe(content(&format!("http://b.example/{i}"), 5000, F, 2)).unwrap();
+        }
+        store.observe(content("http://c.example/", 5000, F ^ 1, 3)).unwrap();
+        if sealed {
+            store.seal().unwrap();
+        }
+        let outcome = store.observe(content("http://z.example/", 9000, F, 1)).unwrap();
+        assert_eq!(outcome.near.len(), 6, "{outcome:?}");
+        assert_eq!(outcome.near[5].url, "http://c.example/");
+        assert_eq!(outcome.copies.len(), 16);
+        assert_eq!(outcome.copies[0].url, "http://a.example/39", "the first capture");
+        assert!(!outcome.complete);
+    }
+}
+
+#[test]
+fn a_directory_of_somebody_else_stays_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("letter.txt"), "dear").unwrap();
+    let made = Store::create(dir.path(), Options::default());
+    assert!(matches!(made, Err(Error::NotAStore { .. })), "{made:?}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn no_new_catalog_is_made_over_segments_that_have_lost_theirs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let store = Store::create(&path, Options::default()).unwrap();
+    store.observe(content("http://a.example/", 1, F, 1)).unwrap();
+    store.seal().unwrap();
+    store.close().unwrap();
+    RealDisk::new(&path).remove(Name::Catalog).unwrap();
+    let made = Store::open_or_create(&path, Options::default());
+    assert!(matches!(made, Err(Error::NotAStore { .. })), "{made:?}");
+    assert!(path.join("segments/0000000001.seg").exists());
+}
+
+#[test]
+fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
+    for _ in 0..20 {
+        let disk = SimDisk::new();
+        let store = Store::create_on(on(&disk), options(10_000, true)).unwrap();
+        for i in 0..300 {
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+        }
+        let other = store.clone();
+        let thread = std::thread::spawn(move || {
+            // Done, or told that the store is closed.
+            let _ = other.seal();
+        });
+        store.close().unwrap();
+        let again = Store::open_on(on(&disk), options(10_000, true)).unwrap();
+        assert_eq!(again.stats().unwrap().pages, 300);
+        again.seal().unwrap();
+        thread.join().unwrap();
+        again.verify().unwrap();
+        again.close().unwrap();
+        let again = Store::open_on(on(&disk), options(10_000, true)).unwrap();
+        assert_eq!(again.stats().unwrap().pages, 300);
+    }
+}
+
+#[test]
+fn a_page_that_is_visited_all_the_time_costs_no_more_than_others() {
+    in_time(|| {
+        let disk = SimDisk::new();
+        let store = Store::create_on(on(&disk), options(262_144, false)).unwrap();
+        let url = "http://a.example/";
+        for first in (0..100_000).step_by(10_000) {
+            let visits: Vec<_> =
+                (first..first + 10_000).map(|t| content(url, t, F ^ t as u64, 0)).collect();
+            store.observe_batch(&visits).unwrap();
+        }
+        let before = store.latest(url).unwrap();
+        drop(store);
+        // The same again when the journal is replayed.
+        let store = Store::open_on(on(&disk.crash_synced_only()), options(262_144, false)).unwrap();
+        assert_eq!(store.latest(url).unwrap(), before);
+        assert_eq!(before.unwrap().visits, 100_000);
+        store.seal().unwrap();
+        assert_eq!(store.history(url).unwrap().len(), 100_000);
+    });
+}
+
+/// A merge of everything, of a store at rest, is as long as the store is large.
+#[test]
+fn a_merge_at_rest_gives_way_to_those_that_are_due() {
+    in_time(|| {
+        let gate = Gate::default();
+        let rest = Duration::from_millis(50);
+        let options = Options { merge_fanout: 4, seal_after: rest, ..options(2000, true) };
+        let store = Store::create_on(Arc::new(gate.before(on(&SimDisk::new()))), options).unwrap();
+        gate.close(|kind, name| {
+            let begins =
+                matches!(name, Some(Name::SegmentNew(_))) && kind == OpKind::Open(Access::Create);
+            begins && std::thread::current().name() == Some("simkeep-merge")
+        });
+        // Three segments with the same pages: not due, and a waste of room.
+        let visit = |round: i64, pages: i64| {
+            let urls: Vec<String> = (0..pages).map(|i| format!("http://a.example/{i}")).collect();
+            let batch: Vec<_> = urls.iter().map(|url| Observation::gone(url, round)).collect();
+            store.observe_batch(&batch).unwrap();
+            store.seal().unwrap();
+        };
+        (0..3).for_each(|round| visit(round, 1999));
+        gate.await_arrival();
+        // Work comes back, and one segment more makes a merge due.
+        visit(3, 10);
+        gate.open();
+        store.wait_idle().unwrap();
+        // All four were merged at once; had the other gone on, there were its output and the fourth.
+        let stats = store.stats().unwrap();
+        assert_eq!((stats.segments.len(), stats.merge_error), (1, None));
+    });
+}
+
+#[test]
+fn a_memtable_that_fills_while_a_purge_replaces_the_catalog_is_sealed_after_it() {
+    in_time(|| {
+        let (renamed, wait) = std::sync::mpsc::channel();
+        let last = std::sync::Mutex::new(None);
+        let disk = HookDisk::new(on(&SimDisk::new()), move |kind, name| {
+            let before = last.lock().unwrap().replace((kind, name));
+            let is_named = before == Some((OpKind::Rename(Name::Catalog), Some(Name::CatalogNew)));
+            if is_named && kind == OpKind::SyncDir(Dir::Root) {
+                // It has the name, and whoever makes it has not said yet that it is the one.
+                renamed.send(()).unwrap();
+                std::thread::sleep(Duration::from_millis(300));
+            }
+        });
+        let options = Options { durability: Durability::OnFlush, ..options(10, true) };
+        let store = Store::create_on(Arc::new(disk), options).unwrap();
+        wait.recv().unwrap();
+        let observe = |time| store.observe(Observation::gone("http://a/", time)).map(drop);
+        std::thread::scope(|scope| {
+            let purge = scope.spawn(|| store.purge(Scope::Url("http://b/")));
+            wait.recv().unwrap();
+            (0..12).try_for_each(observe).unwrap();
+            purge.join().unwrap().unwrap();
+        });
+        store.wait_idle().unwrap();
+        (12..24).try_for_each(observe).unwrap();
+        assert_eq!(store.history("http://a/").unwrap().len(), 24);
+        store.close().unwrap();
+    });
+}
