@@ -4,15 +4,18 @@
 //! fingerprints in canonical order. The first tells for every page of every input where it went;
 //! that is kept in scratch files and read by the other two. Memory does not grow with the pages.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::build::{Builder, Spill, Spilled};
 use super::file::Segment;
+use super::page_across::{PartOfPage, page_across};
+use super::page_merge::PageMerge;
 use super::page_writer::PagesWriter;
-use super::pages::{PageCursor, UNREADABLE};
+use super::pages::{PageCursor, UNREADABLE, UnreadRecord};
 use super::postings::{Posting, tag_of};
-use super::record::Record;
+use super::record::{Record, RecordRef};
 use super::seal::HashWriter;
 use super::table_writer::TablesWriter;
 use super::tables::{EpochTables, Layout};
@@ -20,9 +23,8 @@ use super::tombstones::{self, Tombstones};
 use super::visits::count_visits;
 use crate::bug::{self, OrBug};
 use crate::disk::Disk;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, Stamp, Tag};
-use crate::page::Visit;
 use crate::search::canonical_key;
 
 /// What is merged.
@@ -132,157 +134,123 @@ pub(crate) fn merge(
     builder.finish(numbers).map(Some)
 }
 
-/// An input of the first pass, standing at a page.
-struct Input {
-    number: usize,
-    cursor: PageCursor,
-    moves: Spill,
+/// What an input of the first pass has of a page.
+struct Input<'a> {
+    record: Option<(UnreadRecord<'a>, RecordRef<'a>)>,
+    tombstones: &'a Tombstones,
 }
 
-#[expect(clippy::indexing_slicing, reason = "places of inputs, none of which is past the last")]
+impl PartOfPage for Input<'_> {
+    fn record_ends(&self) -> Option<bool> {
+        self.record.map(|(_, record)| record.ends())
+    }
+
+    fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
+        self.tombstones.cover(key())
+    }
+}
+
 fn merge_pages(
     builder: &mut Builder,
     mergeable: &Mergeable<'_>,
     tombstones: &[Tombstones],
     numbers: &mut Numbers,
 ) -> Result<Option<Vec<Moves>>> {
-    let mut finished: Vec<(usize, Spill)> = Vec::new();
-    let mut inputs = Vec::new();
-    for (number, segment) in mergeable.inputs.iter().enumerate() {
-        let moves = builder.spill(mergeable.inputs.len());
-        let mut cursor = PageCursor::new(Arc::clone(segment), 0, true)?;
-        if cursor.advance()? {
-            inputs.push(Input { number, cursor, moves });
-        } else {
-            finished.push((number, moves));
-        }
-    }
+    let inputs = mergeable.inputs;
+    let cursor = |segment: &Arc<Segment>| {
+        let mut cursor = PageCursor::new(Arc::clone(segment), 0)?;
+        cursor.advance()?;
+        Ok(cursor)
+    };
+    let mut pages = PageMerge::new(inputs.iter().map(cursor).collect::<Result<_>>()?);
+    let mut moves: Vec<Spill> = inputs.iter().map(|_| builder.spill(inputs.len())).collect();
     let mut writer = PagesWriter::new(builder)?;
     let mut steps = 0u32;
-    while !inputs.is_empty() {
+    while pages.advance()? {
         steps = steps.wrapping_add(1);
         if steps.is_multiple_of(1024) && (mergeable.stop)() {
             return Ok(None);
         }
-        // The inputs that stand at the least page, oldest first.
-        let mut at: Vec<usize> = Vec::with_capacity(inputs.len());
-        for (i, input) in inputs.iter().enumerate() {
-            let least: Option<&Input> = at.first().map(|&first| &inputs[first]);
-            let order = least.map_or(Ordering::Less, |least| input.cursor.compare(&least.cursor));
-            if order.is_lt() {
-                at.clear();
-            }
-            if order.is_le() {
-                at.push(i);
-            }
-        }
-        let same: Vec<&Input> = at.iter().map(|&i| &inputs[i]).collect();
-        let placed = merge_page(builder, mergeable, tombstones, &same, &mut writer, numbers)?;
-        for (place, &i) in at.iter().enumerate() {
+        let placed = merge_page(builder, mergeable, tombstones, &pages, &mut writer, numbers)?;
+        for (older, (number, _)) in pages.here().iter().rev().enumerate() {
             let moved = match placed {
-                Some((page, first)) if place >= first => Moved::to(page, place + 1 == at.len()),
+                Some((page, visible)) if older < visible => Moved::to(page, older == 0),
                 // It is hidden, here or in a newer segment.
                 _ => Moved::GONE,
             };
-            inputs[i].moves.append(&moved.0.to_le_bytes())?;
-        }
-        for &i in at.iter().rev() {
-            if !inputs[i].cursor.advance()? {
-                let input = inputs.remove(i);
-                finished.push((input.number, input.moves));
-            }
+            let moves = moves.get_mut(*number).or_bug("a page is in one of the inputs")?;
+            moves.append(&moved.0.to_le_bytes())?;
         }
     }
     numbers.pages = writer.finish(builder)?;
-    finished.sort_by_key(|(number, _)| *number);
-    let moves = finished.into_iter().map(|(_, spill)| spill.finish().map(Moves));
+    let moves = moves.into_iter().map(|spill| spill.finish().map(Moves));
     let moves = moves.collect::<Result<Vec<_>>>()?;
     let told = moves.iter().map(|moves| moves.0.len() as u64);
-    let pages = mergeable.inputs.iter().map(|input| input.numbers().pages * 4);
+    let pages = inputs.iter().map(|input| input.numbers().pages * 4);
     bug::ensure(told.eq(pages), "it is known where each page of each input went")?;
     Ok(Some(moves))
 }
 
-/// Writes one page from the inputs that have it. Returns its ordinal and the first of the inputs
-/// that is not hidden; `None` if nothing is left of the page.
+/// Writes one page from the inputs that have it. Returns its ordinal, and of how many inputs, the
+/// newest ones, the record counts; `None` if nothing is left of the page.
 fn merge_page(
     builder: &mut Builder,
     mergeable: &Mergeable<'_>,
     tombstones: &[Tombstones],
-    same: &[&Input],
+    pages: &PageMerge<PageCursor>,
     writer: &mut PagesWriter,
     numbers: &mut Numbers,
 ) -> Result<Option<(u32, usize)>> {
-    let (newest, older) = same.split_last().or_bug("a page is in one of the inputs")?;
-    let (url, key) = (newest.cursor.url()?, newest.cursor.key());
+    let (url, key) = (pages.url()?, pages.key());
     if (mergeable.hidden)(url, key)? {
         return Ok(None);
     }
-    // Everything before the newest input that hides it, by a reset or by a tombstone.
-    let buried = tombstones
-        .iter()
-        .enumerate()
-        .rev()
-        .find(|(_, tombstones)| tombstones.cover(key))
-        .map(|(number, _)| number);
-    let mut first = same.len();
-    for (place, input) in same.iter().enumerate().rev() {
-        if buried.is_some_and(|number| input.number < number) {
-            break;
-        }
-        first = place;
-        if input.cursor.record()?.reset() {
-            break;
-        }
-    }
+    let inputs = pages.newest_first().zip(tombstones.iter().rev());
+    let inputs = inputs.map(|((cursor, place), tombstones)| {
+        let unread = place.map(|place| cursor.taken(place)).transpose()?;
+        let record = unread.map(|unread| Ok::<_, Error>((unread, unread.read()?))).transpose()?;
+        Ok(Input { record, tombstones })
+    });
+    let mut visible = Vec::new();
+    let end = page_across(
+        || key,
+        inputs,
+        |input| {
+            visible.extend(input.record);
+            Ok::<_, Error>(ControlFlow::Continue(()))
+        },
+    )?;
     // All of it may be buried.
-    let Some(visible) = same.get(first..).filter(|v| !v.is_empty()) else { return Ok(None) };
-    let record = newest.cursor.record()?;
-    let stays = !mergeable.oldest || !(record.reset() || record.earlier());
-    if older.is_empty() && stays && buried.is_none() {
+    let Some((unread, oldest)) = visible.last() else { return Ok(None) };
+    let reset = oldest.reset() && !mergeable.oldest;
+    let earlier = end.is_none() && !mergeable.oldest;
+    let count = visible.len();
+    if count == 1 && (oldest.reset(), oldest.earlier()) == (reset, earlier) {
         // Nothing to join: the record is copied as it is.
-        let bytes = newest.cursor.record_bytes()?;
-        numbers.visits += record.visit_count() as u64;
-        numbers.resets += u64::from(record.reset());
-        return Ok(Some((writer.push(builder, url, |out| out.extend_from_slice(bytes))?, first)));
+        numbers.visits += oldest.visit_count() as u64;
+        numbers.resets += u64::from(reset);
+        let page = writer.push(builder, url, |out| out.extend_from_slice(unread.bytes))?;
+        return Ok(Some((page, count)));
     }
     let (mut before, mut visits) = (Vec::new(), Vec::new());
-    let record = join(visible, mergeable.oldest, buried.is_some(), (&mut before, &mut visits))?;
-    if record.visits.is_empty() && !record.reset {
-        return Ok(None);
+    if earlier {
+        oldest.append_before(&mut before).ok_or_else(|| unread.unreadable())?;
     }
-    numbers.visits += record.visit_count() as u64;
-    numbers.resets += u64::from(record.reset);
-    Ok(Some((writer.push(builder, url, |out| record.put(out))?, first)))
-}
-
-/// One record from those of the same page, oldest first, in the room that is given.
-fn join<'a>(
-    visible: &[&Input],
-    oldest: bool,
-    buried: bool,
-    (before, visits): (&'a mut Vec<u8>, &'a mut Vec<Visit>),
-) -> Result<Record<'a>> {
-    let (mut reset, mut earlier) = (false, false);
-    for (place, input) in visible.iter().enumerate() {
-        let damaged = || input.cursor.unreadable();
-        let record = input.cursor.record()?;
-        if place == 0 {
-            reset = record.reset() && !oldest;
-            earlier = record.earlier() && !oldest && !buried && !record.reset();
-            if earlier {
-                record.append_before(before).ok_or_else(damaged)?;
-            }
-        }
-        record.append_visits(visits).ok_or_else(damaged)?;
+    for (unread, record) in &visible {
+        record.append_visits(&mut visits).ok_or_else(|| unread.unreadable())?;
     }
     visits.sort_unstable();
     visits.dedup();
-    if before.is_empty() && !visits.is_empty() && count_visits(visits) == 0 {
-        let newest = visible.last().or_bug("a page is in one of the inputs")?;
-        return Err(newest.cursor.unreadable());
+    if visits.is_empty() && !reset {
+        return Ok(None);
     }
-    Ok(Record { reset, earlier, before, visits })
+    if before.is_empty() && !visits.is_empty() && count_visits(&visits) == 0 {
+        return Err(unread.unreadable());
+    }
+    let record = Record { reset, earlier, before: &before, visits: &visits };
+    numbers.visits += record.visit_count() as u64;
+    numbers.resets += u64::from(reset);
+    Ok(Some((writer.push(builder, url, |out| record.put(out))?, count)))
 }
 
 fn merge_hashes(

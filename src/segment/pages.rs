@@ -1,6 +1,6 @@
 //! The pages of a segment, in SURT order: found by their place or URL, or read one after another.
 
-use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use zerocopy::little_endian::U64;
@@ -8,6 +8,7 @@ use zerocopy::transmute;
 
 use super::file::Segment;
 use super::group::Group;
+use super::page_merge::Pages;
 use super::record::RecordRef;
 use crate::cpu::prefetch;
 use crate::error::{Error, Result};
@@ -30,17 +31,23 @@ pub(crate) struct PageRef<'a> {
 }
 
 /// The bytes that a segment has as a page's record.
+#[derive(Clone, Copy)]
 pub(crate) struct UnreadRecord<'a> {
     segment: &'a Segment,
-    /// Where its group starts.
+    /// Where it starts, or its group does.
     start: u64,
-    bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
 }
 
 impl<'a> UnreadRecord<'a> {
     pub(crate) fn read(&self) -> Result<RecordRef<'a>> {
-        let unreadable = || self.segment.damaged(PAGES, self.start, UNREADABLE);
-        RecordRef::parse(self.bytes).ok_or_else(unreadable)
+        RecordRef::parse(self.bytes).ok_or_else(|| self.unreadable())
+    }
+
+    /// The error that the record says what none can.
+    #[cold]
+    pub(crate) fn unreadable(&self) -> Error {
+        self.segment.damaged(PAGES, self.start, UNREADABLE)
     }
 }
 
@@ -231,53 +238,53 @@ impl Segment {
     }
 }
 
+/// Where a page's record lies in the section of the pages of its segment.
+pub(crate) struct RecordPlace(Range<u64>);
+
 /// Reads the pages of a segment one after another, from any place.
 pub(crate) struct PageCursor {
     segment: Arc<Segment>,
-    /// Ordinal of the page that is current, once there is one.
+    /// Ordinal of the page that comes after the current one.
     ordinal: u64,
     end: u64,
+    /// Whether there is a current page.
+    stands: bool,
     url: Vec<u8>,
     key: Vec<u8>,
-    /// Of the page before, if keys are wanted.
+    /// Of the page before.
     before: (Vec<u8>, Vec<u8>),
     /// Where, in the pages section: the rest of this group's heads, its records, and the current
     /// record.
-    heads: std::ops::Range<u64>,
-    records: std::ops::Range<u64>,
-    record: std::ops::Range<u64>,
-    keyed: bool,
+    heads: Range<u64>,
+    records: Range<u64>,
+    record: Range<u64>,
 }
 
 impl PageCursor {
-    /// Stands before page `from`. `keyed`: whether each page's SURT key is wanted.
-    pub(crate) fn new(segment: Arc<Segment>, from: u64, keyed: bool) -> Result<PageCursor> {
+    /// Stands before page `from`.
+    pub(crate) fn new(segment: Arc<Segment>, from: u64) -> Result<PageCursor> {
         let end = segment.numbers().pages;
         let mut cursor = PageCursor {
             segment,
             ordinal: from - from % GROUP_PAGES,
             end,
+            stands: false,
             url: Vec::new(),
             key: Vec::new(),
             before: (Vec::new(), Vec::new()),
             heads: 0..0,
             records: 0..0,
             record: 0..0,
-            keyed: false,
         };
-        while cursor.ordinal < from && cursor.advance()? {}
-        cursor.keyed = keyed;
+        while cursor.ordinal < from && cursor.step()? {}
         Ok(cursor)
     }
 
-    /// Goes to the next page; false past the last. With keys, one that does not come after the page
-    /// before is damage.
-    pub(crate) fn advance(&mut self) -> Result<bool> {
+    /// Goes to the next page, of which the key is not made; false past the last.
+    fn step(&mut self) -> Result<bool> {
+        self.stands = false;
         if self.ordinal >= self.end {
             return Ok(false);
-        }
-        if self.keyed {
-            self.before.1.clone_from(&self.url);
         }
         if self.ordinal.is_multiple_of(GROUP_PAGES) {
             let number = self.ordinal / GROUP_PAGES;
@@ -300,15 +307,24 @@ impl PageCursor {
         self.heads.start = self.heads.end - group.heads.rest().len() as u64;
         self.record = self.records.start..self.records.start + record.len() as u64;
         self.records.start = self.record.end;
-        if self.keyed {
-            std::mem::swap(&mut self.before.0, &mut self.key);
-            self.segment.key_of(&self.url, &mut self.key)?;
-            if (&self.before.0, &self.before.1) >= (&self.key, &self.url) {
-                let what = format!("page {} is not in SURT order", self.ordinal);
-                return Err(self.segment.damaged(PAGES, self.heads.start, &what));
-            }
-        }
         self.ordinal += 1;
+        Ok(true)
+    }
+
+    /// Goes to the next page; false past the last. One that does not come after the page before is
+    /// damage.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        self.before.1.clone_from(&self.url);
+        if !self.step()? {
+            return Ok(false);
+        }
+        std::mem::swap(&mut self.before.0, &mut self.key);
+        self.segment.key_of(&self.url, &mut self.key)?;
+        if (&self.before.0, &self.before.1) >= (&self.key, &self.url) {
+            let what = format!("page {} is not in SURT order", self.ordinal());
+            return Err(self.segment.damaged(PAGES, self.heads.start, &what));
+        }
+        self.stands = true;
         Ok(true)
     }
 
@@ -326,23 +342,31 @@ impl PageCursor {
         &self.key
     }
 
-    /// Order of the current pages of two cursors.
-    pub(crate) fn compare(&self, other: &PageCursor) -> Ordering {
-        (&self.key, &self.url).cmp(&(&other.key, &other.url))
-    }
-
-    /// The current page's record, packed.
-    pub(crate) fn record_bytes(&self) -> Result<&[u8]> {
-        self.segment.section(PAGES).get(self.record.clone())
-    }
-
     pub(crate) fn record(&self) -> Result<RecordRef<'_>> {
-        RecordRef::parse(self.record_bytes()?).ok_or_else(|| self.unreadable())
+        self.unread(&self.record)?.read()
     }
 
-    /// The current page's record says what none can.
-    #[cold]
-    pub(crate) fn unreadable(&self) -> Error {
-        self.segment.damaged(PAGES, self.record.start, UNREADABLE)
+    /// The record of a page that was taken from this cursor.
+    pub(crate) fn taken(&self, place: &RecordPlace) -> Result<UnreadRecord<'_>> {
+        self.unread(&place.0)
+    }
+
+    fn unread(&self, record: &Range<u64>) -> Result<UnreadRecord<'_>> {
+        let bytes = self.segment.section(PAGES).get(record.clone())?;
+        Ok(UnreadRecord { segment: &self.segment, start: record.start, bytes })
+    }
+}
+
+impl Pages for PageCursor {
+    type Page = RecordPlace;
+
+    fn next_place(&self) -> Option<(&[u8], &[u8])> {
+        self.stands.then_some((&self.key, &self.url))
+    }
+
+    fn take(&mut self) -> Result<RecordPlace> {
+        let record = self.record.clone();
+        self.advance()?;
+        Ok(RecordPlace(record))
     }
 }

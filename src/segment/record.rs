@@ -139,6 +139,11 @@ impl<'a> RecordRef<'a> {
         self.flags & EARLIER != 0
     }
 
+    /// Whether what older segments have of the page does not count.
+    pub(crate) fn ends(&self) -> bool {
+        self.reset() || !self.earlier()
+    }
+
     /// How many visits stand in this record, and what is restated.
     pub(crate) fn len(&self) -> usize {
         self.count

@@ -311,7 +311,7 @@ impl Scan {
                 Some(start) => live.segment.lower_bound(start)?,
                 None => 0,
             };
-            let mut cursor = PageCursor::new(Arc::clone(&live.segment), from, true)?;
+            let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
             let mut more = cursor.advance()?;
             while more && !comes(cursor.key(), cursor.url()?) {
                 more = cursor.advance()?;
@@ -331,7 +331,10 @@ impl Scan {
         let mut least: Option<&SegmentScan> = None;
         for scan in &self.segments {
             // Of equal ones the newest, which is the last.
-            if least.is_none_or(|least| scan.cursor.compare(&least.cursor).is_le()) {
+            let place = |scan: &SegmentScan| {
+                Ok::<_, Error>((scan.cursor.key().to_vec(), scan.cursor.url()?.to_owned()))
+            };
+            if least.map_or(Ok(true), |least| Ok::<_, Error>(place(scan)? <= place(least)?))? {
                 least = Some(scan);
             }
         }

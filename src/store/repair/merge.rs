@@ -1,14 +1,18 @@
 //! Everything that was saved, page by page in SURT order, with what was forgotten left out.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::find::{Component, Part, open_file};
 use super::options::{Loss, Repaired};
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::{Epoch, Visit, surt};
-use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones, count_visits};
+use crate::segment::{
+    Frame, PageMerge, PageSalvage, Pages, PartOfPage, PlainSegment, Tombstones, count_visits,
+    page_across,
+};
 use crate::store::memtable::Memtable;
 use crate::store::verify::Pace;
 
@@ -21,9 +25,7 @@ pub(super) struct Input<'f> {
 }
 
 /// What a component has of a page.
-struct Current {
-    key: Vec<u8>,
-    url: String,
+struct Saved {
     /// Whether older components have nothing to say.
     ends: bool,
     visits: Vec<Visit>,
@@ -34,30 +36,58 @@ enum Reader<'f> {
     Memory { memtable: &'f Memtable, order: std::vec::IntoIter<u32> },
 }
 
-/// A component that stands at a page.
+/// The pages of a component, as far as they are sound.
 struct Stream<'f> {
     input: Input<'f>,
     reader: Reader<'f>,
-    current: Option<Current>,
-    /// Whether pages are lost between the one before and this one.
+    /// The SURT key and the URL of the next page, and what there is of it.
+    next: Option<(Vec<u8>, String, Saved)>,
+    /// Whether pages are lost before that.
     in_hole: bool,
+    repaired: Repaired,
+}
+
+/// What a component is asked for one page.
+struct Asked<'s> {
+    stream: &'s Stream<'s>,
+    saved: Option<&'s Saved>,
+    keep_forgotten: bool,
+}
+
+impl Asked<'_> {
+    /// Whether a record of the page may be among those that are lost, and may have forgotten it.
+    fn is_doubtful(&self) -> bool {
+        let Stream { in_hole, input, .. } = self.stream;
+        self.saved.is_none() && *in_hole && input.resets_lost && !self.keep_forgotten
+    }
+}
+
+impl PartOfPage for Asked<'_> {
+    fn record_ends(&self) -> Option<bool> {
+        self.saved.map(|saved| saved.ends)
+    }
+
+    fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
+        self.is_doubtful() || self.stream.input.tombstones.cover(key())
+    }
 }
 
 /// Reads all components at once. Takes the memory of a few hundred KiB for each segment, and of one
 /// page's visits.
 pub(super) struct Merge<'f, 'p, 'w> {
-    /// Oldest first.
-    streams: Vec<Stream<'f>>,
+    pages: PageMerge<Stream<'f>>,
     keep_forgotten: bool,
     epochs: Vec<Epoch>,
     pace: &'p mut Pace<'w>,
-    pub(super) repaired: Repaired,
+    lost_visits: u64,
+    withheld_pages: u64,
     url: Arc<str>,
     visits: std::vec::IntoIter<Visit>,
     failed: bool,
 }
 
 impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
+    /// Of components, oldest first.
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         inputs: Vec<Input<'f>>,
@@ -65,72 +95,63 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
         epochs: Vec<Epoch>,
         pace: &'p mut Pace<'w>,
     ) -> Result<Self> {
-        let mut merge = Merge {
-            streams: Vec::with_capacity(inputs.len()),
+        let streams = inputs.into_iter().map(|input| Stream::new(disk, input));
+        Ok(Merge {
+            pages: PageMerge::new(streams.collect::<Result<_>>()?),
             keep_forgotten,
             epochs,
             pace,
-            repaired: Repaired::default(),
+            lost_visits: 0,
+            withheld_pages: 0,
             url: Arc::from(""),
             visits: Vec::new().into_iter(),
             failed: false,
-        };
-        for input in inputs {
-            let reader = match &input.component.part {
-                Part::Segment(frame) => {
-                    let plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
-                    let salvage = Box::new(PageSalvage::new(plain));
-                    Reader::Segment { frame, salvage, visits: 0, has_holes: false }
-                }
-                Part::Memory(memtable) => {
-                    let order = memtable.read().order(None).into_iter();
-                    Reader::Memory { memtable, order }
-                }
-            };
-            let mut stream = Stream { input, reader, current: None, in_hole: false };
-            stream.advance(&mut merge.repaired);
-            merge.streams.push(stream);
+        })
+    }
+
+    /// What is lost of pages, as far as they were read.
+    pub(super) fn repaired(&self) -> Repaired {
+        let Merge { lost_visits, withheld_pages, .. } = *self;
+        let mut repaired = Repaired { lost_visits, withheld_pages, ..Repaired::default() };
+        for Stream { repaired: own, .. } in self.pages.streams() {
+            repaired.lost.extend_from_slice(&own.lost);
+            repaired.lost_pages += own.lost_pages;
+            repaired.lost_visits += own.lost_visits;
         }
-        Ok(merge)
+        repaired
     }
 
     /// The next page that any component has, and what is left of it.
     fn next_page(&mut self) -> Result<Option<(Arc<str>, Vec<Visit>)>> {
-        let place = |current: &Current| (current.key.clone(), current.url.clone());
-        let least = self.streams.iter().filter_map(|stream| stream.current.as_ref().map(place));
-        let Some((key, url)) = least.min() else { return Ok(None) };
-        let stands = |stream: &Stream<'_>| {
-            stream.current.as_ref().is_some_and(|c| c.key == key && c.url == url)
-        };
-        let (mut visits, mut read) = (Vec::new(), url.len());
-        let (mut over, mut doubtful, mut withheld) = (false, false, false);
-        for stream in self.streams.iter_mut().rev() {
-            if stands(stream) {
-                let current = stream.current.take();
-                stream.advance(&mut self.repaired);
-                let current = current.or_bug("it stands at this page")?;
-                read += current.visits.len() * 16;
-                if !over {
-                    visits.extend(current.visits);
-                    over = current.ends;
-                } else {
-                    withheld |= doubtful;
-                }
-            } else if !over && stream.in_doubt() && !self.keep_forgotten {
-                // A record of it may be among those that are lost, and may have forgotten it.
-                (over, doubtful) = (true, true);
-            }
-            over |= stream.input.tombstones.cover(&key);
+        if !self.pages.advance()? {
+            return Ok(None);
         }
-        self.repaired.withheld_pages += u64::from(withheld);
-        self.pace.pass(read as u64)?;
+        let (url, here, keep_forgotten) =
+            (self.pages.url()?, self.pages.here(), self.keep_forgotten);
+        let asked = self.pages.newest_first();
+        let asked = asked.map(|(stream, saved)| Ok(Asked { stream, saved, keep_forgotten }));
+        let (mut visits, mut counted) = (Vec::new(), 0);
+        let end = page_across(
+            || self.pages.key(),
+            asked,
+            |asked| {
+                let own = asked.saved.map_or(&[][..], |saved| &saved.visits);
+                visits.extend_from_slice(own);
+                counted += 1;
+                Ok::<_, Error>(ControlFlow::Continue(()))
+            },
+        )?;
+        let is_withheld = end.is_some_and(|end| end.is_doubtful()) && counted < here.len();
+        self.withheld_pages += u64::from(is_withheld);
+        let read: usize = here.iter().map(|(_, saved)| saved.visits.len() * 16).sum();
+        self.pace.pass((url.len() + read) as u64)?;
         let before = count_visits(&visits);
         let epochs = &self.epochs;
         let is_known = |epoch: Epoch| {
             usize::try_from(epoch.count()).is_ok_and(|at| epochs.get(at) == Some(&epoch))
         };
         visits.retain(|visit| visit.seen.content().is_none_or(|c| is_known(c.epoch)));
-        self.repaired.lost_visits += (before - count_visits(&visits)) as u64;
+        self.lost_visits += (before - count_visits(&visits)) as u64;
         visits.sort_unstable();
         visits.dedup();
         Ok(Some((Arc::from(url), visits)))
@@ -163,16 +184,29 @@ impl Iterator for Merge<'_, '_, '_> {
     }
 }
 
-impl Stream<'_> {
-    /// Whether a page that it does not stand at may have been forgotten by it.
-    fn in_doubt(&self) -> bool {
-        self.in_hole && self.input.resets_lost
+impl<'f> Stream<'f> {
+    fn new(disk: &Arc<dyn Disk>, input: Input<'f>) -> Result<Stream<'f>> {
+        let reader = match &input.component.part {
+            Part::Segment(frame) => {
+                let plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
+                let salvage = Box::new(PageSalvage::new(plain));
+                Reader::Segment { frame, salvage, visits: 0, has_holes: false }
+            }
+            Part::Memory(memtable) => {
+                let order = memtable.read().order(None).into_iter();
+                Reader::Memory { memtable, order }
+            }
+        };
+        let repaired = Repaired::default();
+        let mut stream = Stream { input, reader, next: None, in_hole: false, repaired };
+        stream.advance();
+        Ok(stream)
     }
 
-    /// Goes to the next page. What is lost on the way is told.
-    fn advance(&mut self, repaired: &mut Repaired) {
-        let component = self.input.component;
-        match &mut self.reader {
+    /// Goes to the next page, and notes what is lost on the way.
+    fn advance(&mut self) {
+        let Stream { input, reader, repaired, .. } = self;
+        match reader {
             Reader::Segment { frame, salvage, visits, has_holes } => {
                 // Past the last there is neither.
                 let (hole, page) = salvage.next().unwrap_or_default();
@@ -180,7 +214,7 @@ impl Stream<'_> {
                 *has_holes |= self.in_hole;
                 if let Some(hole) = hole {
                     repaired.lost_pages += hole.pages;
-                    let (first, last) = component.operations;
+                    let (first, last) = input.component.operations;
                     repaired.lost.push(Loss {
                         file: Name::Segment(frame.id()).to_string(),
                         bytes: Some(hole.bytes),
@@ -195,16 +229,14 @@ impl Stream<'_> {
                 if page.is_none() && *has_holes {
                     repaired.lost_visits += frame.numbers().visits.saturating_sub(*visits);
                 }
-                self.current = page.map(|page| Current {
-                    key: page.key,
-                    url: page.url,
-                    ends: page.reset || !page.earlier,
-                    visits: page.visits,
+                self.next = page.map(|page| {
+                    let ends = page.reset || !page.earlier;
+                    (page.key, page.url, Saved { ends, visits: page.visits })
                 });
             }
             Reader::Memory { memtable, order } => {
                 let inner = memtable.read();
-                self.current = order.by_ref().find_map(|number| {
+                self.next = order.by_ref().find_map(|number| {
                     let page = inner.page(number);
                     let mut visits = Vec::new();
                     let record = page.record(&mut visits);
@@ -212,12 +244,24 @@ impl Stream<'_> {
                     if !reset && record.visits.is_empty() {
                         return None;
                     }
-                    let mut key = Vec::new();
-                    surt::key(page.url(), &mut key);
-                    let url = page.url().to_owned();
-                    Some(Current { key, url, ends: reset || !earlier, visits })
+                    let (key, url) = (surt::key_of(page.url()), page.url().to_owned());
+                    Some((key, url, Saved { ends: reset || !earlier, visits }))
                 });
             }
         }
+    }
+}
+
+impl Pages for Stream<'_> {
+    type Page = Saved;
+
+    fn next_place(&self) -> Option<(&[u8], &[u8])> {
+        self.next.as_ref().map(|(key, url, _)| (key.as_slice(), url.as_bytes()))
+    }
+
+    fn take(&mut self) -> Result<Saved> {
+        let (.., saved) = self.next.take().or_bug("who takes a page has seen that there is one")?;
+        self.advance();
+        Ok(saved)
     }
 }

@@ -120,7 +120,7 @@ pub fn repair_on(
     });
     let loaded = loaded.inspect_err(|_| store.abandon())?;
     store.close()?;
-    let saved = merge.repaired;
+    let saved = merge.repaired();
     repaired.lost.extend(saved.lost);
     (repaired.pages, repaired.visits) = (loaded.pages, loaded.visits);
     (repaired.lost_pages, repaired.lost_visits) = (saved.lost_pages, saved.lost_visits);

@@ -21,7 +21,7 @@ pub(super) fn pages(
 ) -> Result<u64> {
     let segment = &live.segment;
     let flaw = |what: &str| segment.damaged(Tag::of(Kind::Pages), 0, what);
-    let mut cursor = PageCursor::new(std::sync::Arc::clone(segment), 0, true)?;
+    let mut cursor = PageCursor::new(std::sync::Arc::clone(segment), 0)?;
     let (mut before, mut visits, mut resets, mut in_force) = (None, 0, 0, 0);
     while cursor.advance()? {
         if cursor.ordinal().is_multiple_of(TOLD) {

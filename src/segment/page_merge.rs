@@ -1,0 +1,153 @@
+//! The pages of several components as one stream.
+
+use crate::bug::{Bug, OrBug};
+use crate::error::Result;
+use crate::sort::Tournament;
+
+/// Pages of one component, in SURT order.
+pub(crate) trait Pages {
+    /// What is handed over of a page.
+    type Page;
+
+    /// The SURT key and the URL of the next page; `None` past the last.
+    fn next_place(&self) -> Option<(&[u8], &[u8])>;
+
+    /// Takes the next page, and goes on to the one after it.
+    fn take(&mut self) -> Result<Self::Page>;
+}
+
+/// Merges pages in SURT order: each comes once, with what every component has of it.
+pub(crate) struct PageMerge<S: Pages> {
+    streams: Vec<S>,
+    tournament: Tournament,
+    key: Vec<u8>,
+    url: Vec<u8>,
+    /// What the streams of these numbers have of the current page, in their order.
+    here: Vec<(usize, S::Page)>,
+}
+
+impl<S: Pages> PageMerge<S> {
+    /// Stands before the first page of all.
+    pub(crate) fn new(streams: Vec<S>) -> PageMerge<S> {
+        let tournament = Tournament::new(streams.len(), |a, b| precedes(&streams, a, b));
+        PageMerge { streams, tournament, key: Vec::new(), url: Vec::new(), here: Vec::new() }
+    }
+
+    /// Goes to the next page; false past the last. After an error nothing is to be relied on.
+    #[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        self.here.clear();
+        let PageMerge { streams, tournament, key, url, here } = self;
+        let mut number = tournament.winner();
+        let Some(place) = streams.get(number).and_then(S::next_place) else { return Ok(false) };
+        key.clear();
+        key.extend_from_slice(place.0);
+        url.clear();
+        url.extend_from_slice(place.1);
+        loop {
+            here.push((number, streams[number].take()?));
+            tournament.replay(|a, b| precedes(streams, a, b));
+            number = tournament.winner();
+            if streams[number].next_place().is_none_or(|(_, next)| next != url.as_slice()) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// All streams, in their order.
+    pub(crate) fn streams(&self) -> &[S] {
+        &self.streams
+    }
+
+    /// The SURT key of the current page.
+    pub(crate) fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// The URL of the current page.
+    pub(crate) fn url(&self) -> Result<&str, Bug> {
+        std::str::from_utf8(&self.url).ok().or_bug("a page whose key is known has a URL in UTF-8")
+    }
+
+    /// Which streams have the current page, by number, and what they have of it.
+    pub(crate) fn here(&self) -> &[(usize, S::Page)] {
+        &self.here
+    }
+
+    /// All streams, the last one first, each with what it has of the current page.
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = (&S, Option<&S::Page>)> {
+        let mut here = self.here.iter().rev().peekable();
+        self.streams.iter().enumerate().rev().map(move |(number, stream)| {
+            let page = here.next_if(|(of, _)| *of == number);
+            (stream, page.map(|(_, page)| page))
+        })
+    }
+}
+
+/// Whether the next page of stream `a` comes before that of stream `b`. Of one page, the streams come in
+/// their order; those that have ended come last.
+#[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
+fn precedes<S: Pages>(streams: &[S], a: usize, b: usize) -> bool {
+    match (streams[a].next_place(), streams[b].next_place()) {
+        (Some(of_a), Some(of_b)) => (of_a, a) < (of_b, b),
+        (of_a, _) => of_a.is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::page::surt;
+
+    /// Keys and URLs, the next one last.
+    struct List(Vec<(Vec<u8>, String)>);
+
+    impl Pages for List {
+        type Page = String;
+
+        fn next_place(&self) -> Option<(&[u8], &[u8])> {
+            self.0.last().map(|(key, url)| (key.as_slice(), url.as_bytes()))
+        }
+
+        fn take(&mut self) -> Result<String> {
+            Ok(self.0.pop().unwrap().1)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_page_comes_once_with_all_that_have_it(
+            lists in prop::collection::vec(prop::collection::btree_set(0u8..40, 0..20), 0..9),
+        ) {
+            // Every other URL has the key of the one before.
+            let url = |n: u8| format!("{}://h{}.example/", ["http", "HTTP"][usize::from(n % 2)], n / 2);
+            let place = |n: u8| (surt::key_of(&url(n)), url(n));
+            let list = |pages: &std::collections::BTreeSet<u8>| {
+                let mut places: Vec<_> = pages.iter().map(|n| place(*n)).collect();
+                places.sort_by(|a, b| b.cmp(a));
+                List(places)
+            };
+            let mut expected: Vec<_> = lists.iter().flatten().map(|n| place(*n)).collect();
+            expected.sort();
+            expected.dedup();
+            let mut merge = PageMerge::new(lists.iter().map(list).collect());
+            for (key, url) in expected {
+                prop_assert!(merge.advance().unwrap());
+                prop_assert_eq!((merge.key(), merge.url().unwrap()), (key.as_slice(), url.as_str()));
+                let has = |pages: &std::collections::BTreeSet<u8>| {
+                    pages.iter().any(|n| place(*n).1 == url)
+                };
+                let numbers: Vec<usize> = (0..lists.len()).filter(|n| has(&lists[*n])).collect();
+                let found: Vec<usize> = merge.here().iter().map(|(number, _)| *number).collect();
+                prop_assert_eq!(found, numbers);
+                prop_assert!(merge.here().iter().all(|(_, page)| *page == url));
+                let newest_first = merge.newest_first().map(|(_, page)| page.is_some());
+                let has: Vec<bool> = lists.iter().rev().map(has).collect();
+                prop_assert_eq!(newest_first.collect::<Vec<_>>(), has);
+            }
+            prop_assert!(!merge.advance().unwrap());
+        }
+    }
+}
