@@ -21,32 +21,52 @@ pub(crate) struct Locks {
     catalog: Box<dyn LockGuard>,
 }
 
-impl Locks {
-    /// Locks a store, and waits a while for those who hold it; not for this process itself.
-    pub(crate) fn take(disk: &dyn Disk, kind: Lock) -> Result<Locks> {
-        let since = Instant::now();
-        loop {
-            match Self::try_take(disk, kind)? {
-                Ok(locks) => return Ok(locks),
-                Err(holder) if holder == Holder::ThisProcess || since.elapsed() > LOCK_WAIT => {
+fn try_lock(disk: &dyn Disk, name: Name, kind: Lock) -> Result<Locked> {
+    disk.lock(name, kind).map_err(|e| Error::io("lock", name, e))
+}
+
+fn wait_for(disk: &dyn Disk, name: Name, kind: Lock, until: Instant) -> Result<Box<dyn LockGuard>> {
+    loop {
+        match try_lock(disk, name, kind)? {
+            Locked::Held(guard) => return Ok(guard),
+            Locked::Refused(holder) => {
+                if holder == Holder::ThisProcess || Instant::now() > until {
                     return Err(Error::Locked { location: disk.location(), holder });
                 }
-                Err(_) => thread::sleep(Duration::from_millis(10)),
             }
         }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+impl Locks {
+    /// Locks a store, and waits a while for those who hold it; not for this process itself.
+    ///
+    /// Who has `LOCK` waits for the catalog alone: readers that come meanwhile find a writer there, so
+    /// however many there are, they do not keep it out.
+    pub(crate) fn take(disk: &dyn Disk, kind: Lock) -> Result<Locks> {
+        let until = Instant::now() + LOCK_WAIT;
+        let lock = wait_for(disk, Name::Lock, kind, until)?;
+        let catalog = wait_for(disk, Name::Catalog, kind, until)?;
+        Ok(Locks { lock, catalog })
     }
 
     /// Locks a store, if nobody is in the way.
     pub(crate) fn try_take(disk: &dyn Disk, kind: Lock) -> Result<Result<Locks, Holder>> {
-        let lock = |name| disk.lock(name, kind).map_err(|e| Error::io("lock", name, e));
-        let guard = match lock(Name::Lock)? {
+        let lock = match try_lock(disk, Name::Lock, kind)? {
             Locked::Held(guard) => guard,
             Locked::Refused(holder) => return Ok(Err(holder)),
         };
-        Ok(match lock(Name::Catalog)? {
-            Locked::Held(catalog) => Ok(Locks { lock: guard, catalog }),
+        Ok(match try_lock(disk, Name::Catalog, kind)? {
+            Locked::Held(catalog) => Ok(Locks { lock, catalog }),
             Locked::Refused(holder) => Err(holder),
         })
+    }
+
+    /// Lets go of `LOCK`, so that a writer may come and wait. Until what this returns is dropped it does
+    /// not begin.
+    pub(crate) fn into_catalog(self) -> Box<dyn LockGuard> {
+        self.catalog
     }
 
     /// Another catalog, which is locked already, has taken the name of the one before.

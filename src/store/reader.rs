@@ -11,7 +11,7 @@ use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View};
 use crate::catalog::{Catalog, Journal, Locks, Manifest, mark};
-use crate::disk::{Disk, Lock, RealDisk};
+use crate::disk::{Disk, Lock, LockGuard, RealDisk};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
@@ -69,8 +69,8 @@ impl Reader {
     /// Opens the store in a directory. Beside a writer it takes the time of mapping its segments;
     /// else also that of reading the journal. No table is read.
     ///
-    /// Beside no writer it holds a shared lock until this returns, which a writer that comes waits
-    /// for.
+    /// Beside no writer it holds a shared lock on the catalog until this returns. A writer that comes
+    /// waits for that, and readers that come after the writer do not delay it further.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
     let open = before.map_or(&[][..], |view| &view.segments);
     let show = |manifest: &Manifest| show(disk, manifest, open);
     match sight(disk, show)? {
-        Sight::Alone(_locks) => {
+        Sight::Alone(_lock) => {
             let contents = Catalog::read_on(&**disk)?;
             open::require_finished(disk, &contents)?;
             let (view, sequence) = view_of(disk, &contents, open)?;
@@ -163,7 +163,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
 /// How a reader finds a store.
 pub(super) enum Sight<T> {
     /// No writer is at work, and none will be while this lock is held.
-    Alone(Locks),
+    Alone(Box<dyn LockGuard>),
     /// A writer is at work; when it wrote what it shows, and what was taken of that.
     Beside { written: SystemTime, taken: T },
 }
@@ -181,7 +181,7 @@ pub(super) fn sight<T>(
     let mut before: Option<Manifest> = None;
     loop {
         let holder = match Locks::try_take(&**disk, Lock::Shared)? {
-            Ok(locks) => return Ok(Sight::Alone(locks)),
+            Ok(locks) => return Ok(Sight::Alone(locks.into_catalog())),
             Err(holder) => holder,
         };
         if let Some(manifest) = Manifest::read(&**disk)? {

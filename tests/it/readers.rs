@@ -463,6 +463,41 @@ fn a_reader_of_a_killed_store_keeps_nobody_out() {
 }
 
 #[test]
+fn readers_that_come_one_after_another_do_not_keep_a_writer_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let [path, killed] = ["store", "killed"].map(|name| dir.path().join(name));
+    let unsealed = Options { memtable_observations: 1 << 20, ..small() };
+    let store = Store::create(&path, unsealed.clone()).unwrap();
+    for from in (0..20_000).step_by(1000) {
+        let urls: Vec<String> = (from..from + 1000).map(|n| format!("http://h/{n}")).collect();
+        let observations = (from..).zip(&urls).map(|(n, url)| numbered(url, n)).collect::<Vec<_>>();
+        store.observe_batch(&observations).unwrap();
+    }
+    fs::create_dir_all(killed.join("segments")).unwrap();
+    for name in ["LOCK", "catalog.redb"] {
+        fs::copy(path.join(name), killed.join(name)).unwrap();
+    }
+    let (alone, ended) = (AtomicU64::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    // Once there is a writer it may have nothing to show yet.
+                    let Ok(reader) = Reader::open(&killed) else { continue };
+                    alone.fetch_add(u64::from(reader.written().is_none()), Ordering::Relaxed);
+                }
+            });
+        }
+        while alone.load(Ordering::Relaxed) < 8 {
+            std::thread::yield_now();
+        }
+        let writer = Store::open(&killed, unsealed);
+        ended.store(true, Ordering::Relaxed);
+        assert_eq!(writer.unwrap().snapshot().sequence(), 20_000);
+    });
+}
+
+#[test]
 fn with_plain_reads_nobody_elses_cutting_a_file_short_is_noticed() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();

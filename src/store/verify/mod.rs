@@ -65,7 +65,7 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
     open::require_store(&disk)?;
     let sight = sight(&disk, |manifest| beside(&disk, manifest));
     let (opened, memtables) = match check.keep(sight)? {
-        Some(Sight::Alone(locks)) => {
+        Some(Sight::Alone(lock)) => {
             let contents = check.catalog(open::open_catalog(&disk))?;
             contents.iter().try_for_each(|contents| open::require_finished(&disk, contents))?;
             // The catalog and what was written after it are of one moment only until the lock is let
@@ -76,7 +76,7 @@ pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Veri
                 check.unlisted(&disk, contents)?;
             }
             let opened = alone(&disk, contents.as_ref())?;
-            drop(locks);
+            drop(lock);
             check.pace.pass(check.verified.bytes)?;
             let replayed = contents.as_ref().map(open::replay).transpose();
             (opened, check.keep(replayed)?.flatten())
