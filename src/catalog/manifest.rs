@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::rows::{
-    SegmentRow, check_rows, check_url_hash_bits, put_epoch, take_epoch, url_hash_bits,
+    EPOCHS_MAX, SegmentRow, check_epoch_names, check_rows, check_url_hash_bits, put_epoch,
+    take_epoch, url_hash_bits,
 };
 use crate::bug;
 use crate::disk::{Access, Disk, Name, NewFile};
@@ -124,7 +125,8 @@ impl Manifest {
         let body = Cursor::new(body);
         let manifest = Self::parse_body(body)
             .ok_or_else(|| flaw(16, "it has other numbers of segments or epochs than it says"))??;
-        check_rows(&manifest.segments).map_err(|what| flaw(16, &what))?;
+        check_rows(&manifest.segments).map_err(|what| flaw(64, &what))?;
+        check_epoch_names(&manifest.epochs).map_err(|what| flaw(60, &what))?;
         Ok(manifest)
     }
 
@@ -136,6 +138,10 @@ impl Manifest {
             return Some(Err(e));
         }
         let (segments, epochs) = (cursor.u32()?, cursor.u32()?);
+        if epochs as usize > EPOCHS_MAX {
+            let what = format!("expected at most {EPOCHS_MAX} epochs, found {epochs}");
+            return Some(Err(Error::corrupt(Name::Snapshot, 60, what)));
+        }
         let (rows, names) = (Vec::new(), Vec::new());
         let mut manifest =
             Manifest { written, store, changes, url_seed, segments: rows, epochs: names };
@@ -220,6 +226,33 @@ mod tests {
                 Manifest::parse(&bytes).unwrap_err();
             }
         }
+    }
+
+    #[test]
+    fn epochs_that_no_store_has_are_found() {
+        let sound = manifest();
+        let long = "n".repeat(257);
+        for name in ["", "two\nlines", "one", &long] {
+            let mut manifest = sound.clone();
+            manifest.epochs[2].name = name.to_owned();
+            Manifest::parse(&manifest.to_bytes()).unwrap_err();
+        }
+        let mut manifest = sound.clone();
+        manifest.epochs[2].begun = u64::MAX;
+        Manifest::parse(&manifest.to_bytes()).unwrap_err();
+        let epoch = |count: usize| EpochInfo {
+            epoch: Epoch::new(count, 0).unwrap(),
+            name: format!("{count:0256}"),
+            begun: 0,
+            ended: false,
+        };
+        let mut manifest = Manifest { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };
+        let most = manifest.to_bytes();
+        assert!((most.len() as u64) < BYTES_MAX);
+        assert_eq!(Manifest::parse(&most).unwrap(), manifest);
+        manifest.epochs.push(epoch(EPOCHS_MAX));
+        let error = Manifest::parse(&manifest.to_bytes()).unwrap_err().to_string();
+        assert!(error.contains("byte 60: expected at most 32768 epochs, found 32769"), "{error}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) use self::locks::Locks;
 pub(crate) use self::manifest::Manifest;
 use self::mark::Mark;
 pub(crate) use self::mark::Marked;
-pub(crate) use self::rows::{Blob, SegmentRow, Settings};
+pub(crate) use self::rows::{Blob, EPOCHS_MAX, SegmentRow, Settings, is_epoch_name};
 pub(crate) use self::salvage::Salvage;
 use self::tree::Tree;
 use crate::bug;

@@ -101,6 +101,17 @@ impl SegmentRow {
     }
 }
 
+/// Epochs of a store at most: so many fit into a `SNAPSHOT`.
+pub(crate) const EPOCHS_MAX: usize = 1 << 15;
+
+/// Bytes of an epoch's name at most.
+const EPOCH_NAME_MAX: usize = 256;
+
+/// Whether an epoch may have this name.
+pub(crate) fn is_epoch_name(name: &str) -> bool {
+    (1..=EPOCH_NAME_MAX).contains(&name.len()) && !name.chars().any(char::is_control)
+}
+
 /// The epoch has ended.
 const ENDED: u32 = 1;
 
@@ -117,9 +128,24 @@ pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
 pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     let mut cursor = Cursor::new(bytes);
     let (epoch, flags, begun) = (Epoch(cursor.u32()?), cursor.u32()?, cursor.u64()?);
-    let name = str::from_utf8(cursor.rest()).ok()?.to_owned();
-    let fits = epoch.count() as usize == count && epoch.is_possible() && flags & !ENDED == 0;
-    fits.then_some(EpochInfo { epoch, name, begun, ended: flags & ENDED != 0 })
+    let name = str::from_utf8(cursor.rest()).ok()?;
+    let fits = epoch.count() as usize == count
+        && count < EPOCHS_MAX
+        && epoch.is_possible()
+        && flags & !ENDED == 0
+        && begun < SEQUENCES_END
+        && is_epoch_name(name);
+    fits.then(|| EpochInfo { epoch, name: name.to_owned(), begun, ended: flags & ENDED != 0 })
+}
+
+/// Whether no two epochs have one name; else what is wrong.
+pub(super) fn check_epoch_names(epochs: &[EpochInfo]) -> Result<(), String> {
+    let mut names: Vec<&str> = epochs.iter().map(|epoch| epoch.name.as_str()).collect();
+    names.sort_unstable();
+    match names.array_windows().find(|[one, other]| one == other) {
+        Some([name, _]) => Err(format!("two epochs are called {name}")),
+        None => Ok(()),
+    }
 }
 
 /// The row of an epoch.
@@ -253,6 +279,8 @@ pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
         );
         Ok(())
     })?;
+
+    check_epoch_names(&epochs).map_err(damaged)?;
 
     let mut journals = [(Journal::A, Vec::new()), (Journal::B, Vec::new())];
     for (journal, blobs) in &mut journals {

@@ -6,17 +6,15 @@ use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::view::View;
 use crate::bug::{OrBug, ensure};
+use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, EpochInfo, Observation, Verdict};
 
-/// Epochs of a store at most: so many are told to readers in one small file.
-pub(super) const EPOCHS_MAX: usize = 1 << 15;
-
 /// Whether an epoch may have this name.
 pub(super) fn check_name(name: &str) -> Result<()> {
-    if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
+    if !is_epoch_name(name) {
         let what = "an epoch's name has 1 to 256 bytes and no control characters";
         return Err(Error::Option(what.to_owned()));
     }

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
+use crate::catalog::EPOCHS_MAX;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::page::{Epoch, EpochInfo, Visit};
 use crate::store::epochs::{
-    EPOCHS_MAX, check_name, has_table, live, next_epoch, of_name, open_table, reserved, table_name,
+    check_name, has_table, live, next_epoch, of_name, open_table, reserved, table_name,
 };
 use crate::store::origin::Origin;
 use crate::store::snapshot::Snapshot;

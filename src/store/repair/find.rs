@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::options::Loss;
 use crate::bug::OrBug;
-use crate::catalog::{After, Blob, Catalog, Contents, Journal, Manifest, Salvage, SegmentRow};
+use crate::catalog::{
+    After, Blob, Catalog, Contents, EPOCHS_MAX, Journal, Manifest, Salvage, SegmentRow,
+};
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::page::{Epoch, EpochInfo};
 use crate::segment::Frame;
-use crate::store::epochs::EPOCHS_MAX;
 use crate::store::listed::{check_listed, check_store, check_unlisted};
 use crate::store::memtable::Memtable;
 use crate::store::{journal, open};
