@@ -27,12 +27,12 @@ const FEATURES_MIN: usize = 1 << 10;
 ///
 /// See the [module](super) for an example.
 pub struct Counter {
-    place: Place,
-    /// The table to come.
+    counts: Counts,
+    /// The table to come. It goes after the scratch file, which is known by it.
     file: NewFile,
+    place: Place,
     name: String,
     features: FeatureSet,
-    counts: Counts,
     /// Why counting failed: what was lost then cannot be counted again.
     failed: Option<Error>,
 }
@@ -86,7 +86,7 @@ impl Counter {
     /// in its name, so that what cannot be written is known before anything is counted.
     ///
     /// What a process leaves behind that is killed, `path` with a number and `.new` or `.tmp` behind
-    /// it, has no meaning, and may be removed.
+    /// it, has no meaning; the next counter for this path removes it.
     ///
     /// # Errors
     /// [`Error::InTheWay`] where something stands that is no table, [`Error::Io`] if no file can be
@@ -95,11 +95,12 @@ impl Counter {
         Counter::at(Place::file(path.as_ref())?, recipe, memory_bytes)
     }
 
-    pub(super) fn at(place: Place, recipe: &Recipe, memory_bytes: usize) -> Result<Counter> {
+    pub(super) fn at(mut place: Place, recipe: &Recipe, memory_bytes: usize) -> Result<Counter> {
+        let file = place.begin()?;
         let scratch = Name::DfScratch(place.number, 0);
         let sorter = Sorter::new(&place.disk, scratch, memory_bytes / 4);
         Ok(Counter {
-            file: place.begin()?,
+            file,
             place,
             name: recipe.features(),
             features: FeatureSet::new(recipe),
@@ -213,5 +214,7 @@ fn write(sorter: Sorter<Term>, mut writer: Writer, place: &Place) -> Result<()> 
     while let Some(Term { hash, frequency }) = sorted.next()? {
         writer.push(hash, frequency)?;
     }
+    // Its scratch file goes first: whoever removes what was left knows it by the table's.
+    drop(sorted);
     writer.finish(place)
 }

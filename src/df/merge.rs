@@ -29,12 +29,12 @@ use crate::sort::Tournament;
 /// feature that one of them left out nobody knows the sum. [`Error::InTheWay`] where something stands
 /// that is no table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
-    merge_into(&Place::file(path.as_ref())?, tables, least)
+    merge_into(Place::file(path.as_ref())?, tables, least)
 }
 
-pub(super) fn merge_into(place: &Place, tables: &[Table], least: u32) -> Result<Table> {
+pub(super) fn merge_into(mut place: Place, tables: &[Table], least: u32) -> Result<Table> {
     let frame = frame_of(tables, least.max(1))?;
-    let merged = write(place, tables, frame);
+    let merged = write(&mut place, tables, frame);
     merged.and_then(|()| Table::open_on(&*place.disk, place.number)).map_err(|e| place.error(e))
 }
 
@@ -77,7 +77,7 @@ fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
 }
 
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of tables, at least one")]
-fn write(place: &Place, tables: &[Table], frame: Frame) -> Result<()> {
+fn write(place: &mut Place, tables: &[Table], frame: Frame) -> Result<()> {
     let terms_max = tables.iter().map(Table::terms).sum();
     let mut writer = Writer::new(place.begin()?, frame, terms_max)?;
     let mut rests: Vec<_> = tables.iter().map(|table| table.iter().peekable()).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::frame::{HEAD_BYTES, is_head};
-use crate::disk::{Access, Disk, Name, NewFile, RealDisk};
+use crate::disk::{Access, Disk, Lock, LockGuard, Locked, Name, NewFile, RealDisk};
 use crate::error::{Error, Result};
 
 /// A place for a table: a file with a name of its own, or a number on a disk.
@@ -15,29 +15,95 @@ pub(super) struct Place {
     pub(super) number: u64,
     /// What knows the names, where they are not the numbers.
     named: Option<RealDisk>,
+    /// Held while a table is being made here: a lock on its `.new`.
+    making: Option<Box<dyn LockGuard>>,
+}
+
+/// Drawn by lot, so that what is made on the way to a file is nobody else's: not a file that stands
+/// there, and not that of another who makes the same table at the same time.
+fn drawn() -> u64 {
+    RandomState::new().hash_one(())
 }
 
 impl Place {
     /// The place of a number.
     #[cfg(test)]
     pub(super) fn numbered(disk: Arc<dyn Disk>, number: u64) -> Place {
-        Place { disk, number, named: None }
+        Place { disk, number, named: None, making: None }
     }
 
     /// A file.
     pub(super) fn file(path: &Path) -> Result<Place> {
         let disk = RealDisk::of_table(path).map_err(|e| Error::io("use", path.display(), e))?;
-        // Drawn by lot, so that what is made on the way to the file is nobody else's: not a file that
-        // stands there, and not that of another who makes the same table at the same time.
-        let number = RandomState::new().hash_one(path);
-        Ok(Place { disk: Arc::new(disk.clone()), number, named: Some(disk) })
+        let (number, named) = (drawn(), Some(disk.clone()));
+        Ok(Place { disk: Arc::new(disk), number, named, making: None })
     }
 
     /// Begins a table, which must be possible to end: what is not to be replaced would be in the way.
-    pub(super) fn begin(&self) -> Result<NewFile> {
+    /// Removes what killed processes left of tables of this name.
+    pub(super) fn begin(&mut self) -> Result<NewFile> {
         self.check()?;
+        if self.named.is_none() {
+            return self.create();
+        }
+        self.remove_left();
+        loop {
+            let file = self.create()?;
+            if self.hold()? {
+                return Ok(file);
+            }
+            // Somebody took it for a file that was left, before it was locked.
+            self.number = drawn();
+        }
+    }
+
+    fn create(&self) -> Result<NewFile> {
         NewFile::create(Arc::clone(&self.disk), Name::DfNew(self.number))
             .map_err(|e| self.error(e.into()))
+    }
+
+    /// Locks the file that was begun: as long as this is held, nobody removes it. Whether it is still
+    /// there.
+    fn hold(&mut self) -> Result<bool> {
+        let name = Name::DfNew(self.number);
+        let locked = self.disk.lock(name, Lock::Exclusive);
+        let Locked::Held(guard) = locked.map_err(|e| self.error(Error::io("lock", name, e)))?
+        else {
+            return Ok(false);
+        };
+        self.making = Some(guard);
+        Ok(self.disk.open(name, Access::Read).is_ok())
+    }
+
+    /// Removes what killed processes left beside this place. Each has its `.new` until it has removed
+    /// its scratch file, and a lock on that as long as it lives. What cannot be removed stays for
+    /// the next.
+    fn remove_left(&self) {
+        let Some(disk) = &self.named else { return };
+        for (number, parts) in disk.left_of_tables().unwrap_or_default() {
+            let new = Name::DfNew(number);
+            if !self.is_begun(new) {
+                continue;
+            }
+            let Ok(Locked::Held(_lock)) = disk.lock(new, Lock::Exclusive) else { continue };
+            let scratch = parts.into_iter().map(|part| Name::DfScratch(number, part));
+            for name in scratch.chain([new]) {
+                if disk.remove(name).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether a file begins as a table does, or is empty yet.
+    fn is_begun(&self, name: Name) -> bool {
+        let Ok(file) = self.disk.open(name, Access::Write) else { return false };
+        let mut head = [0; HEAD_BYTES];
+        match file.size() {
+            Ok(0) => true,
+            Ok(_) => file.read_at(0, &mut head).is_ok() && is_head(&head),
+            Err(_) => false,
+        }
     }
 
     /// Whether a table may take this place: where there is none, it is another table, and no file of

@@ -85,6 +85,32 @@ impl RealDisk {
         fs::symlink_metadata(self.path(name)).is_ok_and(|found| found.is_symlink())
     }
 
+    /// What is there of tables that are being made or were, under this table's name: for each number
+    /// with a `.new`, its scratch files.
+    pub(crate) fn left_of_tables(&self) -> io::Result<Vec<(u64, Vec<u32>)>> {
+        let Some(table) = &self.table else { return Ok(Vec::new()) };
+        let (mut begun, mut scratch) = (Vec::new(), Vec::new());
+        for entry in self.list(Dir::Root)? {
+            let end = entry.as_encoded_bytes().strip_prefix(table.as_encoded_bytes());
+            let Some(end) = end.and_then(|end| str::from_utf8(end).ok()) else { continue };
+            let mut words = end.split('.').skip(1);
+            let number = words.next().and_then(|digits| u64::from_str_radix(digits, 16).ok());
+            let part = words.next().and_then(|digits| digits.parse().ok());
+            // Only the spelling that we make ourselves.
+            let is = |name| self.path(name).file_name() == Some(&entry);
+            match (number, part) {
+                (Some(number), None) if is(Name::DfNew(number)) => begun.push(number),
+                (Some(number), Some(part)) if is(Name::DfScratch(number, part)) => {
+                    scratch.push((number, part));
+                }
+                _ => {}
+            }
+        }
+        let parts =
+            |number| scratch.iter().filter(move |(of, _)| *of == number).map(|(_, part)| *part);
+        Ok(begun.into_iter().map(|number| (number, parts(number).collect())).collect())
+    }
+
     /// A table that a user names to be read may have a link to it; nothing of a store has.
     fn links(&self, access: Access) -> Links {
         let read = self.table.is_some() && access == Access::Read;
@@ -305,6 +331,12 @@ mod tests {
             ["crawl.df", "crawl.df.000000000000000a.new", "crawl.df.000000000000000a.01.tmp"];
         assert_eq!(names.map(|name| disk.path(name)), expected.map(|name| dir.path().join(name)));
         assert!(disk.list(Dir::Root).unwrap().is_empty());
+        let left = ["000000000000000a.new", "000000000000000a.01.tmp", "000000000000000b.00.tmp"];
+        let others = ["a.new", "new", "00.tmp", "000000000000000A.new", "000000000000000c.new.bak"];
+        for end in left.iter().chain(&others) {
+            fs::write(dir.path().join(format!("crawl.df.{end}")), "").unwrap();
+        }
+        assert_eq!(disk.left_of_tables().unwrap(), [(10, vec![1])]);
         let here = RealDisk::of_table(Path::new("crawl.df")).unwrap();
         assert_eq!(here.path(Name::Df(0)), Path::new("./crawl.df"));
         for none in ["/", "..", ""] {

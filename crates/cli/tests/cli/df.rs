@@ -158,9 +158,11 @@ fn killed_while_it_is_written_it_leaves_the_old_table_or_the_new() {
     let begun = std::time::Instant::now();
     place.done(&build);
     let whole = begun.elapsed();
-    let mut found = [0, 0];
+    let left = || std::fs::read_dir(place.dir.path()).unwrap().count();
+    let (mut found, mut left_most) = ([0, 0], 0);
     for nth in 0..24 {
         place.done(&["df", "build", &few, "--out", &table]);
+        assert_eq!(left(), 3, "what a killed process left is there still");
         let mut child = place.command(&build).spawn().unwrap();
         std::thread::sleep(whole * nth / 20);
         // It may have ended before.
@@ -169,14 +171,18 @@ fn killed_while_it_is_written_it_leaves_the_old_table_or_the_new() {
         let id = Table::open(&table).unwrap().id();
         assert!(id == old || id == new);
         found[usize::from(id == new)] += 1;
+        left_most = left_most.max(left());
     }
-    println!("{found:?} old and new");
+    println!("{found:?} old and new, {left_most} files at most");
     assert!(found[0] > 0, "the first was killed at once");
-    // What the killed ones left does not matter to the next, which leaves nothing.
-    let left = || std::fs::read_dir(place.dir.path()).unwrap().count();
-    let before = left();
+    assert!(left_most > 4, "none was killed with a scratch file");
+    // What looks like that and is somebody else's stays; and what is of another table.
+    let others =
+        ["crawl.df.0123456789abcdef.new", "crawl.df.0123456789abcdee.00.tmp", "x.df.0.new"];
+    let others = others.map(|name| place.write(name, "mine"));
     place.done(&build);
-    assert_eq!((Table::open(&table).unwrap().id(), left()), (new, before));
+    assert_eq!((Table::open(&table).unwrap().id(), left()), (new, 6));
+    assert!(others.iter().all(|name| std::fs::read(name).unwrap() == b"mine"));
 }
 
 #[test]
@@ -244,6 +250,16 @@ fn what_makes_no_sense_is_refused_before_it_is_begun() {
     let ran = place.run(&["fingerprint", &documents, "--df", &table]);
     assert_eq!(ran.code, 2, "{}", ran.err);
     place.done(&["df", "compare", &pairs, &pairs, &documents]);
+    let shown = place.done(&["df", "show", &pairs, "house", "red house"]);
+    let of_house =
+        "house (shorter than a feature of words2: counted where it is the whole document)";
+    assert!(shown.contains(&format!("  {of_house}\n")), "{shown}");
+    assert!(shown.ends_with("  red house\n"), "{shown}");
+    let shown = &place.run(&["df", "show", &pairs, "house", "red house", "--json"]).objects()[0];
+    assert_eq!(
+        (&shown["words"][0]["short"], &shown["words"][1]["short"]),
+        (&true.into(), &false.into())
+    );
     let shown = place.done(&["df", "show", &table, "the house"]);
     assert!(shown.contains("  the\n") && shown.contains("  house\n"), "{shown}");
 }
