@@ -37,11 +37,14 @@ pub struct Explained {
 pub struct Feature {
     /// Its words or characters, in lower case; the value of a field as it is.
     pub text: String,
+    /// Whether it has fewer words or characters than a feature of the recipe: a text that is too short
+    /// is one feature as a whole, which only documents have that are this text and nothing else.
+    pub short: bool,
     /// The name of the field that it is, if it is one.
     pub field: Option<String>,
     /// Its hash.
     pub hash: u64,
-    /// How often it occurs.
+    /// How often it occurs; how many fields are equal, for a field.
     pub count: u64,
     /// How many documents have it, where that matters.
     pub frequency: Option<u64>,
@@ -53,7 +56,8 @@ pub struct Feature {
 /// behind them, among the fields.
 struct Voter {
     hash: u64,
-    weight: u64,
+    /// Of all its occurrences together.
+    weight: u128,
     first: usize,
     count: u64,
 }
@@ -97,18 +101,23 @@ impl Fingerprinter<'_> {
             } else {
                 weighed.get(&hash).copied()
             };
-            voters.extend(weight.map(|weight| Voter { hash, weight, first, count }));
+            voters.extend(weight.map(|weight| Voter { hash, weight: weight.into(), first, count }));
         }
         let fields = match self.recipe.fields {
             Fields::None => &[][..],
             Fields::Share(_) | Fields::Flip => document.fields(),
         };
-        for (first, (name, value)) in (occurrences..).zip(fields).filter(|_| of_field > 0) {
-            let hash = self.recipe.of_field(name, value);
-            voters.push(Voter { hash, weight: of_field, first, count: 1 });
+        // Equal ones vote each, and are one feature.
+        let mut equal: HashMap<u64, (usize, u64)> = HashMap::new();
+        for (first, (name, value)) in (occurrences..).zip(fields) {
+            equal.entry(self.recipe.of_field(name, value)).or_insert((first, 0)).1 += 1;
         }
+        let features = places.len() + equal.len();
+        voters.extend(equal.into_iter().filter(|_| of_field > 0).map(|(hash, (first, count))| {
+            Voter { hash, weight: u128::from(of_field) * u128::from(count), first, count }
+        }));
         voters.sort_unstable_by_key(|voter| (Reverse(voter.weight), voter.first));
-        let (features, voting) = (places.len() + fields.len(), voters.len());
+        let voting = voters.len();
         voters.truncate(limit);
 
         let mut frequencies = Vec::new();
@@ -116,7 +125,7 @@ impl Fingerprinter<'_> {
             let hashes: Vec<u64> = voters.iter().map(|voter| voter.hash).collect();
             table.frequencies(&hashes, &mut frequencies)?;
         }
-        let mut texts = Texts::of(&self.recipe, document.text(), &voters);
+        let (mut texts, short) = Texts::of(&self.recipe, document.text(), &voters);
         let heaviest = voters.iter().enumerate().map(|(nth, voter)| {
             let field = voter.first.checked_sub(occurrences).and_then(|nth| fields.get(nth));
             Ok(Feature {
@@ -124,6 +133,7 @@ impl Fingerprinter<'_> {
                     Some((_, value)) => value.clone(),
                     None => texts.remove(&voter.first).or_bug("a feature has a text")?,
                 },
+                short: short && field.is_none(),
                 field: field.map(|(name, _)| name.clone()),
                 hash: voter.hash,
                 count: voter.count,
@@ -155,18 +165,19 @@ struct Texts<'r> {
 }
 
 impl Texts<'_> {
-    /// Those of the first occurrences.
-    fn of(recipe: &Recipe, text: &str, voters: &[Voter]) -> HashMap<usize, String> {
+    /// Those of the first occurrences, and whether the text is shorter than a feature.
+    fn of(recipe: &Recipe, text: &str, voters: &[Voter]) -> (HashMap<usize, String>, bool) {
         let found = voters.iter().map(|voter| (voter.first, String::new())).collect();
         let mut texts = Texts { recipe, window: VecDeque::new(), count: 0, found };
         let mut words = Words::new(Kernel::PORTABLE, recipe.unit == Unit::Chars);
         words.push(text, |word: &[u8], _: usize| texts.word(word));
         words.finish(|word: &[u8], _: usize| texts.word(word));
-        if texts.count < recipe.gram as usize {
+        let short = texts.count < recipe.gram as usize;
+        if short {
             let whole = texts.whole();
             texts.found.insert(0, whole);
         }
-        texts.found
+        (texts.found, short)
     }
 
     fn word(&mut self, word: &[u8]) {
@@ -258,6 +269,30 @@ mod tests {
     }
 
     #[test]
+    fn equal_fields_are_one_feature_that_weighs_as_much_as_all_of_them() {
+        let recipe =
+            Recipe::words(1).counts(Counts::Raw).fields(Fields::Share(Share::percent(100)));
+        let mut document = Document::new("some words");
+        for (name, value) in [("tag", "red"), ("tag", "red"), ("tag", "blue"), ("kind", "red")] {
+            document.field(name, value);
+        }
+        let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
+        let explained = fingerprinter.explain(&document, 9).unwrap();
+        assert_eq!(explained.fingerprint, fingerprinter.of(&document).unwrap());
+        assert_eq!((explained.features, explained.voting), (5, 5));
+        let heaviest = explained.heaviest.iter().map(|f| (f.field.as_deref(), &*f.text, f.count));
+        let expected = [
+            (Some("tag"), "red", 2),
+            (None, "some", 1),
+            (None, "words", 1),
+            (Some("tag"), "blue", 1),
+            (Some("kind"), "red", 1),
+        ];
+        assert_eq!(heaviest.collect::<Vec<_>>(), expected);
+        assert_eq!(explained.heaviest[0].share, 2.0 / 6.0);
+    }
+
+    #[test]
     fn reserved_bits_are_not_said_to_be_near_to_flipping() {
         let recipe = Recipe::DEFAULT.reserved(8);
         let mut document = Document::new("some text of some words");
@@ -273,6 +308,8 @@ mod tests {
         let explained = explain("default", " . ");
         assert_eq!((explained.fingerprint, explained.features, explained.voting), (0, 0, 0));
         assert_eq!(explained.balance, [0.0; 64]);
-        assert_eq!(explain("strict", "two words").heaviest[0].text, "two words");
+        let short = &explain("strict", "two words").heaviest[0];
+        assert_eq!((&*short.text, short.short), ("two words", true));
+        assert!(!explain("default", "two words").heaviest[0].short);
     }
 }

@@ -40,6 +40,7 @@ impl Show {
                     let df = feature.frequency.unwrap_or(0);
                     json!({
                         "text": feature.text,
+                        "short": feature.short,
                         "hash": visit::fingerprint(feature.hash),
                         "documents": df,
                         "idf": idf(table, df),
@@ -63,7 +64,8 @@ impl Show {
         for feature in &found {
             let df = feature.frequency.unwrap_or(0);
             let text = escape::escape(&feature.text);
-            output.line(&format!("  {:>13}  {:6.3}  {text}", count(df), idf(table, df)))?;
+            let short = if feature.short { self::short(table) } else { String::new() };
+            output.line(&format!("  {:>13}  {:6.3}  {text}{short}", count(df), idf(table, df)))?;
         }
         Ok(Exit::Done)
     }
@@ -83,6 +85,12 @@ impl Show {
         }
         Ok(found)
     }
+}
+
+/// What to say of a text that is shorter than a feature.
+fn short(table: &Table) -> String {
+    let features = escape::whole(table.features());
+    format!(" (shorter than a feature of {features}: counted where it is the whole document)")
 }
 
 fn idf(table: &Table, df: u64) -> f64 {
