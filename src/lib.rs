@@ -45,10 +45,21 @@
 //! gives the processor hints. On these stand [`df`], tables of document frequencies, and `segment`,
 //! `catalog` and `store`. The format is specified in `format/` of the repository.
 //!
+//! # Platforms
+//!
+//! 64-bit Unix systems. Every release is tested on Linux on x86-64, where kernels use what vector
+//! instructions the processor has; other processors and systems have the portable ones. Anything else
+//! does not compile.
+//!
 //! # Features
 //!
-//! `html`: [`fingerprint`] reduces HTML to its visible text. There are no others, and none is on by
-//! default.
+//! None is on by default. `html`: [`fingerprint`] reduces HTML to its visible text. `internals`: what
+//! tests and benchmarks of simkeep itself see of [`search`] and [`disk`]; it changes with any release.
+
+#[cfg(not(all(unix, target_pointer_width = "64")))]
+compile_error!(
+    "simkeep needs a 64-bit Unix: it maps files of any size, and its locks are those of flock"
+);
 
 mod bug;
 mod catalog;

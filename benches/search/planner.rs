@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use simkeep::search::{Candidate, Cost, Shape, Tables, Way, canonical_order};
+use simkeep::search::{Candidate, Cost, Shape, Tables, Way, canonical_key};
 
 use crate::data::{Kind, Random};
 use crate::tables::{Built, Bytes, Set};
@@ -88,7 +88,7 @@ struct Ratio {
 
 fn of_size(report: &Report, n: usize, ratios: &mut Vec<Ratio>) {
     let mut fingerprints = Kind::Uniform.fingerprints(n);
-    fingerprints.sort_unstable_by(|a, b| canonical_order(*a, *b));
+    fingerprints.sort_unstable_by_key(|fingerprint| canonical_key(*fingerprint));
     fingerprints.dedup();
     let set = Set::new(&fingerprints);
     drop(fingerprints);

@@ -15,11 +15,13 @@ mod file;
 mod flock;
 mod held;
 mod map;
+#[cfg(feature = "internals")]
 mod meter;
 mod name;
 mod plain;
 mod real;
 mod regular;
+#[cfg(feature = "internals")]
 mod sim;
 
 pub(crate) use extents::create;
@@ -29,10 +31,12 @@ pub use file::{NewFile, Scratch, ScratchMap};
 pub(crate) use held::Held;
 pub use map::Map;
 pub(crate) use map::MapPart;
+#[cfg(feature = "internals")]
 pub use meter::{Counts, Meter};
 pub use name::{Dir, Name};
 pub use plain::PlainDisk;
 pub use real::RealDisk;
+#[cfg(feature = "internals")]
 pub use sim::{Fault, Op, OpKind, SimDisk, Strikes, Unit};
 
 /// How a file is opened.

@@ -8,7 +8,7 @@ pub(super) const GRAM_MAX: u32 = 8;
 /// How a document becomes 64 bits: which features it has, how much each weighs, how it is hashed.
 ///
 /// A recipe has a [name](Recipe::name), which says all of it, and from which it can be
-/// [parsed](Recipe::from_str): `words2-sqrt/1` are pairs of neighbouring words, each weighing the
+/// [parsed](std::str::FromStr): `words2-sqrt/1` are pairs of neighbouring words, each weighing the
 /// square root of how often it occurs. Fingerprints of recipes with different names tell nothing
 /// about each other. A name never changes its meaning, so a fingerprint can be made again at any
 /// time.

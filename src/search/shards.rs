@@ -1,6 +1,5 @@
 //! The canonical order of fingerprints, and where each popcount begins in it.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use zerocopy::little_endian::U32;
@@ -24,12 +23,6 @@ const LENGTH: usize = STARTS * size_of::<U32>();
 #[must_use]
 pub fn canonical_key(fingerprint: u64) -> (u32, u64) {
     (fingerprint.count_ones(), fingerprint)
-}
-
-/// Compares two fingerprints in canonical order, see [`canonical_key`].
-#[must_use]
-pub fn canonical_order(left: u64, right: u64) -> Ordering {
-    canonical_key(left).cmp(&canonical_key(right))
 }
 
 /// Counts fingerprints by popcount, one at a time, to find where each shard starts.

@@ -99,6 +99,7 @@ impl<C: Column> Tables<C> {
     }
 
     /// Whether there are no fingerprints.
+    #[cfg(feature = "internals")]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

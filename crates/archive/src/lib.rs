@@ -1,19 +1,50 @@
-//! What `ingest` reads: files, folders, JSON lines and web archives become one stream of items.
+//! Pages from web archives, JSON lines and folders, as [simkeep] takes them.
 //!
-//! It is done in two steps, so that many threads can share it. The first is to *cut*: [`Input`] goes
-//! through its sources in order and gives a [`Part`] for each archive, and for pages that follow one
-//! another. A source is unpacked ([`compression`]), its kind found by its content ([`sniff`]), and it
-//! is cut into records by [`warc`], [`arc`] or [`lines`], some at a time: a [`Chunk`]. Folders are
-//! walked ([`walk`]): what stands in them is a page each, whatever it holds, unless its name promises
-//! an archive or JSON lines and its content does not deny it. JSON lines in a folder must moreover
-//! begin with a record.
+//! [`Input`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders, packed
+//! with gzip or zstd or not. What a file is, its content says. Out of it come [`Item`]s: a [`Record`] is
+//! one visit to one page, with its time, its status, its digest, and the text that is to be
+//! fingerprinted; HTML is reduced to what one can see, whatever its encoding.
 //!
-//! The second step is to *read* the records of a chunk ([`Chunk::items`]): all that can be done
-//! without knowing what came before. [`capture`] reads what archives hold, [`jsonl`] lines, [`page`]
-//! files.
+//! ```
+//! use simkeep_archive::{Input, Item, Source};
 //!
-//! A part holds nothing but the chunk in hand, a record of which may have [`RECORD_BYTES_MAX`] at
-//! most. A broken record is an item like any other: it costs itself and never the rest of its file.
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("pages.jsonl");
+//! # let line = r#"{"url":"https://example.com/","t":"2024-05-01","text":"Some words."}"#;
+//! # std::fs::write(&path, line)?;
+//! let mut urls = Vec::new();
+//! for chunk in Input::new([Source::Path(path)]).flatten() {
+//!     chunk.items(|item| match item {
+//!         Item::Record(record) => urls.push(record.url),
+//!         Item::Broken(broken) => eprintln!("{}: {}", broken.at, broken.why),
+//!         _ => {}
+//!     });
+//! }
+//! assert_eq!(urls, ["https://example.com/"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! `examples/deduplicate.rs` observes what it reads, and says which pages are alike.
+//!
+//! # Two steps
+//!
+//! Reading is done in two steps, so that many threads can share it. The first is to *cut*: [`Input`]
+//! goes through its sources in order and gives a [`Part`] for each archive, and for pages that follow
+//! one another. A source is unpacked, and cut into records, some at a time: a [`Chunk`]. Where a record
+//! ends is known only by unpacking it, so one thread cuts a part. The second step is to *read* the
+//! records of a chunk ([`Chunk::items`]): all that can be done without knowing what came before, in any
+//! thread.
+//!
+//! # Folders
+//!
+//! What stands in a folder is a page each, whatever it holds, unless its name promises an archive or
+//! JSON lines and its content does not deny it. JSON lines in a folder must moreover begin with a
+//! record. The URL of such a page is that of its file.
+//!
+//! # What it costs, and what is broken
+//!
+//! A part holds nothing but the chunk in hand, a record of which may have [`RECORD_BYTES_MAX`] at most,
+//! unpacked. A broken record is an item like any other: it costs itself and never the rest of its file.
 
 mod arc;
 mod block;
@@ -118,16 +149,10 @@ impl Source {
     }
 }
 
-#[cfg(unix)]
 fn stdin_is_file() -> bool {
     use std::os::fd::AsFd;
     let stdin = io::stdin().as_fd().try_clone_to_owned().map(File::from);
     stdin.and_then(|stdin| stdin.metadata()).is_ok_and(|metadata| metadata.is_file())
-}
-
-#[cfg(not(unix))]
-fn stdin_is_file() -> bool {
-    false
 }
 
 /// What is read one after another: the chunks of one archive, or some pages.
@@ -168,6 +193,8 @@ fn archive(kind: Kind, stream: Stream) -> Part {
 }
 
 /// All parts of some sources, in order: the same for the same files.
+///
+/// A source that cannot be opened is an item, and the next one is read.
 pub struct Input {
     sources: VecDeque<Source>,
     /// A folder within others that is not read.
@@ -203,13 +230,13 @@ impl Input {
         }
     }
 
-    /// The same without what stands in this folder, should it stand within another.
+    /// Leaves out what stands in this folder, should it stand within another.
     pub fn except(mut self, folder: &Path) -> Input {
         self.except = Some(Except::new(folder));
         self
     }
 
-    /// The same where zstd frames may ask for windows of this size.
+    /// Lets zstd frames ask for windows of this size.
     pub fn zstd_window(self, zstd_window: ZstdWindow) -> Input {
         Input { zstd_window, ..self }
     }

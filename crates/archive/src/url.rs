@@ -1,5 +1,6 @@
 //! The URLs of records and of files.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use simkeep::URL_BYTES_MAX;
@@ -20,7 +21,7 @@ pub(super) fn check(url: &str) -> Result<(), String> {
 /// The URL of a file: `file://` and its absolute path, percent-encoded byte by byte.
 pub(super) fn of_file(path: &Path) -> String {
     let mut url = String::from("file://");
-    for &byte in path_bytes(path).iter() {
+    for &byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=:@".contains(&byte) {
             url.push(char::from(byte));
         } else {
@@ -28,20 +29,6 @@ pub(super) fn of_file(path: &Path) -> String {
         }
     }
     url
-}
-
-#[cfg(unix)]
-fn path_bytes(path: &Path) -> std::borrow::Cow<'_, [u8]> {
-    use std::os::unix::ffi::OsStrExt;
-    path.as_os_str().as_bytes().into()
-}
-
-#[cfg(not(unix))]
-fn path_bytes(path: &Path) -> std::borrow::Cow<'_, [u8]> {
-    let path = path.to_string_lossy().replace('\\', "/");
-    // A drive letter becomes the first part of the path.
-    let path = if path.starts_with('/') { path } else { format!("/{path}") };
-    path.into_bytes().into()
 }
 
 #[cfg(test)]
@@ -57,10 +44,8 @@ mod tests {
         assert!(check(&"x".repeat(URL_BYTES_MAX + 1)).is_err());
     }
 
-    #[cfg(unix)]
     #[test]
     fn files_are_named_by_their_bytes() {
-        use std::os::unix::ffi::OsStrExt;
         let path = Path::new(std::ffi::OsStr::from_bytes(b"/a b/\xc3\xa9\xff%?#.txt"));
         assert_eq!(of_file(path), "file:///a%20b/%C3%A9%FF%25%3F%23.txt");
     }

@@ -1,6 +1,6 @@
 //! The tool `simkeep`: see `simkeep --help`. One file for each verb.
 //!
-//! A verb takes its arguments and an [`Output`], and answers with an [`Exit`] or a [`Failure`]; what
+//! A verb takes its arguments and an [`Output`], and answers with an [`exit::Exit`] or a [`Failure`]; what
 //! those mean to the caller of the program is said in one place, [`exit`]. Reading verbs open the
 //! store without ever writing to it, also beside a writer.
 

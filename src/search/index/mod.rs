@@ -18,7 +18,7 @@ use crate::threads::share;
 pub enum Part {
     /// [`Rotation::buckets`](super::Rotation::buckets).
     Buckets(usize),
-    /// [`Rotation::rest`](super::Rotation::rest).
+    /// `Rotation::rest`.
     Rest(usize),
     /// [`CellTable::cells`](super::CellTable::cells).
     Cells(usize),

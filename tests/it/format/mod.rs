@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use golden::Expected;
-use simkeep::search::{self, Address, Part, Resources, canonical_order};
+use simkeep::search::{self, Address, Part, Resources, canonical_key};
 use simkeep::{Digest, Epoch, Observation, Options, Query, VerifyOptions, Versions};
 use tables::{Shape, Tables};
 use visits::{Entry, Head, Seen, count, mask, visits};
@@ -289,7 +289,7 @@ fn crowded(n: usize) -> Vec<u64> {
         .filter_map(|(new, fingerprint)| new.then_some(fingerprint))
         .take(n)
         .collect();
-    all.sort_unstable_by(|a, b| canonical_order(*a, *b));
+    all.sort_unstable_by_key(|fingerprint| canonical_key(*fingerprint));
     all
 }
 

@@ -58,7 +58,6 @@ fn an_ingest_that_is_killed_and_run_again_ends_with_the_same_store() {
     assert_eq!(place.export(), undisturbed.export());
 }
 
-#[cfg(unix)]
 #[test]
 fn reading_verbs_change_no_file_of_a_crashed_store() {
     use std::os::unix::fs::PermissionsExt;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use simkeep::search::{Census, Part, Resources, Shape, Sink, build_index, canonical_order};
+use simkeep::search::{Census, Part, Resources, Shape, Sink, build_index, canonical_key};
 
 const HEAD_BYTES: usize = 64;
 const TRAILER_BYTES: usize = 64;
@@ -97,7 +97,7 @@ impl Segment {
         let known = column.bytes.chunks_exact(8).map(|f| u64::from_le_bytes(word(f, 0)));
         let mut all: Vec<(u64, [u8; 4])> = known.zip(words.map(|w| word(w, 0))).collect();
         all.extend((1..=more).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15), [0; 4])));
-        all.sort_by(|a, b| canonical_order(a.0, b.0));
+        all.sort_by_key(|entry| canonical_key(entry.0));
         all.dedup_by_key(|(fingerprint, _)| *fingerprint);
         let mut census = Census::default();
         all.iter().for_each(|(fingerprint, _)| census.add(*fingerprint));
