@@ -16,7 +16,7 @@ impl Store {
     /// A consistent view of everything that was acknowledged. Costs two short locks, which nobody
     /// holds while something is read or written.
     pub fn snapshot(&self) -> Snapshot {
-        self.handle.shared.snapshot()
+        self.handle.shared.base.live.snapshot()
     }
 
     /// Pages whose version in force is within distance `k`, of the newest epoch, at most 16: a

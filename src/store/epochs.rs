@@ -2,10 +2,8 @@
 
 use super::Store;
 use super::origin::{Named, Origin};
-use super::shared::Shared;
 use super::snapshot::Snapshot;
-use super::view::View;
-use crate::bug::{OrBug, ensure};
+use crate::bug::OrBug;
 use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
 use crate::disk::{Disk, Name};
@@ -82,7 +80,7 @@ pub(super) fn of_name<'e>(epochs: &'e [EpochInfo], name: &str) -> Option<&'e Epo
 }
 
 /// The number of an epoch that has not ended.
-pub(super) fn live(info: &EpochInfo) -> Result<Epoch> {
+pub(super) fn live_number(info: &EpochInfo) -> Result<Epoch> {
     if info.ended { Err(Error::EndedEpoch(info.name.clone())) } else { Ok(info.epoch) }
 }
 
@@ -90,119 +88,6 @@ pub(super) fn live(info: &EpochInfo) -> Result<Epoch> {
 pub(super) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
     let next = Epoch::new(registered, reserved).filter(|_| registered < EPOCHS_MAX);
     next.ok_or_else(|| Error::Option("the store has too many epochs".to_owned()))
-}
-
-impl Shared {
-    /// The epoch of this name, ended or not, or a new one with so many reserved bits, for which
-    /// `prepare` is called before it is registered.
-    fn register(
-        &self,
-        name: &str,
-        reserved: u32,
-        prepare: impl FnOnce(Epoch) -> Result<()>,
-    ) -> Result<EpochInfo> {
-        if let Some(info) = of_name(&self.view().epochs, name) {
-            return Ok(info.clone());
-        }
-        // One at a time; readers of the list wait for none of it.
-        let _one = self.registering.lock();
-        let view = self.view();
-        if let Some(info) = of_name(&view.epochs, name) {
-            return Ok(info.clone());
-        }
-        self.sound()?;
-        check_name(name)?;
-        let epoch = next_epoch(view.epochs.len(), reserved)?;
-        prepare(epoch)?;
-        let begun = self.snapshot().count()?.1;
-        let info = EpochInfo { epoch, name: name.to_owned(), begun, ended: false };
-        self.put_epoch(info.clone())?;
-        Ok(info)
-    }
-
-    /// Makes known what an epoch is now, durably.
-    fn put_epoch(&self, info: EpochInfo) -> Result<()> {
-        let mut epochs = self.view().epochs.to_vec();
-        let next = epochs.len();
-        match epochs.iter_mut().find(|known| known.epoch == info.epoch) {
-            Some(known) => known.clone_from(&info),
-            None => {
-                ensure(info.epoch.count() as usize == next, "epochs are numbered in order")?;
-                epochs.push(info.clone());
-            }
-        }
-        self.catalog.put_epoch(&info).map_err(|e| self.poison(e))?;
-        // Nobody else registers or ends any meanwhile.
-        self.change_view(|view| View { epochs: epochs.into(), ..view.clone() });
-        Ok(())
-    }
-
-    pub(super) fn register_named(&self, name: &str) -> Result<Epoch> {
-        live(&self.register(name, reserved(name), |_| Ok(()))?)
-    }
-
-    pub(super) fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
-        origin.fingerprinter()?;
-        let reserved = origin.recipe().mask().leading_zeros();
-        let mut copied = false;
-        let info = self.register(&origin.name(), reserved, |epoch| {
-            copied = true;
-            let table = origin.frequencies();
-            table.map_or(Ok(()), |table| table.copy_to(&self.disk, epoch.count().into()))
-        })?;
-        let epoch = live(&info)?;
-        // What was registered by name alone, or lost its table, has none.
-        if let Some(table) = origin.frequencies().filter(|_| !copied)
-            && self.snapshot().origin(epoch).is_err()
-        {
-            table.copy_to(&self.disk, epoch.count().into())?;
-        }
-        Ok(epoch)
-    }
-
-    pub(super) fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
-        let _one = self.registering.lock();
-        self.sound()?;
-        let view = self.view();
-        let info = known(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.0))?;
-        if info.ended {
-            return Ok(());
-        }
-        if epoch == view.newest_epoch() {
-            let what = format!("{} is the newest epoch; begin another one first", info.name);
-            return Err(Error::Option(what));
-        }
-        if left < u64::MAX {
-            self.check_left(info, left)?;
-        }
-        self.put_epoch(EpochInfo { ended: true, ..info.clone() })?;
-        self.tell_readers(Vec::new())?;
-        self.remove_table(info);
-        Ok(())
-    }
-
-    /// Removes the table of an epoch that has ended, of which this was known before.
-    pub(super) fn remove_table(&self, info: &EpochInfo) {
-        if has_table(info) {
-            // If this fails, the next open finds the file and removes it.
-            let _ = self.disk.remove(table_name(info.epoch));
-        }
-    }
-
-    /// Whether at most so many pages have a version in force that is of this epoch.
-    fn check_left(&self, info: &EpochInfo, left: u64) -> Result<()> {
-        let now = Snapshot { view: self.view(), sequence: u64::MAX };
-        let mut pages = 0;
-        for stale in now.stale(None) {
-            let stale = stale?;
-            pages += u64::from(stale.content.epoch == info.epoch);
-            if pages > left {
-                let (name, url) = (info.name.clone(), stale.url);
-                return Err(Error::EpochInUse { name, url });
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Store {
@@ -215,7 +100,7 @@ impl Store {
     /// [`Error::Option`] for a name that is empty or has control characters, [`Error::EndedEpoch`]
     /// if it has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str) -> Result<Epoch> {
-        self.change(|shared| shared.register_named(name))
+        self.change(|shared| shared.registry.register(name))
     }
 
     /// Begins an epoch: from here on it is the newest, and what pages had before is
@@ -250,7 +135,7 @@ impl Store {
     /// [`Error::EndedEpoch`] if it has ended, [`Error::Option`] if the recipe needs a table and there
     /// is none; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
-        self.change(|shared| shared.begin_epoch(origin))
+        self.change(|shared| shared.registry.begin(origin))
     }
 
     /// Ends an epoch, for good; it cannot be the newest: nothing is observed in it and nothing is searched
@@ -266,7 +151,7 @@ impl Store {
     /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Option`]
     /// for the newest, [`Error::Corrupt`], [`Error::Io`].
     pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
-        self.change(|shared| shared.end_epoch(epoch, left))
+        self.change(|shared| shared.registry.end(epoch, left))
     }
 
     /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
@@ -304,12 +189,12 @@ impl Store {
 
     /// All epochs, by number.
     pub fn epochs(&self) -> Vec<EpochInfo> {
-        self.handle.shared.view().epochs.to_vec()
+        self.handle.shared.base.live.view().epochs.to_vec()
     }
 
     /// The epoch that was registered last.
     pub fn newest_epoch(&self) -> Epoch {
-        self.handle.shared.view().newest_epoch()
+        self.handle.shared.base.live.view().newest_epoch()
     }
 }
 

@@ -3,144 +3,140 @@
 use std::sync::Arc;
 
 use super::Scope;
+use super::admission::Writer;
 use super::answer::Forgotten;
+use super::compactor::Purge;
 use super::journal::{self, Place};
-use super::options::Durability;
-use super::shared::{Shared, Writer};
+use super::shared::Shared;
 use super::snapshot::Snapshot;
-use super::view::Lookup;
+use super::view::{Lookup, View};
 use crate::disk::Dir;
 use crate::error::{Error, Result};
 use crate::page::{Prefix, check_url};
 
-impl Shared {
-    /// Hides everything observed so far under a URL or prefix.
-    pub(super) fn forget(&self, scope: &Scope<'_>) -> Result<Forgotten> {
-        if let Scope::Url(url) = scope {
-            check_url(url)?;
-        }
-        let mut writer = self.room()?;
-        let forgotten = self.heed(self.apply_forget(&mut writer, scope))?;
-        let sequence = writer.next_sequence - 1;
-        drop(writer);
-        if forgotten.pages == 0 {
-            return Ok(forgotten);
-        }
-        match self.options.durability {
-            Durability::Each => self.commit(sequence, None)?,
-            Durability::Grouped(delay) => self.commit(sequence, Some(delay))?,
-            Durability::OnFlush => self.publish(sequence),
-        }
-        Ok(forgotten)
+/// Hides everything observed so far under a URL or prefix.
+pub(super) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
+    let Shared { base, sealer, committer, .. } = shared;
+    if let Scope::Url(url) = scope {
+        check_url(url)?;
     }
+    let mut writer = sealer.admit()?;
+    let forgotten = base.lifecycle.heed(apply(&base.live.view(), &mut writer, scope))?;
+    let sequence = writer.next_sequence - 1;
+    drop(writer);
+    if forgotten.pages == 0 {
+        return Ok(forgotten);
+    }
+    committer.acknowledge(sequence)?;
+    Ok(forgotten)
+}
 
-    /// Hides it under the write lock. No operation if there is nothing to forget.
-    fn apply_forget(&self, writer: &mut Writer, scope: &Scope<'_>) -> Result<Forgotten> {
-        let view = self.view();
-        let active = &view.memtables.active;
-        let sequence = writer.next_sequence;
-        // What older components say of themselves is not known to be true.
-        let check = |pages, visits| {
-            let what = "more pages or visits than can be counted";
-            let fits = active.read().can_lose(pages, visits);
-            if fits { Ok(()) } else { Err(Error::corrupt("segments", 0, what)) }
-        };
-        // Everything that was applied, acknowledged or not.
-        let now = Snapshot { view: Arc::clone(&view), sequence: u64::MAX };
-        let forgotten = match scope {
+/// Hides it under the write lock. No operation if there is nothing to forget.
+fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<Forgotten> {
+    let active = &view.memtables.active;
+    let sequence = writer.next_sequence;
+    // What older components say of themselves is not known to be true.
+    let check = |pages, visits| {
+        let what = "more pages or visits than can be counted";
+        let fits = active.read().can_lose(pages, visits);
+        if fits { Ok(()) } else { Err(Error::corrupt("segments", 0, what)) }
+    };
+    // Everything that was applied, acknowledged or not.
+    let now = Snapshot { view: Arc::clone(view), sequence: u64::MAX };
+    let forgotten = match scope {
+        Scope::Url(url) => {
+            let lookup = Lookup::new(url, view.seed);
+            let known = view.head(&lookup, u64::MAX)?;
+            let Some(head) = &known.head else { return Ok(Forgotten::default()) };
+            let visits = head.visits;
+            check(1, visits)?;
+            let number = active.read().find(lookup.hash, url, u64::MAX);
+            let place = match number {
+                Some(number) => Place::Known(number),
+                None => Place::New { url, earlier: true, head: &[] },
+            };
+            writer.pending.push(active.journal, sequence, |out| {
+                journal::put_forget_url(out, &place, visits);
+            })?;
+            let mut inner = active.write();
+            let number = match number {
+                Some(number) => number,
+                None => inner.add_page(sequence, url, lookup.hash, true, &[])?,
+            };
+            inner.reset(sequence, number, visits)?;
+            Forgotten { pages: 1, visits }
+        }
+        Scope::Prefix(prefix) => {
+            let mut forgotten = Forgotten::default();
+            for page in now.scan(Some(prefix)) {
+                forgotten.pages += 1;
+                forgotten.visits = forgotten.visits.saturating_add(page?.visits);
+            }
+            if forgotten.pages == 0 {
+                return Ok(forgotten);
+            }
+            let Forgotten { pages, visits } = forgotten;
+            check(pages, visits)?;
+            writer.pending.push(active.journal, sequence, |out| {
+                journal::put_forget_prefix(out, prefix, pages, visits);
+            })?;
+            active.write().bury(sequence, prefix.clone(), pages, visits)?;
+            forgotten
+        }
+    };
+    writer.next_sequence += 1;
+    Ok(forgotten)
+}
+
+/// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that
+/// hold its tombstone, and the catalog.
+pub(super) fn purge(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
+    let Shared { base, sealer, compactor, publisher, .. } = shared;
+    let forgotten = forget(shared, scope)?;
+    sealer.seal_all()?;
+    let merging = compactor.begin()?;
+    let covers = |url: &str, key: &[u8]| match scope {
+        Scope::Url(wanted) => url == *wanted,
+        Scope::Prefix(prefix) => prefix.contains(key),
+    };
+    let segments = base.live.view().segments.to_vec();
+    // Oldest first: once no older segment has anything of it, a newer one need not hide it.
+    for (number, live) in segments.iter().enumerate() {
+        let mut concerned = match scope {
             Scope::Url(url) => {
-                let lookup = Lookup::new(url, view.seed);
-                let known = view.head(&lookup, u64::MAX)?;
-                let Some(head) = &known.head else { return Ok(Forgotten::default()) };
-                let visits = head.visits;
-                check(1, visits)?;
-                let number = active.read().find(lookup.hash, url, u64::MAX);
-                let place = match number {
-                    Some(number) => Place::Known(number),
-                    None => Place::New { url, earlier: true, head: &[] },
-                };
-                writer.pending.push(active.journal, sequence, |out| {
-                    journal::put_forget_url(out, &place, visits);
-                })?;
-                let mut inner = active.write();
-                let number = match number {
-                    Some(number) => number,
-                    None => inner.add_page(sequence, url, lookup.hash, true, &[])?,
-                };
-                inner.reset(sequence, number, visits)?;
-                Forgotten { pages: 1, visits }
+                let lookup = Lookup::new(url, base.live.view().seed);
+                live.segment.find(lookup.hash, url)?.is_some()
             }
             Scope::Prefix(prefix) => {
-                let mut forgotten = Forgotten::default();
-                for page in now.scan(Some(prefix)) {
-                    forgotten.pages += 1;
-                    forgotten.visits = forgotten.visits.saturating_add(page?.visits);
-                }
-                if forgotten.pages == 0 {
-                    return Ok(forgotten);
-                }
-                let Forgotten { pages, visits } = forgotten;
-                check(pages, visits)?;
-                writer.pending.push(active.journal, sequence, |out| {
-                    journal::put_forget_prefix(out, prefix, pages, visits);
-                })?;
-                active.write().bury(sequence, prefix.clone(), pages, visits)?;
-                forgotten
+                let from = live.segment.lower_bound(prefix.range().0)?;
+                from < live.segment.lower_bound(prefix.range().1)?
             }
         };
-        writer.next_sequence += 1;
-        Ok(forgotten)
-    }
-
-    /// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that
-    /// hold its tombstone, and the catalog.
-    pub(super) fn purge(&self, scope: &Scope<'_>) -> Result<Forgotten> {
-        let forgotten = self.forget(scope)?;
-        self.seal_all()?;
-        let _one = self.merging.lock();
-        self.sound()?;
-        let covers = |url: &str, key: &[u8]| match scope {
-            Scope::Url(wanted) => url == *wanted,
-            Scope::Prefix(prefix) => prefix.contains(key),
-        };
-        let segments = self.view().segments.to_vec();
-        // Oldest first: once no older segment has anything of it, a newer one need not hide it.
-        for (number, live) in segments.iter().enumerate() {
-            let mut concerned = match scope {
-                Scope::Url(url) => {
-                    let lookup = Lookup::new(url, self.view().seed);
-                    live.segment.find(lookup.hash, url)?.is_some()
+        // What was forgotten within it: nothing older is left of that either.
+        let within = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix.covers(t));
+        let done: Vec<u64> =
+            live.tombstones.iter().filter(|t| within(&t.prefix)).map(|t| t.sequence).collect();
+        concerned |= !done.is_empty();
+        if concerned {
+            // What was observed after the forgetting is in force and stays.
+            let view = base.live.view();
+            let keep = |url: &str, key: &[u8]| -> Result<bool> {
+                if !covers(url, key) {
+                    return Ok(false);
                 }
-                Scope::Prefix(prefix) => {
-                    let from = live.segment.lower_bound(prefix.range().0)?;
-                    from < live.segment.lower_bound(prefix.range().1)?
-                }
+                let lookup = Lookup::new(url, view.seed);
+                Ok(view.head(&lookup, u64::MAX)?.head.is_none()
+                    || view.forgotten(&lookup, u64::MAX, number)?)
             };
-            // What was forgotten within it: nothing older is left of that either.
-            let within = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix.covers(t));
-            let done: Vec<u64> =
-                live.tombstones.iter().filter(|t| within(&t.prefix)).map(|t| t.sequence).collect();
-            concerned |= !done.is_empty();
-            if concerned {
-                // What was observed after the forgetting is in force and stays.
-                let view = self.view();
-                let keep = |url: &str, key: &[u8]| -> Result<bool> {
-                    if !covers(url, key) {
-                        return Ok(false);
-                    }
-                    let lookup = Lookup::new(url, view.seed);
-                    Ok(view.head(&lookup, u64::MAX)?.head.is_none()
-                        || view.forgotten(&lookup, u64::MAX, number)?)
-                };
-                self.merge_segments(std::slice::from_ref(live), &done, &keep, &|| false)?;
-            }
+            let purge = Purge { done: &done, hidden: &keep };
+            merging.merge(std::slice::from_ref(live), &purge, &|| false)?;
         }
-        // The old files went with the last of these; that, too, must outlast a crash.
-        drop(segments);
-        self.let_go_of_all();
-        let synced = self.disk.sync_dir(Dir::Segments);
-        synced.map_err(|e| self.poison(Error::io("sync the directory of", "segments", e)))?;
-        self.catalog.rewrite().map_err(|e| self.poison(e))?;
-        Ok(forgotten)
     }
+    // The old files went with the last of these; that, too, must outlast a crash.
+    drop(segments);
+    publisher.release_all();
+    let synced = base.disk.sync_dir(Dir::Segments);
+    synced.map_err(|e| base.poison(Error::io("sync the directory of", "segments", e)))?;
+    base.catalog.rewrite().map_err(|e| base.poison(e))?;
+    Ok(forgotten)
 }

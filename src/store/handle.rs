@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::lifecycle::OnPanic;
 use super::load::{LoadOptions, Loaded, Observed};
 use super::options::Options;
-use super::poison::OnPanic;
 use super::shared::Shared;
 use super::{Store, epochs, open};
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
-use crate::sync::atomic::Ordering;
 use crate::sync::{Mutex, thread};
 
 /// The one owner of the background threads.
@@ -135,8 +134,8 @@ impl Store {
     pub(super) fn abandon(&self) {
         // In a forked process it is the other one's.
         let Ok(shared) = self.shared() else { return };
-        if shared.is_in_place() {
-            open::unmake(&shared.disk);
+        if shared.base.is_in_place() {
+            open::unmake(&shared.base.disk);
         }
     }
 
@@ -168,37 +167,25 @@ impl Store {
                 closing: Mutex::default(),
             }),
         };
-        if store.handle.shared.options.background {
-            for (name, run) in [
-                ("simkeep-seal", Shared::run_sealer as fn(&Shared)),
-                ("simkeep-merge", Shared::run_merger),
-            ] {
-                let shared = Arc::clone(&store.handle.shared);
-                let thread = thread::Builder::new().name(name.to_owned());
-                let thread = thread.spawn(move || {
-                    let on_panic = OnPanic::new(&shared);
-                    run(&shared);
-                    drop(on_panic);
-                    // Else whoever waits for what it did would wait for ever.
-                    shared.wake();
-                });
-                let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
-                store.handle.threads.lock().push(thread);
-            }
+        let Shared { base, sealer, compactor, .. } = &*store.handle.shared;
+        if base.options.background {
+            let (sealer, compactor) = (Arc::clone(sealer), Arc::clone(compactor));
+            store.handle.spawn("simkeep-seal", move || sealer.run())?;
+            store.handle.spawn("simkeep-merge", move || compactor.run())?;
         }
         Ok(store)
     }
 
     /// What all handles share, in the process that opened the store.
     fn shared(&self) -> Result<&Shared> {
-        self.handle.shared.check_process()?;
+        self.handle.shared.base.lifecycle.check_process()?;
         Ok(&self.handle.shared)
     }
 
     /// A public call. If it meets a bug, the store is poisoned.
     pub(super) fn call<T>(&self, call: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
         let shared = self.shared()?;
-        shared.heed(call(shared))
+        shared.base.lifecycle.heed(call(shared))
     }
 
     /// A public call that changes the store, and runs no code of the caller's: if it panics, the store
@@ -206,46 +193,50 @@ impl Store {
     #[track_caller]
     pub(super) fn change<T>(&self, change: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
         let shared = self.shared()?;
-        let _on_panic = OnPanic::new(shared);
-        shared.heed(change(shared))
+        let _on_panic = OnPanic::new(&shared.base.lifecycle);
+        shared.base.lifecycle.heed(change(shared))
     }
 }
 
 impl Handle {
+    /// Starts a thread in the background, of which a panic poisons the store.
+    fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
+        let base = Arc::clone(&self.shared.base);
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            let on_panic = OnPanic::new(&base.lifecycle);
+            run();
+            drop(on_panic);
+            // Else whoever waits for what it did would wait for ever.
+            base.lifecycle.notify();
+        });
+        let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
+        self.threads.lock().push(thread);
+        Ok(())
+    }
+
     pub(super) fn close(&self) -> Result<()> {
         let shared = &self.shared;
-        shared.check_process()?;
+        shared.base.lifecycle.check_process()?;
         let _one = self.closing.lock();
-        if shared.closed.load(Ordering::Acquire) {
+        if shared.base.lifecycle.is_closed() {
             return Ok(());
         }
-        let last = shared.writer.lock().next_sequence - 1;
-        let flushed = shared.commit(last, None);
-        shared.closed.store(true, Ordering::Release);
-        shared.cancel.store(true, Ordering::Release);
-        shared.wake();
-        for thread in self.threads.lock().drain(..) {
-            // One that panicked has poisoned the store.
-            let _ = thread.join();
-        }
-        // Whoever still commits, loads, seals or merges is waited for: until then the lock is ours.
-        shared.outlast_commits();
-        let _loading = shared.loading.lock();
-        let _sealing = shared.sealing.lock();
-        let _merging = shared.merging.lock();
-        shared.let_go_at_close();
-        let closed = shared.catalog.close();
-        shared.catalog.unlock();
-        flushed.and(closed)
+        shared.close(|| {
+            for thread in self.threads.lock().drain(..) {
+                // One that panicked has poisoned the store.
+                let _ = thread.join();
+            }
+        })
     }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if self.shared.check_process().is_err() {
+        if self.shared.base.lifecycle.check_process().is_err() {
             // Nor are there threads to wait for, or to let go of.
             std::mem::forget(std::mem::take(self.threads.get_mut()));
-            return self.shared.abandon();
+            // Its files are the other process's, which has them open.
+            return self.shared.base.catalog.abandon();
         }
         // Nobody is left to hear of a failure; `close` is for those who want to.
         let _ = self.close();

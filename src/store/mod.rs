@@ -5,30 +5,39 @@
 //! sealed into a segment beside the running store, and neighbouring segments are merged into
 //! larger ones. Readers take a [`Snapshot`] and wait for none of this.
 
+mod admission;
 mod ahead;
 mod answer;
 mod ask;
-mod commit;
+mod base;
+mod committer;
+mod compaction;
+mod compactor;
 mod epochs;
 mod forget;
 mod handle;
 mod journal;
 mod judged;
+mod lifecycle;
 mod listed;
+mod live;
 mod load;
 mod memtable;
 mod memtables;
+mod new_segment;
 mod observations;
 mod observe;
 mod open;
 mod options;
 mod origin;
-mod outside;
+mod pending;
 mod poison;
+mod publisher;
 mod query;
 mod reader;
+mod registry;
 mod repair;
-mod seal;
+mod sealer;
 mod search;
 mod shared;
 mod snapshot;
@@ -186,7 +195,7 @@ impl Store {
         observations: impl IntoIterator<Item = Result<O>>,
         options: LoadOptions<'_>,
     ) -> Result<Loaded> {
-        self.call(|shared| shared.load(observations.into_iter(), options))
+        self.call(|shared| load::load(shared, observations.into_iter(), options))
     }
 
     /// Loads everything that is seen of another store. Epochs are those of the same name; new ones come
@@ -231,7 +240,7 @@ impl Store {
     ///
     /// Those of [`observe`](Store::observe).
     pub fn forget(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        self.change(|shared| shared.forget(&scope))
+        self.change(|shared| forget::forget(shared, &scope))
     }
 
     /// Forgets, and rewrites every file that holds bytes of what is forgotten. When this returns,
@@ -243,7 +252,7 @@ impl Store {
     /// Those of [`observe`](Store::observe). It may be forgotten then all the same, and bytes of it
     /// left: purge again.
     pub fn purge(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        self.change(|shared| shared.purge(&scope))
+        self.change(|shared| forget::purge(shared, &scope))
     }
 
     /// When this returns, everything observed so far is durable. One commit at most.
@@ -252,10 +261,7 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Poisoned`] if it is not.
     pub fn flush(&self) -> Result<()> {
-        self.change(|shared| {
-            let last = shared.writer.lock().next_sequence - 1;
-            shared.commit(last, None)
-        })
+        self.change(|shared| shared.committer.commit_all())
     }
 
     /// Seals what is unsealed into a segment, and returns when that is done.
@@ -264,7 +270,7 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Poisoned`].
     pub fn seal(&self) -> Result<()> {
-        self.change(Shared::seal_all)
+        self.change(|shared| shared.sealer.seal_all())
     }
 
     /// Merges all segments into one, and returns when that is done. Reads and writes all of the
@@ -275,7 +281,7 @@ impl Store {
     ///
     /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`].
     pub fn merge(&self) -> Result<Merged> {
-        self.change(|shared| shared.merge_all(&|| false))
+        self.change(|shared| shared.compactor.merge_all(&|| false))
     }
 
     /// Returns when no seal and no merge is due: waits for those in the background, or does them.
@@ -295,12 +301,12 @@ impl Store {
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
         self.call(|shared| {
-            let snapshot = shared.snapshot();
+            let snapshot = shared.base.live.snapshot();
             snapshot.view.check()?;
             Ok(Stats {
-                catalog_bytes: open::catalog_bytes(&shared.disk)?,
-                merge_error: shared.merge_error.lock().as_ref().map(Error::to_string),
-                ..snapshot.sizes(shared.options.epoch_visits)?
+                catalog_bytes: open::catalog_bytes(&shared.base.disk)?,
+                merge_error: shared.compactor.error().as_ref().map(Error::to_string),
+                ..snapshot.sizes(shared.base.options.epoch_visits)?
             })
         })
     }
@@ -337,7 +343,7 @@ impl Store {
     /// [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file cannot be opened. What is
     /// damaged is no error but stands in the answer.
     pub fn verify_with(&self, options: VerifyOptions<'_>) -> Result<Verified> {
-        self.call(|shared| shared.verify(options))
+        self.call(|shared| verify::verify_open(&shared.base, options))
     }
 
     /// Makes everything durable, ends the background work and lets go of the lock. What other

@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::admission::{WriteLock, Writer};
 use super::ahead::Ahead;
 use super::answer::{ExactCopy, Outcome};
 use super::epochs::check_live;
@@ -14,10 +15,9 @@ use super::journal::{self, Place};
 use super::judged::{Judged, also_of, is_alone, judge_all};
 use super::memtable::{Effect, Memtable};
 use super::memtables::Memtables;
-use super::options::Durability;
 use super::query::Versions;
 use super::search::{Found, Wanted, bounds, segment_hits_of_many, together};
-use super::shared::{Shared, WriteLock, Writer};
+use super::shared::Shared;
 use super::view::{Lookup, Part, View, head_in, known_in};
 use crate::bug::{OrBug, ensure};
 use crate::error::{Error, Result};
@@ -79,14 +79,14 @@ pub(super) fn check(observation: &Observation<'_>) -> Result<()> {
 
 impl Shared {
     pub(super) fn observe(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
-        self.sound()?;
-        let epochs = Arc::clone(&self.view().epochs);
+        self.base.lifecycle.check()?;
+        let epochs = Arc::clone(&self.base.live.view().epochs);
         for observation in observations {
             check(observation)?;
             of_epochs(observation).try_for_each(|epoch| check_live(&epochs, epoch))?;
         }
         let mut outcomes = Vec::with_capacity(observations.len());
-        let look_up = |chunk| self.prepare(self.view(), chunk);
+        let look_up = |chunk| self.prepare(self.base.live.view(), chunk);
         let ahead = Ahead::new(chunks(observations));
         let applied = thread::scope(|scope| {
             let _until = ahead.until_dropped();
@@ -102,28 +102,25 @@ impl Shared {
             ensure(outcomes.len() == observations.len(), "each observation has an outcome")
                 .map_err(Error::from)
         });
-        let last = self.writer.lock().next_sequence - 1;
-        if let Err(e) = self.heed(counted) {
+        let last = self.admission.last_sequence();
+        if let Err(e) = self.base.lifecycle.heed(counted) {
             // What was applied is not left half acknowledged; after a bug nothing is acknowledged.
             if !matches!(e, Error::Bug(_)) {
-                self.commit(last, None)?;
+                self.committer.commit(last, None)?;
             }
             return Err(e);
         }
-        match self.options.durability {
-            Durability::Each => self.commit(last, None)?,
-            Durability::Grouped(delay) => self.commit(last, Some(delay))?,
-            Durability::OnFlush => {}
-        }
+        self.committer.acknowledge(last)?;
         Ok(outcomes)
     }
 
     /// Whether a memtable still waits to be sealed while the next is half full. Then the sealing
     /// thread needs a processor more than a batch does: a third memtable would have to wait for it.
     fn is_sealing_late(&self) -> bool {
-        let view = self.view();
-        let half_full =
-            |active: &Memtable| active.read().operations >= self.options.memtable_observations / 2;
+        let view = self.base.live.view();
+        let half_full = |active: &Memtable| {
+            active.read().operations >= self.base.options.memtable_observations / 2
+        };
         view.memtables.sealing.is_some() && half_full(&view.memtables.active)
     }
 
@@ -136,7 +133,7 @@ impl Shared {
     ) -> Result<()> {
         let checked = Arc::clone(&prepared.view.epochs);
         let (mut writer, mut prepared) = self.begin(prepared, observations, 0)?;
-        let epochs = Arc::clone(&self.view().epochs);
+        let epochs = Arc::clone(&self.base.live.view().epochs);
         if !Arc::ptr_eq(&epochs, &checked) {
             // One may have ended meanwhile.
             let all = observations.iter().flat_map(of_epochs);
@@ -150,19 +147,16 @@ impl Shared {
             }
             prepared.prefetch(observations, at);
             // While the lock is held: half an operation is committed by nobody.
-            let applied = self.heed(self.apply(&mut writer, &mut prepared, at, observation))?;
+            let applied = self.base.lifecycle.heed(self.apply(
+                &mut writer,
+                &mut prepared,
+                at,
+                observation,
+            ))?;
             full = applied.1;
             outcomes.push(applied.0);
         }
-        if self.options.durability == Durability::OnFlush {
-            let last = writer.next_sequence - 1;
-            self.publish(last);
-            if writer.pending.bytes() > super::commit::PENDING_BYTES_MAX {
-                drop(writer);
-                self.commit(last, None)?;
-            }
-        }
-        Ok(())
+        self.committer.applied(writer)
     }
 
     /// The write lock, and what was looked up as it stands now that no other thread writes: the
@@ -180,8 +174,8 @@ impl Shared {
         const TRIES: usize = 3;
         let mut tries = 0;
         loop {
-            let writer = self.room()?;
-            let live = self.view();
+            let writer = self.sealer.admit()?;
+            let live = self.base.live.view();
             if Arc::ptr_eq(&live.memtables.active, &prepared.view.memtables.active) {
                 return Ok((writer, prepared));
             }
@@ -244,7 +238,7 @@ impl Shared {
         {
             let (earlier, head, effect, standing) = page.clone();
             let found = shown(wanted, found, standing)?;
-            let also = Found::new(self.options.near_distance);
+            let also = Found::new(self.base.options.near_distance);
             each.push(Looked { lookup, earlier, head, effect, found, also });
         }
         // What is left are the hits of the other fingerprints.
@@ -264,16 +258,16 @@ impl Shared {
     /// What is searched for beside an observation: other pages near its content.
     fn wanted<'a>(&self, observation: &Observation<'a>) -> Option<Wanted<'a>> {
         let Seen::Content(content) = observation.visit.seen else { return None };
-        (self.options.near_limit > 0).then_some(Wanted {
+        (self.base.options.near_limit > 0).then_some(Wanted {
             fingerprint: content.compared(),
-            k: self.options.near_distance,
+            k: self.base.options.near_distance,
             epoch: content.epoch.0,
-            limit: self.options.near_limit,
+            limit: self.base.options.near_limit,
             versions: Versions::InForce,
             under: None,
             except: Some(observation.url),
             digest: content.digest,
-            bounds: Some(bounds(self.options.near_limit, self.options.near_fingerprints)),
+            bounds: Some(bounds(self.base.options.near_limit, self.base.options.near_fingerprints)),
         })
     }
 
@@ -339,7 +333,7 @@ impl Shared {
             };
             inner.visit(sequence, page, visit, &effect)?;
             number = Some(page);
-            full = self.is_full(&inner);
+            full = self.admission.is_full(&inner);
         }
         Ok((outcome, full))
     }
@@ -378,8 +372,8 @@ impl Shared {
         }
         // In SURT order so far, so copies first seen at the same time stay in it.
         copies.sort_by_key(|copy| copy.first);
-        outcome.complete &= copies.len() <= self.options.near_limit;
-        copies.truncate(self.options.near_limit);
+        outcome.complete &= copies.len() <= self.base.options.near_limit;
+        copies.truncate(self.base.options.near_limit);
         outcome.copies = copies;
         Ok(outcome)
     }

@@ -7,14 +7,16 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use super::commit::{Commits, Pending};
+use super::base::Base;
 use super::epochs;
 use super::journal;
+use super::lifecycle::Lifecycle;
 use super::listed::check_unlisted;
+use super::live::Live;
 use super::memtable::Memtable;
 use super::memtables::Memtables;
 use super::options::Options;
-use super::shared::{Shared, Writer};
+use super::shared::Shared;
 use super::stamps::Stamps;
 use super::view::{LiveSegment, View};
 use crate::catalog::mark::{self, Begun};
@@ -22,9 +24,7 @@ use crate::catalog::{Blob, Catalog, Contents, Journal, Locks, Manifest, Settings
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, Name, PlainDisk};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
-use crate::process::Process;
-use crate::sync::atomic::{AtomicBool, AtomicU64};
-use crate::sync::{Condvar, Mutex, RwLock, thread};
+use crate::sync::thread;
 
 /// Makes a store: whole, or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
@@ -172,37 +172,16 @@ fn open_locked(
     }
     let (view, last) = view_of(&disk, &contents, &[])?;
     let orphans = orphans(&disk, &contents)?;
-    let poison = Arc::clone(&view.poison);
-    let shared = Shared {
+    let Settings { store, next_segment, .. } = contents.settings;
+    let base = Base {
         disk,
         options,
         catalog,
-        process: Process::current(),
-        registering: Mutex::new(()),
-        view: RwLock::new(Arc::new(view)),
-        visible: AtomicU64::new(last),
-        writer: Mutex::new(Writer {
-            next_sequence: last + 1,
-            pending: Pending::default(),
-            packed: Vec::new(),
-        }),
-        commits: Commits::new(last),
-        poison,
-        closed: AtomicBool::new(false),
-        work: (Mutex::new(()), Condvar::new()),
-        loading: Mutex::new(()),
-        held: AtomicBool::new(false),
-        sealing: Mutex::new(()),
-        spare: Mutex::new(None),
-        merging: Mutex::new(()),
-        merge_error: Mutex::new(None),
-        cancel: AtomicBool::new(false),
-        stamps: Stamps::new(contents.settings.store, contents.settings.next_segment),
-        unfinished: AtomicBool::new(unfinished),
-        outside: Mutex::default(),
+        stamps: Stamps::new(store, next_segment),
+        lifecycle: Lifecycle::new(Arc::clone(&view.poison)),
+        live: Live::new(view, last),
     };
-    shared.tell_readers_at_open(&orphans)?;
-    Ok(shared)
+    Shared::start(base, last, unfinished, &orphans)
 }
 
 /// Opens the catalog's file to read it.

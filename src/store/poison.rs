@@ -6,12 +6,8 @@
 //! All that a store shares and all its views have one [`Poison`]. Each public call passes what it comes
 //! to through it ([`Poison::heed`]); what changes the store holds an [`OnPanic`] as well.
 
-use std::panic::Location;
 use std::sync::{Arc, OnceLock};
-use std::thread::panicking;
 
-use super::shared::Shared;
-use crate::bug::Bug;
 use crate::error::{Error, Result};
 
 /// The first thing that went wrong, if anything did.
@@ -47,30 +43,5 @@ impl Poison {
             self.set(error.clone());
         }
         done
-    }
-}
-
-/// Poisons a store when the thread that holds this panics.
-#[derive(Debug)]
-pub(super) struct OnPanic<'s> {
-    shared: &'s Shared,
-    /// Whether it did so before, and is writing while it unwinds.
-    before: bool,
-    at: &'static Location<'static>,
-}
-
-impl<'s> OnPanic<'s> {
-    /// Says as the cause that the caller's place does not panic.
-    #[track_caller]
-    pub(super) fn new(shared: &'s Shared) -> Self {
-        OnPanic { shared, before: panicking(), at: Location::caller() }
-    }
-}
-
-impl Drop for OnPanic<'_> {
-    fn drop(&mut self) {
-        if panicking() && !self.before {
-            self.shared.poison(Error::Bug(Bug::of_panic(self.at)));
-        }
     }
 }

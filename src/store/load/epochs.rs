@@ -14,7 +14,7 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::page::{Epoch, EpochInfo, Visit};
 use crate::store::epochs::{
-    check_name, has_table, live, next_epoch, of_name, open_table, reserved, table_name,
+    check_name, has_table, live_number, next_epoch, of_name, open_table, reserved, table_name,
 };
 use crate::store::origin::Origin;
 use crate::store::snapshot::Snapshot;
@@ -223,7 +223,7 @@ impl Settled {
 
     fn settle(&mut self, now: &Snapshot, named: &Named) -> Result<()> {
         if let Some(info) = of_name(&self.all, &named.name) {
-            self.numbers.push(if named.must_live { live(info)? } else { info.epoch });
+            self.numbers.push(if named.must_live { live_number(info)? } else { info.epoch });
             return Ok(());
         }
         let reserved = named.number.mask().leading_zeros();

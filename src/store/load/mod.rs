@@ -18,13 +18,11 @@ mod observed;
 mod options;
 mod runs;
 mod unlisted;
+mod watch;
 mod write;
 
-use std::any::Any;
-use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Instant;
 
 pub use epochs::LoadEpochs;
 pub use observed::Observed;
@@ -32,11 +30,16 @@ pub use options::{LoadOptions, Loaded, Loading, Stage};
 
 use self::epochs::Settled;
 use self::runs::Runs;
+use self::watch::Watch;
 use self::write::{Writing, Written};
+use super::base::Base;
+use super::compaction::tier;
 use super::epochs::known;
+use super::lifecycle::OnPanic;
+use super::listed::row;
 use super::memtables::Memtables;
+use super::new_segment;
 use super::observe::{check, of_epochs};
-use super::poison::OnPanic;
 use super::shared::Shared;
 use super::view::View;
 use crate::bug::{OrBug, ensure};
@@ -45,11 +48,7 @@ use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::search::Resources;
-use crate::sync::atomic::Ordering;
 use crate::sync::thread;
-
-/// Observations after which the callback is asked.
-const WATCHED: u64 = 1 << 12;
 
 /// Memory that a run takes while it is merged with others, about: its place in the scratch file as
 /// the system reads it ahead.
@@ -58,65 +57,67 @@ const RUN_BYTES: usize = 64 << 10;
 /// Runs that are merged at once.
 const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
 
-/// The writers of a store wait while this is held.
-struct Held<'s>(&'s Shared);
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.0.held.store(false, Ordering::Release);
-        self.0.wake();
-    }
+/// Loads observations: all of them, or none.
+pub(super) fn load<O: Observed>(
+    shared: &Shared,
+    observations: impl Iterator<Item = Result<O>>,
+    options: LoadOptions<'_>,
+) -> Result<Loaded> {
+    let LoadOptions { memory_bytes, segment_pages, epochs, watch } = options;
+    options::check(memory_bytes, segment_pages)?;
+    let _one = shared.loading.lock();
+    let load = Load { shared, memory_bytes, segment_pages, epochs };
+    let mut watch = Watch::new(&shared.base.lifecycle, watch);
+    let loaded = watch
+        .ask()
+        .and_then(|()| load.gather(observations, &mut watch))
+        .and_then(|runs| load.write(runs, &mut watch));
+    watch.end(loaded)
 }
 
-impl Shared {
-    /// Loads observations: all of them, or none.
-    pub(super) fn load<O: Observed>(
-        &self,
-        observations: impl Iterator<Item = Result<O>>,
-        options: LoadOptions<'_>,
-    ) -> Result<Loaded> {
-        let LoadOptions { memory_bytes, segment_pages, epochs, watch } = options;
-        options::check(memory_bytes, segment_pages)?;
-        let _one = self.loading.lock();
-        let mut watch = Watch::new(self, watch);
-        let loaded = watch
-            .ask()
-            .and_then(|()| self.gather(observations, memory_bytes, epochs, &mut watch))
-            .and_then(|runs| self.write(runs, (memory_bytes, segment_pages), epochs, &mut watch));
-        // The callback's own panic goes on when the load has come to nothing, and harms no store.
-        watch.panic.map_or(loaded, |panic| resume_unwind(panic))
-    }
+/// What a thread came to.
+fn joined<T>(thread: thread::Result<Result<T>>) -> Result<T> {
+    thread.unwrap_or_else(|panic| resume_unwind(panic))
+}
 
+/// A load while it goes on.
+struct Load<'s> {
+    shared: &'s Shared,
+    memory_bytes: usize,
+    segment_pages: u64,
+    epochs: Option<&'s LoadEpochs>,
+}
+
+impl Load<'_> {
     /// Makes segments of what was gathered, and makes them live.
-    fn write(
-        &self,
-        runs: Option<Runs>,
-        (memory_bytes, segment_pages): (usize, u64),
-        epochs: Option<&LoadEpochs>,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Loaded> {
-        let _on_panic = OnPanic::new(self);
-        let runs = runs.map(|runs| self.lengthen(runs, memory_bytes, watch)).transpose()?;
+    fn write(&self, runs: Option<Runs>, watch: &mut Watch<'_, '_>) -> Result<Loaded> {
+        let Shared { base, publisher, registry, admission, sealer, .. } = self.shared;
+        let Base { disk, options, live, .. } = &**base;
+        let _on_panic = OnPanic::new(&base.lifecycle);
+        let runs = runs.map(|runs| self.lengthen(runs, watch)).transpose()?;
 
         watch.begin(Stage::Writing)?;
         // Epochs neither begin nor end until the load is live.
-        let _registering = self.registering.lock();
-        let _held = self.hold_writers()?;
-        self.catalog.check_locks().map_err(|e| self.poison(e))?;
-        let (now, sequence) = (self.snapshot(), self.writer.lock().next_sequence - 1);
-        let settled = Settled::new(&self.disk, &now, epochs)?;
+        let _registering = registry.hold();
+        // What the writers left unsealed is sealed, and nothing more comes.
+        let _paused = admission.pause()?;
+        sealer.seal_all()?;
+        base.catalog.check_locks().map_err(|e| base.poison(e))?;
+        let (now, sequence) = (live.snapshot(), admission.last_sequence());
+        let settled = Settled::new(disk, &now, self.epochs)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let resources = Resources { memory_bytes: self.memory_bytes / 4, threads };
         let writing = Writing {
-            disk: &self.disk,
-            stamps: &self.stamps,
+            disk,
+            stamps: &base.stamps,
             sequence,
-            segment_pages,
-            memory_bytes,
-            layout: self.layout(Resources { memory_bytes: memory_bytes / 4, threads }),
-            tier: &|visits| self.tier(visits),
+            segment_pages: self.segment_pages,
+            memory_bytes: self.memory_bytes,
+            layout: new_segment::layout(options, resources),
+            tier: &|visits| tier(visits, options.memtable_observations, options.merge_fanout),
         };
         let written = match runs {
-            None => Written::nothing(&self.disk, sequence),
+            None => Written::nothing(disk, sequence),
             Some(runs) => {
                 let (merger, batches) = write::pair();
                 let written = thread::scope(|scope| {
@@ -130,8 +131,7 @@ impl Shared {
             }
         };
         watch.ask()?;
-        let unfinished = self.unfinished.load(Ordering::Acquire);
-        if written.segments.is_empty() && settled.is_empty() && !unfinished {
+        if written.segments.is_empty() && settled.is_empty() && !publisher.is_unfinished() {
             // All of it was known already.
             return Ok(Loaded { observations: watch.observations, ..Loaded::default() });
         }
@@ -142,15 +142,14 @@ impl Shared {
     fn gather<O: Observed>(
         &self,
         observations: impl Iterator<Item = Result<O>>,
-        memory_bytes: usize,
-        coming: Option<&LoadEpochs>,
         watch: &mut Watch<'_, '_>,
     ) -> Result<Option<Runs>> {
+        let Base { disk, live, .. } = &*self.shared.base;
         let name = self.scratch_name(0);
-        let (mut gatherer, writer) = gather::pair(memory_bytes);
+        let (mut gatherer, writer) = gather::pair(self.memory_bytes);
         let written = thread::scope(|scope| {
-            let writer = self.beside("simkeep-sort", scope, || writer.run(&self.disk, name))?;
-            let mut epochs = Arc::clone(&self.view().epochs);
+            let writer = self.beside("simkeep-sort", scope, || writer.run(disk, name))?;
+            let mut epochs = Arc::clone(&live.view().epochs);
             let gathered = (|| {
                 for observation in observations {
                     let nth = watch.observations + 1;
@@ -158,10 +157,10 @@ impl Shared {
                         let observation = observed.observation();
                         check(&observation)?;
                         for epoch in of_epochs(&observation) {
-                            let comes = coming.is_some_and(|coming| coming.has(epoch));
+                            let comes = self.epochs.is_some_and(|coming| coming.has(epoch));
                             if !comes && known(&epochs, epoch).is_none() {
                                 // It may have come meanwhile.
-                                epochs = Arc::clone(&self.view().epochs);
+                                epochs = Arc::clone(&live.view().epochs);
                                 let unknown = Error::UnknownEpoch(epoch.0);
                                 known(&epochs, epoch).ok_or(unknown)?;
                             }
@@ -196,68 +195,46 @@ impl Shared {
     ) -> Result<thread::ScopedJoinHandle<'scope, T>> {
         let thread = thread::Builder::new().name(name.to_owned());
         let run = move || {
-            let _on_panic = OnPanic::new(self);
+            let _on_panic = OnPanic::new(&self.shared.base.lifecycle);
             run()
         };
         thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
     }
 
     /// Merges runs until there are few enough to be merged at once.
-    fn lengthen(
-        &self,
-        mut runs: Runs,
-        memory_bytes: usize,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Runs> {
-        let fan_in = (memory_bytes / RUN_BYTES).clamp(*FAN_IN.start(), *FAN_IN.end());
+    fn lengthen(&self, mut runs: Runs, watch: &mut Watch<'_, '_>) -> Result<Runs> {
+        let disk = &self.shared.base.disk;
+        let fan_in = (self.memory_bytes / RUN_BYTES).clamp(*FAN_IN.start(), *FAN_IN.end());
         let mut level = 0;
         while runs.len() > fan_in {
             level += 1;
             watch.begin(Stage::Merging)?;
             let name = self.scratch_name(level % 2);
-            runs = runs.merged(&self.disk, name, fan_in, |visits| watch.tell(visits))?;
+            runs = runs.merged(disk, name, fan_in, |visits| watch.tell(visits))?;
         }
         Ok(runs)
     }
 
     fn scratch_name(&self, part: u32) -> Name {
-        Name::Scratch(self.stamps.number(), part)
-    }
-
-    /// Lets the writers wait, and seals what they wrote.
-    fn hold_writers(&self) -> Result<Held<'_>> {
-        let held = {
-            // Whoever has the lock has a place in the memtable, and is waited for.
-            let _writer = self.write_lock();
-            self.sound()?;
-            self.held.store(true, Ordering::Release);
-            Held(self)
-        };
-        self.seal_all()?;
-        Ok(held)
-    }
-
-    /// How often sealed memtables would have been merged to become a segment of so many visits.
-    fn tier(&self, visits: u64) -> u64 {
-        let memtables = visits / self.options.memtable_observations as u64;
-        // Less than one is of the lowest tier, as one is.
-        memtables.max(1).ilog(self.options.merge_fanout as u64).into()
+        Name::Scratch(self.shared.base.stamps.number(), part)
     }
 
     /// The change: makes what was written live, and its epochs, in one transaction.
     fn list(&self, written: Written, settled: Settled, watch: &Watch<'_, '_>) -> Result<Loaded> {
+        let Shared { base, publisher, registry, admission, .. } = self.shared;
+        let Base { catalog, stamps, live, lifecycle, .. } = &**base;
         let ids = &written.segments;
-        let opened = ids.iter().map(|id| self.open_segment(*id)).collect::<Result<Vec<_>>>()?;
-        let rows: Vec<SegmentRow> =
-            opened.iter().map(|live| super::listed::row(live.segment.frame())).collect();
+        let opened =
+            ids.iter().map(|id| new_segment::open(base, *id)).collect::<Result<Vec<_>>>()?;
+        let rows: Vec<SegmentRow> = opened.iter().map(|live| row(live.segment.frame())).collect();
         let Settled { all, begun, ended, tables, .. } = settled;
         let last = written.sequence;
         let follow = rows.is_sorted_by(|a, b| a.last_sequence + 1 == b.first_sequence);
         let ends = rows.last().is_none_or(|row| row.last_sequence == last);
         ensure(follow && ends, "the segments of a load follow one another")?;
-        let mut writer = self.write_lock();
-        self.sound()?;
-        let view = self.view();
+        let mut writer = admission.lock();
+        lifecycle.check()?;
+        let view = live.view();
         ensure(
             view.memtables.sealing.is_none() && writer.next_sequence <= last + 1,
             "a load finds what was written before it sealed",
@@ -276,13 +253,13 @@ impl Shared {
         written.files.listed();
         tables.listed();
         let changed: Vec<&EpochInfo> = loaded.begun.iter().chain(&ended).collect();
-        self.catalog.add(&rows, &changed, self.stamps.next()).map_err(|e| self.poison(e))?;
-        self.change_view(|view| {
+        catalog.add(&rows, &changed, stamps.next()).map_err(|e| base.poison(e))?;
+        live.change(|view| {
             // What was looked up in the view before says nothing of these segments: another memtable
             // tells whoever waits with it.
             let fresh = Memtables::empty(journal);
             // No snapshot is between the two: what it shows, its sequence number says.
-            self.publish(last);
+            live.show(last);
             View {
                 segments: view.segments.iter().cloned().chain(opened).collect(),
                 memtables: fresh,
@@ -292,85 +269,11 @@ impl Shared {
         });
         writer.next_sequence = last + 1;
         drop(writer);
-        self.unfinished.store(false, Ordering::Release);
-        self.tell_readers(Vec::new())?;
+        publisher.finish();
+        publisher.publish(Vec::new())?;
         for info in ended {
-            self.remove_table(&EpochInfo { ended: false, ..info });
+            registry.remove_table(&EpochInfo { ended: false, ..info });
         }
         Ok(loaded)
-    }
-}
-
-/// What a thread came to.
-fn joined<T>(thread: thread::Result<Result<T>>) -> Result<T> {
-    thread.unwrap_or_else(|panic| resume_unwind(panic))
-}
-
-/// Tells how far a load has come, and hears whether it is to go on.
-struct Watch<'s, 'w> {
-    shared: &'s Shared,
-    callback: Option<options::Callback<'w>>,
-    /// What the callback panicked with, if it did.
-    panic: Option<Box<dyn Any + Send>>,
-    stage: Stage,
-    /// What came in, so far.
-    observations: u64,
-    /// Visits in the runs.
-    visits: u64,
-    /// How far this stage has come, and when the callback is asked again.
-    done: u64,
-    next: u64,
-    started: Instant,
-}
-
-impl<'s, 'w> Watch<'s, 'w> {
-    fn new(shared: &'s Shared, callback: Option<options::Callback<'w>>) -> Self {
-        Watch {
-            shared,
-            callback,
-            panic: None,
-            stage: Stage::Gathering,
-            observations: 0,
-            visits: 0,
-            done: 0,
-            next: WATCHED,
-            started: Instant::now(),
-        }
-    }
-
-    fn begin(&mut self, stage: Stage) -> Result<()> {
-        (self.stage, self.done, self.next) = (stage, 0, WATCHED);
-        self.ask()
-    }
-
-    /// So much more is done.
-    #[inline]
-    fn tell(&mut self, more: u64) -> Result<()> {
-        self.done += more;
-        if self.stage == Stage::Gathering {
-            self.observations += more;
-        }
-        if self.done < self.next {
-            return Ok(());
-        }
-        self.next = self.done + WATCHED;
-        self.ask()
-    }
-
-    /// Whether to go on.
-    fn ask(&mut self) -> Result<()> {
-        self.shared.sound()?;
-        let of = (self.stage != Stage::Gathering).then_some(self.visits);
-        let loading =
-            Loading { stage: self.stage, done: self.done, of, elapsed: self.started.elapsed() };
-        let Some(callback) = &mut self.callback else { return Ok(()) };
-        match catch_unwind(AssertUnwindSafe(|| callback(&loading))) {
-            Ok(ControlFlow::Continue(())) => Ok(()),
-            Ok(ControlFlow::Break(())) => Err(Error::Cancelled),
-            Err(panic) => {
-                self.panic = Some(panic);
-                Err(Error::Cancelled)
-            }
-        }
     }
 }

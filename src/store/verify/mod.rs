@@ -12,12 +12,12 @@ use std::sync::Arc;
 pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions, Verifying};
 
+use super::base::Base;
 use super::epochs::{has_table, open_table};
 use super::listed::{check_listed, check_unlisted, open_listed};
 use super::memtables::Memtables;
 use super::open;
 use super::reader::{Sight, sight};
-use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::view::{LiveSegment, View};
 use crate::catalog::{After, Catalog, Contents, Journal, Manifest, mark};
@@ -336,43 +336,43 @@ impl<'w> Check<'w> {
     }
 }
 
-impl Shared {
-    pub(super) fn verify(&self, options: VerifyOptions<'_>) -> Result<Verified> {
-        let mut check = Check::new(options);
-        // Before the catalog, which only gets newer.
-        let after = check.after(&self.disk)?;
-        let contents = check.catalog(self.catalog.copy())?;
-        check.pace.pass(check.verified.bytes)?;
-        // As long as the snapshot lives the files have their names.
-        let snapshot = self.snapshot();
-        if let Some(contents) = contents {
-            check.keep(after.check(&contents))?;
-            let store = contents.settings.store;
-            let rows = contents.segments.iter();
-            let opened = rows.filter_map(|row| {
-                let id_of = |live: &&Arc<LiveSegment>| live.segment.id() == row.id;
-                let live = snapshot.view.segments.iter().find(id_of)?;
-                Some(check_listed(live.segment.frame(), store, row))
-            });
-            for checked in opened {
-                check.keep(checked)?;
-            }
-            check.keep(open::replay(&contents))?;
+/// Verifies an open store.
+pub(super) fn verify_open(base: &Base, options: VerifyOptions<'_>) -> Result<Verified> {
+    let Base { disk, catalog, live, .. } = base;
+    let mut check = Check::new(options);
+    // Before the catalog, which only gets newer.
+    let after = check.after(disk)?;
+    let contents = check.catalog(catalog.copy())?;
+    check.pace.pass(check.verified.bytes)?;
+    // As long as the snapshot lives the files have their names.
+    let snapshot = live.snapshot();
+    if let Some(contents) = contents {
+        check.keep(after.check(&contents))?;
+        let store = contents.settings.store;
+        let rows = contents.segments.iter();
+        let opened = rows.filter_map(|row| {
+            let id_of = |live: &&Arc<LiveSegment>| live.segment.id() == row.id;
+            let live = snapshot.view.segments.iter().find(id_of)?;
+            Some(check_listed(live.segment.frame(), store, row))
+        });
+        for checked in opened {
+            check.keep(checked)?;
         }
-        let segments = &snapshot.view.segments;
-        check.pace.of += segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>();
-        for live in segments.iter() {
-            let name = Name::Segment(live.segment.id());
-            let file = self.disk.open(name, Access::Read);
-            let file = check.keep(file.map_err(|e| Error::io("open", name, e)))?;
-            if let Some(file) = file
-                && check.blocks(&live.segment, file)?
-            {
-                check.fits(live, Some(snapshot.view.seed), snapshot.epochs())?;
-            }
-        }
-        check.whole(&snapshot)?;
-        check.frequencies(&self.disk, snapshot.epochs().iter())?;
-        check.finish()
+        check.keep(open::replay(&contents))?;
     }
+    let segments = &snapshot.view.segments;
+    check.pace.of += segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>();
+    for live in segments.iter() {
+        let name = Name::Segment(live.segment.id());
+        let file = disk.open(name, Access::Read);
+        let file = check.keep(file.map_err(|e| Error::io("open", name, e)))?;
+        if let Some(file) = file
+            && check.blocks(&live.segment, file)?
+        {
+            check.fits(live, Some(snapshot.view.seed), snapshot.epochs())?;
+        }
+    }
+    check.whole(&snapshot)?;
+    check.frequencies(disk, snapshot.epochs().iter())?;
+    check.finish()
 }

@@ -1,0 +1,233 @@
+//! Who may write, and when: the write lock, and back-pressure.
+//!
+//! One thread at a time applies operations, in memory only. When the memtable is full another one is
+//! begun; whoever comes while both are full waits until the older one is sealed.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::base::Base;
+use super::compactor::Compactor;
+use super::lifecycle::OnPanic;
+use super::memtable::{Inner, Memtable};
+use super::memtables::Memtables;
+use super::pending::Pending;
+use super::view::View;
+use crate::error::Result;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard, thread};
+
+/// Milliseconds that the memory of a sealed memtable is waited for while readers have it.
+const PATIENCE: u32 = 50;
+
+/// Admits one writer at a time.
+#[derive(Debug)]
+pub(super) struct Admission {
+    base: Arc<Base>,
+    compactor: Arc<Compactor>,
+    writer: Mutex<Writer>,
+    /// Whether a load makes the writers wait. Set under the write lock.
+    paused: AtomicBool,
+    /// A memtable that was sealed, whose memory serves the next one.
+    spare: Mutex<Option<Memtable>>,
+}
+
+/// What the thread that holds the write lock changes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) next_sequence: u64,
+    pub(super) pending: Pending,
+    /// Room for a packed head.
+    pub(super) packed: Vec<u8>,
+}
+
+/// The write lock. Whoever panics with it leaves the store poisoned before anybody else has it.
+pub(super) struct WriteLock<'s> {
+    // Dropped first.
+    _on_panic: OnPanic<'s>,
+    writer: MutexGuard<'s, Writer>,
+}
+
+impl Deref for WriteLock<'_> {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        &self.writer
+    }
+}
+
+impl DerefMut for WriteLock<'_> {
+    fn deref_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+}
+
+/// How a writer is admitted.
+pub(super) enum Admitted<'s> {
+    /// There is room for an operation.
+    Now(WriteLock<'s>),
+    /// There will be when the memtable that waits is sealed, which nobody does in the background.
+    AfterSealing,
+}
+
+/// The writers of a store wait while this is held.
+pub(super) struct Pause<'s>(&'s Admission);
+
+impl Drop for Pause<'_> {
+    fn drop(&mut self) {
+        self.0.paused.store(false, Ordering::Release);
+        self.0.base.lifecycle.notify();
+    }
+}
+
+impl Admission {
+    /// Operation `last` was the last.
+    pub(super) fn new(base: &Arc<Base>, compactor: &Arc<Compactor>, last: u64) -> Admission {
+        let (pending, packed) = (Pending::default(), Vec::new());
+        Admission {
+            base: Arc::clone(base),
+            compactor: Arc::clone(compactor),
+            writer: Mutex::new(Writer { next_sequence: last + 1, pending, packed }),
+            paused: AtomicBool::new(false),
+            spare: Mutex::new(None),
+        }
+    }
+
+    /// Takes the write lock, whether or not there is room.
+    #[track_caller]
+    pub(super) fn lock(&self) -> WriteLock<'_> {
+        let _on_panic = OnPanic::new(&self.base.lifecycle);
+        WriteLock { _on_panic, writer: self.writer.lock() }
+    }
+
+    /// The last operation that was applied.
+    pub(super) fn last_sequence(&self) -> u64 {
+        self.writer.lock().next_sequence - 1
+    }
+
+    /// What is to be committed, and the last operation of it.
+    #[track_caller]
+    pub(super) fn take_pending(&self) -> Result<(Pending, u64)> {
+        let mut writer = self.lock();
+        // Whoever had the lock may have left half of an operation.
+        self.base.lifecycle.check_poison()?;
+        Ok((std::mem::take(&mut writer.pending), writer.next_sequence - 1))
+    }
+
+    /// Whether the memtable that is written must be sealed before it takes more.
+    pub(super) fn is_full(&self, inner: &Inner) -> bool {
+        inner.operations >= self.base.options.memtable_observations
+            || inner.operations > 0 && inner.bytes() >= self.base.options.memtable_bytes
+    }
+
+    /// Takes the write lock once there is room for an operation, and no load makes the writers wait.
+    pub(super) fn admit(&self) -> Result<Admitted<'_>> {
+        let Base { options, live, lifecycle, .. } = &*self.base;
+        loop {
+            lifecycle.check()?;
+            let writer = self.lock();
+            if self.paused.load(Ordering::Acquire) {
+                drop(writer);
+                lifecycle.wait_until(|| !self.paused.load(Ordering::Acquire))?;
+                continue;
+            }
+            if !self.is_full(&live.view().memtables.active.read()) {
+                return Ok(Admitted::Now(writer));
+            }
+            let rotated = self.rotate(&writer);
+            if !options.background {
+                return Ok(Admitted::AfterSealing);
+            }
+            if rotated {
+                return Ok(Admitted::Now(writer));
+            }
+            drop(writer);
+            lifecycle.wait_until(|| !live.is_sealing() && !self.compactor.is_behind())?;
+        }
+    }
+
+    /// Makes the writers wait, once those have ended that have the lock or wait for it.
+    pub(super) fn pause(&self) -> Result<Pause<'_>> {
+        // Whoever has the lock has a place in the memtable, and is waited for.
+        let _writer = self.lock();
+        self.base.lifecycle.check()?;
+        self.paused.store(true, Ordering::Release);
+        Ok(Pause(self))
+    }
+
+    /// Begins another memtable, unless one is waiting to be sealed, or merges are far behind.
+    fn rotate(&self, writer: &WriteLock<'_>) -> bool {
+        let Base { options, live, lifecycle, .. } = &*self.base;
+        if live.is_sealing() {
+            return false;
+        }
+        let rotates = !options.background || !self.compactor.is_behind();
+        if rotates {
+            self.begin_memtable(writer);
+        }
+        lifecycle.notify();
+        rotates
+    }
+
+    fn begin_memtable(&self, _writer: &WriteLock<'_>) {
+        let journal = self.base.live.view().memtables.active.journal.other();
+        let next = match self.spare.lock().take() {
+            Some(spare) => spare.with_journal(journal),
+            None => Memtable::new(journal),
+        };
+        let active = Arc::new(next);
+        self.base.live.change(|view| {
+            let sealing = Some(Arc::clone(&view.memtables.active));
+            View { memtables: Memtables { sealing, active }, ..view.clone() }
+        });
+    }
+
+    /// Begins another memtable, if one has waited long enough for more to come. Says whether merges
+    /// kept it from that.
+    pub(super) fn rotate_aged(&self) -> bool {
+        !self.base.live.is_sealing() && self.is_aged() && !self.rotate(&self.lock())
+    }
+
+    /// Whether the oldest operation of the memtable that is written has waited long enough.
+    pub(super) fn is_aged(&self) -> bool {
+        let since = self.base.live.view().memtables.active.read().since;
+        since.is_some_and(|since| since.elapsed() >= self.base.options.seal_after)
+    }
+
+    /// Begins another memtable if anything is in this one, however little, and whatever merges are due.
+    /// Says whether any is left to be sealed.
+    pub(super) fn rotate_all(&self) -> Result<bool> {
+        self.base.lifecycle.check()?;
+        let writer = self.lock();
+        let Memtables { sealing, active } = &self.base.live.view().memtables;
+        if sealing.is_none() {
+            if active.read().sequences.is_none() {
+                return Ok(false);
+            }
+            self.begin_memtable(&writer);
+        }
+        Ok(true)
+    }
+
+    /// Lets the memory of a sealed memtable serve the next one, if it leaves room, and if whoever
+    /// still reads it lets go soon.
+    pub(super) fn recycle(&self, mut sealed: Arc<Memtable>) {
+        for _ in 0..PATIENCE {
+            if self.base.live.is_sealing() {
+                return;
+            }
+            match Arc::try_unwrap(sealed) {
+                Ok(sealed) => {
+                    let spare = sealed.emptied();
+                    if spare.read().bytes() < self.base.options.memtable_bytes / 2 {
+                        *self.spare.lock() = Some(spare);
+                    }
+                    return;
+                }
+                Err(held) => sealed = held,
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

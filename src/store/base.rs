@@ -1,0 +1,34 @@
+//! What every owner of a part of an open store works with.
+
+use std::sync::Arc;
+
+use super::lifecycle::Lifecycle;
+use super::live::Live;
+use super::options::Options;
+use super::stamps::Stamps;
+use crate::catalog::Catalog;
+use crate::disk::Disk;
+use crate::error::Error;
+
+/// The files of an open store, and what is live in them.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) options: Options,
+    pub(super) catalog: Catalog,
+    pub(super) stamps: Stamps,
+    pub(super) live: Live,
+    pub(super) lifecycle: Lifecycle,
+}
+
+impl Base {
+    /// Accepts nothing more from here on: see [`Lifecycle::poison`].
+    pub(super) fn poison(&self, cause: Error) -> Error {
+        self.lifecycle.poison(cause)
+    }
+
+    /// Whether what has this store's names is known to be its own, so that it may be removed.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.lifecycle.check_poison().is_ok() && self.catalog.check_locks().is_ok()
+    }
+}

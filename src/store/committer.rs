@@ -1,0 +1,118 @@
+//! Group commit: operations that wait at the same time become durable in one transaction.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::admission::{Admission, WriteLock};
+use super::base::Base;
+use super::lifecycle::OnPanic;
+use super::options::Durability;
+use crate::error::Result;
+use crate::sync::{Condvar, Mutex, thread};
+
+/// With [`Durability::OnFlush`], bytes that may wait for a flush.
+const PENDING_BYTES_MAX: usize = 1 << 20;
+
+/// Makes durable what was applied in memory.
+#[derive(Debug)]
+pub(super) struct Committer {
+    base: Arc<Base>,
+    admission: Arc<Admission>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// Who commits, and how far it has come.
+#[derive(Debug)]
+struct State {
+    durable: u64,
+    leading: bool,
+}
+
+/// The one that commits. When it ends, however it does, another may begin.
+struct Leader<'s>(&'s Committer);
+
+impl Drop for Leader<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().leading = false;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Committer {
+    /// Everything up to operation `durable` is durable.
+    pub(super) fn new(base: &Arc<Base>, admission: &Arc<Admission>, durable: u64) -> Committer {
+        let state = Mutex::new(State { durable, leading: false });
+        let (base, admission) = (Arc::clone(base), Arc::clone(admission));
+        Committer { base, admission, state, changed: Condvar::new() }
+    }
+
+    /// Returns when everything that was applied is durable.
+    pub(super) fn commit_all(&self) -> Result<()> {
+        self.commit(self.admission.last_sequence(), None)
+    }
+
+    /// Acknowledges operation `sequence` as the options say: durable, or visible until then.
+    pub(super) fn acknowledge(&self, sequence: u64) -> Result<()> {
+        match self.base.options.durability {
+            Durability::Each => self.commit(sequence, None),
+            Durability::Grouped(delay) => self.commit(sequence, Some(delay)),
+            Durability::OnFlush => {
+                self.base.live.show(sequence);
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets go of the write lock after operations were applied that are acknowledged later. Those that
+    /// wait for a flush are visible at once, and are committed when there are many.
+    pub(super) fn applied(&self, writer: WriteLock<'_>) -> Result<()> {
+        if self.base.options.durability != Durability::OnFlush {
+            return Ok(());
+        }
+        let (last, bytes) = (writer.next_sequence - 1, writer.pending.bytes());
+        self.base.live.show(last);
+        drop(writer);
+        if bytes > PENDING_BYTES_MAX { self.commit(last, None) } else { Ok(()) }
+    }
+
+    /// Returns when operation `sequence` is durable. The first to come commits for all that wait
+    /// behind it; `delay` is how long it lets others join.
+    pub(super) fn commit(&self, sequence: u64, delay: Option<Duration>) -> Result<()> {
+        let mut state = self.state.lock();
+        loop {
+            if state.durable >= sequence {
+                return Ok(());
+            }
+            self.base.lifecycle.check()?;
+            if state.leading {
+                self.changed.wait(&mut state);
+                continue;
+            }
+            state.leading = true;
+            drop(state);
+            // The later is dropped first: who leads next knows of a panic.
+            let leader = Leader(self);
+            let on_panic = OnPanic::new(&self.base.lifecycle);
+            if let Some(delay) = delay {
+                thread::sleep(delay);
+            }
+            let (pending, last) = self.admission.take_pending()?;
+            self.base.catalog.append(pending.blobs()).map_err(|e| self.base.poison(e))?;
+            state = self.state.lock();
+            state.durable = last;
+            self.base.live.show(last);
+            drop(state);
+            drop((on_panic, leader));
+            state = self.state.lock();
+        }
+    }
+
+    /// Returns when nobody commits. Once the store is closed, nobody begins to.
+    pub(super) fn wait_idle(&self) {
+        let mut state = self.state.lock();
+        while state.leading {
+            self.changed.wait(&mut state);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Which segments are merged, and when: the policy of compaction. The work is the
+//! [`Compactor`](super::compactor::Compactor)'s.
+//!
+//! Segments stand in order of age. One that was sealed is of tier 0; one that was merged is of the tier
+//! above its inputs. Neighbours of one tier are merged once there are as many as the fan-out, so
+//! each operation is written again once for each tier, and there are few segments.
+
+use std::ops::Range;
+
+use crate::layout::{Numbers, PAGES_MAX};
+
+/// Merges that are due, in fan-outs, beyond which a full memtable waits for them.
+const BACKLOG: usize = 4;
+
+/// What the policy knows of a segment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Statistics {
+    pub(super) tier: u64,
+    /// Records of pages.
+    pub(super) pages: u64,
+    pub(super) visits: u64,
+    /// What it adds to the store's pages and visits.
+    pub(super) page_delta: i64,
+    pub(super) visit_delta: i64,
+    pub(super) fingerprints: u64,
+    /// How many of them are of epochs that have ended.
+    pub(super) ended: u64,
+}
+
+impl Statistics {
+    pub(super) fn new(numbers: &Numbers, ended: u64) -> Statistics {
+        let Numbers { tier, pages, visits, page_delta, visit_delta, fingerprints, .. } = *numbers;
+        Statistics { tier, pages, visits, page_delta, visit_delta, fingerprints, ended }
+    }
+}
+
+/// The neighbours that are due to be merged: the newest run of one tier that is as long as the
+/// fan-out, and that one segment can hold.
+pub(super) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>> {
+    let mut end = segments.len();
+    for run in segments.chunk_by(|a, b| a.tier == b.tier).rev() {
+        let start = end - run.len();
+        if run.len() >= fanout && run.iter().map(|s| s.pages).sum::<u64>() < PAGES_MAX {
+            return Some(start..end);
+        }
+        end = start;
+    }
+    None
+}
+
+/// Whether so many segments are due that sealing more would only make searches slower.
+pub(super) fn is_behind(segments: &[Statistics], fanout: usize) -> bool {
+    due(segments, fanout).is_some_and(|due| due.len() >= fanout.saturating_mul(BACKLOG))
+}
+
+/// Whether the segments would take much less room as one, and may become one: what goes then are
+/// records of pages that newer segments have, too, what was forgotten, and the fingerprint tables
+/// of epochs that have ended.
+pub(super) fn is_wasteful(segments: &[Statistics]) -> bool {
+    let sum = |of: fn(&Statistics) -> u64| segments.iter().map(of).sum::<u64>();
+    // Segments that take away more than they have are worth a merge.
+    let left = |of: fn(&Statistics) -> i64| {
+        u64::try_from(segments.iter().map(of).sum::<i64>()).unwrap_or(0)
+    };
+    let is_much = |all: u64, left: u64| all.saturating_mul(10) > left.saturating_mul(13);
+    let (records, fingerprints) = (sum(|s| s.pages), sum(|s| s.fingerprints));
+    let is_spread = segments.len() > 1
+        && (is_much(records, left(|s| s.page_delta))
+            || is_much(sum(|s| s.visits), left(|s| s.visit_delta)));
+    let searched = fingerprints.saturating_sub(sum(|s| s.ended));
+    (is_spread || is_much(fingerprints, searched)) && records < PAGES_MAX
+}
+
+/// The tier of a segment with so many visits that was neither sealed nor merged: how often sealed
+/// memtables would have been merged to become one.
+pub(super) fn tier(visits: u64, memtable_observations: usize, fanout: usize) -> u64 {
+    let memtables = visits / memtable_observations as u64;
+    // Less than one is of the lowest tier, as one is.
+    memtables.max(1).ilog(fanout as u64).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_tiers(tiers: &[u64]) -> Vec<Statistics> {
+        tiers.iter().map(|&tier| Statistics { tier, pages: 10, ..Statistics::default() }).collect()
+    }
+
+    #[test]
+    fn a_run_as_long_as_the_fan_out_is_due() {
+        assert_eq!(due(&[], 2), None);
+        assert_eq!(due(&of_tiers(&[0]), 2), None);
+        assert_eq!(due(&of_tiers(&[0, 0]), 2), Some(0..2));
+        assert_eq!(due(&of_tiers(&[1, 0, 0]), 3), None);
+        assert_eq!(due(&of_tiers(&[1, 0, 0, 0]), 3), Some(1..4));
+    }
+
+    #[test]
+    fn a_longer_run_is_due_as_a_whole() {
+        assert_eq!(due(&of_tiers(&[1, 0, 0, 0, 0, 0]), 3), Some(1..6));
+    }
+
+    #[test]
+    fn the_newest_run_comes_first() {
+        assert_eq!(due(&of_tiers(&[1, 1, 0, 0]), 2), Some(2..4));
+        assert_eq!(due(&of_tiers(&[1, 1, 0]), 2), Some(0..2));
+    }
+
+    #[test]
+    fn segments_of_one_tier_that_are_no_neighbours_are_not_due() {
+        assert_eq!(due(&of_tiers(&[0, 1, 0]), 2), None);
+    }
+
+    #[test]
+    fn what_one_segment_cannot_hold_is_not_due() {
+        let mut segments = of_tiers(&[1, 1, 0, 0]);
+        segments[2].pages = PAGES_MAX;
+        assert_eq!(due(&segments, 2), Some(0..2));
+        segments[0].pages = PAGES_MAX - 10;
+        assert_eq!(due(&segments, 2), None);
+    }
+
+    #[test]
+    fn every_operation_is_written_once_a_tier() {
+        // Sealed one after another, and merged whenever that is due.
+        let (mut segments, mut written) = (Vec::new(), 0);
+        for _ in 0..4096 {
+            segments.push(Statistics { pages: 1, ..Statistics::default() });
+            while let Some(range) = due(&segments, 8) {
+                let tier = segments[range.start].tier + 1;
+                let pages = segments[range.clone()].iter().map(|s| s.pages).sum();
+                written += pages;
+                segments.splice(range, [Statistics { tier, pages, ..Statistics::default() }]);
+            }
+            assert!(segments.len() <= 4 * 7 + 1);
+        }
+        assert_eq!((segments.len(), written), (1, 4 * 4096));
+    }
+
+    #[test]
+    fn writers_wait_for_a_backlog_of_several_fan_outs() {
+        assert!(!is_behind(&of_tiers(&[0; 7]), 2));
+        assert!(is_behind(&of_tiers(&[0; 8]), 2));
+        assert!(!is_behind(&of_tiers(&[0; 8]), usize::MAX));
+    }
+
+    #[test]
+    fn what_mostly_repeats_other_segments_is_wasteful() {
+        let whole = Statistics {
+            pages: 100,
+            visits: 100,
+            page_delta: 100,
+            visit_delta: 100,
+            fingerprints: 100,
+            ..Statistics::default()
+        };
+        assert!(!is_wasteful(&[]));
+        assert!(!is_wasteful(&[whole, whole]));
+        // All pages were there before.
+        let again = Statistics { page_delta: 0, ..whole };
+        assert!(is_wasteful(&[whole, again]));
+        // Everything was forgotten, and more.
+        let forgotten = Statistics { page_delta: -200, visit_delta: -200, ..whole };
+        assert!(is_wasteful(&[whole, forgotten]));
+        // One segment alone is only wasteful by its tables.
+        assert!(!is_wasteful(&[again]));
+        assert!(is_wasteful(&[Statistics { ended: 50, ..again }]));
+        assert!(!is_wasteful(&[Statistics { ended: 50, pages: PAGES_MAX, ..again }]));
+    }
+
+    #[test]
+    fn what_is_loaded_is_of_the_tier_that_merges_would_have_given_it() {
+        assert_eq!(
+            [0, 99, 100, 799, 800, 6_400].map(|visits| tier(visits, 100, 8)),
+            [0, 0, 0, 0, 1, 2]
+        );
+    }
+}

@@ -1,0 +1,280 @@
+//! Merging: how segments become fewer.
+//!
+//! A whole file is written first, durably, and then put in the place of its inputs in one
+//! transaction of the catalog. Which ones are merged is the policy's to say ([`compaction`]).
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::answer::Merged;
+use super::base::Base;
+use super::compaction::{self, Statistics};
+use super::listed::row;
+use super::memtables::Memtables;
+use super::new_segment;
+use super::publisher::Publisher;
+use super::view::{LiveSegment, View};
+use crate::error::{Error, Result};
+use crate::segment::{Mergeable, Segment, merge};
+use crate::sync::{Mutex, MutexGuard};
+
+/// Segments that are merged at once, at most: each may take a scratch file.
+const MERGED_MAX: usize = 128;
+
+/// How long the merging thread waits before it tries again what did not go.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// Merges neighbouring segments.
+#[derive(Debug)]
+pub(super) struct Compactor {
+    base: Arc<Base>,
+    publisher: Arc<Publisher>,
+    /// Taken by one merge at a time, and by a purge from beginning to end.
+    merging: Mutex<()>,
+    /// Why the last merge in the background did not go.
+    error: Mutex<Option<Error>>,
+}
+
+/// What a merge leaves out beside what its inputs say themselves.
+pub(super) struct Purge<'a> {
+    /// Tombstones that have nothing to hide any more, by their sequence numbers.
+    pub(super) done: &'a [u64],
+    /// Whether a page goes, by its URL and SURT key.
+    pub(super) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
+}
+
+impl Purge<'_> {
+    const NOTHING: Purge<'static> = Purge { done: &[], hidden: &|_, _| Ok(false) };
+}
+
+/// The right to merge, which one thread has at a time.
+pub(super) struct Merging<'c> {
+    compactor: &'c Compactor,
+    _one: MutexGuard<'c, ()>,
+}
+
+impl Compactor {
+    pub(super) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Compactor {
+        let (merging, error) = (Mutex::new(()), Mutex::new(None));
+        Compactor { base: Arc::clone(base), publisher: Arc::clone(publisher), merging, error }
+    }
+
+    /// Waits until nobody else merges.
+    pub(super) fn begin(&self) -> Result<Merging<'_>> {
+        let merging = self.wait_idle();
+        self.base.lifecycle.check()?;
+        Ok(merging)
+    }
+
+    /// Returns when nobody merges, and lets nobody else while what it returns is held.
+    pub(super) fn wait_idle(&self) -> Merging<'_> {
+        Merging { compactor: self, _one: self.merging.lock() }
+    }
+
+    /// Why the last merge in the background did not go, if it did not.
+    pub(super) fn error(&self) -> Option<Error> {
+        self.error.lock().clone()
+    }
+
+    /// The neighbours that are due to be merged.
+    fn due(&self) -> Option<Vec<Arc<LiveSegment>>> {
+        let view = self.base.live.view();
+        let due = compaction::due(&statistics(&view), self.base.options.merge_fanout)?;
+        view.segments.get(due).map(<[_]>::to_vec)
+    }
+
+    /// Whether a merge is due.
+    pub(super) fn is_due(&self) -> bool {
+        self.due().is_some()
+    }
+
+    /// Whether merges are so far behind that sealing more would only make searches slower. Merges that
+    /// do not go, for want of room or because an input is damaged, are not waited for.
+    pub(super) fn is_behind(&self) -> bool {
+        let fanout = self.base.options.merge_fanout;
+        self.error.lock().is_none()
+            && compaction::is_behind(&statistics(&self.base.live.view()), fanout)
+    }
+
+    /// Whether a merge of everything would save much room, and has room for its output.
+    fn is_wasteful(&self) -> bool {
+        let view = self.base.live.view();
+        // Where nobody can say, it is not tried.
+        compaction::is_wasteful(&statistics(&view))
+            && self.has_space(&view.segments).unwrap_or(false)
+    }
+
+    /// Whether nothing has come since the last seal.
+    fn is_quiet(&self) -> bool {
+        let Memtables { sealing, active } = &self.base.live.view().memtables;
+        sealing.is_none() && active.is_untouched()
+    }
+
+    /// Merges what is due. Returns whether there was anything.
+    pub(super) fn merge_due(&self) -> Result<bool> {
+        let merging = self.begin()?;
+        let Some(mut inputs) = self.due() else { return Ok(false) };
+        inputs.truncate(MERGED_MAX);
+        merging.merge(&inputs, &Purge::NOTHING, &|| false)?;
+        Ok(true)
+    }
+
+    /// Merges all segments into one. Ends early with [`Error::Cancelled`] when `stop` says so.
+    pub(super) fn merge_all(&self, stop: &dyn Fn() -> bool) -> Result<Merged> {
+        let merging = self.wait_idle();
+        let live = &self.base.live;
+        let mut all = Merged::default();
+        loop {
+            self.base.lifecycle.check()?;
+            let inputs = live.view().segments.to_vec();
+            let whole = inputs.len() <= MERGED_MAX;
+            let gains = |inputs: &&[Arc<LiveSegment>]| match inputs {
+                [only] => live.view().ended_fingerprints(only) > 0,
+                several => !several.is_empty(),
+            };
+            for inputs in inputs.chunks(MERGED_MAX).filter(gains) {
+                let merged = merging.merge(inputs, &Purge::NOTHING, stop)?;
+                all.inputs += merged.inputs;
+                all.bytes += merged.bytes;
+            }
+            if whole {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Whether the disk has room for a merge's output beside its inputs.
+    fn has_space(&self, inputs: &[Arc<LiveSegment>]) -> Result<bool> {
+        let needed: u64 = inputs.iter().map(|live| live.segment.file_bytes()).sum();
+        let disk = &self.base.disk;
+        let has_space = || {
+            let free = disk.free_bytes().map_err(|e| Error::io("measure", disk.location(), e))?;
+            Ok(free.is_none_or(|free| free > needed))
+        };
+        if has_space()? {
+            return Ok(true);
+        }
+        // The inputs of earlier merges may still be kept for readers.
+        self.publisher.release_all();
+        has_space()
+    }
+
+    /// The merging thread: merges what is due; and all, if that saves much room, when nothing has come
+    /// for a while. That one is given up when another merge is due, which would have to wait for it.
+    pub(super) fn run(&self) {
+        let Base { options, live, lifecycle, .. } = &*self.base;
+        let newest = || live.view().segments.last().map(|live| live.segment.id());
+        let mut busy = Instant::now();
+        // The newest of those that could not be merged at rest: they are not tried again.
+        let mut given_up = None;
+        while lifecycle.check().is_ok() {
+            let rested = loop {
+                if !self.is_quiet() {
+                    busy = Instant::now();
+                } else if busy.elapsed() >= options.seal_after
+                    && !self.is_due()
+                    && newest() != given_up
+                    && self.is_wasteful()
+                {
+                    break true;
+                }
+                if !lifecycle.wait(|| (!self.is_due()).then_some(options.seal_after / 4)) {
+                    break false;
+                }
+            };
+            let merged = if rested {
+                match self.merge_all(&|| self.is_due()) {
+                    Err(Error::Cancelled) => continue,
+                    merged => merged.map(drop).inspect_err(|_| given_up = newest()),
+                }
+            } else {
+                self.merge_due().map(drop)
+            };
+            *self.error.lock() = merged.as_ref().err().cloned();
+            if merged.is_err() {
+                // No room on the disk, or an input that cannot be read: look again later.
+                lifecycle.notify();
+                lifecycle.wait(|| Some(RETRY));
+            }
+        }
+    }
+}
+
+fn statistics(view: &View) -> Vec<Statistics> {
+    let of = |live: &Arc<LiveSegment>| {
+        Statistics::new(live.segment.numbers(), view.ended_fingerprints(live))
+    };
+    view.segments.iter().map(of).collect()
+}
+
+impl Merging<'_> {
+    /// Puts one segment in the place of some neighbours.
+    pub(super) fn merge(
+        &self,
+        inputs: &[Arc<LiveSegment>],
+        purge: &Purge<'_>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Merged> {
+        let Compactor { base, .. } = self.compactor;
+        if !self.compactor.has_space(inputs)? {
+            let full = std::io::Error::from(ErrorKind::StorageFull);
+            return Err(Error::io("merge the segments of", base.disk.location(), full));
+        }
+        let merged = self.try_merge(inputs, purge, stop).map_err(|e| match e {
+            // Nothing was lost and nothing is in doubt: the inputs stand as they are.
+            // So it is if what comes of it would be too large for one segment.
+            Error::Corrupt(_) | Error::Option(_) | Error::Cancelled => e,
+            e if e.is_full() => e,
+            e => base.poison(e),
+        })?;
+        base.lifecycle.notify();
+        Ok(merged)
+    }
+
+    fn try_merge(
+        &self,
+        inputs: &[Arc<LiveSegment>],
+        purge: &Purge<'_>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Merged> {
+        let Compactor { base, publisher, .. } = self.compactor;
+        let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
+        let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
+        let (from, ended) = {
+            // Not for longer: a view keeps the memory of its memtables.
+            let view = base.live.view();
+            let ended = view.epochs.iter().filter(|info| info.ended);
+            let ended: Vec<u32> = ended.map(|info| info.epoch.0).collect();
+            (view.place_of(&old)?, ended)
+        };
+        base.catalog.check_locks()?;
+        let stamp = base.stamps.stamp(&*base.disk);
+        let closing = || base.lifecycle.is_closed();
+        let mergeable = Mergeable {
+            inputs: &segments,
+            ended: &ended,
+            oldest: from == 0,
+            done: purge.done,
+            hidden: purge.hidden,
+            stop: &|| closing() || stop(),
+            layout: new_segment::background_layout(&base.options),
+        };
+        let Some(bytes) = merge(&base.disk, stamp, &mergeable)? else {
+            return Err(if closing() { Error::Closed } else { Error::Cancelled });
+        };
+        let merged = new_segment::open(base, stamp.id)?;
+        let listed = row(merged.segment.frame());
+        let replaced = base.catalog.replace(&old, &listed, base.stamps.next());
+        replaced.map_err(|e| base.poison(e))?;
+        // Segments only come behind those that are there, and only a merge takes any away.
+        base.live.change(|view| {
+            let mut kept = view.segments.to_vec();
+            kept.splice(from..from + old.len(), [merged]);
+            View { segments: kept.into(), ..view.clone() }
+        });
+        let merged = Merged { inputs: segments.len(), bytes };
+        publisher.publish(segments)?;
+        Ok(merged)
+    }
+}

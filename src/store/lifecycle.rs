@@ -1,0 +1,134 @@
+//! Whether a store accepts writes; and who waits for that to end, for work, or for the end of work.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::thread::panicking;
+use std::time::Duration;
+
+use super::poison::Poison;
+use crate::bug::Bug;
+use crate::error::{Error, Result};
+use crate::process::Process;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Condvar, Mutex};
+
+/// A store is open until it is closed; it may be poisoned before.
+#[derive(Debug)]
+pub(super) struct Lifecycle {
+    /// Why nothing more is accepted; the store's views have it, too.
+    poison: Arc<Poison>,
+    closed: AtomicBool,
+    /// Taken to look whether there is something to wait for.
+    waiting: Mutex<()>,
+    /// Notified when a seal or merge ends, when there is one to do, and when nothing more is accepted.
+    changed: Condvar,
+    /// The process that opened the store, and alone uses it.
+    process: Process,
+}
+
+impl Lifecycle {
+    pub(super) fn new(poison: Arc<Poison>) -> Lifecycle {
+        let (waiting, changed) = (Mutex::new(()), Condvar::new());
+        let (closed, process) = (AtomicBool::new(false), Process::current());
+        Lifecycle { poison, closed, waiting, changed, process }
+    }
+
+    /// Whether this is the process that opened the store. Asked before any lock is taken: in another
+    /// one it may be held by a thread that is not there.
+    pub(super) fn check_process(&self) -> Result<()> {
+        if self.process.is_current() { Ok(()) } else { Err(Error::Forked) }
+    }
+
+    /// Whether writes are accepted.
+    pub(super) fn check(&self) -> Result<()> {
+        self.check_poison()?;
+        if self.is_closed() { Err(Error::Closed) } else { Ok(()) }
+    }
+
+    /// Whether nothing went wrong, so that the store may be written, if only for the last time.
+    pub(super) fn check_poison(&self) -> Result<()> {
+        self.poison.check_write()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Accepts nothing more from here on, and wakes whoever waits.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.notify();
+    }
+
+    /// Accepts nothing more from here on, and wakes whoever waits. After a failed write what reached
+    /// the disk is unknown until the store is opened again; after a bug, what is in memory.
+    pub(super) fn poison(&self, cause: Error) -> Error {
+        if matches!(cause, Error::Poisoned(_) | Error::Closed) {
+            return cause;
+        }
+        self.poison.set(cause.clone());
+        self.notify();
+        cause
+    }
+
+    /// Poisons the store if a call met a bug. Under a lock that is done before the lock is let go.
+    pub(super) fn heed<T>(&self, done: Result<T>) -> Result<T> {
+        done.map_err(
+            |error| if matches!(error, Error::Bug(_)) { self.poison(error) } else { error },
+        )
+    }
+
+    /// Wakes whoever waits for work or for its end.
+    pub(super) fn notify(&self) {
+        // Taken so that nobody checks and then sleeps through this.
+        drop(self.waiting.lock());
+        self.changed.notify_all();
+    }
+
+    /// Returns when `done` says so.
+    ///
+    /// # Errors
+    ///
+    /// The store accepts no writes any more.
+    pub(super) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
+        let mut guard = self.waiting.lock();
+        while !done() {
+            self.check()?;
+            self.changed.wait(&mut guard);
+        }
+        Ok(())
+    }
+
+    /// Waits once: until something changes, and for as long as `at_most` says. Does not wait where
+    /// that is none, or when the store accepts no writes any more. Says whether it waited.
+    pub(super) fn wait(&self, at_most: impl FnOnce() -> Option<Duration>) -> bool {
+        let mut guard = self.waiting.lock();
+        let at_most = self.check().ok().and_then(|()| at_most());
+        at_most.map(|time| self.changed.wait_for(&mut guard, time)).is_some()
+    }
+}
+
+/// Poisons a store when the thread that holds this panics.
+#[derive(Debug)]
+pub(super) struct OnPanic<'s> {
+    lifecycle: &'s Lifecycle,
+    /// Whether it did so before, and is writing while it unwinds.
+    before: bool,
+    at: &'static Location<'static>,
+}
+
+impl<'s> OnPanic<'s> {
+    /// Says as the cause that the caller's place does not panic.
+    #[track_caller]
+    pub(super) fn new(lifecycle: &'s Lifecycle) -> Self {
+        OnPanic { lifecycle, before: panicking(), at: Location::caller() }
+    }
+}
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if panicking() && !self.before {
+            self.lifecycle.poison(Error::Bug(Bug::of_panic(self.at)));
+        }
+    }
+}

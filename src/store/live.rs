@@ -1,0 +1,89 @@
+//! What of the store is live now: its components, and how far they may be read.
+
+use std::sync::Arc;
+
+use super::memtable::Memtable;
+use super::memtables::Memtables;
+use super::poison::Poison;
+use super::snapshot::Snapshot;
+use super::view::View;
+use crate::disk::Disk;
+use crate::process::Process;
+use crate::sync::RwLock;
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+/// The live view of an open store. It is replaced, never changed.
+#[derive(Debug)]
+pub(super) struct Live {
+    view: RwLock<Arc<View>>,
+    /// The last acknowledged operation: readers see up to here.
+    visible: AtomicU64,
+    /// The process that opened the store, and alone changes the view.
+    process: Process,
+    /// Of the view that any other process may have.
+    disk: Arc<dyn Disk>,
+    poison: Arc<Poison>,
+}
+
+impl Live {
+    /// Everything in a view is acknowledged, up to operation `last`.
+    pub(super) fn new(view: View, last: u64) -> Live {
+        let (disk, poison) = (Arc::clone(&view.disk), Arc::clone(&view.poison));
+        let (view, visible) = (RwLock::new(Arc::new(view)), AtomicU64::new(last));
+        Live { view, visible, process: Process::current(), disk, poison }
+    }
+
+    pub(super) fn view(&self) -> Arc<View> {
+        self.with_view(Arc::clone)
+    }
+
+    /// A view of everything that is acknowledged.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        // Together: a memtable is only taken from the view after all its operations are visible.
+        self.with_view(|view| {
+            let sequence = self.visible.load(Ordering::Acquire);
+            Snapshot { view: Arc::clone(view), sequence }
+        })
+    }
+
+    /// Looks at the view, which stays meanwhile. A process that was forked while another thread
+    /// changed it has one of which nothing is known.
+    #[inline]
+    fn with_view<T>(&self, look: impl FnOnce(&Arc<View>) -> T) -> T {
+        match self.view.try_read() {
+            Some(view) => look(&view),
+            None if self.process.is_current() => look(&self.view.read()),
+            None => look(&self.torn_view()),
+        }
+    }
+
+    /// A view of nothing, whose memtable cannot be known.
+    #[cold]
+    fn torn_view(&self) -> Arc<View> {
+        let active = Arc::new(Memtable::torn(self.process));
+        Arc::new(View {
+            seed: 0,
+            segments: Arc::default(),
+            memtables: Memtables { sealing: None, active },
+            epochs: Arc::default(),
+            disk: Arc::clone(&self.disk),
+            poison: Arc::clone(&self.poison),
+        })
+    }
+
+    /// Puts another view in the place of the live one.
+    pub(super) fn change(&self, change: impl FnOnce(&View) -> View) {
+        let mut view = self.view.write();
+        *view = Arc::new(change(&view));
+    }
+
+    /// Lets readers see what is durable: the operations up to this one.
+    pub(super) fn show(&self, sequence: u64) {
+        self.visible.fetch_max(sequence, Ordering::AcqRel);
+    }
+
+    /// Whether a memtable waits to be sealed, or is being sealed.
+    pub(super) fn is_sealing(&self) -> bool {
+        self.view().memtables.sealing.is_some()
+    }
+}

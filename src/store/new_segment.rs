@@ -1,0 +1,42 @@
+//! How new segments are laid out, and opened.
+
+use std::sync::Arc;
+
+use super::base::Base;
+use super::options::Options;
+use super::view::LiveSegment;
+use crate::disk::Name;
+use crate::error::Result;
+use crate::search::Resources;
+use crate::segment::{Layout, Segment};
+
+/// Larger segments are not read once more after they were written: memory may not hold them.
+const WARM_BYTES_MAX: u64 = 4 << 30;
+
+/// How tables of new segments are made.
+pub(super) fn layout(options: &Options, resources: Resources) -> Layout {
+    let Options { near_distance, fingerprint_bytes, .. } = *options;
+    Layout { distance: near_distance, bytes_each: fingerprint_bytes, resources }
+}
+
+/// How tables are made beside other work: by one thread, in a part of the memory.
+pub(super) fn background_layout(options: &Options) -> Layout {
+    let memory_bytes = options.background_memory_bytes / 4;
+    layout(options, Resources { memory_bytes, threads: 1 })
+}
+
+/// Opens a segment that was just written, ready to be searched at full speed. One that turns out
+/// not to be sound is removed.
+pub(super) fn open(base: &Base, id: u64) -> Result<Arc<LiveSegment>> {
+    let open = || {
+        let segment = Segment::open(&base.disk, id)?;
+        if base.options.background && segment.file_bytes() <= WARM_BYTES_MAX {
+            segment.warm_up()?;
+        }
+        LiveSegment::open(segment).map(Arc::new)
+    };
+    open().inspect_err(|_| {
+        // If this fails, the next open finds the file and removes it.
+        let _ = base.disk.remove(Name::Segment(id));
+    })
+}

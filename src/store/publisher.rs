@@ -1,0 +1,216 @@
+//! What readers in other processes are shown, and the files that are kept for them.
+//!
+//! A reader opens what `SNAPSHOT` names. So it is replaced at every change of the live list, after
+//! the commit; and a file that left the list goes some time after a `SNAPSHOT` without it is
+//! durable, since a reader may be about to open it. Within this process whoever holds a segment
+//! keeps its file.
+
+use std::io::ErrorKind;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::base::Base;
+use super::listed::row;
+use crate::catalog::Manifest;
+use crate::disk::{Dir, Name};
+use crate::error::{Error, Result};
+use crate::segment::Segment;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering};
+
+/// How long the next try waits when there was no room on the disk.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// Writes `SNAPSHOT`, and removes the files of segments that left the live list.
+#[derive(Debug)]
+pub(super) struct Publisher {
+    base: Arc<Base>,
+    /// Whether it is no store until something was loaded into it: nothing is published.
+    unfinished: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// When to publish again what could not be for want of room.
+    again: Option<Instant>,
+    /// Segments that left the live list, oldest first.
+    departed: Vec<Departed>,
+    /// Those whose files go with their last holders.
+    released: Vec<Weak<Segment>>,
+}
+
+#[derive(Debug)]
+struct Departed {
+    segments: Vec<Arc<Segment>>,
+    /// When `SNAPSHOT` ceased to name them; none while it does.
+    since: Option<Instant>,
+}
+
+impl State {
+    /// Lets go of those that have waited long enough: their files go with their last holders.
+    fn release(&mut self, grace: Duration) {
+        self.released.retain(|segment| segment.strong_count() > 0);
+        self.departed.retain(|departed| {
+            let due = departed.since.is_some_and(|since| since.elapsed() >= grace);
+            if due {
+                departed.segments.iter().for_each(|segment| segment.remove_when_dropped());
+                self.released.extend(departed.segments.iter().map(Arc::downgrade));
+            }
+            !due
+        });
+    }
+
+    fn published(&mut self) {
+        self.again = None;
+        self.departed.iter_mut().for_each(|d| d.since = d.since.or_else(|| Some(Instant::now())));
+    }
+
+    /// When there is something to do, if ever.
+    fn due(&self, grace: Duration) -> Option<Instant> {
+        let departures = self.departed.iter().filter_map(|departed| departed.since);
+        departures.filter_map(|since| since.checked_add(grace)).chain(self.again).min()
+    }
+}
+
+impl Publisher {
+    pub(super) fn new(base: &Arc<Base>, unfinished: bool) -> Publisher {
+        let unfinished = AtomicBool::new(unfinished);
+        Publisher { base: Arc::clone(base), unfinished, state: Mutex::default() }
+    }
+
+    /// Publishes what is live now; these segments are so no longer. Two syncs. A full disk is no
+    /// failure: it is done later.
+    pub(super) fn publish(&self, departed: Vec<Arc<Segment>>) -> Result<()> {
+        self.try_to_publish(departed).map_err(|e| self.base.poison(e))
+    }
+
+    fn try_to_publish(&self, segments: Vec<Arc<Segment>>) -> Result<()> {
+        self.base.catalog.check_locks()?;
+        let mut state = self.state.lock();
+        if !segments.is_empty() {
+            state.departed.push(Departed { segments, since: None });
+        }
+        let mut written = self.write_manifest();
+        if written.as_ref().is_err_and(Error::is_full) && !state.departed.is_empty() {
+            // They may be what fills the disk. Without a `SNAPSHOT` nobody opens them.
+            self.remove_manifest()?;
+            state.published();
+            state.release(Duration::ZERO);
+            written = self.write_manifest();
+        }
+        match written {
+            Ok(()) => state.published(),
+            Err(e) if e.is_full() => state.again = Some(Instant::now() + RETRY),
+            Err(e) => return Err(e),
+        }
+        state.release(self.base.options.reader_grace);
+        Ok(())
+    }
+
+    fn write_manifest(&self) -> Result<()> {
+        if self.is_unfinished() {
+            return Ok(());
+        }
+        let Base { disk, catalog, stamps, live, .. } = &*self.base;
+        let view = live.view();
+        // Asked after what it is of, and of what is durable: `SNAPSHOT` is never newer than it says, and
+        // never ahead of the catalog.
+        let changes = catalog.changes();
+        let manifest = Manifest {
+            written: SystemTime::now(),
+            store: stamps.store(),
+            changes,
+            url_seed: view.seed,
+            segments: view.segments.iter().map(|live| row(live.segment.frame())).collect(),
+            epochs: view.epochs.to_vec(),
+        };
+        manifest.write(disk)
+    }
+
+    fn remove_manifest(&self) -> Result<()> {
+        let disk = &self.base.disk;
+        match disk.remove(Name::Snapshot) {
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            removed => removed.map_err(|e| Error::io("remove", Name::Snapshot, e))?,
+        }
+        let synced = disk.sync_dir(Dir::Root);
+        synced.map_err(|e| Error::io("sync the directory of", Name::Snapshot, e))
+    }
+
+    /// Publishes at open, where `orphans` are what is left of an earlier process: what is live is
+    /// published before they go, or nothing is.
+    pub(super) fn publish_at_open(&self, orphans: &[Name]) -> Result<()> {
+        let (finished, unfinished): (Vec<Name>, Vec<Name>) =
+            orphans.iter().partition(|name| matches!(name, Name::Segment(_)));
+        // No `SNAPSHOT` ever named these.
+        unfinished.into_iter().try_for_each(|name| self.remove_orphan(name))?;
+        let mut written = self.write_manifest();
+        if written.as_ref().is_err_and(Error::is_full) && !finished.is_empty() {
+            self.remove_manifest()?;
+            finished.iter().try_for_each(|name| self.remove_orphan(*name))?;
+            written = self.write_manifest();
+        }
+        match written {
+            Ok(()) => finished.into_iter().try_for_each(|name| self.remove_orphan(name)),
+            Err(e) if e.is_full() => {
+                self.state.lock().again = Some(Instant::now() + RETRY);
+                Ok(())
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    fn remove_orphan(&self, name: Name) -> Result<()> {
+        match self.base.disk.remove(name) {
+            // Somebody's directory of that name: none of ours. Or it went when nothing could be published.
+            Err(e) if matches!(e.kind(), ErrorKind::IsADirectory | ErrorKind::NotFound) => Ok(()),
+            removed => removed.map_err(|e| Error::io("remove", name, e)),
+        }
+    }
+
+    /// Whether it is no store yet.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.unfinished.load(Ordering::Acquire)
+    }
+
+    /// From here on it is a store.
+    pub(super) fn finish(&self) {
+        self.unfinished.store(false, Ordering::Release);
+    }
+
+    /// Lets go of all segments that left the live list and that `SNAPSHOT` does not name any more: a
+    /// reader that is about to open one starts again.
+    pub(super) fn release_all(&self) {
+        self.state.lock().release(Duration::ZERO);
+    }
+
+    /// Lets go of them when the store closes. What snapshots still hold is left to the next open: when
+    /// they let go, another store may have come into this one's place.
+    pub(super) fn release_at_close(&self) {
+        let in_place = self.base.is_in_place();
+        let mut state = self.state.lock();
+        if in_place {
+            state.release(Duration::ZERO);
+        }
+        state.released.drain(..).filter_map(|held| held.upgrade()).for_each(|held| held.keep());
+    }
+
+    /// How long until [`catch_up`](Self::catch_up) has something to do. Waits for nobody: whoever is
+    /// publishing just now wakes the others when that is done.
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        let due = self.state.try_lock()?.due(self.base.options.reader_grace);
+        due.map(|due| due.saturating_duration_since(Instant::now()))
+    }
+
+    /// Publishes what could not be, and lets go of what has waited long enough.
+    pub(super) fn catch_up(&self) -> Result<()> {
+        let again = self.state.lock().again;
+        if again.is_some_and(|again| again <= Instant::now()) {
+            return self.publish(Vec::new());
+        }
+        self.base.catalog.check_locks().map_err(|e| self.base.poison(e))?;
+        self.state.lock().release(self.base.options.reader_grace);
+        Ok(())
+    }
+}

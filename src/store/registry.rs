@@ -1,0 +1,154 @@
+//! The epochs of an open store: registered, begun and ended, one at a time.
+
+use std::sync::Arc;
+
+use super::base::Base;
+use super::epochs::{
+    check_name, has_table, known, live_number, next_epoch, of_name, reserved, table_name,
+};
+use super::origin::Origin;
+use super::publisher::Publisher;
+use super::snapshot::Snapshot;
+use super::view::View;
+use crate::bug::ensure;
+use crate::error::{Error, Result};
+use crate::page::{Epoch, EpochInfo};
+use crate::sync::{Mutex, MutexGuard};
+
+/// Changes the list of epochs.
+#[derive(Debug)]
+pub(super) struct Registry {
+    base: Arc<Base>,
+    publisher: Arc<Publisher>,
+    /// Taken while an epoch is registered, or ended.
+    registering: Mutex<()>,
+}
+
+impl Registry {
+    pub(super) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Registry {
+        let (base, publisher) = (Arc::clone(base), Arc::clone(publisher));
+        Registry { base, publisher, registering: Mutex::new(()) }
+    }
+
+    /// Keeps epochs from beginning and ending while what it returns is held.
+    pub(super) fn hold(&self) -> MutexGuard<'_, ()> {
+        self.registering.lock()
+    }
+
+    /// The epoch of this name; a new one is registered.
+    pub(super) fn register(&self, name: &str) -> Result<Epoch> {
+        live_number(&self.register_with(name, reserved(name), |_| Ok(()))?)
+    }
+
+    /// The epoch of this origin, with its table; a new one is registered.
+    pub(super) fn begin(&self, origin: &Origin) -> Result<Epoch> {
+        let Base { disk, live, .. } = &*self.base;
+        origin.fingerprinter()?;
+        let reserved = origin.recipe().mask().leading_zeros();
+        let mut copied = false;
+        let info = self.register_with(&origin.name(), reserved, |epoch| {
+            copied = true;
+            let table = origin.frequencies();
+            table.map_or(Ok(()), |table| table.copy_to(disk, epoch.count().into()))
+        })?;
+        let epoch = live_number(&info)?;
+        // What was registered by name alone, or lost its table, has none.
+        if let Some(table) = origin.frequencies().filter(|_| !copied)
+            && live.snapshot().origin(epoch).is_err()
+        {
+            table.copy_to(disk, epoch.count().into())?;
+        }
+        Ok(epoch)
+    }
+
+    /// Ends an epoch; at most `left` pages may have a version in force that is of it.
+    pub(super) fn end(&self, epoch: Epoch, left: u64) -> Result<()> {
+        let _one = self.hold();
+        self.base.lifecycle.check()?;
+        let view = self.base.live.view();
+        let info = known(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.0))?;
+        if info.ended {
+            return Ok(());
+        }
+        if epoch == view.newest_epoch() {
+            let what = format!("{} is the newest epoch; begin another one first", info.name);
+            return Err(Error::Option(what));
+        }
+        if left < u64::MAX {
+            let now = Snapshot { view: Arc::clone(&view), sequence: u64::MAX };
+            check_left(&now, info, left)?;
+        }
+        self.put(EpochInfo { ended: true, ..info.clone() })?;
+        self.publisher.publish(Vec::new())?;
+        self.remove_table(info);
+        Ok(())
+    }
+
+    /// The epoch of this name, ended or not, or a new one with so many reserved bits, for which
+    /// `prepare` is called before it is registered.
+    fn register_with(
+        &self,
+        name: &str,
+        reserved: u32,
+        prepare: impl FnOnce(Epoch) -> Result<()>,
+    ) -> Result<EpochInfo> {
+        let Base { live, lifecycle, .. } = &*self.base;
+        if let Some(info) = of_name(&live.view().epochs, name) {
+            return Ok(info.clone());
+        }
+        // One at a time; readers of the list wait for none of it.
+        let _one = self.hold();
+        let view = live.view();
+        if let Some(info) = of_name(&view.epochs, name) {
+            return Ok(info.clone());
+        }
+        lifecycle.check()?;
+        check_name(name)?;
+        let epoch = next_epoch(view.epochs.len(), reserved)?;
+        prepare(epoch)?;
+        let begun = live.snapshot().count()?.1;
+        let info = EpochInfo { epoch, name: name.to_owned(), begun, ended: false };
+        self.put(info.clone())?;
+        Ok(info)
+    }
+
+    /// Makes known what an epoch is now, durably.
+    fn put(&self, info: EpochInfo) -> Result<()> {
+        let Base { catalog, live, .. } = &*self.base;
+        let mut epochs = live.view().epochs.to_vec();
+        let next = epochs.len();
+        match epochs.iter_mut().find(|known| known.epoch == info.epoch) {
+            Some(known) => known.clone_from(&info),
+            None => {
+                ensure(info.epoch.count() as usize == next, "epochs are numbered in order")?;
+                epochs.push(info.clone());
+            }
+        }
+        catalog.put_epoch(&info).map_err(|e| self.base.poison(e))?;
+        // Nobody else registers or ends any meanwhile.
+        live.change(|view| View { epochs: epochs.into(), ..view.clone() });
+        Ok(())
+    }
+
+    /// Removes the table of an epoch that has ended, of which this was known before.
+    pub(super) fn remove_table(&self, info: &EpochInfo) {
+        if has_table(info) {
+            // If this fails, the next open finds the file and removes it.
+            let _ = self.base.disk.remove(table_name(info.epoch));
+        }
+    }
+}
+
+/// Whether at most so many pages have a version in force that is of this epoch.
+fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {
+    let mut pages = 0;
+    for stale in now.stale(None) {
+        let stale = stale?;
+        pages += u64::from(stale.content.epoch == info.epoch);
+        if pages > left {
+            let (name, url) = (info.name.clone(), stale.url);
+            return Err(Error::EpochInUse { name, url });
+        }
+    }
+    Ok(())
+}

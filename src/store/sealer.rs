@@ -1,0 +1,157 @@
+//! Sealing: how a memtable becomes a segment.
+//!
+//! A whole file is written first, durably, and then made to count in one transaction of the catalog.
+//! Nobody waits for that but whoever would need a third memtable.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::admission::{Admission, Admitted, WriteLock};
+use super::base::Base;
+use super::committer::Committer;
+use super::listed::row;
+use super::memtable::Memtable;
+use super::memtables::Memtables;
+use super::new_segment;
+use super::publisher::Publisher;
+use super::view::View;
+use crate::bug::{OrBug, ensure};
+use crate::error::Result;
+use crate::segment::{self, SealPage, Span};
+use crate::sync::{Mutex, MutexGuard};
+
+/// How long the sealing thread waits when merges keep it from its work.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// Seals memtables.
+#[derive(Debug)]
+pub(super) struct Sealer {
+    base: Arc<Base>,
+    admission: Arc<Admission>,
+    committer: Arc<Committer>,
+    publisher: Arc<Publisher>,
+    /// Taken by one seal at a time.
+    sealing: Mutex<()>,
+}
+
+impl Sealer {
+    pub(super) fn new(
+        base: &Arc<Base>,
+        admission: &Arc<Admission>,
+        committer: &Arc<Committer>,
+        publisher: &Arc<Publisher>,
+    ) -> Sealer {
+        Sealer {
+            base: Arc::clone(base),
+            admission: Arc::clone(admission),
+            committer: Arc::clone(committer),
+            publisher: Arc::clone(publisher),
+            sealing: Mutex::new(()),
+        }
+    }
+
+    /// Takes the write lock once there is room for an operation. Without the background whoever finds
+    /// the memtable full seals it.
+    pub(super) fn admit(&self) -> Result<WriteLock<'_>> {
+        loop {
+            match self.admission.admit()? {
+                Admitted::Now(writer) => return Ok(writer),
+                Admitted::AfterSealing => drop(self.seal_waiting()?),
+            }
+        }
+    }
+
+    /// Seals what is unsealed, however little.
+    pub(super) fn seal_all(&self) -> Result<()> {
+        while self.admission.rotate_all()? {
+            self.seal_waiting()?;
+        }
+        Ok(())
+    }
+
+    /// Seals the memtable that waits for it, if there is one, and returns it.
+    pub(super) fn seal_waiting(&self) -> Result<Option<Arc<Memtable>>> {
+        let _one = self.wait_idle();
+        let Base { live, lifecycle, .. } = &*self.base;
+        lifecycle.check()?;
+        let Some(waiting) = live.view().memtables.sealing.clone() else { return Ok(None) };
+        self.seal(&waiting).map_err(|e| self.base.poison(e))?;
+        lifecycle.notify();
+        Ok(Some(waiting))
+    }
+
+    /// Returns when nobody seals, and lets nobody while what it returns is held.
+    pub(super) fn wait_idle(&self) -> MutexGuard<'_, ()> {
+        self.sealing.lock()
+    }
+
+    fn seal(&self, memtable: &Memtable) -> Result<()> {
+        let Base { catalog, stamps, live, .. } = &*self.base;
+        let sequences = memtable.read().sequences;
+        let sequences = sequences.or_bug("a memtable that waits to be sealed was written")?;
+        self.committer.commit(sequences.1, None)?;
+        catalog.check_locks()?;
+        let id = self.write(memtable, sequences)?;
+        let sealed = new_segment::open(&self.base, id)?;
+        let listed = row(sealed.segment.frame());
+        let has_all = (listed.first_sequence, listed.last_sequence) == sequences;
+        ensure(has_all, "a segment has the operations of its memtable")?;
+        catalog.seal(&listed, memtable.journal, stamps.next())?;
+        live.change(|view| View {
+            segments: view.segments.iter().cloned().chain([sealed]).collect(),
+            memtables: Memtables { sealing: None, ..view.memtables.clone() },
+            ..view.clone()
+        });
+        self.publisher.publish(Vec::new())
+    }
+
+    /// Writes a memtable with these operations as a segment, and returns its number.
+    fn write(&self, memtable: &Memtable, sequences: (u64, u64)) -> Result<u64> {
+        let Base { disk, options, stamps, .. } = &*self.base;
+        let stamp = stamps.stamp(&**disk);
+        // In memory, unless a memtable holds very many.
+        let memory_bytes = options.background_memory_bytes / 8;
+        let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
+        let inner = memtable.read();
+        let mut visits = Vec::new();
+        for page in inner.in_order() {
+            let record = page.record(&mut visits);
+            if record.reset || !record.visits.is_empty() {
+                let (url, hash, in_force) = (page.url(), page.hash(), page.in_force());
+                file.push(&SealPage { url, hash, record, in_force })?;
+            }
+        }
+        let deltas = (inner.page_delta, inner.visit_delta);
+        let span = Span { sequences, deltas, tier: 0 };
+        let layout = new_segment::background_layout(options);
+        file.finish(span, inner.buried.tombstones(), &layout)?;
+        Ok(stamp.id)
+    }
+
+    /// The sealing thread: seals what waits, and what has waited long enough; lets files go that were
+    /// kept for readers.
+    pub(super) fn run(&self) {
+        let Base { options, live, lifecycle, .. } = &*self.base;
+        while lifecycle.check().is_ok() {
+            let idle = || {
+                let pause = options.seal_after / 4;
+                let time = self.publisher.due_in().unwrap_or(pause).min(pause);
+                let is_due = live.is_sealing() || self.admission.is_aged() || time.is_zero();
+                (!is_due).then_some(time)
+            };
+            while lifecycle.wait(idle) {}
+            // A failure has poisoned the store.
+            if lifecycle.check().is_err() || self.publisher.catch_up().is_err() {
+                return;
+            }
+            if self.admission.rotate_aged() {
+                // Merges are behind; they wake whoever waits when they have caught up.
+                lifecycle.wait(|| Some(RETRY));
+            }
+            // A failure has poisoned the store, and the next round ends.
+            if let Ok(Some(sealed)) = self.seal_waiting() {
+                self.admission.recycle(sealed);
+            }
+        }
+    }
+}
