@@ -5,6 +5,8 @@
 //! `--cfg shuttle` they are shuttle's, which runs one thread at a time and decides at each of these
 //! operations who goes on. There nothing may wait for another thread in any other way.
 //!
+//! Locks that may be held together have a [`Rank`], in the one order in which they are taken.
+//!
 //! Whatever is not meant to be interleaved (counters, caches that anybody may fill) uses the
 //! standard library's atomics in both.
 
@@ -12,12 +14,21 @@
 mod real {
     pub(crate) use std::sync::{atomic, mpsc};
     pub(crate) use std::thread;
+    #[cfg(any(test, debug_assertions))]
+    pub(crate) use std::thread_local;
 
     pub(crate) use parking_lot::{
         Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     };
 }
 
+mod rank;
+mod ranked;
+
+pub(crate) use rank::Rank;
+pub(crate) use ranked::{
+    RankedGuard, RankedMutex, RankedReadGuard, RankedRwLock, RankedWriteGuard,
+};
 #[cfg(not(shuttle))]
 pub(crate) use real::*;
 #[cfg(shuttle)]

@@ -3,9 +3,9 @@
 
 use std::io;
 use std::panic::resume_unwind;
-use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-use parking_lot::Mutex;
+use crate::sync::Mutex;
+use crate::sync::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 /// Does some jobs on up to so many threads, this one among them, and returns what they come to, in
 /// order. Each thread that has a job has something `own`.

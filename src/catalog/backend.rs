@@ -6,7 +6,7 @@ use std::sync::Arc;
 use redb::StorageBackend;
 
 use crate::disk::DiskFile;
-use crate::sync::Mutex;
+use crate::sync::{Rank, RankedMutex};
 
 /// A file that redb keeps its database in.
 #[derive(Debug)]
@@ -23,11 +23,11 @@ impl FileBackend {
 /// An open file that can be closed under whoever uses it, as a forked process must that cannot let
 /// redb go.
 #[derive(Clone, Debug)]
-pub(super) struct Closable(Arc<Mutex<Option<Arc<dyn DiskFile>>>>);
+pub(super) struct Closable(Arc<RankedMutex<Option<Arc<dyn DiskFile>>>>);
 
 impl Closable {
     pub(super) fn new(file: Box<dyn DiskFile>) -> Closable {
-        Closable(Arc::new(Mutex::new(Some(Arc::from(file)))))
+        Closable(Arc::new(RankedMutex::new(Rank::Closable, Some(Arc::from(file)))))
     }
 
     pub(super) fn file(&self) -> io::Result<Arc<dyn DiskFile>> {

@@ -10,7 +10,7 @@ use super::backend::Closable;
 use crate::disk::{Access, Dir, Disk, Name};
 use crate::error::{Error, Result};
 use crate::layout::Cursor;
-use crate::sync::Mutex;
+use crate::sync::{Rank, RankedMutex};
 
 const MAGIC: [u8; 8] = *b"simkmark";
 const BYTES: usize = 28;
@@ -37,14 +37,14 @@ impl Marked {
 #[derive(Debug)]
 pub(super) struct Mark {
     file: Closable,
-    last: Mutex<Marked>,
+    last: RankedMutex<Marked>,
 }
 
 impl Mark {
     pub(super) fn open(disk: &dyn Disk, last: Marked) -> Result<Mark> {
         let file = disk.open(Name::Lock, Access::Write);
         let file = file.map_err(|e| Error::io("open", Name::Lock, e))?;
-        Ok(Mark { file: Closable::new(file), last: Mutex::new(last) })
+        Ok(Mark { file: Closable::new(file), last: RankedMutex::new(Rank::Mark, last) })
     }
 
     /// Closes its file, which is another process's.

@@ -36,7 +36,7 @@ use crate::disk::{Access, Dir, Disk, DiskFile, Held, Lock, LockGuard, Locked, Na
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::process::Process;
-use crate::sync::{Mutex, RwLock};
+use crate::sync::{Rank, RankedMutex, RankedRwLock};
 
 const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
 const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
@@ -102,16 +102,16 @@ impl Contents {
 pub(crate) struct Catalog {
     disk: Arc<dyn Disk>,
     mark: Mark,
-    database: RwLock<Option<Database>>,
+    database: RankedRwLock<Option<Database>>,
     /// Taken by each transaction that writes: redb has only one at a time, and none after one that
     /// failed. Why that failed.
-    failed: Mutex<Option<Error>>,
+    failed: RankedMutex<Option<Error>>,
     /// The file that the database is in.
-    file: Mutex<Closable>,
+    file: RankedMutex<Closable>,
     /// The process that opened it, and alone writes it.
     process: Process,
     /// Until it is let go of, after everything else.
-    locks: Mutex<Option<Locks>>,
+    locks: RankedMutex<Option<Locks>>,
 }
 
 impl Drop for Catalog {
@@ -156,11 +156,11 @@ impl Catalog {
         let catalog = Catalog {
             disk: Arc::clone(disk),
             mark,
-            database: RwLock::new(Some(database)),
-            failed: Mutex::new(None),
-            file: Mutex::new(file),
+            database: RankedRwLock::new(Rank::Database, Some(database)),
+            failed: RankedMutex::new(Rank::Transaction, None),
+            file: RankedMutex::new(Rank::CatalogFile, file),
             process: Process::current(),
-            locks: Mutex::new(Some(locks)),
+            locks: RankedMutex::new(Rank::FileLocks, Some(locks)),
         };
         Ok((catalog, contents))
     }

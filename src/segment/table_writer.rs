@@ -1,7 +1,5 @@
 //! Writing the fingerprint tables of one epoch.
 
-use parking_lot::Mutex;
-
 use super::build::{Builder, SectionWriter};
 use super::postings::{Posting, PostingsWriter, too_many};
 use super::tables::Layout;
@@ -9,6 +7,7 @@ use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::search::{Address, Census, Part, Shape, Sink, build_index, canonical_key};
+use crate::sync::Mutex;
 
 /// Writes the tables of one epoch from fingerprints that come in canonical order.
 pub(super) struct TablesWriter {

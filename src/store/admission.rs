@@ -16,7 +16,7 @@ use super::pending::Pending;
 use super::view::View;
 use crate::error::Result;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Mutex, MutexGuard, thread};
+use crate::sync::{Rank, RankedGuard, RankedMutex, thread};
 
 /// Milliseconds that the memory of a sealed memtable is waited for while readers have it.
 const PATIENCE: u32 = 50;
@@ -26,11 +26,11 @@ const PATIENCE: u32 = 50;
 pub(super) struct Admission {
     base: Arc<Base>,
     compactor: Arc<Compactor>,
-    writer: Mutex<Writer>,
+    writer: RankedMutex<Writer>,
     /// Whether a load makes the writers wait. Set under the write lock.
     paused: AtomicBool,
     /// A memtable that was sealed, whose memory serves the next one.
-    spare: Mutex<Option<Memtable>>,
+    spare: RankedMutex<Option<Memtable>>,
 }
 
 /// What the thread that holds the write lock changes.
@@ -46,7 +46,7 @@ pub(super) struct Writer {
 pub(super) struct WriteLock<'s> {
     // Dropped first.
     _on_panic: OnPanic<'s>,
-    writer: MutexGuard<'s, Writer>,
+    writer: RankedGuard<'s, Writer>,
 }
 
 impl Deref for WriteLock<'_> {
@@ -85,12 +85,13 @@ impl Admission {
     /// Operation `last` was the last.
     pub(super) fn new(base: &Arc<Base>, compactor: &Arc<Compactor>, last: u64) -> Admission {
         let (pending, packed) = (Pending::default(), Vec::new());
+        let writer = Writer { next_sequence: last + 1, pending, packed };
         Admission {
             base: Arc::clone(base),
             compactor: Arc::clone(compactor),
-            writer: Mutex::new(Writer { next_sequence: last + 1, pending, packed }),
+            writer: RankedMutex::new(Rank::Write, writer),
             paused: AtomicBool::new(false),
-            spare: Mutex::new(None),
+            spare: RankedMutex::new(Rank::Spare, None),
         }
     }
 

@@ -8,7 +8,7 @@ use super::base::Base;
 use super::lifecycle::OnPanic;
 use super::options::Durability;
 use crate::error::Result;
-use crate::sync::{Condvar, Mutex, thread};
+use crate::sync::{Condvar, Rank, RankedMutex, thread};
 
 /// With [`Durability::OnFlush`], bytes that may wait for a flush.
 const PENDING_BYTES_MAX: usize = 1 << 20;
@@ -18,7 +18,7 @@ const PENDING_BYTES_MAX: usize = 1 << 20;
 pub(super) struct Committer {
     base: Arc<Base>,
     admission: Arc<Admission>,
-    state: Mutex<State>,
+    state: RankedMutex<State>,
     changed: Condvar,
 }
 
@@ -42,7 +42,7 @@ impl Drop for Leader<'_> {
 impl Committer {
     /// Everything up to operation `durable` is durable.
     pub(super) fn new(base: &Arc<Base>, admission: &Arc<Admission>, durable: u64) -> Committer {
-        let state = Mutex::new(State { durable, leading: false });
+        let state = RankedMutex::new(Rank::Commit, State { durable, leading: false });
         let (base, admission) = (Arc::clone(base), Arc::clone(admission));
         Committer { base, admission, state, changed: Condvar::new() }
     }
@@ -86,7 +86,7 @@ impl Committer {
             }
             self.base.lifecycle.check()?;
             if state.leading {
-                self.changed.wait(&mut state);
+                self.changed.wait(state.unranked());
                 continue;
             }
             state.leading = true;
@@ -112,7 +112,7 @@ impl Committer {
     pub(super) fn wait_idle(&self) {
         let mut state = self.state.lock();
         while state.leading {
-            self.changed.wait(&mut state);
+            self.changed.wait(state.unranked());
         }
     }
 }

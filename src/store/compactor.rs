@@ -17,7 +17,7 @@ use super::publisher::Publisher;
 use super::view::{LiveSegment, View};
 use crate::error::{Error, Result};
 use crate::segment::{Mergeable, Segment, merge};
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// Segments that are merged at once, at most: each may take a scratch file.
 const MERGED_MAX: usize = 128;
@@ -31,9 +31,9 @@ pub(super) struct Compactor {
     base: Arc<Base>,
     publisher: Arc<Publisher>,
     /// Taken by one merge at a time, and by a purge from beginning to end.
-    merging: Mutex<()>,
+    merging: RankedMutex<()>,
     /// Why the last merge in the background did not go.
-    error: Mutex<Option<Error>>,
+    error: RankedMutex<Option<Error>>,
 }
 
 /// What a merge leaves out beside what its inputs say themselves.
@@ -51,12 +51,13 @@ impl Purge<'_> {
 /// The right to merge, which one thread has at a time.
 pub(super) struct Merging<'c> {
     compactor: &'c Compactor,
-    _one: MutexGuard<'c, ()>,
+    _one: RankedGuard<'c, ()>,
 }
 
 impl Compactor {
     pub(super) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Compactor {
-        let (merging, error) = (Mutex::new(()), Mutex::new(None));
+        let merging = RankedMutex::new(Rank::Merge, ());
+        let error = RankedMutex::new(Rank::MergeError, None);
         Compactor { base: Arc::clone(base), publisher: Arc::clone(publisher), merging, error }
     }
 

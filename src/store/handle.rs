@@ -11,14 +11,14 @@ use super::{Store, epochs, open};
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
-use crate::sync::{Mutex, thread};
+use crate::sync::{Rank, RankedMutex, thread};
 
 /// The one owner of the background threads.
 #[derive(Debug)]
 pub(super) struct Handle {
     pub(super) shared: Arc<Shared>,
-    threads: Mutex<Vec<thread::JoinHandle<()>>>,
-    closing: Mutex<()>,
+    threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
+    closing: RankedMutex<()>,
 }
 
 impl Store {
@@ -163,8 +163,8 @@ impl Store {
         let store = Store {
             handle: Arc::new(Handle {
                 shared,
-                threads: Mutex::default(),
-                closing: Mutex::default(),
+                threads: RankedMutex::new(Rank::Threads, Vec::new()),
+                closing: RankedMutex::new(Rank::Close, ()),
             }),
         };
         let Shared { base, sealer, compactor, .. } = &*store.handle.shared;

@@ -10,7 +10,7 @@ use crate::bug::Bug;
 use crate::error::{Error, Result};
 use crate::process::Process;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Condvar, Mutex};
+use crate::sync::{Condvar, Rank, RankedMutex};
 
 /// A store is open until it is closed; it may be poisoned before.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Lifecycle {
     poison: Arc<Poison>,
     closed: AtomicBool,
     /// Taken to look whether there is something to wait for.
-    waiting: Mutex<()>,
+    waiting: RankedMutex<()>,
     /// Notified when a seal or merge ends, when there is one to do, and when nothing more is accepted.
     changed: Condvar,
     /// The process that opened the store, and alone uses it.
@@ -28,7 +28,7 @@ pub(super) struct Lifecycle {
 
 impl Lifecycle {
     pub(super) fn new(poison: Arc<Poison>) -> Lifecycle {
-        let (waiting, changed) = (Mutex::new(()), Condvar::new());
+        let (waiting, changed) = (RankedMutex::new(Rank::Wait, ()), Condvar::new());
         let (closed, process) = (AtomicBool::new(false), Process::current());
         Lifecycle { poison, closed, waiting, changed, process }
     }
@@ -94,7 +94,7 @@ impl Lifecycle {
         let mut guard = self.waiting.lock();
         while !done() {
             self.check()?;
-            self.changed.wait(&mut guard);
+            self.changed.wait(guard.unranked());
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl Lifecycle {
     pub(super) fn wait(&self, at_most: impl FnOnce() -> Option<Duration>) -> bool {
         let mut guard = self.waiting.lock();
         let at_most = self.check().ok().and_then(|()| at_most());
-        at_most.map(|time| self.changed.wait_for(&mut guard, time)).is_some()
+        at_most.map(|time| self.changed.wait_for(guard.unranked(), time)).is_some()
     }
 }
 

@@ -9,13 +9,13 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::disk::Disk;
 use crate::process::Process;
-use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Rank, RankedRwLock};
 
 /// The live view of an open store. It is replaced, never changed.
 #[derive(Debug)]
 pub(super) struct Live {
-    view: RwLock<Arc<View>>,
+    view: RankedRwLock<Arc<View>>,
     /// The last acknowledged operation: readers see up to here.
     visible: AtomicU64,
     /// The process that opened the store, and alone changes the view.
@@ -29,7 +29,8 @@ impl Live {
     /// Everything in a view is acknowledged, up to operation `last`.
     pub(super) fn new(view: View, last: u64) -> Live {
         let (disk, poison) = (Arc::clone(&view.disk), Arc::clone(&view.poison));
-        let (view, visible) = (RwLock::new(Arc::new(view)), AtomicU64::new(last));
+        let view = RankedRwLock::new(Rank::View, Arc::new(view));
+        let visible = AtomicU64::new(last);
         Live { view, visible, process: Process::current(), disk, poison }
     }
 

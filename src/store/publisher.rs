@@ -15,8 +15,8 @@ use crate::catalog::Manifest;
 use crate::disk::{Dir, Name};
 use crate::error::{Error, Result};
 use crate::segment::Segment;
-use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Rank, RankedMutex};
 
 /// How long the next try waits when there was no room on the disk.
 const RETRY: Duration = Duration::from_secs(2);
@@ -27,7 +27,7 @@ pub(super) struct Publisher {
     base: Arc<Base>,
     /// Whether it is no store until something was loaded into it: nothing is published.
     unfinished: AtomicBool,
-    state: Mutex<State>,
+    state: RankedMutex<State>,
 }
 
 #[derive(Debug, Default)]
@@ -76,7 +76,8 @@ impl State {
 impl Publisher {
     pub(super) fn new(base: &Arc<Base>, unfinished: bool) -> Publisher {
         let unfinished = AtomicBool::new(unfinished);
-        Publisher { base: Arc::clone(base), unfinished, state: Mutex::default() }
+        let state = RankedMutex::new(Rank::Publish, State::default());
+        Publisher { base: Arc::clone(base), unfinished, state }
     }
 
     /// Publishes what is live now; these segments are so no longer. Two syncs. A full disk is no

@@ -13,7 +13,7 @@ use super::view::View;
 use crate::bug::ensure;
 use crate::error::{Error, Result};
 use crate::page::{Epoch, EpochInfo};
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// Changes the list of epochs.
 #[derive(Debug)]
@@ -21,17 +21,17 @@ pub(super) struct Registry {
     base: Arc<Base>,
     publisher: Arc<Publisher>,
     /// Taken while an epoch is registered, or ended.
-    registering: Mutex<()>,
+    registering: RankedMutex<()>,
 }
 
 impl Registry {
     pub(super) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Registry {
         let (base, publisher) = (Arc::clone(base), Arc::clone(publisher));
-        Registry { base, publisher, registering: Mutex::new(()) }
+        Registry { base, publisher, registering: RankedMutex::new(Rank::Epochs, ()) }
     }
 
     /// Keeps epochs from beginning and ending while what it returns is held.
-    pub(super) fn hold(&self) -> MutexGuard<'_, ()> {
+    pub(super) fn hold(&self) -> RankedGuard<'_, ()> {
         self.registering.lock()
     }
 

@@ -18,7 +18,7 @@ use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
 use crate::segment::{self, SealPage, Span};
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// How long the sealing thread waits when merges keep it from its work.
 const RETRY: Duration = Duration::from_secs(10);
@@ -31,7 +31,7 @@ pub(super) struct Sealer {
     committer: Arc<Committer>,
     publisher: Arc<Publisher>,
     /// Taken by one seal at a time.
-    sealing: Mutex<()>,
+    sealing: RankedMutex<()>,
 }
 
 impl Sealer {
@@ -46,7 +46,7 @@ impl Sealer {
             admission: Arc::clone(admission),
             committer: Arc::clone(committer),
             publisher: Arc::clone(publisher),
-            sealing: Mutex::new(()),
+            sealing: RankedMutex::new(Rank::Seal, ()),
         }
     }
 
@@ -81,7 +81,7 @@ impl Sealer {
     }
 
     /// Returns when nobody seals, and lets nobody while what it returns is held.
-    pub(super) fn wait_idle(&self) -> MutexGuard<'_, ()> {
+    pub(super) fn wait_idle(&self) -> RankedGuard<'_, ()> {
         self.sealing.lock()
     }
 

@@ -14,7 +14,7 @@ use super::registry::Registry;
 use super::sealer::Sealer;
 use crate::disk::Name;
 use crate::error::Result;
-use crate::sync::Mutex;
+use crate::sync::{Rank, RankedMutex};
 
 /// An open store.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Shared {
     /// From memtables to segments.
     pub(super) sealer: Arc<Sealer>,
     /// Taken by a load from beginning to end.
-    pub(super) loading: Mutex<()>,
+    pub(super) loading: RankedMutex<()>,
 }
 
 impl Shared {
@@ -54,7 +54,7 @@ impl Shared {
         let admission = Arc::new(Admission::new(&base, &compactor, last));
         let committer = Arc::new(Committer::new(&base, &admission, last));
         let sealer = Arc::new(Sealer::new(&base, &admission, &committer, &publisher));
-        let loading = Mutex::new(());
+        let loading = RankedMutex::new(Rank::Load, ());
         Ok(Shared { base, publisher, registry, compactor, admission, committer, sealer, loading })
     }
 

@@ -8,6 +8,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 pub(crate) use shuttle::sync::{RwLockReadGuard, RwLockWriteGuard, atomic, mpsc};
+pub(crate) use shuttle::thread_local;
 
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
@@ -27,6 +28,10 @@ impl<T> Mutex<T> {
 
     pub(crate) fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {

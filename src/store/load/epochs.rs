@@ -18,7 +18,7 @@ use crate::store::epochs::{
 };
 use crate::store::origin::Origin;
 use crate::store::snapshot::Snapshot;
-use crate::sync::Mutex;
+use crate::sync::{Rank, RankedMutex};
 
 /// Counts of epochs from here on are a load's own: a store hands out none of them.
 const FIRST: usize = 1 << 23;
@@ -48,9 +48,15 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LoadEpochs {
-    coming: Mutex<Coming>,
+    coming: RankedMutex<Coming>,
+}
+
+impl Default for LoadEpochs {
+    fn default() -> Self {
+        LoadEpochs { coming: RankedMutex::new(Rank::LoadEpochs, Coming::default()) }
+    }
 }
 
 #[derive(Debug, Default)]

@@ -31,7 +31,7 @@ use crate::page::{Content, Prefix, Visit, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
 
 /// About what it takes to know that a prefix was forgotten, beside eight copies of its ends.
 const BURIED_BYTES: usize = 256;
@@ -40,7 +40,7 @@ const BURIED_BYTES: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Memtable {
     pub(crate) journal: Journal,
-    inner: RwLock<Inner>,
+    inner: RankedRwLock<Inner>,
     /// Whether the lock was ever taken to write.
     touched: AtomicBool,
     /// The process whose threads write it.
@@ -82,14 +82,16 @@ pub(crate) struct Inner {
 impl Memtable {
     pub(crate) fn new(journal: Journal) -> Memtable {
         let process = Process::current();
-        Memtable { journal, inner: RwLock::default(), touched: AtomicBool::new(false), process }
+        let inner = RankedRwLock::new(Rank::Memtable, Inner::default());
+        Memtable { journal, inner, touched: AtomicBool::new(false), process }
     }
 
     /// What a forked process has of memtables that it cannot know: one that another thread writes for
     /// ever.
     pub(crate) fn torn(process: Process) -> Memtable {
         let torn = Memtable { process, ..Memtable::new(Journal::A) };
-        std::mem::forget(torn.write());
+        torn.touched.store(true, Ordering::Release);
+        torn.inner.write_for_ever();
         torn
     }
 
@@ -121,11 +123,11 @@ impl Memtable {
         !self.touched.load(Ordering::Acquire)
     }
 
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Inner> {
+    pub(crate) fn read(&self) -> RankedReadGuard<'_, Inner> {
         self.inner.read()
     }
 
-    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Inner> {
+    pub(crate) fn write(&self) -> RankedWriteGuard<'_, Inner> {
         // Long before a reader can know of the operation.
         if self.is_untouched() {
             self.touched.store(true, Ordering::Release);

@@ -7,13 +7,13 @@ use super::{Inner, MemPage};
 use crate::bug::{Bug, OrBug};
 use crate::page::{Prefix, surt};
 use crate::process::Process;
-use crate::sync::Mutex;
+use crate::sync::{Rank, RankedMutex};
 
 /// The pages by key, for those who ask for prefixes: made when that happens, and caught up with what
 /// came since when it happens again. Who only observes pays nothing for it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ByKey {
-    order: Mutex<Order>,
+    order: RankedMutex<Order>,
     process: Process,
     /// Bytes of memory taken.
     bytes: AtomicUsize,
@@ -27,6 +27,13 @@ struct Order {
     upto: u32,
     /// Pages that were taken out and came again.
     again: Vec<u32>,
+}
+
+impl Default for ByKey {
+    fn default() -> Self {
+        let order = RankedMutex::new(Rank::MemtableOrder, Order::default());
+        ByKey { order, process: Process::default(), bytes: AtomicUsize::default() }
+    }
 }
 
 impl ByKey {

@@ -3,8 +3,6 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::{Hit, Wanted, segment_hits};
 use crate::bug::{Bug, OrBug, ensure};
 use crate::error::{Error, Result};
@@ -13,6 +11,7 @@ use crate::segment::EpochTables;
 use crate::store::query::{NearPair, Query};
 use crate::store::snapshot::Snapshot;
 use crate::store::view::LiveSegment;
+use crate::sync::Mutex;
 
 /// How many pairs ahead what is read of one is asked for.
 const AHEAD: usize = 16;

@@ -1,0 +1,239 @@
+//! Locks that know their place in the order of locks.
+//!
+//! A build with assertions remembers for each thread which ranks it holds, and panics where one is
+//! taken out of order, also where nobody else has it and so nothing would hang. Any other build
+//! remembers nothing.
+
+use std::ops::{Deref, DerefMut};
+
+use super::rank::Rank;
+use super::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// A mutex with a rank.
+#[derive(Debug)]
+pub(crate) struct RankedMutex<T> {
+    lock: Mutex<T>,
+    rank: Rank,
+}
+
+impl<T> RankedMutex<T> {
+    pub(crate) const fn new(rank: Rank, value: T) -> Self {
+        RankedMutex { lock: Mutex::new(value), rank }
+    }
+
+    /// # Panics
+    ///
+    /// Where assertions are on, if this thread has a lock that this one does not come after.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn lock(&self) -> RankedGuard<'_, T> {
+        let held = Held::next(self.rank);
+        Guard { guard: self.lock.lock(), _held: held }
+    }
+
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<RankedGuard<'_, T>> {
+        let guard = self.lock.try_lock()?;
+        Some(Guard { guard, _held: Held::any(self.rank) })
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.lock.get_mut()
+    }
+}
+
+/// A lock for one writer or many readers, with a rank.
+#[derive(Debug)]
+pub(crate) struct RankedRwLock<T> {
+    lock: RwLock<T>,
+    rank: Rank,
+}
+
+impl<T> RankedRwLock<T> {
+    pub(crate) const fn new(rank: Rank, value: T) -> Self {
+        RankedRwLock { lock: RwLock::new(value), rank }
+    }
+
+    /// # Panics
+    ///
+    /// Where assertions are on, if this thread has a lock that this one does not come after.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn read(&self) -> RankedReadGuard<'_, T> {
+        let held = Held::next(self.rank);
+        Guard { guard: self.lock.read(), _held: held }
+    }
+
+    /// # Panics
+    ///
+    /// Where assertions are on, if this thread has a lock that this one does not come after.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn write(&self) -> RankedWriteGuard<'_, T> {
+        let held = Held::next(self.rank);
+        Guard { guard: self.lock.write(), _held: held }
+    }
+
+    #[inline]
+    pub(crate) fn try_read(&self) -> Option<RankedReadGuard<'_, T>> {
+        let guard = self.lock.try_read()?;
+        Some(Guard { guard, _held: Held::any(self.rank) })
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.lock.get_mut()
+    }
+
+    /// Takes the lock to write, and never lets go of it.
+    pub(crate) fn write_for_ever(&self) {
+        std::mem::forget(self.lock.write());
+    }
+}
+
+pub(crate) type RankedGuard<'a, T> = Guard<MutexGuard<'a, T>>;
+pub(crate) type RankedReadGuard<'a, T> = Guard<RwLockReadGuard<'a, T>>;
+pub(crate) type RankedWriteGuard<'a, T> = Guard<RwLockWriteGuard<'a, T>>;
+
+/// A lock that is held.
+#[derive(Debug)]
+pub(crate) struct Guard<G> {
+    // Dropped first.
+    guard: G,
+    _held: Held,
+}
+
+impl<G> Guard<G> {
+    /// What a condition waits with.
+    pub(crate) fn unranked(&mut self) -> &mut G {
+        &mut self.guard
+    }
+}
+
+impl<G: Deref> Deref for Guard<G> {
+    type Target = G::Target;
+
+    #[inline]
+    fn deref(&self) -> &G::Target {
+        &self.guard
+    }
+}
+
+impl<G: DerefMut> DerefMut for Guard<G> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut G::Target {
+        &mut self.guard
+    }
+}
+
+#[cfg(any(test, shuttle, debug_assertions))]
+use checked::Held;
+#[cfg(not(any(test, shuttle, debug_assertions)))]
+use unchecked::Held;
+
+#[cfg(any(test, shuttle, debug_assertions))]
+mod checked {
+    use std::cell::Cell;
+    use std::thread::panicking;
+
+    use super::Rank;
+    use crate::sync::thread_local;
+
+    thread_local! {
+        /// A bit for each rank that this thread holds.
+        static HELD: Cell<u64> = Cell::new(0);
+    }
+
+    /// A rank that this thread holds.
+    #[derive(Debug)]
+    pub(super) struct Held(u64);
+
+    impl Held {
+        /// The next lock of this thread.
+        #[track_caller]
+        pub(super) fn next(rank: Rank) -> Held {
+            let held = HELD.with(Cell::get);
+            let in_order = held >> rank as u32 == 0;
+            assert!(in_order || panicking(), "{rank:?} is locked out of order: {held:b}");
+            Self::any(rank)
+        }
+
+        /// A lock that was not waited for.
+        pub(super) fn any(rank: Rank) -> Held {
+            let bit = 1 << rank as u32;
+            HELD.with(|held| held.set(held.get() | bit));
+            Held(bit)
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            HELD.with(|held| held.set(held.get() & !self.0));
+        }
+    }
+}
+
+#[cfg(not(any(test, shuttle, debug_assertions)))]
+mod unchecked {
+    use super::Rank;
+
+    /// Nothing.
+    #[derive(Debug)]
+    pub(super) struct Held;
+
+    impl Held {
+        #[inline]
+        pub(super) fn next(_: Rank) -> Held {
+            Held
+        }
+
+        #[inline]
+        pub(super) fn any(_: Rank) -> Held {
+            Held
+        }
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    fn locks() -> (RankedMutex<()>, RankedRwLock<()>) {
+        (RankedMutex::new(Rank::Write, ()), RankedRwLock::new(Rank::View, ()))
+    }
+
+    #[test]
+    fn locks_are_taken_in_order_and_let_go_in_any() {
+        let (writer, view) = locks();
+        for _ in 0..2 {
+            let first = writer.lock();
+            let second = view.read();
+            drop(first);
+            drop(second);
+        }
+        drop(view.write());
+        drop(writer.lock());
+    }
+
+    #[test]
+    #[should_panic(expected = "Write is locked out of order")]
+    fn a_lock_out_of_order_panics() {
+        let (writer, view) = locks();
+        let _view = view.read();
+        let _writer = writer.lock();
+    }
+
+    #[test]
+    #[should_panic(expected = "View is locked out of order")]
+    fn a_lock_that_is_held_is_not_taken_again() {
+        let (_, view) = locks();
+        let _first = view.read();
+        let _second = view.read();
+    }
+
+    #[test]
+    fn a_lock_is_tried_in_any_order() {
+        let (writer, view) = locks();
+        let _view = view.write();
+        assert!(writer.try_lock().is_some() && view.try_read().is_none());
+    }
+}
