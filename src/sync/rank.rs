@@ -5,6 +5,7 @@
 //! sure of it ([`ranked`](super::ranked)). A lock that is only tried waits for nobody, and may be tried
 //! out of order.
 //!
+//! What is held over calls of the disk stands above what a reader takes: the live view and the memtables.
 //! What is not in this list is held over a few plain instructions, and no other lock is taken under it.
 
 /// Where a lock stands in the order.
@@ -28,21 +29,6 @@ pub(crate) enum Rank {
     Commit,
     /// `store::admission`: the write lock. In memory only; but a load makes its segments live under it.
     Write,
-    /// `store::lifecycle`: held while it is looked whether there is something to wait for, and taken by
-    /// whoever changes that.
-    Wait,
-    /// `store::compactor`: why the last merge did not go.
-    MergeError,
-    /// `store::publisher`: what is published and what is kept for readers. Held over writes to the disk.
-    Publish,
-    /// `store::live`: the live view, to copy or to replace it.
-    View,
-    /// `store::admission`: the memory of a memtable that was sealed.
-    Spare,
-    /// `store::memtable`: what is in one memtable. Nobody holds those of two.
-    Memtable,
-    /// `store::memtable::under`: its order of pages.
-    MemtableOrder,
     /// `catalog`: the database, shared by transactions.
     Database,
     /// `catalog`: one transaction at a time. Held over writes and syncs.
@@ -51,8 +37,23 @@ pub(crate) enum Rank {
     FileLocks,
     /// `catalog`: the file that the database is in.
     CatalogFile,
+    /// `store::lifecycle`: held while it is looked whether there is something to wait for, and taken by
+    /// whoever changes that.
+    Wait,
+    /// `store::compactor`: why the last merge did not go.
+    MergeError,
+    /// `store::publisher`: what is published and what is kept for readers. Held over writes to the disk.
+    Publish,
     /// `catalog::mark`: what was noted of the last commit.
     Mark,
     /// `catalog::backend`: whether a file was closed under its user.
     Closable,
+    /// `store::live`: the live view, to copy or to replace it.
+    View,
+    /// `store::admission`: the memory of a memtable that was sealed.
+    Spare,
+    /// `store::memtable`: what is in one memtable. Nobody holds those of two.
+    Memtable,
+    /// `store::memtable::under`: its order of pages.
+    MemtableOrder,
 }
