@@ -26,6 +26,8 @@ mod rank;
 mod ranked;
 
 pub(crate) use rank::Rank;
+#[cfg(feature = "internals")]
+pub use ranked::apart;
 pub(crate) use ranked::{
     RankedGuard, RankedMutex, RankedReadGuard, RankedRwLock, RankedWriteGuard,
 };

@@ -39,6 +39,9 @@ pub use real::RealDisk;
 #[cfg(feature = "internals")]
 pub use sim::{Fault, Op, OpKind, SimDisk, Strikes, Unit};
 
+#[cfg(feature = "internals")]
+pub use crate::sync::apart;
+
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {

@@ -125,6 +125,14 @@ impl<G: DerefMut> DerefMut for Guard<G> {
     }
 }
 
+/// Does something that may be about another store, as a test does from within a call of its own disk: the
+/// locks that this thread has stand in no order to those.
+#[cfg(feature = "internals")]
+pub fn apart<T>(run: impl FnOnce() -> T) -> T {
+    let _held = Held::none();
+    run()
+}
+
 #[cfg(any(test, shuttle, debug_assertions))]
 use checked::Held;
 #[cfg(not(any(test, shuttle, debug_assertions)))]
@@ -140,12 +148,15 @@ mod checked {
 
     thread_local! {
         /// A bit for each rank that this thread holds.
-        static HELD: Cell<u64> = Cell::new(0);
+        static HELD: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// A rank that this thread holds.
+    /// A lock that this thread has, or those that are set aside meanwhile.
     #[derive(Debug)]
-    pub(super) struct Held(u64);
+    pub(super) struct Held {
+        taken: u64,
+        aside: u64,
+    }
 
     impl Held {
         /// The next lock of this thread.
@@ -159,15 +170,21 @@ mod checked {
 
         /// A lock that was not waited for.
         pub(super) fn any(rank: Rank) -> Held {
-            let bit = 1 << rank as u32;
-            HELD.with(|held| held.set(held.get() | bit));
-            Held(bit)
+            let taken = 1 << rank as u32;
+            HELD.with(|held| held.set(held.get() | taken));
+            Held { taken, aside: 0 }
+        }
+
+        /// As if this thread had no lock.
+        #[cfg(feature = "internals")]
+        pub(super) fn none() -> Held {
+            Held { taken: 0, aside: HELD.with(|held| held.replace(0)) }
         }
     }
 
     impl Drop for Held {
         fn drop(&mut self) {
-            HELD.with(|held| held.set(held.get() & !self.0));
+            HELD.with(|held| held.set(held.get() & !self.taken | self.aside));
         }
     }
 }
@@ -188,6 +205,11 @@ mod unchecked {
 
         #[inline]
         pub(super) fn any(_: Rank) -> Held {
+            Held
+        }
+
+        #[cfg(feature = "internals")]
+        pub(super) fn none() -> Held {
             Held
         }
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, OpKind};
+use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, OpKind, apart};
 
 type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
 
@@ -22,6 +22,7 @@ impl HookDisk {
         disk: Arc<dyn Disk>,
         hook: impl Fn(OpKind, Option<Name>) + Send + Sync + 'static,
     ) -> HookDisk {
+        let hook = move |kind, name| apart(|| hook(kind, name));
         HookDisk { disk, hook: Arc::new(hook) }
     }
 }
