@@ -35,7 +35,7 @@ pub(crate) use hashes::url_hash;
 pub(crate) use merge::{Mergeable, merge};
 pub(crate) use page_across::{PartOfPage, page_across};
 pub(crate) use page_merge::{PageMerge, Pages};
-pub(crate) use pages::{PageCursor, PageRef};
+pub(crate) use pages::{PageCursor, PageRef, RecordPlace};
 pub(crate) use plain::PlainSegment;
 pub(crate) use postings::{Posting, tag_of};
 pub(crate) use record::{Record, RecordRef};

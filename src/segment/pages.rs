@@ -10,6 +10,7 @@ use super::file::Segment;
 use super::group::Group;
 use super::page_merge::Pages;
 use super::record::RecordRef;
+use crate::bug::OrBug;
 use crate::cpu::prefetch;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, GROUP_PAGES, Kind, Tag};
@@ -238,8 +239,11 @@ impl Segment {
     }
 }
 
-/// Where a page's record lies in the section of the pages of its segment.
-pub(crate) struct RecordPlace(Range<u64>);
+/// The number of a page, and where its record lies in the section of the pages.
+pub(crate) struct RecordPlace {
+    page: u64,
+    bytes: Range<u64>,
+}
 
 /// Reads the pages of a segment one after another, from any place.
 pub(crate) struct PageCursor {
@@ -348,7 +352,14 @@ impl PageCursor {
 
     /// The record of a page that was taken from this cursor.
     pub(crate) fn taken(&self, place: &RecordPlace) -> Result<UnreadRecord<'_>> {
-        self.unread(&place.0)
+        self.unread(&place.bytes)
+    }
+
+    /// A page that was taken from this cursor.
+    pub(crate) fn taken_page(&self, place: &RecordPlace) -> Result<PageRef<'_>> {
+        let ordinal = u32::try_from(place.page).ok();
+        let ordinal = ordinal.or_bug("a segment has fewer than 2^32 pages")?;
+        Ok(PageRef { ordinal, record: self.taken(place)?.read()? })
     }
 
     fn unread(&self, record: &Range<u64>) -> Result<UnreadRecord<'_>> {
@@ -365,8 +376,8 @@ impl Pages for PageCursor {
     }
 
     fn take(&mut self) -> Result<RecordPlace> {
-        let record = self.record.clone();
+        let place = RecordPlace { page: self.ordinal(), bytes: self.record.clone() };
         self.advance()?;
-        Ok(RecordPlace(record))
+        Ok(place)
     }
 }

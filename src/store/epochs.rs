@@ -225,9 +225,6 @@ impl Snapshot {
     /// How many distinct fingerprints of an epoch can be searched; those that several segments have
     /// count for each. Reads no table.
     pub fn fingerprints(&self, epoch: Epoch) -> u64 {
-        let tables = self.view.segments.iter().filter_map(|live| live.tables(epoch.0));
-        let sealed: u64 = tables.map(|tables| u64::from(tables.tables.len())).sum();
-        let memtables = self.view.memtables.iter();
-        sealed + memtables.map(|m| u64::from(m.read().fingerprints(epoch.0))).sum::<u64>()
+        self.view.components().map(|component| u64::from(component.fingerprints(epoch.0))).sum()
     }
 }

@@ -6,10 +6,12 @@ use super::Scope;
 use super::admission::Writer;
 use super::answer::Forgotten;
 use super::compactor::Purge;
+use super::component::ComponentId;
 use super::journal::{self, Place};
+use super::lookup::Lookup;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
-use super::view::{Lookup, View};
+use super::view::View;
 use crate::disk::Dir;
 use crate::error::{Error, Result};
 use crate::page::{Prefix, check_url};
@@ -46,7 +48,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
     let forgotten = match scope {
         Scope::Url(url) => {
             let lookup = Lookup::new(url, view.seed);
-            let known = view.head(&lookup, u64::MAX)?;
+            let known = view.known(&lookup, u64::MAX)?;
             let Some(head) = &known.head else { return Ok(Forgotten::default()) };
             let visits = head.visits;
             check(1, visits)?;
@@ -101,7 +103,8 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
     };
     let segments = base.live.view().segments.to_vec();
     // Oldest first: once no older segment has anything of it, a newer one need not hide it.
-    for (number, live) in segments.iter().enumerate() {
+    for (number, live) in (0..).zip(&segments) {
+        let id = ComponentId::Segment(number);
         let mut concerned = match scope {
             Scope::Url(url) => {
                 let lookup = Lookup::new(url, base.live.view().seed);
@@ -125,8 +128,8 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
                     return Ok(false);
                 }
                 let lookup = Lookup::new(url, view.seed);
-                Ok(view.head(&lookup, u64::MAX)?.head.is_none()
-                    || view.forgotten(&lookup, u64::MAX, number)?)
+                Ok(view.known(&lookup, u64::MAX)?.head.is_none()
+                    || view.forgotten(&lookup, u64::MAX, id)?)
             };
             let purge = Purge { done: &done, hidden: &keep };
             merging.merge(std::slice::from_ref(live), &purge, &|| false)?;

@@ -5,8 +5,9 @@
 
 use arrayvec::ArrayVec;
 
+use super::lookup::Lookup;
 use super::memtable::Effect;
-use super::view::{Lookup, Part, View};
+use super::view::View;
 use crate::error::Result;
 use crate::page::{
     Content, Digest, HISTORY_WINDOW, Head, Observation, Seen, Verdict, Visit, restated_digest,
@@ -102,7 +103,7 @@ fn restated_of(
         let at = versions.iter().filter(|version| version.time == time);
         return Ok(restated_digest(digest, at.map(|version| version.content.digest)));
     }
-    let visits = visits_at(view, lookup, time)?;
+    let visits = view.visits_at(lookup, time)?;
     let seen = visits.iter().filter(|v| matches!(v.seen, Seen::Content(_)));
     Ok(restated_digest(digest, seen.map(|visit| visit.seen.digest())))
 }
@@ -118,25 +119,12 @@ fn is_stated(
     if last.time < restated.time {
         return Ok(false);
     }
-    let visits = visits_at(view, lookup, restated.time)?;
+    let visits = view.visits_at(lookup, restated.time)?;
     Ok(visits.iter().any(|v| v.seen.content() == restated.seen.content()))
-}
-
-/// What is known of a page at one time.
-fn visits_at(view: &View, lookup: &Lookup<'_>, time: i64) -> Result<Vec<Visit>> {
-    let mut all = Vec::new();
-    view.visits(lookup, u64::MAX, |part| {
-        match part {
-            Part::Memory(visits) => all.extend(visits.into_iter().filter(|v| v.time == time)),
-            Part::Segment(record) => all.extend(record.visits_at(time)?),
-        }
-        Some(true)
-    })?;
-    Ok(all)
 }
 
 /// What a visit means that does not come after all others of its page.
 fn late(view: &View, lookup: &Lookup<'_>, visit: &Visit) -> Result<Verdict> {
-    let known = visits_at(view, lookup, visit.time)?.contains(visit);
+    let known = view.visits_at(lookup, visit.time)?.contains(visit);
     Ok(if known { Verdict::Known } else { Verdict::OutOfOrder })
 }

@@ -4,6 +4,7 @@ use std::iter::{Chain, Once, once};
 use std::option;
 use std::sync::Arc;
 
+use super::component::ComponentId;
 use super::memtable::Memtable;
 use crate::catalog::Journal;
 
@@ -28,9 +29,13 @@ impl Memtables {
         self.sealing.iter().chain(once(&self.active))
     }
 
-    /// The one of this number, counted from the oldest.
-    pub(crate) fn get(&self, number: usize) -> Option<&Arc<Memtable>> {
-        self.iter().nth(number)
+    /// All of them with their names as components, the oldest first.
+    #[inline]
+    pub(crate) fn with_ids(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (ComponentId, &Arc<Memtable>)> {
+        let sealing = self.sealing.iter().map(|sealing| (ComponentId::Sealing, sealing));
+        sealing.chain(once((ComponentId::Active, &self.active)))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::base::Base;
+use super::live_segment::LiveSegment;
 use super::options::Options;
-use super::view::LiveSegment;
 use crate::disk::Name;
 use crate::error::Result;
 use crate::search::Resources;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::snapshot::{Scan, Snapshot};
+use super::scan::Scan;
+use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Epoch, Prefix, Visit};
 

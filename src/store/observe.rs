@@ -10,18 +10,21 @@ use std::sync::Arc;
 use super::admission::{WriteLock, Writer};
 use super::ahead::Ahead;
 use super::answer::{ExactCopy, Outcome};
+use super::component::ComponentId;
 use super::epochs::check_live;
 use super::journal::{self, Place};
 use super::judged::{Judged, also_of, is_alone, judge_all};
+use super::lookup::Lookup;
 use super::memtable::{Effect, Memtable};
-use super::memtables::Memtables;
 use super::query::Versions;
 use super::search::{Found, Wanted, bounds, segment_hits_of_many, together};
 use super::shared::Shared;
-use super::view::{Lookup, Part, View, head_in, known_in};
+use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::error::{Error, Result};
-use crate::page::{Digest, Epoch, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, check_url, surt};
+use crate::page::{
+    Digest, Epoch, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url, surt,
+};
 use crate::segment::{put_carried, unpack_head};
 use crate::sync::thread;
 
@@ -209,7 +212,7 @@ impl Shared {
             (false, 0..0, Effect::of(&mut None, &o.visit, also_of(o).as_slice()), None)
         };
         let mut pages: Vec<_> = observations.iter().map(new).collect();
-        view.heads_in_segments(&lookups, |place, mut known, standing| {
+        view.known_in_segments(&lookups, |place, mut known| {
             let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
             let observation = observations.get(place).or_bug("a place is that of a lookup")?;
             let start = heads.len();
@@ -218,7 +221,7 @@ impl Shared {
             }
             let also = also_of(observation);
             let effect = Effect::of(&mut known.head, &observation.visit, also.as_slice());
-            *page = (known.earlier, start..heads.len(), effect, Some(standing));
+            *page = (known.standing.is_some(), start..heads.len(), effect, known.standing);
             Ok(())
         })?;
         let shown = |wanted: &Option<Wanted<'_>>, found: Found, standing| {
@@ -291,18 +294,20 @@ impl Shared {
         let looked = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
         let looked = looked.or_bug("each observation was looked up")?;
         let lookup = &looked.lookup;
-        let Memtables { sealing, active } = &view.memtables;
+        let active = &view.memtables.active;
         let Writer { next_sequence, pending, packed } = writer;
         packed.clear();
         // What the memtables know is newer than what the segments do.
-        let (mut number, known) = known_in(&active.read(), lookup, u64::MAX);
-        let known = known.or_else(|| head_in(sealing, lookup, u64::MAX));
+        let known = view.known_in_memory(lookup)?;
+        let standing = known.as_ref().and_then(|known| known.standing);
+        let own = standing.filter(|standing| standing.component == ComponentId::Active);
+        let mut number = own.map(|standing| standing.page);
         let mut earlier = looked.earlier;
         let judged = if let Some(known) = known {
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
                 put_carried(packed, head, &[]);
             }
-            earlier = known.earlier;
+            earlier = standing.is_some();
             judge_all(view, lookup, known.head, observation)?
         } else {
             let head = heads.get(looked.head.clone());
@@ -431,18 +436,9 @@ impl Prepared<'_> {
 
 /// When a page was first seen with a digest.
 fn first_seen(view: &View, url: &str, digest: Digest) -> Result<i64> {
-    let lookup = Lookup::new(url, view.seed);
-    let mut first = None;
-    view.visits(&lookup, u64::MAX, |part| {
-        let visits = match part {
-            Part::Memory(visits) => visits,
-            Part::Segment(record) => record.visits()?,
-        };
-        let seen =
-            visits.iter().filter(|v| v.seen.content().is_some_and(|c| c.digest == Some(digest)));
-        first = seen.map(|v| v.time).chain(first).min();
-        Some(true)
-    })?;
+    let visits = view.visits(&Lookup::new(url, view.seed), u64::MAX)?;
+    let has_it = |visit: &Visit| visit.seen.content().is_some_and(|c| c.digest == Some(digest));
+    let first = visits.iter().find(|visit| has_it(visit)).map(|visit| visit.time);
     let what = "a page that no visit saw with the digest that is in force";
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
+use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
-use super::view::{LiveSegment, View};
+use super::view::View;
 use crate::catalog::{Catalog, Journal, Locks, Manifest, mark};
 use crate::disk::{Disk, Lock, LockGuard, RealDisk};
 use crate::error::{Error, Result};

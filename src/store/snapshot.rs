@@ -1,17 +1,16 @@
 //! A consistent view of the store, and everything that is read from one.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::answer::{History, Page, SegmentStats, Stats, Version};
 use super::epochs::{has_table, known};
-use super::memtable::{Memtable, PageOf};
+use super::lookup::Lookup;
+use super::memtable::PageOf;
 use super::query::{Matches, Query};
-use super::view::{Lookup, Part, View, unreadable};
-use crate::bug::OrBug;
+use super::scan::Scan;
+use super::view::View;
 use crate::error::{Error, Result};
-use crate::page::{Content, Epoch, EpochInfo, Head, Prefix, Seen, Visit, check_url, judge, surt};
-use crate::segment::{PageCursor, RecordRef};
+use crate::page::{Content, Epoch, EpochInfo, Head, Prefix, Seen, Visit, check_url, judge};
 
 /// A consistent view: every operation up to a sequence number, and none after it.
 ///
@@ -53,21 +52,7 @@ impl Snapshot {
 
     /// All visits of a page, with what each meant; see [`Store::history`](super::Store::history).
     pub fn history(&self, url: &str) -> Result<History> {
-        self.heed(|| Ok(fold(&self.visits(&self.lookup(url)?)?)))
-    }
-
-    /// All visits of a page, in order.
-    pub(super) fn visits(&self, lookup: &Lookup<'_>) -> Result<Vec<Visit>> {
-        let mut all = Vec::new();
-        self.view.visits(lookup, self.sequence, |part| {
-            all.extend(match part {
-                Part::Memory(visits) => visits,
-                Part::Segment(record) => record.visits()?,
-            });
-            Some(true)
-        })?;
-        all.sort_unstable();
-        Ok(all)
+        self.heed(|| Ok(fold(&self.view.visits(&self.lookup(url)?, self.sequence)?)))
     }
 
     /// The visit whose content was in force at a time; see
@@ -79,7 +64,7 @@ impl Snapshot {
     /// A page as it stands; see [`Store::latest`](super::Store::latest).
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.heed(|| {
-            let head = self.view.head(&self.lookup(url)?, self.sequence)?.head;
+            let head = self.view.known(&self.lookup(url)?, self.sequence)?.head;
             Ok(head.map(|head| page(url, &head)))
         })
     }
@@ -144,13 +129,11 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
     pub(super) fn count(&self) -> Result<(u64, u64)> {
-        let segments = self.view.segments.iter().map(|live| live.segment.numbers());
-        let segments = segments.map(|numbers| (numbers.page_delta, numbers.visit_delta));
-        let memtables = self.view.memtables.iter().map(|m| m.read().deltas_at(self.sequence));
+        let mut deltas = self.view.components().map(|component| component.deltas(self.sequence));
         let sum = |(pages, visits): (i64, i64), (p, v)| {
             Some((pages.checked_add(p)?, visits.checked_add(v)?))
         };
-        let sums = segments.chain(memtables).try_fold((0, 0), sum);
+        let sums = deltas.try_fold((0, 0), sum);
         let counts = sums.and_then(|(p, v)| Some((u64::try_from(p).ok()?, u64::try_from(v).ok()?)));
         let what = "the sums of their pages or visits cannot be";
         counts.ok_or_else(|| Error::corrupt("segments", 0, what))
@@ -158,19 +141,19 @@ impl Snapshot {
 
     /// Pages in SURT order; see [`Store::scan`](super::Store::scan).
     pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
-        self.heed(|| Scan::new(self, prefix, None)).unwrap_or_else(|e| Scan::failed(self, e))
+        self.heed(|| Scan::new(self, prefix, None)).unwrap_or_else(|e| Scan::none(self, Some(e)))
     }
 }
 
 impl Snapshot {
     /// Pages after one, in SURT order.
     pub(super) fn scan_after(&self, after: Option<&str>) -> Scan {
-        self.heed(|| Scan::new(self, None, after)).unwrap_or_else(|e| Scan::failed(self, e))
+        self.heed(|| Scan::new(self, None, after)).unwrap_or_else(|e| Scan::none(self, Some(e)))
     }
 
     /// No pages.
     pub(super) fn no_scan(&self) -> Scan {
-        Scan::empty(self)
+        Scan::none(self, None)
     }
 }
 
@@ -200,7 +183,7 @@ fn restated(visit: &Visit, following: &[Visit]) -> impl Iterator<Item = Content>
     restated.filter_map(|v| v.seen.content().copied())
 }
 
-fn page(url: &str, head: &Head) -> Page {
+pub(super) fn page(url: &str, head: &Head) -> Page {
     let in_force = head.in_force();
     Page {
         url: url.to_owned(),
@@ -210,266 +193,5 @@ fn page(url: &str, head: &Head) -> Page {
         content: in_force.map(|v| v.content),
         content_seen: in_force.map(|v| v.time),
         gone: head.gone(),
-    }
-}
-
-/// Pages in SURT order, from [`Store::scan`](super::Store::scan).
-///
-/// Reads as it goes; memory for the unsealed pages under the prefix and one page of each segment.
-/// After an error there is nothing more.
-#[derive(Debug)]
-pub struct Scan {
-    snapshot: Snapshot,
-    /// First key past the end; none for no end.
-    end: Option<Vec<u8>>,
-    segments: Vec<SegmentScan>,
-    memtables: Vec<MemoryScan>,
-    failed: Option<Error>,
-}
-
-/// A segment's number and a cursor that stands at a page.
-struct SegmentScan {
-    number: usize,
-    cursor: PageCursor,
-}
-
-impl std::fmt::Debug for SegmentScan {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SegmentScan({})", self.number)
-    }
-}
-
-#[derive(Debug)]
-struct MemoryScan {
-    memtable: Arc<Memtable>,
-    /// In reverse order: the next page is the last.
-    pages: Vec<u32>,
-}
-
-impl MemoryScan {
-    /// Key and URL of the next page.
-    fn next(&self) -> Option<(Vec<u8>, String)> {
-        let inner = self.memtable.read();
-        let url = inner.page(*self.pages.last()?).url();
-        Some((surt::key_of(url), url.to_owned()))
-    }
-}
-
-impl Scan {
-    fn empty(snapshot: &Snapshot) -> Scan {
-        Scan {
-            snapshot: snapshot.clone(),
-            end: None,
-            segments: Vec::new(),
-            memtables: Vec::new(),
-            failed: None,
-        }
-    }
-
-    fn failed(snapshot: &Snapshot, error: Error) -> Scan {
-        Scan { failed: Some(error), ..Scan::empty(snapshot) }
-    }
-
-    fn new(snapshot: &Snapshot, prefix: Option<&Prefix>, after: Option<&str>) -> Result<Scan> {
-        snapshot.view.check()?;
-        let mut scan = Scan::empty(snapshot);
-        scan.end = prefix.map(|p| p.range().1.to_vec());
-        let after = after.map(|url| (surt::key_of(url), url));
-        let comes = |key: &[u8], url: &str| match &after {
-            Some((after, after_url)) => (key, url) > (after.as_slice(), *after_url),
-            None => true,
-        };
-        // Newest first, down to one that hides all that older ones have under the prefix.
-        let mut hidden = false;
-        for memtable in snapshot.view.memtables.iter().rev() {
-            if hidden {
-                break;
-            }
-            let inner = memtable.read();
-            let mut pages = match prefix {
-                Some(prefix) => inner.under(prefix, snapshot.sequence),
-                None => inner.order(None),
-            };
-            hidden = prefix.is_some_and(|p| inner.buried.hides_all(p, snapshot.sequence));
-            if after.is_some() {
-                let url = |number: &u32| inner.page(*number).url();
-                let passed = pages.partition_point(|n| !comes(&surt::key_of(url(n)), url(n)));
-                pages.drain(..passed);
-            }
-            drop(inner);
-            pages.reverse();
-            scan.memtables.push(MemoryScan { memtable: Arc::clone(memtable), pages });
-        }
-        for (number, live) in snapshot.view.segments.iter().enumerate().rev() {
-            if hidden {
-                break;
-            }
-            hidden = prefix.is_some_and(|p| live.tombstones.covers_all(p));
-            let start = prefix.map(|prefix| prefix.range().0);
-            let start = start.into_iter().chain(after.as_ref().map(|(key, _)| key.as_slice()));
-            let from = match start.max() {
-                Some(start) => live.segment.lower_bound(start)?,
-                None => 0,
-            };
-            let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
-            let mut more = cursor.advance()?;
-            while more && !comes(cursor.key(), cursor.url()?) {
-                more = cursor.advance()?;
-            }
-            if more {
-                scan.segments.push(SegmentScan { number, cursor });
-            }
-        }
-        // Oldest first.
-        scan.segments.reverse();
-        Ok(scan)
-    }
-
-    /// The next page that any component has, visible or not, and what `read` makes of it.
-    fn step<T>(&mut self, read: impl Fn(&Scan, &Standing<'_>) -> Result<T>) -> Result<Option<T>> {
-        self.snapshot.view.check()?;
-        let mut least: Option<&SegmentScan> = None;
-        for scan in &self.segments {
-            // Of equal ones the newest, which is the last.
-            let place = |scan: &SegmentScan| {
-                Ok::<_, Error>((scan.cursor.key().to_vec(), scan.cursor.url()?.to_owned()))
-            };
-            if least.map_or(Ok(true), |least| Ok::<_, Error>(place(scan)? <= place(least)?))? {
-                least = Some(scan);
-            }
-        }
-        let mut at = None;
-        let mut in_memory = false;
-        for (key, url) in self.memtables.iter().filter_map(MemoryScan::next) {
-            let order = match (&at, least) {
-                (Some((least_key, least_url)), _) => (&key, &url).cmp(&(least_key, least_url)),
-                (None, Some(least)) => {
-                    (key.as_slice(), url.as_str()).cmp(&(least.cursor.key(), least.cursor.url()?))
-                }
-                (None, None) => Ordering::Less,
-            };
-            if order.is_lt() {
-                at = Some((key, url));
-                least = None;
-            }
-            in_memory |= order.is_le();
-        }
-        let (key, url) = match (at, least) {
-            (Some(at), _) => at,
-            (None, Some(least)) => (least.cursor.key().to_vec(), least.cursor.url()?.to_owned()),
-            (None, None) => return Ok(None),
-        };
-        if self.end.as_ref().is_some_and(|end| key >= *end) {
-            return Ok(None);
-        }
-        let newest = least.filter(|_| !in_memory);
-        let standing = Standing { key: &key, url: &url, newest };
-        let found = read(self, &standing)?;
-        for scan in &mut self.memtables {
-            if scan.next().is_some_and(|(_, next)| next == url) {
-                scan.pages.pop();
-            }
-        }
-        let mut failed = None;
-        self.segments.retain_mut(|scan| {
-            // One that cannot be read says so when it comes first.
-            let here = scan.cursor.url().is_ok_and(|at| at == url);
-            if !here {
-                return true;
-            }
-            scan.cursor.advance().unwrap_or_else(|e| {
-                failed = Some(e);
-                false
-            })
-        });
-        match failed {
-            Some(e) => Err(e),
-            None => Ok(Some(found)),
-        }
-    }
-
-    /// The record that says all there is to say of the head of a page; `None` if the page must be
-    /// looked up.
-    #[expect(clippy::option_option, reason = "hidden and not alone are two things")]
-    fn record<'s>(&'s self, at: &Standing<'s>) -> Result<Option<Option<RecordRef<'s>>>> {
-        // The newest segment that has the page says what it is, unless it is hidden since.
-        let Some(scan) = at.newest else { return Ok(None) };
-        let Snapshot { view, sequence, .. } = &self.snapshot;
-        let mut newer = view.segments.iter().skip(scan.number + 1);
-        let hidden = newer.any(|live| live.tombstones.cover(at.key))
-            || view.memtables.iter().any(|memtable| !memtable.is_untouched())
-                && view.forgotten_in_memory(&Lookup::new(at.url, view.seed), *sequence, 0);
-        if hidden { Ok(Some(None)) } else { scan.cursor.record().map(|record| Some(Some(record))) }
-    }
-
-    fn unreadable(&self, at: &Standing<'_>) -> Error {
-        let live = at.newest.and_then(|scan| self.snapshot.view.segments.get(scan.number));
-        let live = live.or_bug("a record is in a segment of the snapshot");
-        live.map_or_else(Error::from, |live| unreadable(&live.segment))
-    }
-
-    fn head(&self, at: &Standing<'_>) -> Result<Option<Head>> {
-        let Snapshot { view, sequence, .. } = &self.snapshot;
-        match self.record(at)? {
-            Some(None) => Ok(None),
-            Some(Some(record)) => record.head().ok_or_else(|| self.unreadable(at)),
-            None => view.head(&Lookup::new(at.url, view.seed), *sequence).map(|known| known.head),
-        }
-    }
-
-    fn visits(&self, at: &Standing<'_>) -> Result<Vec<Visit>> {
-        match self.record(at)? {
-            Some(None) => Ok(Vec::new()),
-            Some(Some(record)) if !record.earlier() => {
-                record.visits().ok_or_else(|| self.unreadable(at))
-            }
-            _ => self.snapshot.visits(&Lookup::new(at.url, self.snapshot.view.seed)),
-        }
-    }
-
-    /// The next page that there is, and what `read` makes of it.
-    fn next_with<T>(
-        &mut self,
-        read: impl Fn(&Scan, &Standing<'_>) -> Result<Option<T>>,
-    ) -> Option<Result<T>> {
-        let failed = match self.failed.take() {
-            Some(e) => e,
-            None => loop {
-                let stepped = self.step(&read);
-                match self.snapshot.heed(|| stepped) {
-                    Ok(None) => return None,
-                    Ok(Some(None)) => {}
-                    Ok(Some(Some(found))) => return Some(Ok(found)),
-                    Err(e) => break e,
-                }
-            },
-        };
-        self.segments.clear();
-        self.memtables.clear();
-        Some(Err(failed))
-    }
-
-    /// The next page with its visits, in order.
-    pub(super) fn next_visits(&mut self) -> Option<Result<(String, Vec<Visit>)>> {
-        self.next_with(|scan, at| {
-            let visits = scan.visits(at)?;
-            Ok((!visits.is_empty()).then(|| (at.url.to_owned(), visits)))
-        })
-    }
-}
-
-/// Where a scan stands.
-struct Standing<'s> {
-    key: &'s [u8],
-    url: &'s str,
-    /// The newest segment that has the page, unless a memtable has it, too.
-    newest: Option<&'s SegmentScan>,
-}
-
-impl Iterator for Scan {
-    type Item = Result<Page>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_with(|scan, at| Ok(scan.head(at)?.map(|head| page(at.url, &head))))
     }
 }

@@ -1,6 +1,7 @@
 //! Pages that have no fingerprint of the newest epoch yet.
 
-use super::snapshot::{Scan, Snapshot};
+use super::scan::Scan;
+use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Content, Epoch};
 
@@ -28,8 +29,7 @@ impl Snapshot {
         // The scan says it, if nothing is known.
         self.view.check().is_err()
             || self.epochs().iter().any(|info| info.ended)
-            || self.view.segments.iter().any(|live| live.segment.epochs().any(|e| e != newest.0))
-            || self.view.memtables.iter().any(|memtable| memtable.read().has_others(newest.0))
+            || self.view.components().any(|component| component.has_others(newest.0))
     }
 }
 

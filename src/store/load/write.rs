@@ -15,8 +15,10 @@ use crate::segment::{
     Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, put_carried, unpack_head,
     url_hash,
 };
+use crate::store::component::Known;
+use crate::store::lookup::Lookup;
 use crate::store::stamps::Stamps;
-use crate::store::view::{Known, Lookup, Part, View};
+use crate::store::view::View;
 use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Pages that are passed on together.
@@ -86,7 +88,7 @@ impl Batch {
         {
             let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
             let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>, Bug>>()?;
-            view.heads_in_segments(&lookups, |place, found, _| {
+            view.known_in_segments(&lookups, |place, found| {
                 *known.get_mut(place).or_bug("a place is that of a lookup")? = found;
                 Ok(())
             })?;
@@ -99,7 +101,7 @@ impl Batch {
                     Some(head) => *visit > head.last || visit.time < head.first,
                 };
                 if !visits.iter().all(is_new) {
-                    let old = visits_of(view, lookup)?;
+                    let old = view.visits(lookup, u64::MAX)?;
                     let resolved = visits.iter().filter_map(|v| resolve(v, visits, &old));
                     let mut new: Vec<Visit> =
                         resolved.filter(|v| old.binary_search(v).is_err()).collect();
@@ -121,7 +123,7 @@ impl Batch {
             place.copy_from_slice(&visits);
         }
         for (page, known) in self.pages.iter_mut().zip(&known) {
-            page.earlier = known.earlier;
+            page.earlier = known.standing.is_some();
             page.new = known.head.is_none();
             if let Some(head) = &known.head {
                 let start = self.heads.len();
@@ -157,20 +159,6 @@ fn resolve(visit: &Visit, visits: &[Visit], old: &[Visit]) -> Option<Visit> {
     let content = Content { digest, ..content };
     let restated = Visit { seen: Seen::Restated(content), status: None, ..*visit };
     seen.clone().all(|seen| *seen != content).then_some(restated)
-}
-
-/// All visits of a page in the segments of a view, in order.
-fn visits_of(view: &View, lookup: &Lookup<'_>) -> Result<Vec<Visit>> {
-    let mut all = Vec::new();
-    view.visits(lookup, u64::MAX, |part| {
-        all.extend(match part {
-            Part::Memory(visits) => visits,
-            Part::Segment(record) => record.visits()?,
-        });
-        Some(true)
-    })?;
-    all.sort_unstable();
-    Ok(all)
 }
 
 /// What goes from the merging thread to the writing one. If the end does not come, nothing is to be

@@ -84,11 +84,6 @@ impl<'a> PageOf<'a> {
         self.page.hash
     }
 
-    /// Whether older components know the page.
-    pub(crate) fn earlier(&self) -> bool {
-        self.page.earlier
-    }
-
     /// Whether an operation at or before `sequence` brought the page here.
     pub(crate) fn is_here(&self, sequence: u64) -> bool {
         self.page.first_sequence <= sequence
@@ -156,9 +151,10 @@ impl<'a> PageOf<'a> {
         self.inner.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
     }
 
-    /// Whether the page was forgotten at or before `sequence`.
-    pub(crate) fn reset_by(&self, sequence: u64) -> bool {
-        self.last_reset(sequence).is_some()
+    /// Whether what older components have of the page does not count as of `sequence`: they do not know
+    /// it, or it was forgotten.
+    pub(crate) fn ends_at(&self, sequence: u64) -> bool {
+        !self.page.earlier || self.last_reset(sequence).is_some()
     }
 
     /// The visits in force at `sequence`, in order of arrival.

@@ -6,6 +6,7 @@ use super::{Found, segment_hits};
 use crate::disk::page_faults;
 use crate::error::Result;
 use crate::search::{Cost, instruction_set};
+use crate::store::component::ComponentId;
 use crate::store::query::{ComponentSearch, Explanation, Query};
 use crate::store::snapshot::Snapshot;
 
@@ -48,7 +49,7 @@ impl Snapshot {
             drop(inner);
             let start = Instant::now();
             let mut found = Found::new(k);
-            found.add_memtable(0, memtable, &wanted);
+            found.add_memtable(ComponentId::Active, memtable, &wanted);
             components.push(ComponentSearch {
                 segment: None,
                 fingerprints,

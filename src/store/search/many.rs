@@ -9,9 +9,11 @@ use crate::error::Result;
 use crate::page::Epoch;
 use crate::search::Extent;
 use crate::store::ahead::Ahead;
+use crate::store::component::ComponentId;
+use crate::store::live_segment::LiveSegment;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
-use crate::store::view::{LiveSegment, View};
+use crate::store::view::View;
 use crate::sync::thread;
 
 /// Searches that are answered together, at most: few enough that what they find is soon let go.
@@ -47,10 +49,11 @@ pub(crate) fn segment_hits_of_many(
             .filter_map(|(place, w)| Some((place, w.as_ref().filter(of_epoch)?.fingerprint)))
             .collect();
         let queries: Vec<u64> = places.iter().map(|(_, fingerprint)| *fingerprint).collect();
-        for (number, live) in segments.iter().enumerate() {
+        for (number, live) in (0..).zip(segments) {
             let Some(tables) = live.tables(epoch) else { continue };
+            let component = ComponentId::Segment(number);
             let mut push = |query: usize, candidate| {
-                all[places[query].0].hits.push(Hit { candidate, component: number });
+                all[places[query].0].hits.push(Hit { candidate, component });
             };
             let Some(bounds) = bounds else {
                 tables.find_each(&queries, k, &mut push)?;
@@ -60,8 +63,8 @@ pub(crate) fn segment_hits_of_many(
                 let place = places[query].0;
                 let wanted = wanted[place].as_ref().or_bug("what is searched for is wanted")?;
                 let found = &mut all[place];
-                found.hits.retain(|hit| hit.component != number);
-                found.add_nearest(number, tables, wanted, bounds)?;
+                found.hits.retain(|hit| hit.component != component);
+                found.add_nearest(component, tables, wanted, bounds)?;
             }
         }
     }
@@ -137,8 +140,9 @@ impl Snapshot {
         let mut hits: Vec<(usize, Hit)> = Vec::new();
         // Of those for which the tables do not say it.
         let mut extents: BTreeMap<usize, Extent> = BTreeMap::new();
-        for (component, live) in self.view.segments.iter().enumerate() {
+        for (number, live) in (0..).zip(self.view.segments.iter()) {
             let Some(tables) = live.tables(wanted.epoch) else { continue };
+            let component = ComponentId::Segment(number);
             let mut push = |place, candidate| hits.push((place, Hit { candidate, component }));
             let Some(bounds) = &wanted.bounds else {
                 tables.find_each(&fingerprints, wanted.k, &mut push)?;

@@ -12,9 +12,11 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 
+use super::component::{ComponentId, Standing};
+use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::query::{Near, Versions};
-use super::view::{LiveSegment, Standing, View};
+use super::view::View;
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
 use crate::page::{Digest, Prefix};
@@ -49,12 +51,11 @@ impl Wanted<'_> {
     }
 }
 
-/// A fingerprint that is near, and where it stands: in the segment of this number, or, counted on,
-/// in a memtable.
+/// A fingerprint that is near, and the component that it stands in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub(crate) candidate: Candidate,
-    pub(crate) component: usize,
+    pub(crate) component: ComponentId,
 }
 
 /// What leads from a hit to its page, one after another.
@@ -88,7 +89,7 @@ impl Found {
     /// Adds what a segment has, by a scan within bounds.
     fn add_nearest(
         &mut self,
-        component: usize,
+        component: ComponentId,
         tables: &EpochTables,
         wanted: &Wanted<'_>,
         bounds: &Bounds,
@@ -101,7 +102,7 @@ impl Found {
     }
 
     /// Adds what a memtable has.
-    fn add_memtable(&mut self, component: usize, memtable: &Memtable, wanted: &Wanted<'_>) {
+    fn add_memtable(&mut self, component: ComponentId, memtable: &Memtable, wanted: &Wanted<'_>) {
         let &Wanted { epoch, fingerprint, k, .. } = wanted;
         let (inner, mut near) = (memtable.read(), Vec::new());
         match &wanted.bounds {
@@ -144,22 +145,26 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
     if let [live] = segments {
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(found) };
         let hits = &mut found.hits;
-        let mut push = |_: usize, candidate| hits.push(Hit { candidate, component: 0 });
+        let component = ComponentId::Segment(0);
+        let mut push = |_: usize, candidate| hits.push(Hit { candidate, component });
         let Some(bounds) = &wanted.bounds else {
             tables.find_each(&[wanted.fingerprint], wanted.k, &mut push)?;
             return Ok(found);
         };
         if !tables.find_within(wanted.fingerprint, wanted.k, bounds, &mut push)? {
             found.hits.clear();
-            found.add_nearest(0, tables, wanted, bounds)?;
+            found.add_nearest(component, tables, wanted, bounds)?;
         }
         return Ok(found);
     }
-    let mut searches: ArrayVec<(usize, &EpochTables, TableSteps<'_>), TOGETHER> = ArrayVec::new();
-    for (number, together) in segments.chunks(TOGETHER).enumerate() {
-        for (component, live) in (number * TOGETHER..).zip(together) {
+    let mut searches: ArrayVec<(ComponentId, &EpochTables, TableSteps<'_>), TOGETHER> =
+        ArrayVec::new();
+    let mut numbers = 0..;
+    for together in segments.chunks(TOGETHER) {
+        for (live, number) in together.iter().zip(numbers.by_ref()) {
             if let Some(tables) = live.tables(wanted.epoch) {
-                searches.push((component, tables, tables.steps(wanted.fingerprint, wanted.k)));
+                let steps = tables.steps(wanted.fingerprint, wanted.k);
+                searches.push((ComponentId::Segment(number), tables, steps));
             }
         }
         for (.., search) in &mut searches {
@@ -189,12 +194,8 @@ pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -
 
 impl View {
     /// The segment that a hit is in, and the tables that it was found by.
-    fn searched(
-        &self,
-        number: usize,
-        epoch: u32,
-    ) -> Result<(&Arc<LiveSegment>, &EpochTables), Bug> {
-        let live = self.segments.get(number).or_bug("a hit is in a component")?;
+    fn searched(&self, number: u32, epoch: u32) -> Result<(&Arc<LiveSegment>, &EpochTables), Bug> {
+        let live = self.segments.get(number as usize).or_bug("a hit is in a component")?;
         Ok((live, live.tables(epoch).or_bug("a hit was found by tables of its epoch")?))
     }
 
@@ -203,10 +204,8 @@ impl View {
         let in_force_only = wanted.versions == Versions::InForce;
         for Hit { candidate, component } in hits {
             // Of what is in memory there is nothing to wait for.
-            if *component >= self.segments.len() {
-                continue;
-            }
-            let (live, tables) = self.searched(*component, wanted.epoch)?;
+            let ComponentId::Segment(number) = *component else { continue };
+            let (live, tables) = self.searched(number, wanted.epoch)?;
             let page = || -> Result<Option<u32>> {
                 let posting = tables.single(candidate.ordinal)?;
                 Ok(posting.filter(|p| p.in_force || !in_force_only).map(|p| p.page))
@@ -230,14 +229,15 @@ impl View {
         own: Option<Standing>,
     ) -> Result<bool> {
         let Hit { candidate, component } = *hit;
-        let (live, tables) = self.searched(component, wanted.epoch)?;
+        let ComponentId::Segment(number) = component else { return Ok(true) };
+        let (live, tables) = self.searched(number, wanted.epoch)?;
         let Some(posting) = tables.single(candidate.ordinal)? else { return Ok(true) };
         if !posting.in_force && wanted.versions == Versions::InForce {
             return Ok(false);
         }
         match (wanted.except, own) {
             (None, _) => Ok(true),
-            (_, Some(own)) if own.segment == component => Ok(own.page != posting.page),
+            (_, Some(own)) if own.component == component => Ok(own.page != posting.page),
             (Some(url), _) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
         }
     }

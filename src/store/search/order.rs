@@ -2,18 +2,16 @@
 
 use crate::bug::{Bug, ensure};
 use crate::page::surt;
+use crate::store::component::{ComponentId, Standing};
 use crate::store::query::Near;
 
 /// Where pages stand, in the order in which they were found: a segment's pages are in SURT order, so
 /// that their numbers tell it. Most searches find one page, and that needs no memory.
 #[derive(Default)]
 pub(super) struct Order {
-    first: Option<Place>,
-    more: Vec<Place>,
+    first: Option<Standing>,
+    more: Vec<Standing>,
 }
-
-/// The number of a segment, and of the page there; `None` for a page in memory.
-type Place = Option<(usize, u32)>;
 
 impl Order {
     pub(super) fn clear(&mut self) {
@@ -22,10 +20,10 @@ impl Order {
     }
 
     /// Notes where another page stands.
-    pub(super) fn add(&mut self, place: Place) {
+    pub(super) fn add(&mut self, standing: Standing) {
         match self.first {
-            None => self.first = Some(place),
-            Some(_) => self.more.push(place),
+            None => self.first = Some(standing),
+            Some(_) => self.more.push(standing),
         }
     }
 
@@ -38,15 +36,14 @@ impl Order {
         let noted = usize::from(self.first.is_some()) + self.more.len();
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
-        let segment = first.map(|(segment, _)| segment);
-        let in_one = self.more.iter().all(|place| place.is_some() && place.map(|p| p.0) == segment);
-        if !in_one {
+        let is_there = |standing: &Standing| standing.component == first.component;
+        if !matches!(first.component, ComponentId::Segment(_)) || !self.more.iter().all(is_there) {
             by_surt(found, from);
             return Ok(());
         }
-        let pages = || [first].into_iter().chain(self.more.iter().copied()).flatten();
-        if !pages().is_sorted_by(|a, b| a.1 < b.1) {
-            let new = pages().map(|(_, page)| page).zip(found.drain(from..));
+        let pages = || [first].into_iter().chain(self.more.iter().copied()).map(|s| s.page);
+        if !pages().is_sorted_by(|a, b| a < b) {
+            let new = pages().zip(found.drain(from..));
             let mut new: Vec<(u32, Near)> = new.collect();
             new.sort_unstable_by_key(|(page, near)| (*page, near.fingerprint));
             new.dedup_by(|a, b| (a.0, a.1.fingerprint) == (b.0, b.1.fingerprint));

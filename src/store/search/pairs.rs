@@ -1,90 +1,84 @@
 //! All pairs of fingerprints that are near each other, across the components.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
 
-use super::{Hit, Wanted, segment_hits};
+use super::{Wanted, segment_hits};
 use crate::bug::{Bug, OrBug, ensure};
 use crate::error::{Error, Result};
 use crate::search::{Join, Pair, Progress, Source};
 use crate::segment::EpochTables;
+use crate::store::component::{Component, ComponentId};
 use crate::store::query::{NearPair, Query};
 use crate::store::snapshot::Snapshot;
-use crate::store::view::LiveSegment;
+use crate::store::view::View;
 use crate::sync::Mutex;
 
 /// How many pairs ahead what is read of one is asked for.
 const AHEAD: usize = 16;
 
-/// The fingerprints of all components, one behind the other: segments, oldest first, then memtables.
-/// A fingerprint may stand in several.
-struct Columns {
-    epoch: u32,
-    segments: Arc<[Arc<LiveSegment>]>,
-    memory: Vec<Vec<u64>>,
-    /// Where each component begins, and then the end.
+/// The fingerprints of all components, one behind the other, the oldest first. A fingerprint may stand in
+/// several.
+struct Columns<'v> {
+    columns: Vec<(ComponentId, Column<'v>)>,
+    /// Where each of them begins, and then the end.
     starts: Vec<u32>,
 }
 
 /// What one component has.
-enum Column<'c> {
-    Tables(&'c EpochTables),
-    Memory(&'c [u64]),
+enum Column<'v> {
+    Tables(&'v EpochTables),
+    Memory(Vec<u64>),
 }
 
-impl Columns {
-    fn new(snapshot: &Snapshot, epoch: u32) -> Result<Columns> {
-        let segments = Arc::clone(&snapshot.view.segments);
-        let memory: Vec<Vec<u64>> =
-            snapshot.view.memtables.iter().map(|m| m.read().all_fingerprints(epoch)).collect();
-        let of_segments =
-            segments.iter().map(|live| live.tables(epoch).map_or(0, |t| t.tables.len()));
-        let of_memory = memory.iter().map(Vec::len);
-        let (mut starts, mut end) = (vec![0], 0_u32);
-        for len in of_segments.map(|len| len as usize).chain(of_memory) {
+impl<'v> Columns<'v> {
+    fn new(view: &'v View, epoch: u32) -> Result<Columns<'v>> {
+        let (mut columns, mut starts, mut end) = (Vec::new(), vec![0], 0_u32);
+        for component in view.components().rev() {
+            let (column, len) = match component {
+                Component::Segment(_, live) => {
+                    let Some(tables) = live.tables(epoch) else { continue };
+                    (Column::Tables(tables), tables.tables.len() as usize)
+                }
+                Component::Memtable(_, memtable) => {
+                    let all = memtable.read().all_fingerprints(epoch);
+                    let len = all.len();
+                    (Column::Memory(all), len)
+                }
+            };
             let sum = u32::try_from(len).ok().and_then(|len| end.checked_add(len));
             end = sum.ok_or_else(|| {
                 Error::Option("pairs are found among fewer than 2^32 fingerprints".to_owned())
             })?;
+            columns.push((component.id(), column));
             starts.push(end);
         }
-        Ok(Columns { epoch, segments, memory, starts })
+        Ok(Columns { columns, starts })
     }
 
-    /// The component that an ordinal lies in, and its ordinal there.
+    /// The column that an ordinal lies in, by number, and its ordinal there.
     #[expect(clippy::indexing_slicing, reason = "the first begins at 0, before any ordinal")]
     fn place(&self, ordinal: u32) -> (usize, u32) {
-        let component = self.starts.partition_point(|start| *start <= ordinal) - 1;
-        (component, ordinal - self.starts[component])
+        let number = self.starts.partition_point(|start| *start <= ordinal) - 1;
+        (number, ordinal - self.starts[number])
     }
 
-    /// Where a component ends.
-    fn end(&self, component: usize) -> Result<u32, Bug> {
-        self.starts.get(component + 1).copied().or_bug("an ordinal lies before the end of all")
+    /// Where a column ends.
+    fn end(&self, number: usize) -> Result<u32, Bug> {
+        self.starts.get(number + 1).copied().or_bug("an ordinal lies before the end of all")
     }
 
-    /// The tables of a component, if it is a segment; else its fingerprints.
-    fn column(&self, component: usize) -> Result<Column<'_>, Bug> {
-        match self.segments.get(component) {
-            Some(live) => {
-                let tables = live.tables(self.epoch);
-                tables.or_bug("a segment with fingerprints has tables").map(Column::Tables)
-            }
-            None => {
-                let column = self.memory.get(component - self.segments.len());
-                column.or_bug("an ordinal lies in a component").map(|all| Column::Memory(all))
-            }
-        }
+    fn column(&self, number: usize) -> Result<&(ComponentId, Column<'v>), Bug> {
+        self.columns.get(number).or_bug("an ordinal lies in a column")
     }
 
     /// Fingerprints where they lie, if that is in one component.
     fn in_place(&self, ordinals: &Range<u32>) -> Result<Option<&[u64]>> {
-        let (component, from) = self.place(ordinals.start);
+        let (number, from) = self.place(ordinals.start);
         let end = from + (ordinals.end - ordinals.start);
-        if ordinals.end > self.end(component)? {
+        if ordinals.end > self.end(number)? {
             return Ok(None);
         }
-        match self.column(component)? {
+        match &self.column(number)?.1 {
             Column::Tables(tables) => tables.fingerprints_in_place(from..end),
             Column::Memory(all) => {
                 let there = all.get(from as usize..end as usize);
@@ -93,9 +87,9 @@ impl Columns {
         }
     }
 
-    /// Fills `out` with fingerprints of one component.
-    fn fill(&self, component: usize, from: u32, out: &mut [u64]) -> Result<()> {
-        match self.column(component)? {
+    /// Fills `out` with fingerprints of one column.
+    fn fill(&self, number: usize, from: u32, out: &mut [u64]) -> Result<()> {
+        match &self.column(number)?.1 {
             Column::Tables(tables) => tables.fingerprints(from, out),
             Column::Memory(all) => {
                 let from = from as usize;
@@ -109,16 +103,15 @@ impl Columns {
     /// Asks for what is read of a pair.
     fn prefetch(&self, pair: &Pair) {
         for ordinal in [pair.left, pair.right] {
-            let (component, own) = self.place(ordinal);
-            let live = self.segments.get(component);
-            if let Some(tables) = live.and_then(|live| live.tables(self.epoch)) {
+            let (number, own) = self.place(ordinal);
+            if let Some((_, Column::Tables(tables))) = self.columns.get(number) {
                 tables.prefetch_posting(own);
             }
         }
     }
 }
 
-impl Source for Columns {
+impl Source for Columns<'_> {
     type Error = Error;
 
     fn len(&self) -> u32 {
@@ -133,11 +126,11 @@ impl Source for Columns {
         let mut rest = &mut *buffer;
         let mut at = ordinals.start;
         while at < ordinals.end {
-            let (component, from) = self.place(at);
-            let count = self.end(component)?.min(ordinals.end) - at;
+            let (number, from) = self.place(at);
+            let count = self.end(number)?.min(ordinals.end) - at;
             let room = rest.split_at_mut_checked(count as usize);
             let (now, later) = room.or_bug("there is room for as many as are read")?;
-            self.fill(component, from, now)?;
+            self.fill(number, from, now)?;
             (rest, at) = (later, at + count);
         }
         ensure(rest.is_empty(), "there is room for as many as are read")?;
@@ -163,12 +156,13 @@ impl Snapshot {
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<ControlFlow<()>> {
         let wanted = Wanted { bounds: None, ..self.wanted(like)? };
-        let columns = Columns::new(self, wanted.epoch)?;
+        let columns = Columns::new(&self.view, wanted.epoch)?;
         // What comes to a memtable later is not in this snapshot.
         let quiet = self.view.memtables.iter().all(|memtable| memtable.is_untouched());
-        let all_in_force = quiet && columns.segments.len() == 1 && wanted.is_of_all_in_force();
-        let alone = columns.segments.first().filter(|_| all_in_force);
-        let alone = alone.and_then(|live| live.tables(wanted.epoch));
+        let alone = match &*self.view.segments {
+            [only] if quiet && wanted.is_of_all_in_force() => only.tables(wanted.epoch),
+            _ => None,
+        };
         let failed: Mutex<Option<Error>> = Mutex::new(None);
         let pairs = |pairs: &[Pair]| {
             let mut near = Vec::with_capacity(pairs.len());
@@ -197,7 +191,7 @@ impl Snapshot {
     /// only tables, if they say by themselves what is in force.
     fn near_pair(
         &self,
-        columns: &Columns,
+        columns: &Columns<'_>,
         alone: Option<&EpochTables>,
         wanted: &Wanted<'_>,
         pair: &Pair,
@@ -225,25 +219,14 @@ impl Snapshot {
     /// Whether no earlier component has the fingerprint, and some page has it as is wanted.
     fn is_first_and_shown(
         &self,
-        columns: &Columns,
+        columns: &Columns<'_>,
         wanted: &Wanted<'_>,
         ordinal: u32,
     ) -> Result<bool> {
-        let (component, _) = columns.place(ordinal);
-        let hits = segment_hits(&self.view.segments, wanted)?.hits;
-        if hits.iter().any(|hit| hit.component < component) {
-            return Ok(false);
-        }
-        let mut hits: Vec<Hit> = hits;
-        let mut in_memory = Vec::new();
-        for (number, memtable) in (self.view.segments.len()..).zip(&self.view.memtables) {
-            memtable.read().near(wanted.epoch, wanted.fingerprint, 0, &mut in_memory);
-            if !in_memory.is_empty() && number < component {
-                return Ok(false);
-            }
-            let hit = |candidate| Hit { candidate, component: number };
-            hits.extend(in_memory.drain(..).map(hit));
-        }
-        self.view.is_shown(wanted, self.sequence, &hits)
+        let (component, _) = *columns.column(columns.place(ordinal).0)?;
+        let mut found = segment_hits(&self.view.segments, wanted)?;
+        self.view.add_memory(wanted, &mut found);
+        let is_first = found.hits.iter().all(|hit| hit.component >= component);
+        Ok(is_first && self.view.is_shown(wanted, self.sequence, &found.hits)?)
     }
 }

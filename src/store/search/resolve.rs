@@ -4,7 +4,7 @@
 //! thousands of pages share, balls of thousands of fingerprints, and lists of pages that have long
 //! changed cost no more than that, and the answer says that it was cut.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use super::order::{self, Order};
 use super::{Findings, Found, Hit, Step, Wanted};
@@ -13,8 +13,12 @@ use crate::error::Result;
 use crate::page::Content;
 use crate::search::Candidate;
 use crate::segment::Posting;
+use crate::store::component::{Component, ComponentId, Standing};
+use crate::store::live_segment::LiveSegment;
+use crate::store::lookup::Lookup;
+use crate::store::memtable::Memtable;
 use crate::store::query::{Near, Versions};
-use crate::store::view::{LiveSegment, Lookup, Part, View, unreadable};
+use crate::store::view::View;
 
 /// Pages that a search may look at beside those that it may name...
 const PAGES: usize = 256;
@@ -70,7 +74,7 @@ impl View {
     /// Adds what the memtables have to what [`segment_hits`](super::segment_hits) found.
     #[inline]
     pub(crate) fn add_memory(&self, wanted: &Wanted<'_>, found: &mut Found) {
-        for (component, memtable) in (self.segments.len()..).zip(&self.memtables) {
+        for (component, memtable) in self.memtables.with_ids() {
             if !memtable.is_untouched() {
                 found.add_memtable(component, memtable, wanted);
             }
@@ -112,14 +116,11 @@ impl View {
             // If not all of these are known, the first in order need not be among them.
             let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
             is_certain = is_whole || !extent.crowded && distance <= extent.certain;
-            for Hit { candidate, component } in equal {
+            for hit in equal {
                 if !is_certain && search.findings.near.len() >= wanted.limit {
                     break;
                 }
-                all = match component.checked_sub(self.segments.len()) {
-                    None => search.segment(*component, candidate)?,
-                    Some(number) => search.memory(number, candidate)?,
-                };
+                all = search.pages(hit)?;
                 if !all {
                     break;
                 }
@@ -160,11 +161,8 @@ impl View {
         let effort = Effort { left: usize::MAX, postings: 0 };
         let (under, order) = (Vec::new(), Order::default());
         let mut search = Search { view: self, wanted, sequence, effort, under, findings, order };
-        for Hit { candidate, component } in hits {
-            match component.checked_sub(self.segments.len()) {
-                None => search.segment(*component, candidate)?,
-                Some(number) => search.memory(number, candidate)?,
-            };
+        for hit in hits {
+            search.pages(hit)?;
             if !search.findings.near.is_empty() {
                 return Ok(true);
             }
@@ -174,9 +172,18 @@ impl View {
 }
 
 impl Search<'_, '_> {
+    /// Looks at the pages that have a fingerprint. Returns whether those are all.
+    fn pages(&mut self, hit: &Hit) -> Result<bool> {
+        match self.view.component(hit.component)? {
+            Component::Segment(number, _) => self.segment(number, &hit.candidate),
+            Component::Memtable(id, memtable) => self.memory(id, memtable, &hit.candidate),
+        }
+    }
+
     /// Pages of a segment that are under the prefix.
-    fn under(&mut self, number: usize, live: &LiveSegment) -> Result<Range<u32>> {
+    fn under(&mut self, number: u32, live: &LiveSegment) -> Result<Range<u32>> {
         let Some(prefix) = self.wanted.under else { return Ok(0..u32::MAX) };
+        let number = number as usize;
         if self.under.len() <= number {
             self.under.resize(number + 1, None);
         }
@@ -196,7 +203,7 @@ impl Search<'_, '_> {
     }
 
     /// Looks at the pages that have a fingerprint of a segment. Returns whether those are all.
-    fn segment(&mut self, number: usize, candidate: &Candidate) -> Result<bool> {
+    fn segment(&mut self, number: u32, candidate: &Candidate) -> Result<bool> {
         let view = self.view;
         let (live, tables) = view.searched(number, self.wanted.epoch)?;
         let under = self.under(number, live)?;
@@ -272,7 +279,7 @@ impl Search<'_, '_> {
     /// Looks at one page of a segment. Returns whether it might.
     fn page(
         &mut self,
-        number: usize,
+        number: u32,
         live: &LiveSegment,
         page: u32,
         candidate: &Candidate,
@@ -288,11 +295,12 @@ impl Search<'_, '_> {
         if wanted.except == Some(url.as_str()) {
             return Ok(true);
         }
-        if !view.is_newest(number) || !wanted.versions.need_no_visits() {
+        let component = ComponentId::Segment(number);
+        if !view.is_newest(component) || !wanted.versions.need_no_visits() {
             let lookup = Lookup::new(&url, view.seed);
             let hidden = match wanted.versions {
-                Versions::InForce => view.superseded(&lookup, sequence, number)?,
-                _ => view.forgotten(&lookup, sequence, number)?,
+                Versions::InForce => view.superseded(&lookup, sequence, component)?,
+                _ => view.forgotten(&lookup, sequence, component)?,
             };
             if hidden || !self.was_seen(&lookup, candidate)? {
                 return Ok(true);
@@ -300,7 +308,7 @@ impl Search<'_, '_> {
         }
         let mut copy = false;
         if wanted.digest.is_some() && candidate.distance == 0 {
-            let head = record.read()?.head().ok_or_else(|| unreadable(&live.segment))?;
+            let head = record.read()?.head().ok_or_else(|| live.unreadable())?;
             let in_force = head.as_ref().and_then(|h| h.in_force());
             copy = in_force.is_some_and(|v| v.content.digest == wanted.digest);
         }
@@ -309,7 +317,7 @@ impl Search<'_, '_> {
             self.findings.copies.push(near);
         } else {
             self.findings.near.push(near);
-            self.order.add(Some((number, ordinal)));
+            self.order.add(Standing { component, page: ordinal });
         }
         Ok(true)
     }
@@ -327,14 +335,11 @@ impl Search<'_, '_> {
             }
             Versions::Seen(from, until) => {
                 let mut seen = false;
-                self.view.visits(lookup, self.sequence, |part| {
-                    let visits = match part {
-                        Part::Memory(visits) => visits,
-                        Part::Segment(record) => record.visits()?,
-                    };
+                self.view.each_part(lookup, self.sequence, |page| {
+                    let visits = page.visits()?;
                     let mut within = visits.iter().filter(|v| (from..=until).contains(&v.time));
                     seen = within.any(|visit| visit.seen.content().is_some_and(is_wanted));
-                    Some(!seen)
+                    Ok(if seen { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
                 })?;
                 Ok(seen)
             }
@@ -342,11 +347,15 @@ impl Search<'_, '_> {
     }
 
     /// Looks at the pages that have a fingerprint of a memtable. Returns whether those are all.
-    fn memory(&mut self, number: usize, candidate: &Candidate) -> Result<bool> {
+    fn memory(
+        &mut self,
+        component: ComponentId,
+        memtable: &Memtable,
+        candidate: &Candidate,
+    ) -> Result<bool> {
         /// Pages copied from a list at a time; it may grow meanwhile, by pages that are not wanted.
         const AT_ONCE: usize = 64;
         let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
-        let memtable = view.memtables.get(number).or_bug("a hit is in a component")?;
         // The last page that was taken, and a place at or before which it stands.
         let (mut last, mut at, before) = (None, 0, self.findings.near.len());
         loop {
@@ -361,7 +370,7 @@ impl Search<'_, '_> {
             drop(inner);
             let Some(own_last) = pages.last() else { return Ok(true) };
             last = Some(*own_last);
-            for page in pages {
+            for number in pages {
                 if wanted.digest.is_none() && self.findings.near.len() - before > wanted.limit {
                     // The first in SURT order are wanted, and these are.
                     return Ok(true);
@@ -371,7 +380,7 @@ impl Search<'_, '_> {
                 }
                 // Held no longer than this page takes: a page may have to be looked up again.
                 let inner = memtable.read();
-                let page = inner.page(page);
+                let page = inner.page(number);
                 if !page.is_here(sequence) || wanted.except == Some(page.url()) {
                     continue;
                 }
@@ -392,13 +401,13 @@ impl Search<'_, '_> {
                         && in_force
                             .is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
                     in_force.as_ref().is_some_and(is_wanted)
-                        && !view.superseded_in_memory(&lookup, sequence, number + 1)
+                        && !view.superseded(&lookup, sequence, component)?
                 } else {
                     // What came here from older components is found there.
                     let here =
                         page.visits_at(sequence).any(|v| v.seen.content().is_some_and(is_wanted));
                     drop(inner);
-                    here && !view.forgotten_in_memory(&lookup, sequence, number + 1)
+                    here && !view.forgotten(&lookup, sequence, component)?
                 };
                 if visible && self.was_seen(&lookup, candidate)? {
                     let near = near(url, candidate);
@@ -406,7 +415,7 @@ impl Search<'_, '_> {
                         self.findings.copies.push(near);
                     } else {
                         self.findings.near.push(near);
-                        self.order.add(None);
+                        self.order.add(Standing { component, page: number });
                     }
                 }
             }

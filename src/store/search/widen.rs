@@ -6,6 +6,7 @@ use super::resolve::Effort;
 use super::{Found, Wanted, segment_hits};
 use crate::error::Result;
 use crate::search::{Bounds, DISTANCE_MAX};
+use crate::store::component::ComponentId;
 use crate::store::epochs::check_live;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
@@ -111,12 +112,8 @@ impl Snapshot {
 
     /// Nanoseconds that a search is expected to take.
     fn expected_ns(&self, wanted: &Wanted<'_>) -> f64 {
-        let (fingerprint, k) = (wanted.fingerprint, wanted.k);
-        let segments = self.view.segments.iter().filter_map(|live| live.tables(wanted.epoch));
-        let segments = segments.map(|tables| tables.tables.plan(fingerprint, k).expected.ns);
-        let memtables = self.view.memtables.iter().map(|m| m.read().plan(wanted.epoch, k));
-        let memtables = memtables.flatten().map(|plan| plan.expected.ns);
-        segments.sum::<f64>() + memtables.sum::<f64>()
+        let &Wanted { epoch, fingerprint, k, .. } = wanted;
+        self.view.components().map(|component| component.expected_ns(epoch, fingerprint, k)).sum()
     }
 
     /// Whether narrow circles come first: if the whole is costly and wider than is likely needed.
@@ -179,7 +176,8 @@ impl Snapshot {
         let bounds = wanted.bounds.map(|bounds| Bounds { until, ..bounds });
         let wanted = Wanted { bounds, ..*wanted };
         let mut found = Found::new(wanted.k);
-        for (component, live) in self.view.segments.iter().enumerate() {
+        for (number, live) in (0..).zip(self.view.segments.iter()) {
+            let component = ComponentId::Segment(number);
             if let (Some(tables), Some(bounds)) = (live.tables(wanted.epoch), &wanted.bounds) {
                 found.add_nearest(component, tables, &wanted, bounds)?;
             }

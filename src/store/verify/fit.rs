@@ -6,7 +6,8 @@ use crate::page::EpochInfo;
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, count_visits, tag_of};
 use crate::store::epochs::known;
-use crate::store::view::{LiveSegment, Lookup, unreadable};
+use crate::store::live_segment::LiveSegment;
+use crate::store::lookup::Lookup;
 
 /// Pages or fingerprints after which a pass is told of.
 const TOLD: u64 = 1 << 10;
@@ -28,8 +29,8 @@ pub(super) fn pages(
             pass()?;
         }
         let record = cursor.record()?;
-        let head = record.head().ok_or_else(|| unreadable(segment))?;
-        let own = record.visits().ok_or_else(|| unreadable(segment))?;
+        let head = record.head().ok_or_else(|| live.unreadable())?;
+        let own = record.visits().ok_or_else(|| live.unreadable())?;
         visits += record.visit_count() as u64;
         resets += u64::from(record.reset());
         let content = head.as_ref().and_then(|head| head.in_force()).map(|v| v.content);
@@ -99,7 +100,7 @@ pub(super) fn tables(
                 if posting.in_force {
                     posted += 1;
                     let record = live.segment.page(posting.page, &mut url)?.read()?;
-                    let head = record.head().ok_or_else(|| unreadable(&live.segment))?;
+                    let head = record.head().ok_or_else(|| live.unreadable())?;
                     let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
                     let same = in_force
                         .is_some_and(|c| c.compared() == fingerprint && c.epoch.0 == tables.epoch);

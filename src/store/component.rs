@@ -1,0 +1,273 @@
+//! A component of a store, a memtable or a segment, and what can be asked of it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::live_segment::LiveSegment;
+use super::lookup::Lookup;
+use super::memtable::{Inner, Memtable, PageOf};
+use crate::error::Result;
+use crate::page::{Head, Prefix, Seen, Visit};
+use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
+use crate::sync::RankedReadGuard;
+
+/// Which component of a view. The older one is less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ComponentId {
+    /// The segment with this number, counted from the oldest.
+    Segment(u32),
+    /// The memtable that is being sealed.
+    Sealing,
+    /// The memtable that is written.
+    Active,
+}
+
+/// A component of a view.
+#[derive(Clone, Copy)]
+pub(crate) enum Component<'v> {
+    Segment(u32, &'v Arc<LiveSegment>),
+    Memtable(ComponentId, &'v Arc<Memtable>),
+}
+
+/// Where a page stands: in a component, and the number that it has there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) component: ComponentId,
+    pub(crate) page: u32,
+}
+
+/// What is known of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Where its newest record stands, unless that is forgotten with a prefix.
+    pub(crate) standing: Option<Standing>,
+    pub(crate) head: Option<Head>,
+}
+
+impl<'v> Component<'v> {
+    pub(crate) fn id(&self) -> ComponentId {
+        match self {
+            Component::Segment(number, _) => ComponentId::Segment(*number),
+            Component::Memtable(id, _) => *id,
+        }
+    }
+
+    /// Looks a page up, as of an operation. Of a memtable the lock is held as long as the answer.
+    #[inline]
+    pub(crate) fn page(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
+        Ok(match self {
+            Component::Segment(number, live) => {
+                let page = live.segment.find(lookup.hash, lookup.url)?;
+                PageIn::Segment { number, live, page }
+            }
+            Component::Memtable(id, memtable) => {
+                let inner = memtable.read();
+                let page = inner.find(lookup.hash, lookup.url, sequence);
+                PageIn::Memtable { id, inner, page, sequence }
+            }
+        })
+    }
+
+    /// Looks a page up where all that matters is whether the component forgot it: in a segment that
+    /// forgot none but by prefixes, no record is looked for.
+    pub(crate) fn reset(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
+        match self {
+            Component::Segment(number, live) if live.segment.numbers().resets == 0 => {
+                Ok(PageIn::Segment { number, live, page: None })
+            }
+            other => other.page(lookup, sequence),
+        }
+    }
+
+    /// Whether nothing was ever written to it, as far as a reader knows.
+    pub(crate) fn is_untouched(self) -> bool {
+        match self {
+            Component::Segment(..) => false,
+            Component::Memtable(_, memtable) => memtable.is_untouched(),
+        }
+    }
+
+    /// Tells the processor what is read first when a page with this hash is looked up.
+    pub(crate) fn prefetch(self, hash: u64) {
+        if let Component::Segment(_, live) = self {
+            live.segment.prefetch_filter(hash);
+        }
+    }
+
+    /// Whether it is known to hide all that older components have under a prefix.
+    pub(crate) fn hides_all(self, prefix: &Prefix, sequence: u64) -> bool {
+        match self {
+            Component::Segment(_, live) => live.tombstones.covers_all(prefix),
+            Component::Memtable(_, memtable) => memtable.read().buried.hides_all(prefix, sequence),
+        }
+    }
+
+    /// What the operations up to `sequence` add to the store's pages and visits.
+    pub(crate) fn deltas(self, sequence: u64) -> (i64, i64) {
+        match self {
+            Component::Segment(_, live) => {
+                let numbers = live.segment.numbers();
+                (numbers.page_delta, numbers.visit_delta)
+            }
+            Component::Memtable(_, memtable) => memtable.read().deltas_at(sequence),
+        }
+    }
+
+    /// How many distinct fingerprints of an epoch it has.
+    pub(crate) fn fingerprints(self, epoch: u32) -> u32 {
+        match self {
+            Component::Segment(_, live) => live.tables(epoch).map_or(0, |t| t.tables.len()),
+            Component::Memtable(_, memtable) => memtable.read().fingerprints(epoch),
+        }
+    }
+
+    /// Whether it has fingerprints of another epoch than this.
+    pub(crate) fn has_others(self, epoch: u32) -> bool {
+        match self {
+            Component::Segment(_, live) => live.segment.epochs().any(|other| other != epoch),
+            Component::Memtable(_, memtable) => memtable.read().has_others(epoch),
+        }
+    }
+
+    /// Nanoseconds that a search of its fingerprints is expected to take.
+    pub(crate) fn expected_ns(self, epoch: u32, fingerprint: u64, k: u32) -> f64 {
+        let plan = match self {
+            Component::Segment(_, live) => {
+                live.tables(epoch).map(|tables| tables.tables.plan(fingerprint, k))
+            }
+            Component::Memtable(_, memtable) => memtable.read().plan(epoch, k),
+        };
+        plan.map_or(0.0, |plan| plan.expected.ns)
+    }
+}
+
+/// What a component has of a page, if anything, as of an operation.
+pub(crate) enum PageIn<'v> {
+    Segment {
+        number: u32,
+        live: &'v LiveSegment,
+        page: Option<PageRef<'v>>,
+    },
+    Memtable {
+        id: ComponentId,
+        inner: RankedReadGuard<'v, Inner>,
+        /// Of a page that was brought here at or before `sequence`.
+        page: Option<u32>,
+        sequence: u64,
+    },
+}
+
+impl PartOfPage for PageIn<'_> {
+    #[inline]
+    fn record_ends(&self) -> Option<bool> {
+        match self {
+            PageIn::Segment { page, .. } => page.map(|page| page.record.ends()),
+            PageIn::Memtable { inner, page, sequence, .. } => {
+                page.map(|page| inner.page(page).ends_at(*sequence))
+            }
+        }
+    }
+
+    #[inline]
+    fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
+        match self {
+            PageIn::Segment { live: LiveSegment { tombstones, .. }, .. } => {
+                !tombstones.is_empty() && tombstones.cover(key())
+            }
+            PageIn::Memtable { inner, sequence, .. } => {
+                !inner.buried.is_empty() && inner.buried.hides(key(), *sequence)
+            }
+        }
+    }
+}
+
+impl PageIn<'_> {
+    /// Where its record stands.
+    fn standing(&self) -> Option<Standing> {
+        let (component, page) = match self {
+            PageIn::Segment { number, page, .. } => {
+                (ComponentId::Segment(*number), page.map(|page| page.ordinal))
+            }
+            PageIn::Memtable { id, page, .. } => (*id, *page),
+        };
+        page.map(|page| Standing { component, page })
+    }
+
+    /// The page's head, with all that older components know of it.
+    fn head(&self) -> Result<Option<Head>> {
+        match self {
+            PageIn::Segment { live, page, .. } => page.map_or(Ok(None), |page| live.head(&page)),
+            PageIn::Memtable { inner, page, sequence, .. } => {
+                Ok(page.and_then(|page| inner.page(page).head_at(*sequence)))
+            }
+        }
+    }
+
+    /// What stands here of the page, in order: all of it, or as much as is read of a record.
+    fn read(
+        &self,
+        of_record: impl FnOnce(&RecordRef<'_>) -> Option<Vec<Visit>>,
+    ) -> Result<Vec<Visit>> {
+        match self {
+            PageIn::Segment { page: None, .. } => Ok(Vec::new()),
+            PageIn::Segment { live, page: Some(page), .. } => {
+                of_record(&page.record).ok_or_else(|| live.unreadable())
+            }
+            PageIn::Memtable { inner, page, sequence, .. } => {
+                let page: Option<PageOf<'_>> = page.map(|page| inner.page(page));
+                let mut visits: Vec<Visit> =
+                    page.into_iter().flat_map(|page| page.visits_at(*sequence)).collect();
+                visits.sort_unstable();
+                Ok(visits)
+            }
+        }
+    }
+
+    /// What stands here, in order.
+    pub(crate) fn visits(&self) -> Result<Vec<Visit>> {
+        self.read(|record| record.visits())
+    }
+
+    /// What stands here of one time, in order.
+    pub(crate) fn visits_at(&self, time: i64) -> Result<Vec<Visit>> {
+        let mut visits = self.read(|record| record.visits_at(time))?;
+        visits.retain(|visit| visit.time == time);
+        Ok(visits)
+    }
+
+    /// What stands here at or before a time, in order: as far back as there is a content, or all.
+    pub(crate) fn visits_until(&self, time: i64) -> Result<Vec<Visit>> {
+        let is_content = |visit: &Visit| matches!(visit.seen, Seen::Content(_));
+        let mut visits = self.read(|record| record.visits_until(time, is_content))?;
+        visits.retain(|visit| visit.time <= time);
+        Ok(visits)
+    }
+}
+
+/// What components know of a page, newest first; `None` if they leave it to older ones.
+#[inline]
+pub(crate) fn known_across<'k, 'v>(
+    key: impl Fn() -> &'k [u8],
+    newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
+) -> Result<Option<Known>> {
+    let mut known = Known::default();
+    let end = page_across(key, newest_first, |page| {
+        known = Known { standing: page.standing(), head: page.head()? };
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(end.map(|_| known))
+}
+
+/// The visits that components have of a page, in order.
+pub(crate) fn visits_across<'k, 'v>(
+    key: impl Fn() -> &'k [u8],
+    newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
+) -> Result<Vec<Visit>> {
+    let mut all = Vec::new();
+    page_across(key, newest_first, |page| {
+        all.append(&mut page.visits()?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    all.sort_unstable();
+    Ok(all)
+}

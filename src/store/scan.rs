@@ -1,0 +1,254 @@
+//! All pages of a snapshot, one after another.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::answer::Page;
+use super::component::{Component, ComponentId, PageIn, known_across, visits_across};
+use super::live_segment::LiveSegment;
+use super::memtable::Memtable;
+use super::snapshot::{Snapshot, page};
+use crate::bug::OrBug;
+use crate::error::{Error, Result};
+use crate::page::{Prefix, Visit, surt};
+use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
+
+/// Pages in SURT order, from [`Store::scan`](super::Store::scan).
+///
+/// Reads as it goes; memory for the unsealed pages under the prefix and one page of each segment.
+/// After an error there is nothing more.
+pub struct Scan {
+    snapshot: Snapshot,
+    /// First key past the end; none for no end.
+    end: Option<Vec<u8>>,
+    /// Of the components that are read, the oldest first.
+    pages: PageMerge<Stream>,
+    failed: Option<Error>,
+}
+
+impl fmt::Debug for Scan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scan").field("snapshot", &self.snapshot).finish_non_exhaustive()
+    }
+}
+
+/// The pages of a component.
+enum Stream {
+    Segment { number: u32, live: Arc<LiveSegment>, cursor: PageCursor },
+    Memtable(MemtablePages),
+}
+
+/// What a component has of a page: its number in a memtable, or its record.
+enum Taken {
+    Segment(RecordPlace),
+    Memtable(u32),
+}
+
+/// Some pages of a memtable, of which the key and the URL of the next one are kept.
+struct MemtablePages {
+    id: ComponentId,
+    memtable: Arc<Memtable>,
+    rest: std::vec::IntoIter<u32>,
+    next: Option<u32>,
+    key: Vec<u8>,
+    url: String,
+}
+
+/// The SURT key and the URL that pages come after.
+type After<'a> = (Vec<u8>, &'a str);
+
+impl MemtablePages {
+    fn new(
+        id: ComponentId,
+        memtable: &Arc<Memtable>,
+        (prefix, after): (Option<&Prefix>, Option<&After<'_>>),
+        sequence: u64,
+    ) -> MemtablePages {
+        let inner = memtable.read();
+        let mut pages = match prefix {
+            Some(prefix) => inner.under(prefix, sequence),
+            None => inner.order(None),
+        };
+        if let Some((key, url)) = after {
+            let is_passed = |number: &u32| {
+                let of = inner.page(*number).url();
+                (surt::key_of(of).as_slice(), of) <= (key.as_slice(), *url)
+            };
+            pages.drain(..pages.partition_point(is_passed));
+        }
+        drop(inner);
+        let (memtable, rest) = (Arc::clone(memtable), pages.into_iter());
+        let (key, url) = (Vec::new(), String::new());
+        let mut pages = MemtablePages { id, memtable, rest, next: None, key, url };
+        pages.advance();
+        pages
+    }
+
+    fn advance(&mut self) {
+        self.next = self.rest.next();
+        if let Some(number) = self.next {
+            let inner = self.memtable.read();
+            self.url.clear();
+            self.url.push_str(inner.page(number).url());
+            drop(inner);
+            self.key.clear();
+            surt::key(&self.url, &mut self.key);
+        }
+    }
+}
+
+impl Stream {
+    fn new(
+        component: Component<'_>,
+        (prefix, after): (Option<&Prefix>, Option<&After<'_>>),
+        sequence: u64,
+    ) -> Result<Stream> {
+        let (number, live) = match component {
+            Component::Segment(number, live) => (number, live),
+            Component::Memtable(id, memtable) => {
+                let pages = MemtablePages::new(id, memtable, (prefix, after), sequence);
+                return Ok(Stream::Memtable(pages));
+            }
+        };
+        let start = prefix.map(|prefix| prefix.range().0);
+        let start = start.into_iter().chain(after.map(|(key, _)| key.as_slice()));
+        let from = start.max().map_or(Ok(0), |start| live.segment.lower_bound(start))?;
+        let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
+        let mut more = cursor.advance()?;
+        if let Some((key, url)) = after {
+            while more && (cursor.key(), cursor.url()?) <= (key.as_slice(), *url) {
+                more = cursor.advance()?;
+            }
+        }
+        Ok(Stream::Segment { number, live: Arc::clone(live), cursor })
+    }
+
+    /// What the component has of a page, which is what was taken, as of an operation.
+    fn page(&self, taken: Option<&Taken>, sequence: u64) -> Result<PageIn<'_>> {
+        Ok(match self {
+            Stream::Segment { number, live, cursor } => {
+                let page = match taken {
+                    Some(Taken::Segment(place)) => Some(cursor.taken_page(place)?),
+                    _ => None,
+                };
+                PageIn::Segment { number: *number, live, page }
+            }
+            Stream::Memtable(MemtablePages { id, memtable, .. }) => {
+                let inner = memtable.read();
+                let page = match taken {
+                    Some(Taken::Memtable(number)) => Some(*number),
+                    _ => None,
+                };
+                let page = page.filter(|number| inner.page(*number).is_here(sequence));
+                PageIn::Memtable { id: *id, inner, page, sequence }
+            }
+        })
+    }
+}
+
+impl Pages for Stream {
+    type Page = Taken;
+
+    fn next_place(&self) -> Option<(&[u8], &[u8])> {
+        match self {
+            Stream::Segment { cursor, .. } => cursor.next_place(),
+            Stream::Memtable(MemtablePages { next, key, url, .. }) => {
+                next.map(|_| (key.as_slice(), url.as_bytes()))
+            }
+        }
+    }
+
+    fn take(&mut self) -> Result<Taken> {
+        match self {
+            Stream::Segment { cursor, .. } => cursor.take().map(Taken::Segment),
+            Stream::Memtable(pages) => {
+                let number = pages.next.or_bug("who takes a page has seen that there is one")?;
+                pages.advance();
+                Ok(Taken::Memtable(number))
+            }
+        }
+    }
+}
+
+impl Scan {
+    /// No pages, and perhaps why.
+    pub(super) fn none(snapshot: &Snapshot, failed: Option<Error>) -> Scan {
+        let pages = PageMerge::new(Vec::new());
+        Scan { snapshot: snapshot.clone(), end: None, pages, failed }
+    }
+
+    /// The pages under a prefix, or all, that come after one, or all.
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        prefix: Option<&Prefix>,
+        after: Option<&str>,
+    ) -> Result<Scan> {
+        let Snapshot { view, sequence } = snapshot;
+        view.check()?;
+        let after = after.map(|url| (surt::key_of(url), url));
+        let mut streams = Vec::new();
+        for component in view.components().filter(|component| !component.is_untouched()) {
+            streams.push(Stream::new(component, (prefix, after.as_ref()), *sequence)?);
+            if prefix.is_some_and(|prefix| component.hides_all(prefix, *sequence)) {
+                break;
+            }
+        }
+        streams.reverse();
+        let end = prefix.map(|prefix| prefix.range().1.to_vec());
+        Ok(Scan { end, pages: PageMerge::new(streams), ..Scan::none(snapshot, None) })
+    }
+
+    /// What the components have of the page that this stands at, the newest first.
+    fn parts(&self) -> impl Iterator<Item = Result<PageIn<'_>>> {
+        let sequence = self.snapshot.sequence;
+        self.pages.newest_first().map(move |(stream, taken)| stream.page(taken, sequence))
+    }
+
+    /// Goes to the next page that any component has, visible or not; false past the last.
+    fn advance(&mut self) -> Result<bool> {
+        self.snapshot.view.check()?;
+        let more = self.pages.advance()?;
+        Ok(more && self.end.as_deref().is_none_or(|end| self.pages.key() < end))
+    }
+
+    /// What `read` makes of the next page of which it makes something.
+    fn find<T>(&mut self, read: impl Fn(&Scan) -> Result<Option<T>>) -> Result<Option<T>> {
+        while self.advance()? {
+            if let Some(found) = read(self)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_with<T>(&mut self, read: impl Fn(&Scan) -> Result<Option<T>>) -> Option<Result<T>> {
+        let found = match self.failed.take() {
+            Some(e) => Err(e),
+            None => self.find(read),
+        };
+        if found.is_err() {
+            self.pages = PageMerge::new(Vec::new());
+        }
+        self.snapshot.heed(|| found).transpose()
+    }
+
+    /// The next page with its visits, in order.
+    pub(super) fn next_visits(&mut self) -> Option<Result<(String, Vec<Visit>)>> {
+        self.next_with(|scan| {
+            let visits = visits_across(|| scan.pages.key(), scan.parts())?;
+            Ok((!visits.is_empty()).then_some((scan.pages.url()?.to_owned(), visits)))
+        })
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_with(|scan| {
+            let known = known_across(|| scan.pages.key(), scan.parts())?;
+            let head = known.and_then(|known| known.head);
+            head.map(|head| Ok(page(scan.pages.url()?, &head))).transpose()
+        })
+    }
+}
