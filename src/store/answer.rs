@@ -1,7 +1,7 @@
 //! What the store answers.
 
 use super::query::Near;
-use crate::page::{Content, EpochInfo, Verdict, Visit};
+use crate::page::{Content, EpochInfo, Head, Verdict, Visit};
 
 /// Another page with the same digest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +60,22 @@ pub struct Page {
     pub content_seen: Option<i64>,
     /// Whether the page is gone.
     pub gone: bool,
+}
+
+impl Page {
+    /// A page with this head.
+    pub(super) fn new(url: &str, head: &Head) -> Page {
+        let in_force = head.in_force();
+        Page {
+            url: url.to_owned(),
+            visits: head.visits,
+            first: head.first,
+            last: head.last,
+            content: in_force.map(|v| v.content),
+            content_seen: in_force.map(|v| v.time),
+            gone: head.gone(),
+        }
+    }
 }
 
 /// What [`Store::forget`](super::Store::forget) took away.

@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::origin::{Named, Origin};
-use super::snapshot::Snapshot;
+use super::view::View;
 use crate::bug::OrBug;
 use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
@@ -198,33 +198,15 @@ impl Store {
     }
 }
 
-impl Snapshot {
-    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere, under a name of
-    /// which simkeep knows nothing. Reads and checks the epoch's table, if it has one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::NoTable`] if the table is not there,
-    /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
-    pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
-        self.heed(|| self.origin_of(epoch))
+/// What makes the fingerprints of an epoch, with its table.
+pub(super) fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
+    view.poison.check_read()?;
+    check_live(&view.epochs, epoch)?;
+    let info = known(&view.epochs, epoch).or_bug("an epoch that lives is known")?;
+    let Some(named) = Named::parse(&info.name) else { return Ok(None) };
+    if named.table.is_none() {
+        return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
     }
-
-    fn origin_of(&self, epoch: Epoch) -> Result<Option<Origin>> {
-        self.view.poison.check_read()?;
-        check_live(self.epochs(), epoch)?;
-        let info = known(self.epochs(), epoch).or_bug("an epoch that lives is known")?;
-        let Some(named) = Named::parse(&info.name) else { return Ok(None) };
-        if named.table.is_none() {
-            return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
-        }
-        let table = open_table(&*self.view.disk, info)?;
-        Ok(Some(named.with(Some(table))))
-    }
-
-    /// How many distinct fingerprints of an epoch can be searched; those that several segments have
-    /// count for each. Reads no table.
-    pub fn fingerprints(&self, epoch: Epoch) -> u64 {
-        self.view.components().map(|component| u64::from(component.fingerprints(epoch.0))).sum()
-    }
+    let table = open_table(&*view.disk, info)?;
+    Ok(Some(named.with(Some(table))))
 }

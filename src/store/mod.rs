@@ -37,6 +37,7 @@ mod pending;
 mod poison;
 mod publisher;
 mod query;
+mod read;
 mod reader;
 mod registry;
 mod repair;

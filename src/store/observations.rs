@@ -3,42 +3,10 @@
 use std::sync::Arc;
 
 use super::scan::Scan;
-use super::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Epoch, Prefix, Visit};
+use crate::page::{Epoch, Visit};
 
-impl Snapshot {
-    /// Every observation: pages in SURT order, their visits in order of time. What
-    /// [`Store::load`](super::Store::load) takes.
-    ///
-    /// Reads as it goes, most of it from front to end; memory as for [`scan`](Snapshot::scan), and
-    /// the visits of one page.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::failed("https://example.com/", 1))?;
-    /// for observation in store.snapshot().observations() {
-    ///     let (url, visit) = observation?;
-    ///     println!("{} {url} {:?}", visit.time, visit.seen);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn observations(&self) -> Observations {
-        self.observations_under(None)
-    }
-
-    /// The same of the pages under a prefix.
-    pub fn observations_under(&self, prefix: Option<&Prefix>) -> Observations {
-        let (url, visits) = (Arc::from(""), Vec::new().into_iter());
-        Observations { scan: self.scan(prefix), url, visits, numbers: None }
-    }
-}
-
-/// Every observation, from [`Snapshot::observations`]. After an error there is nothing more.
+/// Every observation, from [`Snapshot::observations`](super::Snapshot::observations). After an error there is nothing more.
 #[derive(Debug)]
 pub struct Observations {
     scan: Scan,
@@ -50,6 +18,11 @@ pub struct Observations {
 }
 
 impl Observations {
+    /// Those of a scan.
+    pub(super) fn of(scan: Scan) -> Observations {
+        Observations { scan, url: Arc::from(""), visits: Vec::new().into_iter(), numbers: None }
+    }
+
     /// The same with the numbers that the epochs have in a load, as
     /// [`LoadEpochs::of`](super::LoadEpochs::of) tells them. One beyond them gets a number that every
     /// store refuses.

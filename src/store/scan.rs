@@ -7,7 +7,7 @@ use super::answer::Page;
 use super::component::{Component, ComponentId, PageIn, known_across, visits_across};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
-use super::snapshot::{Snapshot, page};
+use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::page::{Prefix, Visit, surt};
@@ -178,11 +178,12 @@ impl Scan {
     }
 
     /// The pages under a prefix, or all, that come after one, or all.
-    pub(super) fn new(
-        snapshot: &Snapshot,
-        prefix: Option<&Prefix>,
-        after: Option<&str>,
-    ) -> Result<Scan> {
+    pub(super) fn new(snapshot: &Snapshot, prefix: Option<&Prefix>, after: Option<&str>) -> Scan {
+        let scan = snapshot.heed(|| Scan::begin(snapshot, prefix, after));
+        scan.unwrap_or_else(|e| Scan::none(snapshot, Some(e)))
+    }
+
+    fn begin(snapshot: &Snapshot, prefix: Option<&Prefix>, after: Option<&str>) -> Result<Scan> {
         let Snapshot { view, sequence } = snapshot;
         view.check()?;
         let after = after.map(|url| (surt::key_of(url), url));
@@ -248,7 +249,7 @@ impl Iterator for Scan {
         self.next_with(|scan| {
             let known = known_across(|| scan.pages.key(), scan.parts())?;
             let head = known.and_then(|known| known.head);
-            head.map(|head| Ok(page(scan.pages.url()?, &head))).transpose()
+            head.map(|head| Ok(Page::new(scan.pages.url()?, &head))).transpose()
         })
     }
 }

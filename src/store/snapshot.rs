@@ -2,15 +2,11 @@
 
 use std::sync::Arc;
 
-use super::answer::{History, Page, SegmentStats, Stats, Version};
-use super::epochs::{has_table, known};
+use super::answer::{History, Page, Version};
 use super::lookup::Lookup;
-use super::memtable::PageOf;
-use super::query::{Matches, Query};
-use super::scan::Scan;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::page::{Content, Epoch, EpochInfo, Head, Prefix, Seen, Visit, check_url, judge};
+use crate::page::{Content, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
 
 /// A consistent view: every operation up to a sequence number, and none after it.
 ///
@@ -65,23 +61,8 @@ impl Snapshot {
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.heed(|| {
             let head = self.view.known(&self.lookup(url)?, self.sequence)?.head;
-            Ok(head.map(|head| page(url, &head)))
+            Ok(head.map(|head| Page::new(url, &head)))
         })
-    }
-
-    /// Pages near a fingerprint; see [`Store::near`](super::Store::near).
-    pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
-        self.search(&Query::new(fingerprint, k))
-    }
-
-    /// Pages near many fingerprints; see [`Store::near_batch`](super::Store::near_batch).
-    pub fn near_batch(&self, fingerprints: &[u64], k: u32) -> Result<Vec<Matches>> {
-        self.search_many(fingerprints, &Query::new(0, k))
-    }
-
-    /// The nearest pages; see [`Store::nearest`](super::Store::nearest).
-    pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Matches> {
-        self.search(&Query::nearest(fingerprint, count))
     }
 
     /// Reads the fingerprint tables into memory; see [`Store::warm_up`](super::Store::warm_up).
@@ -90,37 +71,6 @@ impl Snapshot {
             self.view.poison.check_read()?;
             self.view.segments.iter().try_for_each(|live| live.segment.warm_up_tables())
         })
-    }
-
-    /// Sizes of what is seen; those of the catalog's file are for others to say.
-    pub(super) fn sizes(&self, epoch_visits: u64) -> Result<Stats> {
-        let mut stats =
-            Stats { epochs: self.epochs().to_vec(), sequence: self.sequence, ..Stats::default() };
-        for live in self.view.segments.iter() {
-            let numbers = live.segment.numbers();
-            stats.segment_bytes += live.segment.file_bytes();
-            stats.segments.push(SegmentStats {
-                id: live.segment.id(),
-                pages: numbers.pages,
-                visits: numbers.visits,
-                fingerprints: numbers.fingerprints,
-                bytes: live.segment.file_bytes(),
-            });
-        }
-        for memtable in &self.view.memtables {
-            let inner = memtable.read();
-            let visits = |page: PageOf<'_>| {
-                page.visits_at(self.sequence).filter(|v| !v.seen.is_restated()).count() as u64
-            };
-            let unsealed = inner.pages().map(visits);
-            stats.unsealed_visits += unsealed.sum::<u64>();
-        }
-        (stats.pages, stats.visits) = self.count()?;
-        let newest = known(self.epochs(), self.newest_epoch());
-        // There may be fewer than when it began: some were forgotten.
-        stats.epoch_visits = newest.map_or(0, |info| stats.visits.saturating_sub(info.begun));
-        stats.epoch_due = newest.is_some_and(has_table) && stats.epoch_visits >= epoch_visits;
-        Ok(stats)
     }
 
     /// Pages and visits.
@@ -137,23 +87,6 @@ impl Snapshot {
         let counts = sums.and_then(|(p, v)| Some((u64::try_from(p).ok()?, u64::try_from(v).ok()?)));
         let what = "the sums of their pages or visits cannot be";
         counts.ok_or_else(|| Error::corrupt("segments", 0, what))
-    }
-
-    /// Pages in SURT order; see [`Store::scan`](super::Store::scan).
-    pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
-        self.heed(|| Scan::new(self, prefix, None)).unwrap_or_else(|e| Scan::none(self, Some(e)))
-    }
-}
-
-impl Snapshot {
-    /// Pages after one, in SURT order.
-    pub(super) fn scan_after(&self, after: Option<&str>) -> Scan {
-        self.heed(|| Scan::new(self, None, after)).unwrap_or_else(|e| Scan::none(self, Some(e)))
-    }
-
-    /// No pages.
-    pub(super) fn no_scan(&self) -> Scan {
-        Scan::none(self, None)
     }
 }
 
@@ -181,17 +114,4 @@ fn restated(visit: &Visit, following: &[Visit]) -> impl Iterator<Item = Content>
     let of_it = of(visit);
     let restated = following.iter().take_while(move |v| v.seen.is_restated() && of(v) == of_it);
     restated.filter_map(|v| v.seen.content().copied())
-}
-
-pub(super) fn page(url: &str, head: &Head) -> Page {
-    let in_force = head.in_force();
-    Page {
-        url: url.to_owned(),
-        visits: head.visits,
-        first: head.first,
-        last: head.last,
-        content: in_force.map(|v| v.content),
-        content_seen: in_force.map(|v| v.time),
-        gone: head.gone(),
-    }
 }

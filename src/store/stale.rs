@@ -5,34 +5,6 @@ use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Content, Epoch};
 
-impl Snapshot {
-    /// Pages whose version in force has no fingerprint of the newest epoch, in SURT order; from the
-    /// first after `after` on, if that is given.
-    ///
-    /// For each that the content is still at hand of, [`Store::restate`](super::Store::restate) says
-    /// its fingerprint in the newest epoch. Whoever does so in several sittings goes on after the URL
-    /// that was the last. Costs a scan, some microseconds a page; nothing where there are no
-    /// fingerprints of another epoch.
-    ///
-    /// # Errors
-    ///
-    /// Of the items: those of [`scan`](Snapshot::scan).
-    pub fn stale(&self, after: Option<&str>) -> Stale {
-        let newest = self.newest_epoch();
-        let scan = if self.may_be_stale(newest) { self.scan_after(after) } else { self.no_scan() };
-        Stale { scan, newest }
-    }
-
-    /// Whether any component has fingerprints of another epoch. Those of an ended one may have no
-    /// tables any more.
-    fn may_be_stale(&self, newest: Epoch) -> bool {
-        // The scan says it, if nothing is known.
-        self.view.check().is_err()
-            || self.epochs().iter().any(|info| info.ended)
-            || self.view.components().any(|component| component.has_others(newest.0))
-    }
-}
-
 /// A page whose version in force has no fingerprint of the newest epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StalePage {
@@ -44,11 +16,33 @@ pub struct StalePage {
     pub content: Content,
 }
 
-/// Pages from [`Snapshot::stale`]. After an error there is nothing more.
+/// Pages from [`Snapshot::stale`](super::Snapshot::stale). After an error there is nothing more.
 #[derive(Debug)]
 pub struct Stale {
     scan: Scan,
     newest: Epoch,
+}
+
+impl Stale {
+    /// Those of a snapshot that come after a page, or all. Nothing is read if all fingerprints are of
+    /// the newest epoch.
+    pub(super) fn new(snapshot: &Snapshot, after: Option<&str>) -> Stale {
+        let newest = snapshot.newest_epoch();
+        let scan = match may_be_stale(snapshot, newest) {
+            true => Scan::new(snapshot, None, after),
+            false => Scan::none(snapshot, None),
+        };
+        Stale { scan, newest }
+    }
+}
+
+/// Whether any component has fingerprints of another epoch. Those of an ended one may have no tables any
+/// more.
+fn may_be_stale(snapshot: &Snapshot, newest: Epoch) -> bool {
+    // The scan says it, if nothing is known.
+    snapshot.view.check().is_err()
+        || snapshot.epochs().iter().any(|info| info.ended)
+        || snapshot.view.components().any(|component| component.has_others(newest.0))
 }
 
 impl Iterator for Stale {

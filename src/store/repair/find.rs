@@ -16,8 +16,8 @@ use crate::store::listed::{check_listed, check_store, check_unlisted};
 use crate::store::memtable::Memtable;
 use crate::store::{journal, open};
 
-/// A component: the operations of one range of numbers.
-pub(super) struct Component {
+/// What was found of a component: the operations of one range of numbers.
+pub(super) struct SavedComponent {
     pub(super) operations: (u64, u64),
     pub(super) part: Part,
 }
@@ -31,7 +31,7 @@ pub(super) enum Part {
 #[derive(Default)]
 pub(super) struct Found {
     /// Oldest first; there may be gaps.
-    pub(super) components: Vec<Component>,
+    pub(super) components: Vec<SavedComponent>,
     /// All epochs, by number.
     pub(super) epochs: Vec<EpochInfo>,
     /// Those of them that are made up.
@@ -77,7 +77,7 @@ impl Found {
     }
 
     fn push(&mut self, operations: (u64, u64), part: Part) {
-        self.components.push(Component { operations, part });
+        self.components.push(SavedComponent { operations, part });
     }
 
     /// What a catalog lists that is sound, and the last one.
@@ -194,7 +194,8 @@ impl Found {
             });
             let numbers = frame.numbers();
             let (first, last) = (numbers.first_sequence, numbers.last_sequence);
-            let apart = |other: &Component| other.operations.1 < first || last < other.operations.0;
+            let apart =
+                |other: &SavedComponent| other.operations.1 < first || last < other.operations.0;
             match checked {
                 Ok(()) if self.components.iter().all(apart) => {
                     self.push((first, last), Part::Segment(frame));

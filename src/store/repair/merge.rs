@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::find::{Component, Part, open_file};
+use super::find::{Part, SavedComponent, open_file};
 use super::options::{Loss, Repaired};
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
@@ -18,7 +18,7 @@ use crate::store::verify::Pace;
 
 /// A component, and what is doubtful about it.
 pub(super) struct Input<'f> {
-    pub(super) component: &'f Component,
+    pub(super) component: &'f SavedComponent,
     pub(super) tombstones: Tombstones,
     /// Whether pages of it that are lost may have been forgotten by it.
     pub(super) resets_lost: bool,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub use options::{Loss, RepairOptions, Repaired};
 
-use self::find::{Component, Found, Part, flaw_of, open_file};
+use self::find::{Found, Part, SavedComponent, flaw_of, open_file};
 use self::merge::{Input, Merge};
 use super::Store;
 use super::epochs::{first, has_table, open_table};
@@ -129,7 +129,7 @@ pub fn repair_on(
     Ok(repaired)
 }
 
-fn bytes_of(component: &Component) -> u64 {
+fn bytes_of(component: &SavedComponent) -> u64 {
     match &component.part {
         Part::Segment(frame) => frame.bytes(),
         Part::Memory(_) => 0,

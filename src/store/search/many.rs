@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::widen::{answer, is_better_widened, search, wanted};
 use super::{Found, Hit, Step, Wanted};
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
@@ -96,103 +97,99 @@ impl Expected<'_> {
     }
 }
 
-impl Snapshot {
-    /// Many searches of one kind; see [`Store::search_many`](super::super::Store::search_many).
-    pub fn search_many(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
-        self.heed(|| self.search_all(fingerprints, like))
+/// Many searches of one kind.
+pub(in crate::store) fn search_many(
+    snapshot: &Snapshot,
+    fingerprints: &[u64],
+    like: &Query,
+) -> Result<Vec<Matches>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let each = fingerprints.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
+    let chunks = fingerprints.chunks(each);
+    if chunks.len() < 2 {
+        return search_chunk(snapshot, fingerprints, like);
     }
-
-    fn search_all(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let each = fingerprints.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
-        let chunks = fingerprints.chunks(each);
-        if chunks.len() < 2 {
-            return self.search_chunk(fingerprints, like);
+    let ahead = Ahead::new(chunks);
+    let work = |chunk| search_chunk(snapshot, chunk, like);
+    thread::scope(|scope| {
+        let _until = ahead.until_dropped();
+        for _ in 1..threads {
+            ahead.help(scope, work);
         }
-        let ahead = Ahead::new(chunks);
-        let work = |chunk| self.search_chunk(chunk, like);
-        thread::scope(|scope| {
-            let _until = ahead.until_dropped();
-            for _ in 1..threads {
-                ahead.help(scope, work);
-            }
-            let mut all = Vec::with_capacity(fingerprints.len());
-            while let Some((_, matches)) = ahead.next(work) {
-                all.append(&mut matches?);
-            }
-            Ok(all)
-        })
+        let mut all = Vec::with_capacity(fingerprints.len());
+        while let Some((_, matches)) = ahead.next(work) {
+            all.append(&mut matches?);
+        }
+        Ok(all)
+    })
+}
+
+#[expect(clippy::indexing_slicing, reason = "places are those of the fingerprints")]
+fn search_chunk(snapshot: &Snapshot, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
+    let wanted = wanted(snapshot, like)?;
+    if like.budget.is_some() || is_better_widened(snapshot, &wanted) {
+        let one = |&fingerprint: &u64| search(snapshot, &Query { fingerprint, ..like.clone() });
+        return fingerprints.iter().map(one).collect();
     }
-
-    #[expect(clippy::indexing_slicing, reason = "places are those of the fingerprints")]
-    fn search_chunk(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
-        let wanted = self.wanted(like)?;
-        if like.budget.is_some() || self.is_better_widened(&wanted) {
-            let one = |&fingerprint: &u64| self.search_one(&Query { fingerprint, ..like.clone() });
-            return fingerprints.iter().map(one).collect();
+    let mask = Epoch(wanted.epoch).mask();
+    let fingerprints: Vec<u64> = fingerprints.iter().map(|f| f & mask).collect();
+    let mut matches = Vec::with_capacity(fingerprints.len());
+    let none = || Matches { near: Vec::new(), complete: true, within: wanted.k };
+    matches.resize_with(fingerprints.len(), none);
+    // What is near, in order of the searches.
+    let mut hits: Vec<(usize, Hit)> = Vec::new();
+    // Of those for which the tables do not say it.
+    let mut extents: BTreeMap<usize, Extent> = BTreeMap::new();
+    for (number, live) in (0..).zip(snapshot.view.segments.iter()) {
+        let Some(tables) = live.tables(wanted.epoch) else { continue };
+        let component = ComponentId::Segment(number);
+        let mut push = |place, candidate| hits.push((place, Hit { candidate, component }));
+        let Some(bounds) = &wanted.bounds else {
+            tables.find_each(&fingerprints, wanted.k, &mut push)?;
+            continue;
+        };
+        let mut others = tables.find_in_tables(&fingerprints, wanted.k, bounds, &mut push)?;
+        if others.is_empty() {
+            continue;
         }
-        let mask = Epoch(wanted.epoch).mask();
-        let fingerprints: Vec<u64> = fingerprints.iter().map(|f| f & mask).collect();
-        let mut matches = Vec::with_capacity(fingerprints.len());
-        let none = || Matches { near: Vec::new(), complete: true, within: wanted.k };
-        matches.resize_with(fingerprints.len(), none);
-        // What is near, in order of the searches.
-        let mut hits: Vec<(usize, Hit)> = Vec::new();
-        // Of those for which the tables do not say it.
-        let mut extents: BTreeMap<usize, Extent> = BTreeMap::new();
-        for (number, live) in (0..).zip(self.view.segments.iter()) {
-            let Some(tables) = live.tables(wanted.epoch) else { continue };
-            let component = ComponentId::Segment(number);
-            let mut push = |place, candidate| hits.push((place, Hit { candidate, component }));
-            let Some(bounds) = &wanted.bounds else {
-                tables.find_each(&fingerprints, wanted.k, &mut push)?;
-                continue;
-            };
-            let mut others = tables.find_in_tables(&fingerprints, wanted.k, bounds, &mut push)?;
-            if others.is_empty() {
-                continue;
-            }
-            others.sort_unstable();
-            hits.retain(|(place, hit)| {
-                hit.component != component || others.binary_search(place).is_err()
-            });
-            for place in others {
-                let fingerprint = fingerprints[place];
-                let mut found = Found::new(wanted.k);
-                let wanted = Wanted { fingerprint, ..wanted };
-                found.add_nearest(component, tables, &wanted, bounds)?;
-                hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
-                let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
-                *known = known.and(found.extent);
-            }
-        }
-        hits.sort_unstable_by_key(|(place, _)| *place);
-        let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
-        let mut ahead = Expected { view: &self.view, hits: &in_order, rounds: 0 };
-        let mut taken = 0;
-        let mut of_one = Found::new(wanted.k);
-        let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
-        let in_memory = self.view.memtables.iter().any(|memtable| !memtable.is_untouched());
-        for (place, (fingerprint, matches)) in
-            fingerprints.into_iter().zip(&mut matches).enumerate()
-        {
-            let own = hits.next_if(|hits| hits[0].0 == place);
-            let extent = extents.get(&place).copied();
-            if own.is_none() && !in_memory && extent.is_none() {
-                continue;
-            }
-            of_one.hits.clear();
-            of_one.hits.extend(own.unwrap_or(&[]).iter().map(|(_, hit)| *hit));
-            of_one.extent = extent.unwrap_or_else(|| Extent::whole(wanted.k));
-            taken += of_one.hits.len();
-            ahead.until(taken, &wanted)?;
+        others.sort_unstable();
+        hits.retain(|(place, hit)| {
+            hit.component != component || others.binary_search(place).is_err()
+        });
+        for place in others {
+            let fingerprint = fingerprints[place];
+            let mut found = Found::new(wanted.k);
             let wanted = Wanted { fingerprint, ..wanted };
-            *matches = match self.matches(&wanted, &mut of_one)? {
-                (matches, false) => matches,
-                (_, true) => self.search_one(&Query { fingerprint, ..like.clone() })?,
-            };
+            found.add_nearest(component, tables, &wanted, bounds)?;
+            hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
+            let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
+            *known = known.and(found.extent);
         }
-        ensure(hits.next().is_none(), "each hit is one of a search")?;
-        Ok(matches)
     }
+    hits.sort_unstable_by_key(|(place, _)| *place);
+    let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
+    let mut ahead = Expected { view: &snapshot.view, hits: &in_order, rounds: 0 };
+    let mut taken = 0;
+    let mut of_one = Found::new(wanted.k);
+    let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
+    let in_memory = snapshot.view.memtables.iter().any(|memtable| !memtable.is_untouched());
+    for (place, (fingerprint, matches)) in fingerprints.into_iter().zip(&mut matches).enumerate() {
+        let own = hits.next_if(|hits| hits[0].0 == place);
+        let extent = extents.get(&place).copied();
+        if own.is_none() && !in_memory && extent.is_none() {
+            continue;
+        }
+        of_one.hits.clear();
+        of_one.hits.extend(own.unwrap_or(&[]).iter().map(|(_, hit)| *hit));
+        of_one.extent = extent.unwrap_or_else(|| Extent::whole(wanted.k));
+        taken += of_one.hits.len();
+        ahead.until(taken, &wanted)?;
+        let wanted = Wanted { fingerprint, ..wanted };
+        *matches = match answer(snapshot, &wanted, &mut of_one)? {
+            (matches, false) => matches,
+            (_, true) => search(snapshot, &Query { fingerprint, ..like.clone() })?,
+        };
+    }
+    ensure(hits.next().is_none(), "each hit is one of a search")?;
+    Ok(matches)
 }

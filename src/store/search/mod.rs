@@ -23,9 +23,12 @@ use crate::page::{Digest, Prefix};
 use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
+pub(super) use explain::explain;
+pub(super) use many::search_many;
 pub(crate) use many::segment_hits_of_many;
 pub(super) use order::together;
-pub(super) use widen::bounds;
+pub(super) use pairs::all_pairs;
+pub(super) use widen::{bounds, search};
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]

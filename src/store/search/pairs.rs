@@ -2,6 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use super::widen::wanted;
 use super::{Wanted, segment_hits};
 use crate::bug::{Bug, OrBug, ensure};
 use crate::error::{Error, Result};
@@ -138,95 +139,84 @@ impl Source for Columns<'_> {
     }
 }
 
-impl Snapshot {
-    /// All pairs of near fingerprints; see [`Store::all_pairs`](super::super::Store::all_pairs).
-    pub fn all_pairs(
-        &self,
-        like: &Query,
-        progress: &Progress,
-        sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
-    ) -> Result<ControlFlow<()>> {
-        self.heed(|| self.pairs(like, progress, sink))
-    }
-
-    fn pairs(
-        &self,
-        like: &Query,
-        progress: &Progress,
-        sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
-    ) -> Result<ControlFlow<()>> {
-        let wanted = Wanted { bounds: None, ..self.wanted(like)? };
-        let columns = Columns::new(&self.view, wanted.epoch)?;
-        // What comes to a memtable later is not in this snapshot.
-        let quiet = self.view.memtables.iter().all(|memtable| memtable.is_untouched());
-        let alone = match &*self.view.segments {
-            [only] if quiet && wanted.is_of_all_in_force() => only.tables(wanted.epoch),
-            _ => None,
-        };
-        let failed: Mutex<Option<Error>> = Mutex::new(None);
-        let pairs = |pairs: &[Pair]| {
-            let mut near = Vec::with_capacity(pairs.len());
-            let mut ahead = pairs.iter();
-            ahead.by_ref().take(AHEAD).for_each(|pair| columns.prefetch(pair));
-            for pair in pairs {
-                ahead.next().into_iter().for_each(|pair| columns.prefetch(pair));
-                match self.near_pair(&columns, alone, &wanted, pair) {
-                    Ok(found) => near.extend(found),
-                    Err(error) => {
-                        *failed.lock() = Some(error);
-                        return ControlFlow::Break(());
-                    }
+/// All pairs of near fingerprints.
+pub(in crate::store) fn all_pairs(
+    snapshot: &Snapshot,
+    like: &Query,
+    progress: &Progress,
+    sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
+) -> Result<ControlFlow<()>> {
+    let wanted = Wanted { bounds: None, ..wanted(snapshot, like)? };
+    let columns = Columns::new(&snapshot.view, wanted.epoch)?;
+    // What comes to a memtable later is not in this snapshot.
+    let quiet = snapshot.view.memtables.iter().all(|memtable| memtable.is_untouched());
+    let alone = match &*snapshot.view.segments {
+        [only] if quiet && wanted.is_of_all_in_force() => only.tables(wanted.epoch),
+        _ => None,
+    };
+    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    let pairs = |pairs: &[Pair]| {
+        let mut near = Vec::with_capacity(pairs.len());
+        let mut ahead = pairs.iter();
+        ahead.by_ref().take(AHEAD).for_each(|pair| columns.prefetch(pair));
+        for pair in pairs {
+            ahead.next().into_iter().for_each(|pair| columns.prefetch(pair));
+            match near_pair(snapshot, &columns, alone, &wanted, pair) {
+                Ok(found) => near.extend(found),
+                Err(error) => {
+                    *failed.lock() = Some(error);
+                    return ControlFlow::Break(());
                 }
             }
-            if near.is_empty() { ControlFlow::Continue(()) } else { sink(&near) }
-        };
-        let flow = Join::within(wanted.k).run(&columns, progress, pairs)?;
-        match failed.into_inner() {
-            Some(error) => Err(error),
-            None => Ok(flow),
         }
+        if near.is_empty() { ControlFlow::Continue(()) } else { sink(&near) }
+    };
+    let flow = Join::within(wanted.k).run(&columns, progress, pairs)?;
+    match failed.into_inner() {
+        Some(error) => Err(error),
+        None => Ok(flow),
     }
+}
 
-    /// The pair as it is handed over: once, and only if some page has each of both. `alone` are the
-    /// only tables, if they say by themselves what is in force.
-    fn near_pair(
-        &self,
-        columns: &Columns<'_>,
-        alone: Option<&EpochTables>,
-        wanted: &Wanted<'_>,
-        pair: &Pair,
-    ) -> Result<Option<NearPair>> {
-        if pair.distance == 0 {
-            // One fingerprint in two components.
+/// The pair as it is handed over: once, and only if some page has each of both. `alone` are the
+/// only tables, if they say by themselves what is in force.
+fn near_pair(
+    snapshot: &Snapshot,
+    columns: &Columns<'_>,
+    alone: Option<&EpochTables>,
+    wanted: &Wanted<'_>,
+    pair: &Pair,
+) -> Result<Option<NearPair>> {
+    if pair.distance == 0 {
+        // One fingerprint in two components.
+        return Ok(None);
+    }
+    for (fingerprint, ordinal) in pair.fingerprints.into_iter().zip([pair.left, pair.right]) {
+        let wanted = Wanted { fingerprint, k: 0, ..*wanted };
+        let is_shown = match alone {
+            // The only component says by itself what is in force.
+            Some(tables) => tables.is_in_force(ordinal)?,
+            None => is_first_and_shown(snapshot, columns, &wanted, ordinal)?,
+        };
+        if !is_shown {
             return Ok(None);
         }
-        for (fingerprint, ordinal) in pair.fingerprints.into_iter().zip([pair.left, pair.right]) {
-            let wanted = Wanted { fingerprint, k: 0, ..*wanted };
-            let is_shown = match alone {
-                // The only component says by itself what is in force.
-                Some(tables) => tables.is_in_force(ordinal)?,
-                None => self.is_first_and_shown(columns, &wanted, ordinal)?,
-            };
-            if !is_shown {
-                return Ok(None);
-            }
-        }
-        let [one, other] = pair.fingerprints;
-        let (left, right) = (one.min(other), one.max(other));
-        Ok(Some(NearPair { left, right, distance: pair.distance }))
     }
+    let [one, other] = pair.fingerprints;
+    let (left, right) = (one.min(other), one.max(other));
+    Ok(Some(NearPair { left, right, distance: pair.distance }))
+}
 
-    /// Whether no earlier component has the fingerprint, and some page has it as is wanted.
-    fn is_first_and_shown(
-        &self,
-        columns: &Columns<'_>,
-        wanted: &Wanted<'_>,
-        ordinal: u32,
-    ) -> Result<bool> {
-        let (component, _) = *columns.column(columns.place(ordinal).0)?;
-        let mut found = segment_hits(&self.view.segments, wanted)?;
-        self.view.add_memory(wanted, &mut found);
-        let is_first = found.hits.iter().all(|hit| hit.component >= component);
-        Ok(is_first && self.view.is_shown(wanted, self.sequence, &found.hits)?)
-    }
+/// Whether no earlier component has the fingerprint, and some page has it as is wanted.
+fn is_first_and_shown(
+    snapshot: &Snapshot,
+    columns: &Columns<'_>,
+    wanted: &Wanted<'_>,
+    ordinal: u32,
+) -> Result<bool> {
+    let (component, _) = *columns.column(columns.place(ordinal).0)?;
+    let mut found = segment_hits(&snapshot.view.segments, wanted)?;
+    snapshot.view.add_memory(wanted, &mut found);
+    let is_first = found.hits.iter().all(|hit| hit.component >= component);
+    Ok(is_first && snapshot.view.is_shown(wanted, snapshot.sequence, &found.hits)?)
 }

@@ -36,163 +36,162 @@ fn few(limit: usize) -> usize {
     limit.saturating_mul(2).saturating_add(16)
 }
 
-impl Snapshot {
-    /// Pages near a fingerprint; see [`Store::search`](super::super::Store::search).
-    pub fn search(&self, query: &Query) -> Result<Matches> {
-        self.heed(|| self.search_one(query))
+/// Pages near a fingerprint: at once, or in ever wider circles.
+#[inline]
+pub(in crate::store) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
+    let mut wanted = wanted(snapshot, query)?;
+    if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
+        return widen(snapshot, &wanted, query.budget);
     }
-
-    #[inline]
-    pub(super) fn search_one(&self, query: &Query) -> Result<Matches> {
-        let mut wanted = self.wanted(query)?;
-        if query.budget.is_some() || self.is_better_widened(&wanted) {
-            return self.widen(&wanted, query.budget);
+    for memtable in snapshot.view.memtables.iter().filter(|memtable| !memtable.is_untouched()) {
+        memtable.read().prefetch(wanted.epoch, wanted.fingerprint);
+    }
+    loop {
+        let mut found = segment_hits(&snapshot.view.segments, &wanted)?;
+        let (matches, wants_more) = answer(snapshot, &wanted, &mut found)?;
+        if !wants_more {
+            return Ok(matches);
         }
-        for memtable in self.view.memtables.iter().filter(|memtable| !memtable.is_untouched()) {
-            memtable.read().prefetch(wanted.epoch, wanted.fingerprint);
+        wanted.widen_bounds();
+    }
+}
+
+// Always in its place: to hand it over is to read it in wider pieces than it was written in, which
+// waits for all that is under way, and the lines of one search no longer come beside the next one's.
+#[inline(always)]
+pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted<'q>> {
+    snapshot.view.check()?;
+    let epoch = query.epoch.unwrap_or_else(|| snapshot.newest_epoch());
+    check_live(snapshot.epochs(), epoch)?;
+    let is_bounded = query.limit < usize::MAX || query.budget.is_some();
+    // What is near is seldom under a prefix: there all is compared.
+    let fingerprints = if query.under.is_some() { u32::MAX } else { query.fingerprints };
+    Ok(Wanted {
+        fingerprint: query.fingerprint & epoch.mask(),
+        k: query.k.min(DISTANCE_MAX),
+        epoch: epoch.0,
+        limit: query.limit,
+        versions: query.versions,
+        under: query.under.as_ref(),
+        except: None,
+        digest: None,
+        bounds: is_bounded
+            .then(|| Bounds { hits: few(query.limit), ..bounds(query.limit, fingerprints) }),
+    })
+}
+
+/// The answer, from what the segments found; and whether more of that is needed.
+#[inline]
+pub(super) fn answer(
+    snapshot: &Snapshot,
+    wanted: &Wanted<'_>,
+    found: &mut Found,
+) -> Result<(Matches, bool)> {
+    snapshot.view.add_memory(wanted, found);
+    resolve(snapshot, wanted, found)
+}
+
+/// The answer, from all that was found.
+#[inline]
+fn resolve(snapshot: &Snapshot, wanted: &Wanted<'_>, found: &mut Found) -> Result<(Matches, bool)> {
+    let within = found.extent.certain.unwrap_or(0).min(wanted.k);
+    if found.hits.is_empty() {
+        // Nearly all searches end here.
+        let complete = found.extent.is_whole(wanted.k);
+        return Ok((Matches { near: Vec::new(), complete, within }, false));
+    }
+    let findings = snapshot.view.near(wanted, snapshot.sequence, found)?;
+    let matches = Matches { near: findings.near, complete: findings.complete, within };
+    Ok((matches, findings.wants_more))
+}
+
+/// Nanoseconds that a search is expected to take.
+fn expected_ns(snapshot: &Snapshot, wanted: &Wanted<'_>) -> f64 {
+    let &Wanted { epoch, fingerprint, k, .. } = wanted;
+    snapshot.view.components().map(|component| component.expected_ns(epoch, fingerprint, k)).sum()
+}
+
+/// Whether narrow circles come first: if the whole is costly and wider than is likely needed.
+pub(super) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> bool {
+    /// Searches this narrow are done at once.
+    const NARROW: u32 = 12;
+    wanted.k > NARROW && wanted.bounds.is_some() && expected_ns(snapshot, wanted) > WORTH_NS
+}
+
+/// Searches circle by circle until one has as many pages as are wanted, the widest is done, or
+/// time is up.
+///
+/// A circle that is done by a scan can as well be the widest: a scan goes outward, and no further
+/// than what it has found.
+fn widen(snapshot: &Snapshot, wanted: &Wanted<'_>, budget: Option<Duration>) -> Result<Matches> {
+    let start = Instant::now();
+    let mut circle = Wanted { k: 0, ..*wanted };
+    loop {
+        let mut found = segment_hits(&snapshot.view.segments, &circle)?;
+        let (matches, wants_more) = answer(snapshot, &circle, &mut found)?;
+        let in_time = budget.is_none_or(|budget| start.elapsed() < budget);
+        if wants_more && in_time {
+            circle.widen_bounds();
+            continue;
         }
-        loop {
-            let mut found = segment_hits(&self.view.segments, &wanted)?;
-            let (matches, wants_more) = self.matches(&wanted, &mut found)?;
-            if !wants_more {
-                return Ok(matches);
-            }
-            wanted.widen_bounds();
+        if circle.k >= wanted.k {
+            return Ok(matches);
+        }
+        let is_whole = found.extent.is_whole(circle.k);
+        if is_whole && (!matches.complete || matches.near.len() >= wanted.limit) {
+            // Whether there is more is not looked up.
+            return Ok(Matches { complete: false, ..matches });
+        }
+        let next = if is_whole { next_circle(snapshot, &circle, wanted) } else { *wanted };
+        let until = budget.map(|budget| start + budget);
+        let expected = Duration::from_secs_f64(expected_ns(snapshot, &next) / 1e9);
+        if until.is_some_and(|until| Instant::now() + expected > until) {
+            return widen_until(snapshot, found, wanted, until);
+        }
+        circle = next;
+    }
+}
+
+/// As wide as costs little more than the next one.
+fn next_circle<'w>(snapshot: &Snapshot, circle: &Wanted<'w>, wanted: &Wanted<'w>) -> Wanted<'w> {
+    let mut next = Wanted { k: circle.k + 1, ..*wanted };
+    let expected = expected_ns(snapshot, &next);
+    while next.k < wanted.k {
+        let wider = Wanted { k: next.k + 1, ..*wanted };
+        if expected_ns(snapshot, &wider) > expected * STEP {
+            break;
+        }
+        next = wider;
+    }
+    next
+}
+
+/// What was found in a circle, and what can be found beyond until time is up.
+fn widen_until(
+    snapshot: &Snapshot,
+    inside: Found,
+    wanted: &Wanted<'_>,
+    until: Option<Instant>,
+) -> Result<Matches> {
+    let bounds = wanted.bounds.map(|bounds| Bounds { until, ..bounds });
+    let wanted = Wanted { bounds, ..*wanted };
+    let mut found = Found::new(wanted.k);
+    for (number, live) in (0..).zip(snapshot.view.segments.iter()) {
+        let component = ComponentId::Segment(number);
+        if let (Some(tables), Some(bounds)) = (live.tables(wanted.epoch), &wanted.bounds) {
+            found.add_nearest(component, tables, &wanted, bounds)?;
         }
     }
-
-    // Always in its place: to hand it over is to read it in wider pieces than it was written in, which
-    // waits for all that is under way, and the lines of one search no longer come beside the next one's.
-    #[inline(always)]
-    pub(super) fn wanted<'q>(&self, query: &'q Query) -> Result<Wanted<'q>> {
-        self.view.check()?;
-        let epoch = query.epoch.unwrap_or_else(|| self.newest_epoch());
-        check_live(self.epochs(), epoch)?;
-        let is_bounded = query.limit < usize::MAX || query.budget.is_some();
-        // What is near is seldom under a prefix: there all is compared.
-        let fingerprints = if query.under.is_some() { u32::MAX } else { query.fingerprints };
-        Ok(Wanted {
-            fingerprint: query.fingerprint & epoch.mask(),
-            k: query.k.min(DISTANCE_MAX),
-            epoch: epoch.0,
-            limit: query.limit,
-            versions: query.versions,
-            under: query.under.as_ref(),
-            except: None,
-            digest: None,
-            bounds: is_bounded
-                .then(|| Bounds { hits: few(query.limit), ..bounds(query.limit, fingerprints) }),
-        })
-    }
-
-    /// The answer, from what the segments found; and whether more of that is needed.
-    #[inline]
-    pub(super) fn matches(
-        &self,
-        wanted: &Wanted<'_>,
-        found: &mut Found,
-    ) -> Result<(Matches, bool)> {
-        self.view.add_memory(wanted, found);
-        self.resolved(wanted, found)
-    }
-
-    /// The answer, from all that was found.
-    #[inline]
-    fn resolved(&self, wanted: &Wanted<'_>, found: &mut Found) -> Result<(Matches, bool)> {
-        let within = found.extent.certain.unwrap_or(0).min(wanted.k);
-        if found.hits.is_empty() {
-            // Nearly all searches end here.
-            let complete = found.extent.is_whole(wanted.k);
-            return Ok((Matches { near: Vec::new(), complete, within }, false));
-        }
-        let findings = self.view.near(wanted, self.sequence, found)?;
-        let matches = Matches { near: findings.near, complete: findings.complete, within };
-        Ok((matches, findings.wants_more))
-    }
-
-    /// Nanoseconds that a search is expected to take.
-    fn expected_ns(&self, wanted: &Wanted<'_>) -> f64 {
-        let &Wanted { epoch, fingerprint, k, .. } = wanted;
-        self.view.components().map(|component| component.expected_ns(epoch, fingerprint, k)).sum()
-    }
-
-    /// Whether narrow circles come first: if the whole is costly and wider than is likely needed.
-    pub(super) fn is_better_widened(&self, wanted: &Wanted<'_>) -> bool {
-        /// Searches this narrow are done at once.
-        const NARROW: u32 = 12;
-        wanted.k > NARROW && wanted.bounds.is_some() && self.expected_ns(wanted) > WORTH_NS
-    }
-
-    /// Searches circle by circle until one has as many pages as are wanted, the widest is done, or
-    /// time is up.
-    ///
-    /// A circle that is done by a scan can as well be the widest: a scan goes outward, and no further
-    /// than what it has found.
-    fn widen(&self, wanted: &Wanted<'_>, budget: Option<Duration>) -> Result<Matches> {
-        let start = Instant::now();
-        let mut circle = Wanted { k: 0, ..*wanted };
-        loop {
-            let mut found = segment_hits(&self.view.segments, &circle)?;
-            let (matches, wants_more) = self.matches(&circle, &mut found)?;
-            let in_time = budget.is_none_or(|budget| start.elapsed() < budget);
-            if wants_more && in_time {
-                circle.widen_bounds();
-                continue;
-            }
-            if circle.k >= wanted.k {
-                return Ok(matches);
-            }
-            let is_whole = found.extent.is_whole(circle.k);
-            if is_whole && (!matches.complete || matches.near.len() >= wanted.limit) {
-                // Whether there is more is not looked up.
-                return Ok(Matches { complete: false, ..matches });
-            }
-            let next = if is_whole { self.next_circle(&circle, wanted) } else { *wanted };
-            let until = budget.map(|budget| start + budget);
-            let expected = Duration::from_secs_f64(self.expected_ns(&next) / 1e9);
-            if until.is_some_and(|until| Instant::now() + expected > until) {
-                return self.until(found, wanted, until);
-            }
-            circle = next;
-        }
-    }
-
-    /// As wide as costs little more than the next one.
-    fn next_circle<'w>(&self, circle: &Wanted<'w>, wanted: &Wanted<'w>) -> Wanted<'w> {
-        let mut next = Wanted { k: circle.k + 1, ..*wanted };
-        let expected = self.expected_ns(&next);
-        while next.k < wanted.k {
-            let wider = Wanted { k: next.k + 1, ..*wanted };
-            if self.expected_ns(&wider) > expected * STEP {
-                break;
-            }
-            next = wider;
-        }
-        next
-    }
-
-    /// What was found in a circle, and what can be found beyond until time is up.
-    fn until(&self, inside: Found, wanted: &Wanted<'_>, until: Option<Instant>) -> Result<Matches> {
-        let bounds = wanted.bounds.map(|bounds| Bounds { until, ..bounds });
-        let wanted = Wanted { bounds, ..*wanted };
-        let mut found = Found::new(wanted.k);
-        for (number, live) in (0..).zip(self.view.segments.iter()) {
-            let component = ComponentId::Segment(number);
-            if let (Some(tables), Some(bounds)) = (live.tables(wanted.epoch), &wanted.bounds) {
-                found.add_nearest(component, tables, &wanted, bounds)?;
-            }
-        }
-        self.view.add_memory(&wanted, &mut found);
-        let Found { hits, extent } = &mut found;
-        // Either may have what the other has not, and mostly the circle is all in the rest.
-        hits.extend(inside.hits);
-        hits.sort_unstable_by_key(|hit| (hit.component, hit.candidate.ordinal));
-        hits.dedup_by_key(|hit| (hit.component, hit.candidate.ordinal));
-        // Of those within the circle all are there, but maybe not all that were left out beyond.
-        extent.certain = extent.certain.max(inside.extent.certain);
-        let (matches, _) = self.resolved(&wanted, &mut found)?;
-        Ok(matches)
-    }
+    snapshot.view.add_memory(&wanted, &mut found);
+    let Found { hits, extent } = &mut found;
+    // Either may have what the other has not, and mostly the circle is all in the rest.
+    hits.extend(inside.hits);
+    hits.sort_unstable_by_key(|hit| (hit.component, hit.candidate.ordinal));
+    hits.dedup_by_key(|hit| (hit.component, hit.candidate.ordinal));
+    // Of those within the circle all are there, but maybe not all that were left out beyond.
+    extent.certain = extent.certain.max(inside.extent.certain);
+    let (matches, _) = resolve(snapshot, &wanted, &mut found)?;
+    Ok(matches)
 }
 
 impl Wanted<'_> {
@@ -224,13 +223,13 @@ mod tests {
         }
         for place in ["memory", "segment"] {
             let (snapshot, query) = (store.snapshot(), Query::new(0, 16));
-            let wanted = snapshot.wanted(&query).unwrap();
+            let wanted = wanted(&snapshot, &query).unwrap();
             let circle = Wanted { k: 8, ..wanted };
             let mut inside = segment_hits(&snapshot.view.segments, &circle).unwrap();
             snapshot.view.add_memory(&circle, &mut inside);
             inside.hits.retain(|hit| hit.candidate.distance <= 1);
             inside.extent = Extent { certain: Some(1), crowded: true, ..Extent::whole(8) };
-            let matches = snapshot.until(inside, &wanted, None).unwrap();
+            let matches = widen_until(&snapshot, inside, &wanted, None).unwrap();
             let distances: Vec<u32> = matches.near.iter().map(|near| near.distance).collect();
             assert_eq!((matches.complete, matches.within), (true, 16), "{place}");
             assert_eq!(distances, [0, 2, 4, 16], "{place}");
