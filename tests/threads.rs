@@ -3,7 +3,7 @@
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test --release --target-dir target/shuttle --test threads`
 //!
-//! Each test runs `SIMKEEP_SCHEDULES` times (1,000) or more, half with choices at random, half with few
+//! At depth 1 each test runs 1,000 times or more, half with choices at random, half with few
 //! preemptions at unlikely places (probabilistic concurrency testing). The choices are the same each
 //! time; `SHUTTLE_RANDOM_SEED` makes others. A failure prints its schedule, and
 //! `SIMKEEP_SCHEDULE=that` runs it again.
@@ -30,6 +30,7 @@ use simkeep::{
 };
 
 use simkeep_testing::compare::{check_outcome, check_search, dump};
+use simkeep_testing::depth::deep;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -71,9 +72,7 @@ fn explore_longer(times: usize, test: fn(SimDisk)) {
         runner(ReplayScheduler::new_from_encoded(&schedule)).run(run);
         return;
     }
-    let schedules = std::env::var("SIMKEEP_SCHEDULES");
-    let schedules = schedules.map_or(1000, |n| n.parse().expect("SIMKEEP_SCHEDULES is a number"));
-    let schedules: usize = times * schedules;
+    let schedules = times * usize::try_from(deep(1000)).unwrap();
     runner(RandomScheduler::new_from_seed(1, schedules / 2)).run(run.clone());
     runner(PctScheduler::new_from_seed(2, PREEMPTIONS, schedules / 2)).run(run);
 }

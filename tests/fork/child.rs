@@ -11,8 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How many forks a test makes.
 pub(crate) fn forks() -> u64 {
-    let forks = std::env::var("SIMKEEP_FORKS");
-    forks.map_or(50, |forks| forks.parse().expect("SIMKEEP_FORKS is a number"))
+    simkeep_testing::depth::deep(50)
 }
 
 /// A running child; killed when it is dropped.

@@ -1,6 +1,4 @@
 //! Processes that fork while a store is open: it stays the first one's, whatever the others do.
-//!
-//! `SIMKEEP_FORKS` says how many forks there are instead of 50.
 
 #![cfg(test)]
 #![cfg(target_os = "linux")]

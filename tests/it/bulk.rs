@@ -14,10 +14,11 @@ use simkeep::{
 };
 
 use simkeep_testing::compare::{check_counts, check_store, dump};
+use simkeep_testing::depth::deep;
 use simkeep_testing::disks::{Gate, PATIENCE};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, create, names, observation, on, open, runs, small};
+use simkeep_testing::{choice, create, names, observation, on, open, small};
 
 /// The least memory there may be: some hundred observations to a run.
 const LITTLE: usize = 64 << 10;
@@ -91,7 +92,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(runs(400)))]
+    #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(400)).unwrap()))]
 
     /// In any split, with some observed before and after, and some forgotten in between.
     #[test]

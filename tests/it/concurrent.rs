@@ -13,6 +13,7 @@ use simkeep::{
 };
 
 use simkeep_testing::compare::dump;
+use simkeep_testing::depth::deep;
 use simkeep_testing::disks::{Gate, HookDisk, PATIENCE};
 use simkeep_testing::model::{history, judge};
 use simkeep_testing::{choice, create, digest, observation, on, open, small};
@@ -69,7 +70,7 @@ fn has_serial_order(threads: &[Calls]) -> bool {
 fn the_verdicts_of_concurrent_calls_are_those_of_some_order_of_them() {
     const PAGES: u64 = 4;
     let store = create(&SimDisk::new(), busy());
-    for round in 0..if cfg!(debug_assertions) { 30 } else { 150 } {
+    for round in 0..deep(150) {
         let start = Barrier::new(THREADS);
         let calls: Vec<Vec<(u64, Visit, Verdict)>> = thread::scope(|scope| {
             let run = |thread: u64| {
@@ -551,7 +552,7 @@ fn an_epoch_that_many_threads_register_is_one() {
 
 #[test]
 fn what_was_acknowledged_before_a_close_among_observers_is_there_after_it() {
-    for round in 0..if cfg!(debug_assertions) { 5 } else { 40 } {
+    for round in 0..deep(40) {
         let disk = SimDisk::new();
         let store = create(&disk, busy());
         let acknowledged: Vec<i64> = thread::scope(|scope| {

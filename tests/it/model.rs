@@ -21,6 +21,7 @@ use simkeep_testing::compare::{
     check_counts, check_outcome, check_page, check_reader, check_scan, check_search, check_store,
     check_view, dump,
 };
+use simkeep_testing::depth::deep;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{EPOCHS, choice, create, digest, names, observation, on, small};
@@ -446,13 +447,13 @@ fn run(options: Options, home: Home, ops: Vec<Op>) {
     run.store.take().unwrap().close().unwrap();
 }
 
-/// `share` of 1,000 runs, on stores opened in this way.
-fn agree(share: u32, options: impl Strategy<Value = Options>) {
-    agree_on(share, options, || Home::Simulated(SimDisk::new()));
+/// `runs` at depth 1, on stores opened in this way.
+fn agree(runs: u64, options: impl Strategy<Value = Options>) {
+    agree_on(runs, options, || Home::Simulated(SimDisk::new()));
 }
 
-fn agree_on(share: u32, options: impl Strategy<Value = Options>, home: fn() -> Home) {
-    let cases = simkeep_testing::runs(share);
+fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Home) {
+    let cases = u32::try_from(deep(runs)).unwrap();
     let config = Config {
         cases,
         failure_persistence: None,

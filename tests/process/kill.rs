@@ -12,6 +12,7 @@ use super::crawl::{self, Expected, acknowledged, options};
 use super::scene::{Scene, copy, say};
 use simkeep_testing::choice;
 use simkeep_testing::compare::check_store;
+use simkeep_testing::depth::deep;
 
 /// Opening after a crash takes less, whatever the size of the store.
 const RECOVERY_MAX: Duration = Duration::from_secs(1);
@@ -134,11 +135,7 @@ fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
 fn c1_a_killed_crawler_loses_nothing_that_was_acknowledged() {
     /// Kills after which a store is replaced: histories grow, and so does what is compared.
     const LIVES: u64 = 20;
-    let kills: u64 = match std::env::var("SIMKEEP_KILLS") {
-        Ok(kills) => kills.parse().expect("SIMKEEP_KILLS is a number"),
-        Err(_) if cfg!(debug_assertions) => 60,
-        Err(_) => 300,
-    };
+    let kills = deep(300);
     let quota = kills.div_ceil(3);
     let scene = Scene::new("kill");
     let mut choice = choice(scene.seed);

@@ -12,9 +12,7 @@ use simkeep::{Epoch, Error, Observation, Options, Store};
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
 use simkeep_testing::choice;
-
-/// Kills, unless `SIMKEEP_KILLS` says how many.
-const KILLS: u64 = 12;
+use simkeep_testing::depth::deep;
 
 fn options() -> Options {
     Options { memtable_observations: 300, merge_fanout: 3, ..Options::default() }
@@ -49,7 +47,7 @@ pub(crate) fn write(parent: &Parent, path: &Path, from: u64) {
 fn when_lock_is_removed_the_next_writer_takes_over_and_nothing_is_lost() {
     let scene = Scene::new("lock_removed");
     let mut choice = choice(scene.seed);
-    let kills = std::env::var("SIMKEEP_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
+    let kills = deep(12);
     let path = scene.path("crawl.simkeep");
     let (mut acknowledged, mut took_over, mut stopped) = (HashSet::new(), 0, 0);
     Store::create(&path, options()).unwrap().close().unwrap();

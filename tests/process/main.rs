@@ -2,8 +2,7 @@
 //! losing files or power, and watched by a tracer.
 //!
 //! A test here starts its own program again as a child, which opens a store and reports over a
-//! socket. `SIMKEEP_KILLS` says how many kills there are instead of 300, and `SIMKEEP_SEED` which
-//! workload; what fails prints the command that repeats it.
+//! socket. `SIMKEEP_SEED` says which workload; what fails prints the command that repeats it.
 
 #![cfg(test)]
 #![cfg(target_os = "linux")]

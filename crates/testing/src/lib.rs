@@ -5,6 +5,7 @@
 pub mod allocator;
 pub mod bench;
 pub mod compare;
+pub mod depth;
 pub mod disks;
 pub mod forge;
 pub mod fuzz;
@@ -131,15 +132,4 @@ pub fn observation(
     let observation = Observation::of(url, Visit { time: time - late, seen, status: None });
     let other = seen.content().map_or(0, |content| 1 - content.epoch.0);
     if what == 4 { observation.also(second, Epoch(other)) } else { observation }
-}
-
-/// Runs that a test makes: `share` of each 1,000, of which there are fewer without optimisation.
-/// `SIMKEEP_MODEL_RUNS` says how many instead of 1,000.
-pub fn runs(share: u32) -> u32 {
-    let all: u64 = match std::env::var("SIMKEEP_MODEL_RUNS") {
-        Ok(runs) => runs.parse().expect("SIMKEEP_MODEL_RUNS is a number"),
-        Err(_) if cfg!(debug_assertions) => 100,
-        Err(_) => 1000,
-    };
-    (u64::from(share) * all).div_ceil(1000).try_into().unwrap()
 }

@@ -12,9 +12,9 @@ use simkeep::{Error, Options, Store};
 
 use super::begin::empty;
 use super::script::{Step, any_step, passes, script, take};
-use super::tally::wanted;
 use super::under::each;
 use simkeep_testing::compare::{check_counts, check_store, dump};
+use simkeep_testing::depth::{deep, every};
 use simkeep_testing::model::Model;
 use simkeep_testing::{again, choice, observation, on, open, small};
 
@@ -134,9 +134,9 @@ fn names_cause(error: &Error) -> bool {
 #[test]
 fn c4_after_a_failed_call_nothing_more_is_acknowledged_and_reading_goes_on() {
     let _again = again();
-    let wanted = wanted("SIMKEEP_FAILED_CALLS", 5_000);
+    let wanted = deep(5_000);
     let (tried, refused) = (AtomicU64::new(0), AtomicU64::new(0));
-    let stride = if cfg!(debug_assertions) { 41 } else { 1 };
+    let stride = every() as u64;
     for seed in 0.. {
         // The script first, then others that are drawn by lot.
         let steps = match seed {
@@ -158,7 +158,7 @@ fn c4_after_a_failed_call_nothing_more_is_acknowledged_and_reading_goes_on() {
             tried.fetch_add(1, Ordering::Relaxed);
             refused.fetch_add(u64::from(stopped), Ordering::Relaxed);
         });
-        if cfg!(debug_assertions) || tried.load(Ordering::Relaxed) >= wanted {
+        if tried.load(Ordering::Relaxed) >= wanted {
             break;
         }
     }

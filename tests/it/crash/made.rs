@@ -8,6 +8,7 @@ use simkeep::{
 };
 
 use simkeep_testing::compare::{check_counts, dump};
+use simkeep_testing::depth::every;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{choice, create, names, observation, on, open, small};
@@ -100,7 +101,7 @@ fn after_a_crash_of_a_load_its_epochs_are_there_with_the_rest_or_not_at_all() {
     assert_eq!(names(&epochs), ["one", "two", "named", "ended", &origin.name(), "last"]);
     assert!(epochs[3].ended && tables(&disk) == [Name::Df(4)]);
     let mut found = [0; 3];
-    for stop in 1..=changes {
+    for stop in (1..=changes).step_by(every()) {
         let (disk, store) = begin();
         disk.fail(power_failure(stop));
         let done = loads(&store, &other).iter().take_while(|done| done.is_ok()).count();
@@ -130,7 +131,7 @@ fn made(make: impl Fn(&SimDisk) -> Result<()>) {
     let expected = held(&open(&whole, small()));
     assert!(expected.0.page_count() > 5);
     let (mut none, mut unfinished, mut all) = (0, 0, 0);
-    for stop in 1..=whole.changes() {
+    for stop in (1..=whole.changes()).step_by(every()) {
         let disk = SimDisk::new();
         disk.fail(power_failure(stop));
         let done = make(&disk).is_ok();
@@ -165,7 +166,11 @@ fn made(make: impl Fn(&SimDisk) -> Result<()>) {
             assert_eq!(other.list(Dir::Segments).unwrap().len(), 0, "{what}");
         }
     }
-    assert!(none > 20 && unfinished > 50 && all > 20, "{none} {unfinished} {all}");
+    let least = |n: usize| n / every();
+    assert!(
+        none > least(20) && unfinished > least(50) && all > least(20),
+        "{none} {unfinished} {all}"
+    );
 }
 
 #[test]

@@ -10,8 +10,8 @@ use simkeep::{Durability, Options, Store};
 
 use super::begin::beginnings;
 use super::script::{Step, any_step, passes, take};
-use super::tally::wanted;
 use super::under::{Trial, Under, each};
+use simkeep_testing::depth::deep;
 use simkeep_testing::model::Model;
 use simkeep_testing::{Again, choice, command, small};
 
@@ -73,7 +73,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
 
 #[test]
 fn c2_after_a_crash_in_a_long_workload_the_store_is_some_commit() {
-    let states = wanted("SIMKEEP_STATES", if cfg!(debug_assertions) { 2_000 } else { 60_000 });
+    let states = deep(60_000);
     let recoveries = states / 10;
     let only = std::env::var("SIMKEEP_SEED").ok().map(|seed| seed.parse().unwrap());
     let trial = Trial::new(160, only.is_some());

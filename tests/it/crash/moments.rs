@@ -9,6 +9,7 @@ use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Scope, Sto
 
 use super::script::{passes, script, take};
 use simkeep_testing::compare::{check_counts, check_store, dump};
+use simkeep_testing::depth::{deep, every};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{again, choice, create, names, observation, on, open, small};
@@ -76,10 +77,9 @@ fn changes() -> u64 {
     disk.changes() - before
 }
 
-/// Every one of `1..=n`, or, without optimisation, some of them.
+/// Every one of `1..=n`, or as many as the depth asks for.
 fn moments(n: u64, seed: u64) -> Vec<u64> {
-    let step = if cfg!(debug_assertions) { 7 } else { 1 };
-    (1 + seed % step..=n).step_by(usize::try_from(step).unwrap()).collect()
+    (1 + seed % every() as u64..=n).step_by(every()).collect()
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_snapshot_of_a_failed_store_keeps_its_hands_off_the_store_that_was_reopened(
 fn what_goes_on_in_the_background_loses_nothing_in_a_crash() {
     let _again = again();
     let options = Options { background: true, ..small() };
-    for run in 0..if cfg!(debug_assertions) { 40 } else { 300 } {
+    for run in 0..deep(300) {
         let mut choice = choice(run);
         let stopped = run_until(options.clone(), Some(power_failure(1 + choice(changes()))));
         for _ in 0..3 {
@@ -321,7 +321,7 @@ fn each_of_many_threads_finds_what_was_acknowledged_to_it() {
     let _again = again();
     const THREADS: usize = 8;
     let options = Options { background: true, ..small() };
-    for run in 0..if cfg!(debug_assertions) { 20 } else { 150 } {
+    for run in 0..deep(150) {
         let disk = SimDisk::new();
         let store = create(&disk, options.clone());
         let mut random = choice(run);

@@ -8,14 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use simkeep::disk::{Name, SimDisk};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// A number from the environment, or another.
-pub(crate) fn wanted(variable: &str, otherwise: u64) -> u64 {
-    match std::env::var(variable) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} is a number")),
-        Err(_) => otherwise,
-    }
-}
-
 /// The hash of everything on a disk but the time in `SNAPSHOT`, which is another in each run.
 pub(crate) fn image(disk: &SimDisk) -> u64 {
     let mut hash = Xxh3Default::new();

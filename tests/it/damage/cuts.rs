@@ -5,14 +5,14 @@ use simkeep::disk::{Name, SimDisk};
 use super::check::{Counts, Opens, check, each};
 use super::stores::{Sound, with_older_catalog};
 use simkeep_testing::again;
+use simkeep_testing::depth::every;
 
 /// Lengths of a file that are tried: all of a small one; of others many, and all that are near a
 /// multiple of a sector.
 fn lengths(len: usize) -> Vec<usize> {
-    let every = if cfg!(debug_assertions) { 17 } else { 1 };
     let step = (len / 1_000).max(1);
     let near = |at: &usize| at.is_multiple_of(step) || (at + 1) % 512 <= 2;
-    (0..len).filter(|at| len < 8_000 || near(at)).step_by(every).collect()
+    (0..len).filter(|at| len < 8_000 || near(at)).step_by(every()).collect()
 }
 
 fn cut(sound: &Sound, name: Name, counts: &Counts) {

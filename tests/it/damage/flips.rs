@@ -7,15 +7,12 @@ use simkeep::disk::{Access, Disk, Name, SimDisk};
 
 use super::check::{Counts, Opens, check, each, names};
 use super::stores::{Sound, answers, live_bytes};
+use simkeep_testing::depth::deep;
 use simkeep_testing::{EPOCHS, again, choice, on, open, small};
 
 /// Bits that are flipped in all.
 fn flips() -> usize {
-    match std::env::var("SIMKEEP_FLIPS") {
-        Ok(flips) => flips.parse().expect("SIMKEEP_FLIPS is a number"),
-        Err(_) if cfg!(debug_assertions) => 6_000,
-        Err(_) => 60_000,
-    }
+    usize::try_from(deep(60_000)).unwrap()
 }
 
 /// From so many on, all bits are flipped.

@@ -8,6 +8,7 @@ use simkeep::{Error, Reader, RepairOptions, Repaired, Scope, VerifyOptions, repa
 use super::check::each;
 use super::stores::{Sound, operations, sections};
 use simkeep_testing::compare::dump;
+use simkeep_testing::depth::deep;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, Place};
 use simkeep_testing::sample::fill;
@@ -104,7 +105,7 @@ fn damaged(content: &[u8], choice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
 }
 
 fn runs() -> usize {
-    if cfg!(debug_assertions) { 60 } else { 1000 }
+    usize::try_from(deep(1000)).unwrap()
 }
 
 #[test]

@@ -4,6 +4,7 @@ use simkeep::disk::Name;
 
 use super::check::{Counts, Opens, check, each};
 use super::stores::{Sound, live_bytes, with_older_catalog};
+use simkeep_testing::depth::deep;
 use simkeep_testing::{again, choice};
 
 /// A file in which one sector, or two, are not what they were.
@@ -61,7 +62,7 @@ fn damages(sound: &Sound, name: Name, others: &[&[u8]]) -> Vec<Damage> {
 
 fn check_all(sound: &Sound, damages: &[Damage], counts: &Counts) {
     // Of very many some.
-    let every = (damages.len() / if cfg!(debug_assertions) { 50 } else { 500 }).max(1);
+    let every = (damages.len() / usize::try_from(deep(500)).unwrap()).max(1);
     let damages: Vec<&Damage> = damages.iter().step_by(every).collect();
     let what = |n: usize| {
         let Damage { name, what, .. } = damages[n];

@@ -1,9 +1,9 @@
 //! Verbs that are killed at random moments leave what was before, or all that they do.
-//!
-//! `SIMKEEP_KILLS` says how many kills there are of each, instead of 40.
 
 use std::fs;
 use std::time::{Duration, Instant};
+
+use simkeep_testing::depth::deep;
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn remove(path: &Path) {
 
 /// Kills a verb again and again, each time where it had not begun, and each time runs it again after.
 fn killed(place: &Place, Trial { args, target, state }: Trial<'_>) {
-    let kills = std::env::var("SIMKEEP_KILLS").map_or(40, |kills| kills.parse().unwrap());
+    let kills = deep(40);
     let (target, kept) = (place.path(target), place.path("kept"));
     copy(&target, &kept);
     let before = state(place);
