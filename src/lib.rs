@@ -81,15 +81,16 @@ mod threads;
 pub use bug::Bug;
 pub use error::{Corruption, Error, Result};
 pub use page::{
-    Content, Digest, Epoch, EpochInfo, HISTORY_WINDOW, Observation, Prefix, PrefixError, SameBy,
-    Seen, TIME_MAX, TIME_MIN, URL_BYTES_MAX, UrlError, Verdict, Visit,
+    Content, Digest, Entry, Epoch, EpochInfo, HISTORY_WINDOW, Observation, Prefix, PrefixError,
+    Request, RestateOutcome, Restated, Restatement, SameBy, Seen, TIME_MAX, TIME_MIN,
+    URL_BYTES_MAX, UrlError, Verdict, Visit,
 };
 pub use store::{
-    ComponentSearch, Durability, ExactCopy, Explanation, Forgotten, History, LoadEpochs,
-    LoadOptions, Loaded, Loading, Loss, Matches, Merged, Near, NearPair, Observations, Observed,
-    Options, Origin, Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope,
+    Answer, ComponentSearch, Durability, ExactCopy, Explanation, Forgotten, History, HistoryEntry,
+    LoadEpochs, LoadOptions, Loaded, Loading, Loss, Matches, Merged, Near, NearPair, Observations,
+    Observed, Options, Origin, Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope,
     SegmentStats, Snapshot, Stage, Stale, StalePage, Stats, Store, Verified, VerifyOptions,
-    Verifying, Version, Versions, repair, repair_on, verify, verify_on,
+    Verifying, Versions, repair, repair_on, verify, verify_on,
 };
 
 #[cfg(doctest)]

@@ -29,6 +29,7 @@ pub(crate) fn store(
 ) -> Store {
     let store = Store::create(path, options).unwrap();
     let page = |(i, fingerprint)| {
+        let fingerprint = Some(fingerprint);
         let content = Content { fingerprint, epoch: Epoch(0), digest: None };
         let mut url = String::new();
         data::url(i, &mut url);

@@ -7,59 +7,11 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Content, Digest, Seen, Visit};
+use super::{Content, Digest, Entry, SameBy, Seen, Verdict, Visit};
 
 /// How many distinct contents of a page are kept at hand to recognise a return to one of them: a
 /// fingerprint with its digest and epoch is one.
 pub const HISTORY_WINDOW: usize = 8;
-
-/// How a page is known to be the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SameBy {
-    /// The digests are equal.
-    Digest,
-    /// The fingerprints are equal, in every epoch in which there are two to compare (and the digests
-    /// differ, or are not known).
-    Fingerprint,
-    /// The server, or the archive, said so.
-    Word,
-}
-
-/// What a page is now, after an observation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// The first content of this page.
-    New,
-    /// The version in force is confirmed.
-    Same(SameBy),
-    /// Said to be what it was, and no content of this page was ever seen: there is nothing to compare.
-    Unseen,
-    /// A version not among the last ones known of this page.
-    Changed {
-        /// Hamming distance to the version before, in the newest epoch in which both have a
-        /// fingerprint; `None` if there is none.
-        distance: Option<u32>,
-    },
-    /// A return to an earlier version.
-    Reverted {
-        /// When that version was last seen.
-        to: i64,
-        /// Hamming distance to the version just before, as of [`Changed`](Self::Changed).
-        distance: Option<u32>,
-    },
-    /// The page is gone.
-    Gone,
-    /// The visit failed; what was in force still is.
-    Failed,
-    /// Older than the last visit: the history has it, the page's state may not change.
-    OutOfOrder,
-    /// This very observation was known already; nothing changed.
-    Known,
-    /// A fingerprint more of what a visit saw, in another epoch: no visit, and no change.
-    Restated,
-    /// There was no content at that time that could be restated; nothing was stored.
-    Missing,
-}
 
 /// A fingerprint of a version of the page, and when it was last seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +25,12 @@ pub(crate) struct LastSeen {
 impl LastSeen {
     /// The order of several fingerprints of one version: that of the newest epoch is the last, and
     /// within an epoch what was restated.
-    fn rank(&self) -> (u32, bool, u64) {
+    fn rank(&self) -> (u32, bool, Option<u64>) {
         (self.content.epoch.count(), self.restated, self.content.fingerprint)
     }
 
     /// The order of versions.
-    fn place(&self) -> (i64, Option<Digest>, (u32, bool, u64)) {
+    fn place(&self) -> (i64, Option<Digest>, (u32, bool, Option<u64>)) {
         (self.time, self.content.digest, self.rank())
     }
 
@@ -115,12 +67,8 @@ impl Head {
 
     /// Takes in a visit that was not in before, in any order.
     fn absorb(&mut self, visit: Visit) {
-        if let Some(content) = visit.seen.content() {
-            let restated = visit.seen.is_restated();
-            self.see(LastSeen { content: *content, time: visit.time, restated });
-        }
-        if visit.seen.is_restated() {
-            return;
+        if let Seen::Content(content) = visit.seen {
+            self.see(LastSeen { content, time: visit.time, restated: false });
         }
         self.visits += 1;
         self.first = self.first.min(visit.time);
@@ -130,13 +78,17 @@ impl Head {
         }
     }
 
-    /// Takes a visit into a head, in any order; the first one makes it. What is restated before there
-    /// was any visit is nothing.
-    pub(crate) fn absorb_into(head: &mut Option<Head>, visit: Visit) {
-        match head.as_mut() {
-            Some(head) => head.absorb(visit),
-            None if visit.seen.is_restated() => {}
-            None => *head = Some(Head::of(visit)),
+    /// Takes an entry into a head, in any order; the first visit makes it. What is restated before
+    /// there was any visit is nothing.
+    pub(crate) fn absorb_into(head: &mut Option<Head>, entry: Entry) {
+        match (head.as_mut(), entry) {
+            (Some(head), Entry::Visit(visit)) => head.absorb(visit),
+            (None, Entry::Visit(visit)) => *head = Some(Head::of(visit)),
+            (Some(head), Entry::Restated(restated)) => {
+                let (content, time) = (restated.content(), restated.time);
+                head.see(LastSeen { content, time, restated: true });
+            }
+            (None, Entry::Restated(_)) => {}
         }
     }
 
@@ -189,7 +141,6 @@ impl Head {
         let content = match &visit.seen {
             Seen::Gone => return Verdict::Gone,
             Seen::Failed => return Verdict::Failed,
-            Seen::Restated(_) => return Verdict::Restated,
             Seen::NotModified { .. } => {
                 return match self.versions.first() {
                     None => Verdict::Unseen,
@@ -261,9 +212,11 @@ fn have_digest(a: &Content, b: &Content) -> bool {
     a.digest.is_some() && a.digest == b.digest
 }
 
-/// The Hamming distance of two contents; across epochs there is none.
+/// The Hamming distance of two contents; across epochs, or where one has no fingerprint, there is
+/// none.
 fn bits_between(a: &Content, b: &Content) -> Option<u32> {
-    (a.epoch == b.epoch).then(|| (a.compared() ^ b.compared()).count_ones())
+    let (a, b) = (a.compared().filter(|_| a.epoch == b.epoch)?, b.compared()?);
+    Some((a ^ b).count_ones())
 }
 
 /// What a visit after all others of a page means, of which nothing may be known.
@@ -272,7 +225,6 @@ pub(crate) fn judge(head: Option<&Head>, visit: &Visit, also: &[Content]) -> Ver
         (Some(head), _) => head.judge(visit, also),
         (None, Seen::Gone) => Verdict::Gone,
         (None, Seen::Failed) => Verdict::Failed,
-        (None, Seen::Restated(_)) => Verdict::Missing,
         (None, Seen::Content(_)) => Verdict::New,
         (None, Seen::NotModified { .. }) => Verdict::Unseen,
     }

@@ -1,6 +1,8 @@
 //! What is known of a page: its URL and place in SURT order, what was observed, and the fold of
 //! observations into a history. Pure: nothing here knows of files.
 
+mod content;
+mod entry;
 mod epoch;
 mod head;
 mod observation;
@@ -8,12 +10,18 @@ mod prefix;
 mod punycode;
 pub(crate) mod surt;
 mod url;
+mod verdict;
+mod visit;
 
+pub use content::{Content, Digest};
+pub(crate) use entry::restated_digest;
+pub use entry::{Entry, Restated};
 pub use epoch::{Epoch, EpochInfo};
-pub use head::{HISTORY_WINDOW, SameBy, Verdict};
+pub use head::HISTORY_WINDOW;
 pub(crate) use head::{Head, LastSeen, judge};
-pub(crate) use observation::restated_digest;
-pub use observation::{Content, Digest, Observation, Seen, TIME_MAX, TIME_MIN, Visit};
+pub use observation::{Observation, Request, Restatement};
 pub use prefix::{Prefix, PrefixError};
 pub(crate) use url::check as check_url;
 pub use url::{URL_BYTES_MAX, UrlError};
+pub use verdict::{RestateOutcome, SameBy, Verdict};
+pub use visit::{Seen, TIME_MAX, TIME_MIN, Visit};

@@ -2,9 +2,9 @@
 
 use arrayvec::ArrayVec;
 
-use super::visits::{Visits, count_visits, put_visits};
+use super::entries::{Entries, count_visits, put_entries};
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{HISTORY_WINDOW, Head, LastSeen, Seen, Visit};
+use crate::page::{Content, Entry, HISTORY_WINDOW, Head, LastSeen, Restated, Seen, Visit};
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
 const LAST: u8 = 1;
@@ -12,28 +12,28 @@ const SETTLED: u8 = 2;
 /// A page has fewer visits than this, so that sums of them have room.
 const VISITS_MAX: u64 = 1 << 48;
 
-/// A head that was packed in memory with no visits beside it, or was found to be one; `None` of nothing.
+/// A head that was packed in memory with no entries beside it, or was found to be one; `None` of nothing.
 #[expect(clippy::expect_used, reason = "what a journal says to be a head was taken once before")]
 pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
     let take = || take_head(&mut Cursor::new(packed)).expect("a head that was packed can be read");
     (!packed.is_empty()).then(take)
 }
 
-/// Takes a head that was packed with no visits beside it; `None` if none can be read.
+/// Takes a head that was packed with no entries beside it; `None` if none can be read.
 pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
     Carried::take(cursor)?.join(std::iter::empty())
 }
 
-/// Appends what `own` visits do not tell of `head`, which is one of a page with these visits.
+/// Appends what `own` entries do not tell of `head`, which is one of a page with these entries.
 #[expect(clippy::expect_used, reason = "a head counts all visits of its page")]
-pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
+pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let mut told = Told::default();
-    own.iter().for_each(|visit| told.take(*visit));
+    own.iter().for_each(|entry| told.take(*entry));
     let last = told.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
     // The last visit tells the rest something too.
-    last.into_iter().for_each(|visit| told.take(visit));
+    last.into_iter().for_each(|visit| told.take(visit.into()));
     let settled = head.settled.filter(|s| told.head.as_ref().and_then(|t| t.settled) != Some(*s));
-    settled.into_iter().for_each(|visit| told.take(visit));
+    settled.into_iter().for_each(|visit| told.take(visit.into()));
     let told = told.head();
     let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.versions.contains(v));
     let versions: ArrayVec<&LastSeen, HISTORY_WINDOW> =
@@ -43,16 +43,22 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Visit]) {
     put_varint(out, others.expect("a head counts the visits beside it"));
     put_signed(out, head.first);
     put_varint(out, versions.len() as u64);
-    // One run of visits, oldest first, so that each is packed against the one before.
-    let mut run: ArrayVec<Visit, { HISTORY_WINDOW + 2 }> =
-        versions.iter().rev().map(|version| as_visit(version)).collect();
-    run.extend(settled.into_iter().chain(last));
-    put_visits(out, &run);
+    // One run of entries, oldest first, so that each is packed against the one before.
+    let mut run: ArrayVec<Entry, { HISTORY_WINDOW + 2 }> =
+        versions.iter().rev().map(|version| as_entry(version)).collect();
+    run.extend(settled.into_iter().chain(last).map(Entry::Visit));
+    put_entries(out, &run);
 }
 
-fn as_visit(version: &LastSeen) -> Visit {
-    let seen = if version.restated { Seen::Restated } else { Seen::Content };
-    Visit { time: version.time, seen: seen(version.content), status: None }
+#[expect(clippy::expect_used, reason = "only a fingerprint is restated")]
+fn as_entry(version: &LastSeen) -> Entry {
+    let (LastSeen { content, time, restated }, status) = (*version, None);
+    if !restated {
+        return Entry::Visit(Visit { time, seen: Seen::Content(content), status });
+    }
+    let Content { fingerprint, digest, epoch } = content;
+    let fingerprint = fingerprint.expect("what is restated has a fingerprint");
+    Entry::Restated(Restated { time, fingerprint, digest, epoch })
 }
 
 /// What a record carries of its page's head.
@@ -71,25 +77,26 @@ impl Carried {
         let first = cursor.signed()?;
         let count = cursor.count().filter(|count| *count <= HISTORY_WINDOW)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
-        let mut run = Visits::new(*cursor, count.checked_add(ends)?);
+        let mut run = Entries::new(*cursor, count.checked_add(ends)?);
         let mut versions = ArrayVec::new();
         for _ in 0..count {
-            let visit = run.next().flatten()?;
-            let (content, restated) = (*visit.seen.content()?, visit.seen.is_restated());
-            versions.push(LastSeen { content, time: visit.time, restated });
+            let entry = run.next().flatten()?;
+            let (content, restated) = (entry.content()?, entry.is_restated());
+            versions.push(LastSeen { content, time: entry.time(), restated });
         }
-        let settled = if flags & SETTLED == 0 { None } else { Some(run.next().flatten()?) };
-        let last = if flags & LAST == 0 { None } else { Some(run.next().flatten()?) };
+        let mut visit = || run.next().flatten()?.visit().copied();
+        let settled = if flags & SETTLED == 0 { None } else { Some(visit()?) };
+        let last = if flags & LAST == 0 { None } else { Some(visit()?) };
         *cursor = run.rest();
         Some(Carried { visits, first, last, settled, versions })
     }
 
-    /// The head of which `own` is the last visits and this the rest. `None` if a visit cannot be
+    /// The head of which `own` is the last entries and this the rest. `None` if an entry cannot be
     /// read, or a version was seen after all visits.
-    pub(super) fn join(self, own: impl Iterator<Item = Option<Visit>>) -> Option<Head> {
+    pub(super) fn join(self, own: impl Iterator<Item = Option<Entry>>) -> Option<Head> {
         let mut told = Told::of(own)?;
         let count = told.head.as_ref().map_or(0, |head| head.visits);
-        self.last.into_iter().chain(self.settled).for_each(|visit| told.take(visit));
+        self.last.into_iter().chain(self.settled).for_each(|visit| told.take(visit.into()));
         let mut head = told.head()?;
         head.visits = self.visits + count;
         head.first = head.first.min(self.first);
@@ -100,7 +107,7 @@ impl Carried {
     }
 }
 
-/// What some of a page's visits tell of its head. What is restated may be what a visit saw that is
+/// What some of a page's entries tell of its head. What is restated may be what a visit saw that is
 /// not among them.
 #[derive(Default)]
 pub(super) struct Told {
@@ -110,20 +117,21 @@ pub(super) struct Told {
 
 impl Told {
     /// What these tell. `None` where one cannot be read.
-    pub(super) fn of(visits: impl Iterator<Item = Option<Visit>>) -> Option<Told> {
+    pub(super) fn of(entries: impl Iterator<Item = Option<Entry>>) -> Option<Told> {
         let mut told = Told::default();
-        for visit in visits {
-            told.take(visit?);
+        for entry in entries {
+            told.take(entry?);
         }
         Some(told)
     }
 
-    fn take(&mut self, visit: Visit) {
-        match (&self.head, visit.seen) {
-            (None, Seen::Restated(content)) => {
-                self.restated.push(LastSeen { content, time: visit.time, restated: true });
+    fn take(&mut self, entry: Entry) {
+        match (&self.head, entry) {
+            (None, Entry::Restated(restated)) => {
+                let (content, time) = (restated.content(), restated.time);
+                self.restated.push(LastSeen { content, time, restated: true });
             }
-            _ => Head::absorb_into(&mut self.head, visit),
+            _ => Head::absorb_into(&mut self.head, entry),
         }
     }
 

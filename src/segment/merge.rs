@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::build::{Builder, Spill, Spilled};
+use super::entries::count_visits;
 use super::file::Segment;
 use super::page_across::{PartOfPage, page_across};
 use super::page_merge::PageMerge;
@@ -20,7 +21,6 @@ use super::seal::HashWriter;
 use super::table_writer::TablesWriter;
 use super::tables::{EpochTables, Layout};
 use super::tombstones::{self, Tombstones};
-use super::visits::count_visits;
 use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
@@ -232,22 +232,22 @@ fn merge_page(
         let page = writer.push(builder, url, |out| out.extend_from_slice(unread.bytes))?;
         return Ok(Some((page, count)));
     }
-    let (mut before, mut visits) = (Vec::new(), Vec::new());
+    let (mut before, mut entries) = (Vec::new(), Vec::new());
     if earlier {
         oldest.append_before(&mut before).ok_or_else(|| unread.unreadable())?;
     }
     for (unread, record) in &visible {
-        record.append_visits(&mut visits).ok_or_else(|| unread.unreadable())?;
+        record.append_entries(&mut entries).ok_or_else(|| unread.unreadable())?;
     }
-    visits.sort_unstable();
-    visits.dedup();
-    if visits.is_empty() && !reset {
+    entries.sort_unstable();
+    entries.dedup();
+    if entries.is_empty() && !reset {
         return Ok(None);
     }
-    if before.is_empty() && !visits.is_empty() && count_visits(&visits) == 0 {
+    if before.is_empty() && !entries.is_empty() && count_visits(&entries) == 0 {
         return Err(unread.unreadable());
     }
-    let record = Record { reset, earlier, before: &before, visits: &visits };
+    let record = Record { reset, earlier, before: &before, entries: &entries };
     numbers.visits += record.visit_count() as u64;
     numbers.resets += u64::from(reset);
     Ok(Some((writer.push(builder, url, |out| record.put(out))?, count)))

@@ -8,6 +8,7 @@
 mod build;
 mod carried;
 mod column;
+mod entries;
 mod file;
 mod frame;
 mod group;
@@ -25,9 +26,9 @@ mod seal;
 mod table_writer;
 mod tables;
 mod tombstones;
-mod visits;
 
 pub(crate) use carried::{put_carried, take_head, unpack_head};
+pub(crate) use entries::{Entries, count_visits, put_entries};
 pub(crate) use file::Segment;
 pub(crate) use frame::{Frame, read_stamp};
 pub(crate) use group::alike;
@@ -43,4 +44,3 @@ pub(crate) use salvage::PageSalvage;
 pub(crate) use seal::{SealPage, Sealer, Span};
 pub(crate) use tables::{EpochTables, Layout, TableSteps};
 pub(crate) use tombstones::{Tombstone, Tombstones};
-pub(crate) use visits::{Visits, count_visits, put_visits};

@@ -1,18 +1,18 @@
-//! A page's record: its visits in this segment, and what they do not tell of its head.
+//! A page's record: its entries in this segment, and what they do not tell of its head.
 //!
-//! The head of a page is a fold over all its visits, those in older segments included. It travels
-//! forward: a record carries the head from before its own visits, and of very many visits what all
+//! The head of a page is a fold over all its entries, those in older segments included. It travels
+//! forward: a record carries the head from before its own entries, and of very many what all
 //! but the last ones make of it. So a verdict reads only the newest segment that knows the page, and
-//! there the visits that are packed last.
+//! there the entries that are packed last.
 
 use super::carried::{Carried, Told, put_carried, take_head};
-use super::visits::{Visits, count_visits, put_visits};
+use super::entries::{Entries, count_visits, put_entries};
 use crate::cpu::prefetch;
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Head, Visit};
+use crate::page::{Entry, Head};
 
-/// Visits are packed in chunks of this many, each readable by itself.
-pub(crate) const CHUNK_VISITS: usize = 64;
+/// Entries are packed in chunks of this many, each readable by itself.
+pub(crate) const CHUNK_ENTRIES: usize = 64;
 
 /// The record hides everything older of the page.
 const RESET: u8 = 1;
@@ -20,7 +20,7 @@ const RESET: u8 = 1;
 const EARLIER: u8 = 2;
 /// Something of the head is carried.
 const CARRIED: u8 = 4;
-/// Some of the visits are none, but restated.
+/// Some of the entries are restated.
 const RESTATED: u8 = 8;
 
 /// What a segment is to know of a page.
@@ -30,24 +30,24 @@ pub(crate) struct Record<'a> {
     pub(crate) reset: bool,
     /// Whether older segments know the page (and are not hidden).
     pub(crate) earlier: bool,
-    /// The page's head before these visits came, packed by [`put_carried`]; empty if there was none.
+    /// The page's head before these entries came, packed by [`put_carried`]; empty if there was none.
     pub(crate) before: &'a [u8],
-    /// The visits in this segment, in order.
-    pub(crate) visits: &'a [Visit],
+    /// Its entries in this segment, in order.
+    pub(crate) entries: &'a [Entry],
 }
 
 impl Record<'_> {
     /// How many visits it has, what is restated left out.
     pub(crate) fn visit_count(&self) -> usize {
-        count_visits(self.visits)
+        count_visits(self.entries)
     }
 
     /// Appends the record, packed.
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
-        let many = self.visits.len() > CHUNK_VISITS;
+        let many = self.entries.len() > CHUNK_ENTRIES;
         let mut flags = 0;
         let carried = many || !self.before.is_empty();
-        let restated = self.visits.len() - self.visit_count();
+        let restated = self.entries.len() - self.visit_count();
         for (bit, set) in [
             (RESET, self.reset),
             (EARLIER, self.earlier),
@@ -59,38 +59,38 @@ impl Record<'_> {
             }
         }
         out.push(flags);
-        put_varint(out, self.visits.len() as u64);
+        put_varint(out, self.entries.len() as u64);
         if restated > 0 {
             put_varint(out, restated as u64);
         }
         if many {
             self.put_chunks(out);
         } else {
-            // What was known before, and these visits: together they tell the head.
+            // What was known before, and these entries: together they tell the head.
             out.extend_from_slice(self.before);
-            put_visits(out, self.visits);
+            put_entries(out, self.entries);
         }
     }
 
     #[expect(clippy::expect_used, reason = "who makes a record has read what it had before")]
     #[expect(clippy::indexing_slicing, reason = "no chunk is empty")]
     fn put_chunks(&self, out: &mut Vec<u8>) {
-        let own = self.visits.iter().copied().map(Some);
+        let own = self.entries.iter().copied().map(Some);
         let head = if self.before.is_empty() {
             Told::of(own).and_then(Told::head)
         } else {
             let before = Carried::take(&mut Cursor::new(self.before));
             before.and_then(|before| before.join(own))
         };
-        let chunks = self.visits.chunks(CHUNK_VISITS);
-        let last = chunks.clone().next_back().expect("there are many visits");
-        put_carried(out, &head.expect("a page with visits has a head"), last);
+        let chunks = self.entries.chunks(CHUNK_ENTRIES);
+        let last = chunks.clone().next_back().expect("there are many");
+        put_carried(out, &head.expect("a page that was visited has a head"), last);
         let (mut body, mut time) = (Vec::new(), 0);
         for chunk in chunks {
             let start = body.len();
-            put_visits(&mut body, chunk);
+            put_entries(&mut body, chunk);
             put_varint(out, (body.len() - start) as u64);
-            let first = chunk[0].time;
+            let first = chunk[0].time();
             put_signed(out, first.wrapping_sub(time));
             time = first;
         }
@@ -102,7 +102,7 @@ impl Record<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordRef<'a> {
     flags: u8,
-    /// Of visits and what is restated.
+    /// Of entries.
     count: usize,
     restated: usize,
     body: Cursor<'a>,
@@ -113,7 +113,7 @@ impl<'a> RecordRef<'a> {
         let mut cursor = Cursor::new(bytes);
         let known = RESET | EARLIER | CARRIED | RESTATED;
         let flags = cursor.u8().filter(|flags| flags & !known == 0)?;
-        // A visit takes at least two bytes, so this cannot promise more than there is.
+        // An entry takes at least two bytes, so this cannot promise more than there is.
         let count = cursor.count()?;
         let restated = if flags & RESTATED == 0 { 0 } else { cursor.count()? };
         // What is restated is so of a visit that is here, or that the page had before.
@@ -144,7 +144,7 @@ impl<'a> RecordRef<'a> {
         self.reset() || !self.earlier()
     }
 
-    /// How many visits stand in this record, and what is restated.
+    /// How many entries stand in this record.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
@@ -154,13 +154,13 @@ impl<'a> RecordRef<'a> {
         self.count - self.restated
     }
 
-    /// What is carried, and the chunks of visits: first time (where there are several), count and
+    /// What is carried, and the chunks of entries: first time (where there are several), count and
     /// bytes.
     fn open(&self) -> Option<(Option<Carried>, Chunks<'a>)> {
         let mut cursor = self.body;
         let carried =
             if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
-        if self.count <= CHUNK_VISITS {
+        if self.count <= CHUNK_ENTRIES {
             let only = Chunk { first: i64::MIN, count: self.count, cursor };
             return Some((carried, Chunks::One(only)));
         }
@@ -173,7 +173,7 @@ impl<'a> RecordRef<'a> {
             if left < self.count && time < before {
                 return None;
             }
-            let count = left.min(CHUNK_VISITS);
+            let count = left.min(CHUNK_ENTRIES);
             chunks.push((len, Chunk { first: time, count, cursor }));
             left -= count;
         }
@@ -186,13 +186,13 @@ impl<'a> RecordRef<'a> {
 
     /// What is carried, and the last chunk. Only looks over the chunk directory, which has an entry
     /// for each chunk of a long history.
-    fn open_last(&self) -> Option<(Option<Carried>, Visits<'a>)> {
+    fn open_last(&self) -> Option<(Option<Carried>, Entries<'a>)> {
         let mut cursor = self.body;
         let carried =
             if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
-        let chunks = self.count.div_ceil(CHUNK_VISITS);
+        let chunks = self.count.div_ceil(CHUNK_ENTRIES);
         if chunks <= 1 {
-            return Some((carried, Visits::new(cursor, self.count)));
+            return Some((carried, Entries::new(cursor, self.count)));
         }
         let (mut before, mut last) = (0usize, 0);
         for _ in 0..chunks {
@@ -201,8 +201,8 @@ impl<'a> RecordRef<'a> {
             cursor.signed()?;
         }
         cursor.take(before)?;
-        let count = self.count - (chunks - 1) * CHUNK_VISITS;
-        Some((carried, Visits::new(Cursor::new(cursor.take(last)?), count)))
+        let count = self.count - (chunks - 1) * CHUNK_ENTRIES;
+        Some((carried, Entries::new(Cursor::new(cursor.take(last)?), count)))
     }
 
     /// The page's head as of the segment's end. Costs a look over the chunk directory and one chunk.
@@ -218,59 +218,59 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// All visits, in order.
-    pub(crate) fn visits(&self) -> Option<Vec<Visit>> {
-        let mut visits = Vec::new();
-        self.append_visits(&mut visits)?;
-        Some(visits)
+    /// All entries, in order.
+    pub(crate) fn entries(&self) -> Option<Vec<Entry>> {
+        let mut entries = Vec::new();
+        self.append_entries(&mut entries)?;
+        Some(entries)
     }
 
-    /// Appends all visits, in order. As many of them are restated as the record says.
-    pub(super) fn append_visits(&self, visits: &mut Vec<Visit>) -> Option<()> {
+    /// Appends all entries, in order. As many of them are restated as the record says.
+    pub(super) fn append_entries(&self, entries: &mut Vec<Entry>) -> Option<()> {
         let mut restated = 0;
         for chunk in self.open()?.1.iter() {
-            for visit in chunk.visits() {
-                let visit = visit?;
-                restated += usize::from(visit.seen.is_restated());
-                visits.push(visit);
+            for entry in chunk.entries() {
+                let entry = entry?;
+                restated += usize::from(entry.is_restated());
+                entries.push(entry);
             }
         }
         (restated == self.restated).then_some(())
     }
 
-    /// The visits at or before `time`, as far back as one that says what was in force then, in
+    /// The entries at or before `time`, as far back as one that says what was in force then, in
     /// order. Costs the chunk directory and a chunk or a few.
-    pub(crate) fn visits_until(
+    pub(crate) fn entries_until(
         &self,
         time: i64,
-        enough: impl Fn(&Visit) -> bool,
-    ) -> Option<Vec<Visit>> {
-        let mut visits: Vec<Visit> = Vec::new();
+        enough: impl Fn(&Entry) -> bool,
+    ) -> Option<Vec<Entry>> {
+        let mut entries: Vec<Entry> = Vec::new();
         for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time) {
             let mut earlier = Vec::with_capacity(chunk.count);
-            for visit in chunk.visits() {
-                earlier.extend(visit.filter(|v| v.time <= time));
-                visit?;
+            for entry in chunk.entries() {
+                earlier.extend(entry.filter(|e| e.time() <= time));
+                entry?;
             }
-            earlier.extend_from_slice(&visits);
-            visits = earlier;
+            earlier.extend_from_slice(&entries);
+            entries = earlier;
             // Others of one time may be in the chunk before.
-            if visits.iter().any(|visit| visit.time > chunk.first && enough(visit)) {
+            if entries.iter().any(|entry| entry.time() > chunk.first && enough(entry)) {
                 break;
             }
         }
-        Some(visits)
+        Some(entries)
     }
 
     /// What stands here of one time, in order.
-    pub(crate) fn visits_at(&self, time: i64) -> Option<Vec<Visit>> {
+    pub(crate) fn entries_at(&self, time: i64) -> Option<Vec<Entry>> {
         let mut found = Vec::new();
         for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time) {
-            for visit in chunk.visits() {
-                found.extend(visit.filter(|v| v.time == time));
-                visit?;
+            for entry in chunk.entries() {
+                found.extend(entry.filter(|e| e.time() == time));
+                entry?;
             }
-            // Visits of one time may go on into the chunk before.
+            // Entries of one time may go on into the chunk before.
             if chunk.first < time {
                 break;
             }
@@ -279,11 +279,11 @@ impl<'a> RecordRef<'a> {
         Some(found)
     }
 
-    /// Appends the head before this record's visits came, packed: nothing if there was none. Mostly
+    /// Appends the head before this record's entries came, packed: nothing if there was none. Mostly
     /// that stands here as it is. What is appended can be read.
     #[expect(clippy::indexing_slicing, reason = "what is carried is the front of the body")]
     pub(super) fn append_before(&self, out: &mut Vec<u8>) -> Option<()> {
-        if self.count > CHUNK_VISITS {
+        if self.count > CHUNK_ENTRIES {
             let mut head = self.head()??;
             head.visits = head.visits.checked_sub(self.visit_count() as u64)?;
             // It knows these visits already, and to be told of them again changes nothing but their
@@ -318,7 +318,7 @@ impl<'a> std::ops::Deref for Chunks<'a> {
     }
 }
 
-/// Some visits of a record that can be read without the others.
+/// Some entries of a record that can be read without the others.
 struct Chunk<'a> {
     first: i64,
     count: usize,
@@ -326,35 +326,35 @@ struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    fn visits(&self) -> Visits<'a> {
-        Visits::new(self.cursor, self.count)
+    fn entries(&self) -> Entries<'a> {
+        Entries::new(self.cursor, self.count)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{Content, Digest, Epoch, Seen};
+    use crate::page::{Content, Digest, Epoch, Restated, Seen, Visit};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn head_of(visits: &[Visit]) -> Option<Head> {
-        Told::of(visits.iter().copied().map(Some)).unwrap().head()
+    fn head_of(entries: &[Entry]) -> Option<Head> {
+        Told::of(entries.iter().copied().map(Some)).unwrap().head()
     }
 
-    fn packed_head_of(visits: &[Visit]) -> Vec<u8> {
+    fn packed_head_of(entries: &[Entry]) -> Vec<u8> {
         let mut packed = Vec::new();
-        if let Some(head) = head_of(visits) {
+        if let Some(head) = head_of(entries) {
             put_carried(&mut packed, &head, &[]);
         }
         packed
     }
 
-    fn visits() -> impl Strategy<Value = Visit> {
-        let content = (0u64..4, prop::option::of(0u8..3), 0u32..2).prop_map(|(f, d, e)| {
+    fn entries() -> impl Strategy<Value = Entry> {
+        let content = (0u64..5, prop::option::of(0u8..3), 0u32..2).prop_map(|(f, d, e)| {
             let fingerprint = f.wrapping_mul(0x1234_5678_9abc_def1) ^ (f & 1);
             Seen::Content(Content {
-                fingerprint,
+                fingerprint: (f < 4).then_some(fingerprint),
                 digest: d.map(|d| Digest([d; 16])),
                 epoch: Epoch(e),
             })
@@ -367,7 +367,7 @@ mod tests {
             1 => Just(Seen::Failed),
         ];
         (-2000i64..2000, seen, prop::option::of(any::<u16>()))
-            .prop_map(|(time, seen, status)| Visit { time: time * 250, seen, status })
+            .prop_map(|(time, seen, status)| Entry::Visit(Visit { time: time * 250, seen, status }))
     }
 
     type Picks = Vec<(usize, u64, u32)>;
@@ -377,93 +377,93 @@ mod tests {
     }
 
     /// What some of these visits saw, restated.
-    fn restated(of: &[Visit], picks: &Picks) -> Vec<Visit> {
+    fn restated(of: &[Entry], picks: &Picks) -> Vec<Entry> {
         let contents: Vec<(i64, Content)> = of
             .iter()
-            .filter(|v| !v.seen.is_restated())
-            .filter_map(|v| Some((v.time, *v.seen.content()?)))
+            .filter(|entry| !entry.is_restated())
+            .filter_map(|entry| Some((entry.time(), entry.content()?)))
             .collect();
         let restate = |&(pick, fingerprint, epoch): &(usize, u64, u32)| {
-            let (time, content) = contents.get(pick.checked_rem(contents.len())?)?;
-            let content = Content { fingerprint, epoch: Epoch(epoch), ..*content };
-            Some(Visit { time: *time, seen: Seen::Restated(content), status: None })
+            let (time, content) = *contents.get(pick.checked_rem(contents.len())?)?;
+            let (digest, epoch) = (content.digest, Epoch(epoch));
+            Some(Entry::Restated(Restated { time, fingerprint, digest, epoch }))
         };
         picks.iter().filter_map(restate).collect()
     }
 
-    /// Visits that are not among the older ones, and what is restated of any.
-    fn with_restated(own: BTreeSet<Visit>, older: &[Visit], picks: &Picks) -> Vec<Visit> {
-        let mut all: Vec<Visit> = older.iter().copied().chain(own.iter().copied()).collect();
+    /// Entries that are not among the older ones, and what is restated of any.
+    fn with_restated(own: BTreeSet<Entry>, older: &[Entry], picks: &Picks) -> Vec<Entry> {
+        let mut all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
         all.sort_unstable();
         all.extend(restated(&all, picks));
-        let all: BTreeSet<Visit> = all.into_iter().filter(|v| !older.contains(v)).collect();
+        let all: BTreeSet<Entry> = all.into_iter().filter(|e| !older.contains(e)).collect();
         all.into_iter().collect()
     }
 
     proptest! {
         #[test]
         fn a_record_reads_back(
-            older in prop::collection::btree_set(visits(), 0..30),
-            own in prop::collection::btree_set(visits(), 0..300),
+            older in prop::collection::btree_set(entries(), 0..30),
+            own in prop::collection::btree_set(entries(), 0..300),
             (early, late) in (picks(), picks()),
             (reset, known) in any::<(bool, bool)>(),
         ) {
             let older = with_restated(older, &[], &early);
             let own = with_restated(own, &older, &late);
             prop_assume!(!own.is_empty());
-            let all: Vec<Visit> = older.iter().copied().chain(own.iter().copied()).collect();
+            let all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
             let before = packed_head_of(&older);
             // A page may be known and have no head: forgotten, and the forgetting is known.
             let earlier = known || !older.is_empty();
-            let record = Record { reset, earlier, before: &before, visits: &own };
+            let record = Record { reset, earlier, before: &before, entries: &own };
             let mut bytes = Vec::new();
             record.put(&mut bytes);
             let read = RecordRef::parse(&bytes).unwrap();
             prop_assert_eq!((read.reset(), read.earlier()), (reset, earlier));
-            prop_assert_eq!(read.visits(), Some(own.clone()));
+            prop_assert_eq!(read.entries(), Some(own.clone()));
             prop_assert_eq!(read.visit_count(), count_visits(&own));
             prop_assert_eq!(read.head(), Some(head_of(&all)));
-            for visit in &own {
-                prop_assert!(read.visits_at(visit.time).unwrap().contains(visit));
-                let until = read.visits_until(visit.time, |_| false).unwrap();
-                let expected: Vec<Visit> =
-                    own.iter().copied().filter(|v| v.time <= visit.time).collect();
+            for entry in &own {
+                prop_assert!(read.entries_at(entry.time()).unwrap().contains(entry));
+                let until = read.entries_until(entry.time(), |_| false).unwrap();
+                let expected: Vec<Entry> =
+                    own.iter().copied().filter(|e| e.time() <= entry.time()).collect();
                 prop_assert_eq!(until, expected);
             }
-            for visit in &older {
-                prop_assert!(!read.visits_at(visit.time).unwrap().contains(visit));
+            for entry in &older {
+                prop_assert!(!read.entries_at(entry.time()).unwrap().contains(entry));
             }
         }
 
         #[test]
         fn records_are_joined(
-            older in prop::collection::btree_set(visits(), 0..30),
-            own in prop::collection::btree_set(visits(), 0..150),
-            newer in prop::collection::btree_set(visits(), 1..80),
+            older in prop::collection::btree_set(entries(), 0..30),
+            own in prop::collection::btree_set(entries(), 0..150),
+            newer in prop::collection::btree_set(entries(), 1..80),
             (early, late, last) in (picks(), picks(), picks()),
         ) {
             let older = with_restated(older, &[], &early);
             let mut own = with_restated(own, &older, &late);
             prop_assume!(!own.is_empty());
-            let known: Vec<Visit> = older.iter().chain(&own).copied().collect();
+            let known: Vec<Entry> = older.iter().chain(&own).copied().collect();
             let newer = with_restated(newer, &known, &last);
             let mut first = Vec::new();
             let before = packed_head_of(&older);
-            Record { reset: false, earlier: true, before: &before, visits: &own }.put(&mut first);
+            Record { reset: false, earlier: true, before: &before, entries: &own }.put(&mut first);
 
             let mut before = Vec::new();
             RecordRef::parse(&first).unwrap().append_before(&mut before).unwrap();
             own.extend(newer);
             own.sort_unstable();
             let mut joined = Vec::new();
-            Record { reset: false, earlier: true, before: &before, visits: &own }.put(&mut joined);
-            let all: Vec<Visit> = older.into_iter().chain(own).collect();
+            Record { reset: false, earlier: true, before: &before, entries: &own }.put(&mut joined);
+            let all: Vec<Entry> = older.into_iter().chain(own).collect();
             prop_assert_eq!(RecordRef::parse(&joined).unwrap().head(), Some(head_of(&all)));
         }
 
         #[test]
         fn a_carried_head_reads_back(
-            all in prop::collection::btree_set(visits(), 1..60),
+            all in prop::collection::btree_set(entries(), 1..60),
             picks in picks(),
         ) {
             let all = with_restated(all, &[], &picks);
@@ -476,25 +476,25 @@ mod tests {
         #[test]
         fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Some(record) = RecordRef::parse(&bytes) {
-                let _ = (record.head(), record.visits(), record.append_before(&mut Vec::new()));
-                let _ = record.visits_until(0, |_| false);
+                let _ = (record.head(), record.entries(), record.append_before(&mut Vec::new()));
+                let _ = record.entries_until(0, |_| false);
             }
         }
     }
 
     #[test]
     fn an_unchanged_visit_takes_a_few_bytes() {
-        let content = Content { fingerprint: 7, digest: Some(Digest([1; 16])), epoch: Epoch(0) };
-        let visit = |time| Visit { time, seen: Seen::Content(content), status: Some(200) };
+        let (digest, status) = (Some(Digest([1; 16])), Some(200));
+        let content = Content { fingerprint: Some(7), digest, epoch: Epoch(0) };
+        let visit = |time| Entry::Visit(Visit { time, seen: Seen::Content(content), status });
         let (mut one, mut two) = (Vec::new(), Vec::new());
-        put_visits(&mut one, &[visit(0)]);
-        put_visits(&mut two, &[visit(0), visit(86_400_000)]);
+        put_entries(&mut one, &[visit(0)]);
+        put_entries(&mut two, &[visit(0), visit(86_400_000)]);
         assert!(two.len() - one.len() <= 5);
         // What is restated takes its fingerprint and three bytes.
-        let again = Content { fingerprint: !7, epoch: Epoch(1), ..content };
+        let again = Restated { time: 0, fingerprint: !7, digest, epoch: Epoch(1) };
         let mut with = Vec::new();
-        let restated = Visit { time: 0, seen: Seen::Restated(again), status: None };
-        put_visits(&mut with, &[visit(0), restated]);
+        put_entries(&mut with, &[visit(0), Entry::Restated(again)]);
         assert_eq!(with.len() - one.len(), 11);
     }
 }

@@ -11,7 +11,7 @@ use super::frame::Section;
 use super::plain::PlainSegment;
 use super::record::RecordRef;
 use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, Kind, Tag, in_memory};
-use crate::page::{TIME_MAX, TIME_MIN, Visit, check_url, surt};
+use crate::page::{Entry, TIME_MAX, TIME_MIN, check_url, surt};
 
 /// A group that claims to be longer is none.
 const GROUP_BYTES_MAX: u64 = 1 << 30;
@@ -29,7 +29,7 @@ pub(crate) struct SalvagedPage {
     pub(crate) reset: bool,
     /// Whether older segments know it.
     pub(crate) earlier: bool,
-    pub(crate) visits: Vec<Visit>,
+    pub(crate) entries: Vec<Entry>,
 }
 
 /// Pages that are lost, between two that are not.
@@ -281,8 +281,8 @@ fn page(ordinal: u64, url: Vec<u8>, piece: &Piece, record: &Range<usize>) -> Opt
     }
     let url = String::from_utf8(url).ok().filter(|url| check_url(url).is_ok())?;
     let record = RecordRef::parse(piece.bytes.get(record.clone())?)?;
-    let visits = record.visits()?;
-    if !visits.iter().all(|visit| (TIME_MIN..=TIME_MAX).contains(&visit.time)) {
+    let entries = record.entries()?;
+    if !entries.iter().all(|entry| (TIME_MIN..=TIME_MAX).contains(&entry.time())) {
         return None;
     }
     let mut key = Vec::new();
@@ -293,6 +293,6 @@ fn page(ordinal: u64, url: Vec<u8>, piece: &Piece, record: &Range<usize>) -> Opt
         url,
         reset: record.reset(),
         earlier: record.earlier(),
-        visits,
+        entries,
     })
 }

@@ -15,7 +15,7 @@ use crate::bug;
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Stamp, Tag, bytes_for};
-use crate::page::Content;
+use crate::page::{Content, Entry};
 use crate::search::canonical_key;
 use crate::sort::{Packed, Sorted, Sorter};
 use crate::threads::beside;
@@ -71,18 +71,21 @@ impl Sealer {
         self.hashes.push(HashOf { hash: page.hash, page: ordinal })?;
         self.numbers.visits += record.visit_count() as u64;
         self.numbers.resets += u64::from(record.reset);
-        // The fingerprints of its visits, and the one in force.
+        // The fingerprints of its entries, and the one in force.
         let mut in_force = page.in_force;
         let mark = |content: &Content| (content.compared(), content.epoch);
-        for content in record.visits.iter().filter_map(|v| v.seen.content()) {
+        for content in record.entries.iter().filter_map(Entry::content) {
             // Its digest may have been another one then.
-            let same = in_force.take_if(|other| mark(other) == mark(content));
-            self.held.push(Held::new(&same.unwrap_or(*content), ordinal, same.is_some()))?;
+            let same = in_force.take_if(|other| mark(other) == mark(&content));
+            self.hold(same.unwrap_or(content), ordinal, same.is_some())?;
         }
-        match in_force {
-            Some(content) => self.held.push(Held::new(&content, ordinal, true)),
-            None => Ok(()),
-        }
+        in_force.map_or(Ok(()), |content| self.hold(content, ordinal, true))
+    }
+
+    /// Keeps the fingerprint of a content for the tables, if it has one.
+    fn hold(&mut self, content: Content, page: u32, in_force: bool) -> Result<()> {
+        let held = Held::new(&content, page, in_force);
+        held.map_or(Ok(()), |held| self.held.push(held))
     }
 
     /// Writes all the rest, and gives the file its name, durably.
@@ -245,16 +248,16 @@ impl Packed for Held {
 }
 
 impl Held {
-    fn new(content: &Content, page: u32, in_force: bool) -> Held {
-        let (popcount, fingerprint) = canonical_key(content.compared());
+    fn new(content: &Content, page: u32, in_force: bool) -> Option<Held> {
+        let (popcount, fingerprint) = canonical_key(content.compared()?);
         let epoch = u64::from(content.epoch.0);
         let tag = content.digest.as_ref().filter(|_| in_force).map(tag_of);
-        Held {
+        Some(Held {
             high: epoch << 32 | u64::from(popcount) << 24 | fingerprint >> 40,
             low: fingerprint << UNUSED_BITS,
             page: page << 2 | u32::from(in_force) << 1 | u32::from(tag.is_some()),
             tag: tag.unwrap_or(0),
-        }
+        })
     }
 
     fn epoch(&self) -> u32 {
@@ -370,9 +373,10 @@ mod tests {
             let mut each: Vec<_> = each.collect();
             let mut held = Vec::new();
             for (epoch, (_, fingerprint), page, in_force) in each.iter().copied() {
+                let fingerprint = Some(fingerprint);
                 let content = Content { fingerprint, digest: None, epoch: Epoch(epoch) };
                 let mut packed = Vec::new();
-                Held::new(&content, page, in_force).put(&mut packed);
+                Held::new(&content, page, in_force).unwrap().put(&mut packed);
                 prop_assert_eq!(packed.len(), Held::BYTES);
                 held.push(Held::take(&packed).unwrap());
             }

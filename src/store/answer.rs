@@ -1,7 +1,8 @@
 //! What the store answers.
 
 use super::query::Near;
-use crate::page::{Content, EpochInfo, Head, Verdict, Visit};
+use crate::bug::{Bug, OrBug};
+use crate::page::{Content, Entry, EpochInfo, Head, RestateOutcome, Restated, Verdict, Visit};
 
 /// Another page with the same digest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +18,9 @@ pub struct ExactCopy {
 pub struct Outcome {
     /// What this page is now.
     pub verdict: Verdict,
+    /// Whether the fingerprint in [another epoch](crate::Observation::also) that came with it was
+    /// stored: a visit that is known may come again with one that is not.
+    pub also: bool,
     /// Other pages whose version in force has the same digest (and fingerprint, in the same epoch),
     /// the first capture first: the first of them is the original, unless this page itself had the
     /// content before.
@@ -29,18 +33,68 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// One visit in a page's history, with what it meant at its place in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Version {
-    /// The visit.
-    pub visit: Visit,
-    /// What it meant after all earlier visits.
-    pub verdict: Verdict,
+/// What the store says to a [`Request`](crate::Request).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// To an observation.
+    Observed(Outcome),
+    /// To a restatement.
+    Restated(RestateOutcome),
 }
 
-/// A page's visits in order of time, then digest, then fingerprint; each with what was
-/// [restated](crate::Seen::Restated) of it behind it.
-pub type History = Vec<Version>;
+impl Answer {
+    pub(super) fn observed(self) -> Result<Outcome, Bug> {
+        let outcome = match self {
+            Answer::Observed(outcome) => Some(outcome),
+            Answer::Restated(_) => None,
+        };
+        outcome.or_bug("an observation is answered as one")
+    }
+
+    pub(super) fn restated(self) -> Result<RestateOutcome, Bug> {
+        let outcome = match self {
+            Answer::Observed(_) => None,
+            Answer::Restated(outcome) => Some(outcome),
+        };
+        outcome.or_bug("a restatement is answered as one")
+    }
+}
+
+/// One entry in a page's history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryEntry {
+    /// A visit.
+    Visit {
+        /// The visit.
+        visit: Visit,
+        /// What it meant after all earlier visits.
+        verdict: Verdict,
+    },
+    /// What was restated of the visit before it.
+    Restated(Restated),
+}
+
+impl HistoryEntry {
+    /// The entry, without what it meant.
+    pub fn entry(&self) -> Entry {
+        match *self {
+            HistoryEntry::Visit { visit, .. } => Entry::Visit(visit),
+            HistoryEntry::Restated(restated) => Entry::Restated(restated),
+        }
+    }
+
+    /// The visit, and what it meant after all earlier visits; none of what was restated.
+    pub fn visit(&self) -> Option<(Visit, Verdict)> {
+        match *self {
+            HistoryEntry::Visit { visit, verdict } => Some((visit, verdict)),
+            HistoryEntry::Restated(_) => None,
+        }
+    }
+}
+
+/// A page's visits in order of time, then digest, then fingerprint; each with what was restated of it
+/// behind it.
+pub type History = Vec<HistoryEntry>;
 
 /// A page as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

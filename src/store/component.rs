@@ -7,7 +7,7 @@ use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
 use super::memtable::{Inner, Memtable, PageOf};
 use crate::error::Result;
-use crate::page::{Head, Prefix, Seen, Visit};
+use crate::page::{Entry, Head, Prefix, Seen};
 use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 
@@ -206,8 +206,8 @@ impl PageIn<'_> {
     /// What stands here of the page, in order: all of it, or as much as is read of a record.
     fn read(
         &self,
-        of_record: impl FnOnce(&RecordRef<'_>) -> Option<Vec<Visit>>,
-    ) -> Result<Vec<Visit>> {
+        of_record: impl FnOnce(&RecordRef<'_>) -> Option<Vec<Entry>>,
+    ) -> Result<Vec<Entry>> {
         match self {
             PageIn::Segment { page: None, .. } => Ok(Vec::new()),
             PageIn::Segment { live, page: Some(page), .. } => {
@@ -215,32 +215,33 @@ impl PageIn<'_> {
             }
             PageIn::Memtable { inner, page, sequence, .. } => {
                 let page: Option<PageOf<'_>> = page.map(|page| inner.page(page));
-                let mut visits: Vec<Visit> =
-                    page.into_iter().flat_map(|page| page.visits_at(*sequence)).collect();
-                visits.sort_unstable();
-                Ok(visits)
+                let mut entries: Vec<Entry> =
+                    page.into_iter().flat_map(|page| page.entries_at(*sequence)).collect();
+                entries.sort_unstable();
+                Ok(entries)
             }
         }
     }
 
     /// What stands here, in order.
-    pub(crate) fn visits(&self) -> Result<Vec<Visit>> {
-        self.read(|record| record.visits())
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>> {
+        self.read(|record| record.entries())
     }
 
     /// What stands here of one time, in order.
-    pub(crate) fn visits_at(&self, time: i64) -> Result<Vec<Visit>> {
-        let mut visits = self.read(|record| record.visits_at(time))?;
-        visits.retain(|visit| visit.time == time);
-        Ok(visits)
+    pub(crate) fn entries_at(&self, time: i64) -> Result<Vec<Entry>> {
+        let mut entries = self.read(|record| record.entries_at(time))?;
+        entries.retain(|entry| entry.time() == time);
+        Ok(entries)
     }
 
     /// What stands here at or before a time, in order: as far back as there is a content, or all.
-    pub(crate) fn visits_until(&self, time: i64) -> Result<Vec<Visit>> {
-        let is_content = |visit: &Visit| matches!(visit.seen, Seen::Content(_));
-        let mut visits = self.read(|record| record.visits_until(time, is_content))?;
-        visits.retain(|visit| visit.time <= time);
-        Ok(visits)
+    pub(crate) fn entries_until(&self, time: i64) -> Result<Vec<Entry>> {
+        let is_content =
+            |entry: &Entry| entry.visit().is_some_and(|v| matches!(v.seen, Seen::Content(_)));
+        let mut entries = self.read(|record| record.entries_until(time, is_content))?;
+        entries.retain(|entry| entry.time() <= time);
+        Ok(entries)
     }
 }
 
@@ -258,14 +259,14 @@ pub(crate) fn known_across<'k, 'v>(
     Ok(end.map(|_| known))
 }
 
-/// The visits that components have of a page, in order.
-pub(crate) fn visits_across<'k, 'v>(
+/// The entries that components have of a page, in order.
+pub(crate) fn entries_across<'k, 'v>(
     key: impl Fn() -> &'k [u8],
     newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
-) -> Result<Vec<Visit>> {
+) -> Result<Vec<Entry>> {
     let mut all = Vec::new();
     page_across(key, newest_first, |page| {
-        all.append(&mut page.visits()?);
+        all.append(&mut page.entries()?);
         Ok(ControlFlow::Continue(()))
     })?;
     all.sort_unstable();

@@ -1,6 +1,7 @@
 //! The epochs of a store: begun, looked up, ended.
 
 use super::Store;
+use super::answer::Answer;
 use super::origin::{Named, Origin};
 use super::view::View;
 use crate::bug::OrBug;
@@ -8,7 +9,7 @@ use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, EpochInfo, Observation, Verdict};
+use crate::page::{Epoch, EpochInfo, Request, RestateOutcome, Restatement};
 
 /// Whether an epoch may have this name.
 pub(super) fn check_name(name: &str) -> Result<()> {
@@ -156,13 +157,12 @@ impl Store {
 
     /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
     /// newest: in answers it takes the place of what was known of an older one. No visit, no change of
-    /// the page; the history keeps both. Whether there was such content. As durable, and as fast, as
-    /// [`observe`](Store::observe), which takes many at a time
-    /// ([`Observation::restated`]).
+    /// the page; the history keeps both. As durable, and as fast, as
+    /// [`observe`](Store::observe); [`restate_batch`](Store::restate_batch) takes many at a time.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Store};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// # let url = "https://example.com/";
@@ -172,7 +172,8 @@ impl Store {
     ///     let page = page?;
     ///     // Its text, as it was kept elsewhere, by the new extractor.
     ///     let fingerprint = 0x4321;
-    ///     assert!(store.restate(&page.url, page.time, fingerprint, new)?);
+    ///     let restated = Restatement::new(&page.url, page.time, fingerprint, new);
+    ///     assert_eq!(store.restate(restated)?, RestateOutcome::Stored);
     /// }
     /// assert_eq!(store.near(0x4321, 0)?.near.len(), 1);
     /// # Ok(())
@@ -182,9 +183,20 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`observe`](Store::observe).
-    pub fn restate(&self, url: &str, time: i64, fingerprint: u64, epoch: Epoch) -> Result<bool> {
-        let outcome = self.observe(Observation::restated(url, time, fingerprint, epoch))?;
-        Ok(outcome.verdict != Verdict::Missing)
+    pub fn restate(&self, restatement: Restatement<'_>) -> Result<RestateOutcome> {
+        let mut outcomes = self.restate_batch(std::slice::from_ref(&restatement))?;
+        Ok(outcomes.pop().or_bug("each restatement has an outcome")?)
+    }
+
+    /// Restates many fingerprints, one after another; durable together, in one commit or a few. If
+    /// one of them cannot be stored as it is (its URL, time or epoch), none is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe_batch`](Store::observe_batch).
+    pub fn restate_batch(&self, restatements: &[Restatement<'_>]) -> Result<Vec<RestateOutcome>> {
+        let requests: Vec<_> = restatements.iter().copied().map(Request::Restate).collect();
+        self.answered(&requests, Answer::restated)
     }
 
     /// All epochs, by number.

@@ -9,11 +9,11 @@ use crate::catalog::Blob;
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, put_varint};
-use crate::page::{Prefix, Visit};
-use crate::segment::{Visits, put_visits, take_head, url_hash};
+use crate::page::{Entry, Prefix};
+use crate::segment::{Entries, put_entries, take_head, url_hash};
 
 /// Low two bits of a record's first byte.
-const VISIT: u8 = 0;
+const ENTRY: u8 = 0;
 const FORGET_URL: u8 = 1;
 const FORGET_PREFIX: u8 = 2;
 const KIND: u8 = 3;
@@ -48,10 +48,10 @@ fn put_place(out: &mut Vec<u8>, kind: u8, place: &Place<'_>) {
     }
 }
 
-/// Packs a visit.
-pub(super) fn put_visit(out: &mut Vec<u8>, place: &Place<'_>, visit: &Visit) {
-    put_place(out, VISIT, place);
-    put_visits(out, std::slice::from_ref(visit));
+/// Packs an entry.
+pub(super) fn put_entry(out: &mut Vec<u8>, place: &Place<'_>, entry: &Entry) {
+    put_place(out, ENTRY, place);
+    put_entries(out, std::slice::from_ref(entry));
 }
 
 /// Packs the forgetting of a page of which so many visits were known.
@@ -72,7 +72,7 @@ pub(super) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, pages: u64, 
 
 /// An operation as it is read.
 enum Operation<'a> {
-    Visit(Place<'a>, Visit),
+    Entry(Place<'a>, Entry),
     ForgetUrl(Place<'a>, u64),
     ForgetPrefix(Prefix, u64, u64),
 }
@@ -98,11 +98,11 @@ impl<'a> Operation<'a> {
             Place::New { url, earlier: tag & EARLIER != 0, head }
         };
         match tag & KIND {
-            VISIT => {
-                let mut visits = Visits::new(*cursor, 1);
-                let visit = visits.next().flatten()?;
-                *cursor = visits.rest();
-                Some(Operation::Visit(place, visit))
+            ENTRY => {
+                let mut entries = Entries::new(*cursor, 1);
+                let entry = entries.next().flatten()?;
+                *cursor = entries.rest();
+                Some(Operation::Entry(place, entry))
             }
             FORGET_URL => Some(Operation::ForgetUrl(place, cursor.varint()?)),
             _ => None,
@@ -112,7 +112,7 @@ impl<'a> Operation<'a> {
     /// Applies it, if it is one that can be: `None` if not.
     fn apply(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<()>, Bug> {
         let (pages, visits) = match &self {
-            Operation::Visit(..) => (0, 0),
+            Operation::Entry(..) => (0, 0),
             Operation::ForgetUrl(_, visits) => (1, *visits),
             Operation::ForgetPrefix(_, pages, visits) => (*pages, *visits),
         };
@@ -120,12 +120,12 @@ impl<'a> Operation<'a> {
             return Ok(None);
         }
         match self {
-            Operation::Visit(place, visit) => {
+            Operation::Entry(place, entry) => {
                 let Some(number) = place.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
-                let effect = Effect::of(&mut inner.page(number).head(), &visit, &[]);
-                inner.visit(sequence, number, visit, &effect)?;
+                let effect = Effect::of(&mut inner.page(number).head(), &entry, &[]);
+                inner.enter(sequence, number, entry, &effect)?;
             }
             Operation::ForgetUrl(place, visits) => {
                 let Some(number) = place.in_memtable(sequence, seed, inner)? else {

@@ -10,75 +10,104 @@ use super::memtable::Effect;
 use super::view::View;
 use crate::error::Result;
 use crate::page::{
-    Content, Digest, HISTORY_WINDOW, Head, Observation, Seen, Verdict, Visit, restated_digest,
+    Content, Digest, Entry, HISTORY_WINDOW, Head, Request, RestateOutcome, Restated, Seen, Verdict,
+    restated_digest,
 };
 
-/// What an observation comes to: operations, each with what it does to the page.
-pub(super) struct Judged {
-    pub(super) verdict: Verdict,
-    pub(super) operations: ArrayVec<(Visit, Effect), 2>,
+/// What a request means to its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Visit(Verdict),
+    Restated(RestateOutcome),
 }
 
-/// Whether an observation is a visit with one fingerprint at most.
-pub(super) fn is_alone(observation: &Observation<'_>) -> bool {
-    observation.also.is_none() && !observation.visit.seen.is_restated()
+/// What a request comes to: operations, each with what it does to the page.
+pub(super) struct Judged {
+    pub(super) meaning: Meaning,
+    pub(super) operations: ArrayVec<(Entry, Effect), 2>,
+}
+
+/// Whether a request is a visit with one fingerprint at most.
+pub(super) fn is_alone(request: &Request<'_>) -> bool {
+    matches!(request, Request::Observe(observation) if observation.also.is_none())
 }
 
 /// The other fingerprint of what was seen.
-pub(super) fn also_of(observation: &Observation<'_>) -> Option<Content> {
-    observation.restated_also()?.seen.content().copied()
+pub(super) fn also_of(request: &Request<'_>) -> Option<Content> {
+    request.also().map(|also| also.content())
 }
 
 impl Judged {
     /// A visit, which is no operation if it is known.
-    pub(super) fn one(verdict: Verdict, visit: Visit, effect: Effect) -> Judged {
-        let news = !matches!(verdict, Verdict::Known | Verdict::Missing);
-        Judged { verdict, operations: news.then_some((visit, effect)).into_iter().collect() }
+    pub(super) fn visit(verdict: Verdict, visit: Entry, effect: Effect) -> Judged {
+        let news = (verdict != Verdict::Known).then_some((visit, effect));
+        Judged { meaning: Meaning::Visit(verdict), operations: news.into_iter().collect() }
+    }
+
+    /// Whether what is restated beside a visit is an operation.
+    pub(super) fn also(&self) -> bool {
+        let restates = |(entry, _): &(Entry, Effect)| entry.is_restated();
+        matches!(self.meaning, Meaning::Visit(_)) && self.operations.iter().any(restates)
     }
 }
 
-/// What an observation means to a page with this head, and what it does.
+/// What a request means to a page with this head, and what it does.
 pub(super) fn judge_all(
     view: &View,
     lookup: &Lookup<'_>,
     mut head: Option<Head>,
-    observation: &Observation<'_>,
+    request: &Request<'_>,
 ) -> Result<Judged> {
-    let mut visit = observation.visit;
-    if let Seen::Restated(content) = &mut visit.seen {
-        visit.status = None;
-        match restated_of(view, lookup, head.as_ref(), visit.time, content.digest)? {
-            Some(digest) => content.digest = digest,
-            None => {
-                let effect = Effect::of(&mut None, &visit, &[]);
-                return Ok(Judged::one(Verdict::Missing, visit, effect));
-            }
-        }
+    let visit = request.entry();
+    if let Entry::Restated(restated) = visit {
+        return judge_restated(view, lookup, head, restated);
     }
-    let (also, restated) = (also_of(observation), observation.restated_also());
-    // Before anything is applied: these may fail.
-    let news = restated.map(|restated| is_stated(view, lookup, head.as_ref(), &restated));
+    let also = also_of(request);
+    // Before anything is applied: this may fail.
+    let news = request.also().map(|also| is_stated(view, lookup, head.as_ref(), &also));
     let news = news.transpose()?.map(|known| !known);
-    let known = visit.seen.is_restated() && is_stated(view, lookup, head.as_ref(), &visit)?;
     let before = head.clone();
     let effect = Effect::of(&mut head, &visit, also.as_slice());
     let verdict = match effect.verdict {
-        _ if known => Verdict::Known,
         Some(verdict) => verdict,
         None => late(view, lookup, &visit)?,
     };
-    let mut judged = Judged::one(verdict, visit, effect);
+    let mut judged = Judged::visit(verdict, visit, effect);
     if judged.operations.is_empty() {
         head = before;
     }
-    if let Some(restated) = restated.filter(|_| news == Some(true)) {
-        let effect = Effect::of(&mut head, &restated, &[]);
-        judged.operations.push((restated, effect));
-        if judged.verdict == Verdict::Known {
-            judged.verdict = Verdict::Restated;
-        }
+    if let Some(restated) = request.also().filter(|_| news == Some(true)) {
+        let entry = Entry::Restated(restated);
+        judged.operations.push((entry, Effect::of(&mut head, &entry, &[])));
     }
     Ok(judged)
+}
+
+/// What is restated means to a page with this head, and what it does.
+fn judge_restated(
+    view: &View,
+    lookup: &Lookup<'_>,
+    mut head: Option<Head>,
+    mut restated: Restated,
+) -> Result<Judged> {
+    let digest = restated_of(view, lookup, head.as_ref(), restated.time, restated.digest)?;
+    let Some(digest) = digest else {
+        return Ok(Judged::nothing(RestateOutcome::Missing));
+    };
+    restated.digest = digest;
+    if is_stated(view, lookup, head.as_ref(), &restated)? {
+        return Ok(Judged::nothing(RestateOutcome::Known));
+    }
+    let entry = Entry::Restated(restated);
+    let operation = (entry, Effect::of(&mut head, &entry, &[]));
+    let meaning = Meaning::Restated(RestateOutcome::Stored);
+    Ok(Judged { meaning, operations: [operation].into_iter().collect() })
+}
+
+impl Judged {
+    fn nothing(outcome: RestateOutcome) -> Judged {
+        Judged { meaning: Meaning::Restated(outcome), operations: ArrayVec::new() }
+    }
 }
 
 /// The digest of the content that is restated, of those that a page had at a time.
@@ -103,8 +132,9 @@ fn restated_of(
         let at = versions.iter().filter(|version| version.time == time);
         return Ok(restated_digest(digest, at.map(|version| version.content.digest)));
     }
-    let visits = view.visits_at(lookup, time)?;
-    let seen = visits.iter().filter(|v| matches!(v.seen, Seen::Content(_)));
+    let entries = view.entries_at(lookup, time)?;
+    let seen = entries.iter().filter_map(Entry::visit);
+    let seen = seen.filter(|visit| matches!(visit.seen, Seen::Content(_)));
     Ok(restated_digest(digest, seen.map(|visit| visit.seen.digest())))
 }
 
@@ -113,18 +143,18 @@ fn is_stated(
     view: &View,
     lookup: &Lookup<'_>,
     head: Option<&Head>,
-    restated: &Visit,
+    restated: &Restated,
 ) -> Result<bool> {
     let Some(last) = head.and_then(|head| head.versions.first()) else { return Ok(false) };
     if last.time < restated.time {
         return Ok(false);
     }
-    let visits = view.visits_at(lookup, restated.time)?;
-    Ok(visits.iter().any(|v| v.seen.content() == restated.seen.content()))
+    let entries = view.entries_at(lookup, restated.time)?;
+    Ok(entries.iter().any(|entry| entry.content() == Some(restated.content())))
 }
 
 /// What a visit means that does not come after all others of its page.
-fn late(view: &View, lookup: &Lookup<'_>, visit: &Visit) -> Result<Verdict> {
-    let known = view.visits_at(lookup, visit.time)?.contains(visit);
+fn late(view: &View, lookup: &Lookup<'_>, visit: &Entry) -> Result<Verdict> {
+    let known = view.entries_at(lookup, visit.time())?.contains(visit);
     Ok(if known { Verdict::Known } else { Verdict::OutOfOrder })
 }

@@ -41,6 +41,7 @@ mod read;
 mod reader;
 mod registry;
 mod repair;
+mod request;
 mod scan;
 mod sealer;
 mod search;
@@ -54,7 +55,7 @@ mod view;
 use std::sync::Arc;
 
 pub use answer::{
-    ExactCopy, Forgotten, History, Merged, Outcome, Page, SegmentStats, Stats, Version,
+    Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
 };
 pub use load::{LoadEpochs, LoadOptions, Loaded, Loading, Observed, Stage};
 pub use observations::Observations;
@@ -70,9 +71,9 @@ pub use verify::{Verified, VerifyOptions, Verifying, verify, verify_on};
 
 use self::handle::Handle;
 use self::shared::Shared;
-use crate::bug::OrBug;
+use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
-use crate::page::{Observation, Prefix};
+use crate::page::{Observation, Prefix, Request};
 
 /// What [`Store::forget`] applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,10 +153,32 @@ impl Store {
     /// Those of [`observe`](Store::observe). After [`Error::Corrupt`] those before the one that could
     /// not be judged are stored, and the rest is not; to observe all again is harmless.
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
-        if observations.is_empty() {
+        let requests: Vec<_> = observations.iter().copied().map(Request::Observe).collect();
+        self.answered(&requests, Answer::observed)
+    }
+
+    /// Observes and restates, one after another: each is judged after those before it. Durable
+    /// together, in one commit or a few. If one of them cannot be stored as it is (its URL, time or
+    /// epoch), none is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe_batch`](Store::observe_batch).
+    pub fn request_batch(&self, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
+        if requests.is_empty() {
             return Ok(Vec::new());
         }
-        self.change(|shared| shared.observe(observations))
+        self.change(|shared| shared.request(requests))
+    }
+
+    /// The answers to requests of one kind.
+    fn answered<T>(
+        &self,
+        requests: &[Request<'_>],
+        each: fn(Answer) -> Result<T, Bug>,
+    ) -> Result<Vec<T>> {
+        let answers = self.request_batch(requests)?.into_iter().map(each);
+        answers.collect::<Result<_, Bug>>().map_err(Error::from)
     }
 
     /// Takes many observations at once, in any order, without a search and without the journal: an

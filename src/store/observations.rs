@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use super::scan::Scan;
 use crate::error::Result;
-use crate::page::{Epoch, Visit};
+use crate::page::{Entry, Epoch};
 
-/// Every observation, from [`Snapshot::observations`](super::Snapshot::observations). After an error there is nothing more.
+/// Every observation, from [`Snapshot::observations`](super::Snapshot::observations).
+/// After an error there is nothing more.
 #[derive(Debug)]
 pub struct Observations {
     scan: Scan,
-    /// The page, and the rest of its visits.
+    /// The page, and the rest of its entries.
     url: Arc<str>,
-    visits: std::vec::IntoIter<Visit>,
+    entries: std::vec::IntoIter<Entry>,
     /// The numbers that the epochs have elsewhere.
     numbers: Option<Vec<Epoch>>,
 }
@@ -20,7 +21,7 @@ pub struct Observations {
 impl Observations {
     /// Those of a scan.
     pub(super) fn of(scan: Scan) -> Observations {
-        Observations { scan, url: Arc::from(""), visits: Vec::new().into_iter(), numbers: None }
+        Observations { scan, url: Arc::from(""), entries: Vec::new().into_iter(), numbers: None }
     }
 
     /// The same with the numbers that the epochs have in a load, as
@@ -49,21 +50,21 @@ impl Observations {
 }
 
 impl Iterator for Observations {
-    type Item = Result<(Arc<str>, Visit)>;
+    type Item = Result<(Arc<str>, Entry)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(visit) = self.visits.next() {
-                let visit = match &self.numbers {
-                    Some(numbers) => renumbered(visit, numbers),
-                    None => visit,
+            if let Some(entry) = self.entries.next() {
+                let entry = match &self.numbers {
+                    Some(numbers) => renumbered(entry, numbers),
+                    None => entry,
                 };
-                return Some(Ok((Arc::clone(&self.url), visit)));
+                return Some(Ok((Arc::clone(&self.url), entry)));
             }
-            match self.scan.next_visits()? {
-                Ok((url, visits)) => {
+            match self.scan.next_entries()? {
+                Ok((url, entries)) => {
                     self.url = Arc::from(url);
-                    self.visits = visits.into_iter();
+                    self.entries = entries.into_iter();
                 }
                 Err(e) => return Some(Err(e)),
             }
@@ -71,12 +72,11 @@ impl Iterator for Observations {
     }
 }
 
-/// The same visit with the number that its epoch has elsewhere.
-fn renumbered(mut visit: Visit, numbers: &[Epoch]) -> Visit {
-    if let Some(content) = visit.seen.content_mut() {
-        let there = usize::try_from(content.epoch.count()).ok().and_then(|at| numbers.get(at));
+/// An entry with the number that its epoch has elsewhere.
+fn renumbered(mut entry: Entry, numbers: &[Epoch]) -> Entry {
+    if let Some(epoch) = entry.epoch_mut() {
         // One that has no name here has none there either.
-        content.epoch = there.copied().unwrap_or(Epoch(u32::MAX));
+        *epoch = numbers.get(epoch.count() as usize).copied().unwrap_or(Epoch(u32::MAX));
     }
-    visit
+    entry
 }

@@ -9,22 +9,21 @@ use std::sync::Arc;
 
 use super::admission::{WriteLock, Writer};
 use super::ahead::Ahead;
-use super::answer::{ExactCopy, Outcome};
+use super::answer::{Answer, ExactCopy, Outcome};
 use super::component::ComponentId;
 use super::epochs::check_live;
 use super::journal::{self, Place};
-use super::judged::{Judged, also_of, is_alone, judge_all};
+use super::judged::{Judged, Meaning, also_of, is_alone, judge_all};
 use super::lookup::Lookup;
 use super::memtable::{Effect, Memtable};
 use super::query::Versions;
+use super::request::{check, of_epochs};
 use super::search::{Found, Wanted, bounds, segment_hits_of_many, together};
 use super::shared::Shared;
 use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::error::{Error, Result};
-use crate::page::{
-    Digest, Epoch, Observation, Seen, TIME_MAX, TIME_MIN, Verdict, Visit, check_url, surt,
-};
+use crate::page::{Digest, Entry, Request, surt};
 use crate::segment::{put_carried, unpack_head};
 use crate::sync::thread;
 
@@ -35,7 +34,7 @@ const CHUNK_MAX: usize = 5000;
 /// Fewer than this are not worth a second thread.
 const CHUNK_MIN: usize = 250;
 
-/// What the segments of a view say of observations.
+/// What the segments of a view say of requests.
 struct Prepared<'a> {
     view: Arc<View>,
     /// Observations before the first that is spoken of.
@@ -43,12 +42,6 @@ struct Prepared<'a> {
     each: Vec<Looked<'a>>,
     /// Heads of pages, packed as in the journal.
     heads: Vec<u8>,
-}
-
-/// The epochs of the fingerprints of an observation.
-pub(super) fn of_epochs(observation: &Observation<'_>) -> impl Iterator<Item = Epoch> {
-    let own = observation.visit.seen.content().map(|content| content.epoch);
-    own.into_iter().chain(observation.also.map(|(_, epoch)| epoch))
 }
 
 /// What they say of one.
@@ -64,45 +57,30 @@ struct Looked<'a> {
     also: Found,
 }
 
-/// Whether an observation can be stored as it is.
-pub(super) fn check(observation: &Observation<'_>) -> Result<()> {
-    check_url(observation.url)?;
-    let time = observation.visit.time;
-    if !(TIME_MIN..=TIME_MAX).contains(&time) {
-        return Err(Error::Time(time));
-    }
-    let own = observation.visit.seen.content().map(|content| content.epoch);
-    match (own, observation.also) {
-        (Some(own), Some((_, also))) if own == also => {
-            Err(Error::Option("both fingerprints are of the same epoch".to_owned()))
-        }
-        _ => Ok(()),
-    }
-}
-
 impl Shared {
-    pub(super) fn observe(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
+    /// Applies requests one after another. Acknowledged together, as the options say.
+    pub(super) fn request(&self, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
         self.base.lifecycle.check()?;
         let epochs = Arc::clone(&self.base.live.view().epochs);
-        for observation in observations {
-            check(observation)?;
-            of_epochs(observation).try_for_each(|epoch| check_live(&epochs, epoch))?;
+        for request in requests {
+            check(request)?;
+            of_epochs(request).try_for_each(|epoch| check_live(&epochs, epoch))?;
         }
-        let mut outcomes = Vec::with_capacity(observations.len());
+        let mut answers = Vec::with_capacity(requests.len());
         let look_up = |chunk| self.prepare(self.base.live.view(), chunk);
-        let ahead = Ahead::new(chunks(observations));
+        let ahead = Ahead::new(chunks(requests));
         let applied = thread::scope(|scope| {
             let _until = ahead.until_dropped();
             if !self.is_sealing_late() {
                 ahead.help(scope, look_up);
             }
             while let Some((chunk, prepared)) = ahead.next(look_up) {
-                self.apply_all(chunk, prepared?, &mut outcomes)?;
+                self.apply_all(chunk, prepared?, &mut answers)?;
             }
             Ok::<_, Error>(())
         });
         let counted = applied.and_then(|()| {
-            ensure(outcomes.len() == observations.len(), "each observation has an outcome")
+            ensure(answers.len() == requests.len(), "each request has an answer")
                 .map_err(Error::from)
         });
         let last = self.admission.last_sequence();
@@ -114,7 +92,7 @@ impl Shared {
             return Err(e);
         }
         self.committer.acknowledge(last)?;
-        Ok(outcomes)
+        Ok(answers)
     }
 
     /// Whether a memtable still waits to be sealed while the next is half full. Then the sealing
@@ -127,37 +105,33 @@ impl Shared {
         view.memtables.sealing.is_some() && half_full(&view.memtables.active)
     }
 
-    /// Applies observations that were looked up.
+    /// Applies requests that were looked up.
     fn apply_all<'a>(
         &self,
-        observations: &[Observation<'a>],
+        requests: &[Request<'a>],
         prepared: Prepared<'a>,
-        outcomes: &mut Vec<Outcome>,
+        answers: &mut Vec<Answer>,
     ) -> Result<()> {
         let checked = Arc::clone(&prepared.view.epochs);
-        let (mut writer, mut prepared) = self.begin(prepared, observations, 0)?;
+        let (mut writer, mut prepared) = self.begin(prepared, requests, 0)?;
         let epochs = Arc::clone(&self.base.live.view().epochs);
         if !Arc::ptr_eq(&epochs, &checked) {
             // One may have ended meanwhile.
-            let all = observations.iter().flat_map(of_epochs);
-            all.into_iter().try_for_each(|epoch| check_live(&epochs, epoch))?;
+            let mut all = requests.iter().flat_map(of_epochs);
+            all.try_for_each(|epoch| check_live(&epochs, epoch))?;
         }
         let mut full = false;
-        for (at, observation) in observations.iter().enumerate() {
+        for (at, request) in requests.iter().enumerate() {
             if full {
                 drop(writer);
-                (writer, prepared) = self.begin(prepared, observations, at)?;
+                (writer, prepared) = self.begin(prepared, requests, at)?;
             }
-            prepared.prefetch(observations, at);
+            prepared.prefetch(requests, at);
             // While the lock is held: half an operation is committed by nobody.
-            let applied = self.base.lifecycle.heed(self.apply(
-                &mut writer,
-                &mut prepared,
-                at,
-                observation,
-            ))?;
+            let applied = self.apply(&mut writer, &mut prepared, at, request);
+            let applied = self.base.lifecycle.heed(applied)?;
             full = applied.1;
-            outcomes.push(applied.0);
+            answers.push(applied.0);
         }
         self.committer.applied(writer)
     }
@@ -170,7 +144,7 @@ impl Shared {
     fn begin<'a>(
         &self,
         mut prepared: Prepared<'a>,
-        observations: &[Observation<'a>],
+        requests: &[Request<'a>],
         from: usize,
     ) -> Result<(WriteLock<'_>, Prepared<'a>)> {
         /// How often this lets go of the lock to look up again.
@@ -187,7 +161,7 @@ impl Shared {
             }
             tries += 1;
             let held = (tries > TRIES).then_some(writer);
-            let left = observations.get(from..).or_bug("what is left is of the observations")?;
+            let left = requests.get(from..).or_bug("what is left is of the observations")?;
             prepared = self.prepare(live, left)?.after(from);
             if let Some(writer) = held {
                 return Ok((writer, prepared));
@@ -196,31 +170,27 @@ impl Shared {
     }
 
     /// Looks up what the segments know.
-    fn prepare<'a>(
-        &self,
-        view: Arc<View>,
-        observations: &[Observation<'a>],
-    ) -> Result<Prepared<'a>> {
-        let lookups: Vec<_> = observations.iter().map(|o| Lookup::new(o.url, view.seed)).collect();
-        let wanted: Vec<_> = observations.iter().map(|o| self.wanted(o)).collect();
-        let also = observations.iter().filter(|o| o.also.is_some()).map(|o| self.wanted_also(o));
+    fn prepare<'a>(&self, view: Arc<View>, requests: &[Request<'a>]) -> Result<Prepared<'a>> {
+        let lookups: Vec<_> = requests.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
+        let wanted: Vec<_> = requests.iter().map(|o| self.wanted(o)).collect();
+        let also = requests.iter().filter(|o| o.also().is_some()).map(|o| self.wanted_also(o));
         let all: Vec<_> = wanted.into_iter().chain(also).collect();
         let mut found = segment_hits_of_many(&view.segments, &all)?.into_iter();
-        let (wanted, mut wanted_also) = all.split_at(observations.len());
+        let (wanted, mut wanted_also) = all.split_at(requests.len());
         let mut heads = Vec::new();
-        let new = |o: &Observation<'_>| {
-            (false, 0..0, Effect::of(&mut None, &o.visit, also_of(o).as_slice()), None)
+        let new = |o: &Request<'_>| {
+            (false, 0..0, Effect::of(&mut None, &o.entry(), also_of(o).as_slice()), None)
         };
-        let mut pages: Vec<_> = observations.iter().map(new).collect();
+        let mut pages: Vec<_> = requests.iter().map(new).collect();
         view.known_in_segments(&lookups, |place, mut known| {
             let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
-            let observation = observations.get(place).or_bug("a place is that of a lookup")?;
+            let request = requests.get(place).or_bug("a place is that of a lookup")?;
             let start = heads.len();
             if let Some(head) = &known.head {
                 put_carried(&mut heads, head, &[]);
             }
-            let also = also_of(observation);
-            let effect = Effect::of(&mut known.head, &observation.visit, also.as_slice());
+            let also = also_of(request);
+            let effect = Effect::of(&mut known.head, &request.entry(), also.as_slice());
             *page = (known.standing.is_some(), start..heads.len(), effect, known.standing);
             Ok(())
         })?;
@@ -245,40 +215,40 @@ impl Shared {
             each.push(Looked { lookup, earlier, head, effect, found, also });
         }
         // What is left are the hits of the other fingerprints.
-        let both = each.iter_mut().zip(observations).zip(&pages);
-        for ((looked, _), (.., standing)) in both.filter(|((_, o), _)| o.also.is_some()) {
+        let both = each.iter_mut().zip(requests).zip(&pages);
+        for ((looked, _), (.., standing)) in both.filter(|((_, o), _)| o.also().is_some()) {
             let (wanted, rest) =
                 wanted_also.split_first().or_bug("each of them is searched for")?;
             let also = found.next().or_bug("each search has an answer")?;
             looked.also = shown(wanted, also, *standing)?;
             wanted_also = rest;
         }
-        let is_all = each.len() == observations.len() && found.next().is_none();
+        let is_all = each.len() == requests.len() && found.next().is_none();
         ensure(is_all && wanted_also.is_empty(), "each observation is looked up, and each search")?;
         Ok(Prepared { view, skipped: 0, each, heads })
     }
 
-    /// What is searched for beside an observation: other pages near its content.
-    fn wanted<'a>(&self, observation: &Observation<'a>) -> Option<Wanted<'a>> {
-        let Seen::Content(content) = observation.visit.seen else { return None };
+    /// What is searched for beside a request: other pages near its content.
+    fn wanted<'a>(&self, request: &Request<'a>) -> Option<Wanted<'a>> {
+        let content = request.seen()?;
         (self.base.options.near_limit > 0).then_some(Wanted {
-            fingerprint: content.compared(),
+            fingerprint: content.compared()?,
             k: self.base.options.near_distance,
             epoch: content.epoch.0,
             limit: self.base.options.near_limit,
             versions: Versions::InForce,
             under: None,
-            except: Some(observation.url),
+            except: Some(request.url()),
             digest: content.digest,
             bounds: Some(bounds(self.base.options.near_limit, self.base.options.near_fingerprints)),
         })
     }
 
     /// The same near its other fingerprint.
-    fn wanted_also<'a>(&self, observation: &Observation<'a>) -> Option<Wanted<'a>> {
-        let also = also_of(observation)?;
-        let (fingerprint, epoch) = (also.compared(), also.epoch.0);
-        self.wanted(observation).map(|wanted| Wanted { fingerprint, epoch, ..wanted })
+    fn wanted_also<'a>(&self, request: &Request<'a>) -> Option<Wanted<'a>> {
+        let also = also_of(request)?;
+        let (fingerprint, epoch) = (also.compared()?, also.epoch.0);
+        self.wanted(request).map(|wanted| Wanted { fingerprint, epoch, ..wanted })
     }
 
     /// Applies observation number `at` under the write lock. Says also whether the memtable is now
@@ -288,8 +258,8 @@ impl Shared {
         writer: &mut Writer,
         prepared: &mut Prepared<'_>,
         at: usize,
-        observation: &Observation<'_>,
-    ) -> Result<(Outcome, bool)> {
+        request: &Request<'_>,
+    ) -> Result<(Answer, bool)> {
         let Prepared { view, skipped, each, heads } = prepared;
         let looked = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
         let looked = looked.or_bug("each observation was looked up")?;
@@ -308,53 +278,59 @@ impl Shared {
                 put_carried(packed, head, &[]);
             }
             earlier = standing.is_some();
-            judge_all(view, lookup, known.head, observation)?
+            judge_all(view, lookup, known.head, request)?
         } else {
             let head = heads.get(looked.head.clone());
             packed.extend_from_slice(head.or_bug("a head lies among those that were packed")?);
             match looked.effect {
-                Effect { verdict: Some(verdict), .. } if is_alone(observation) => {
-                    Judged::one(verdict, observation.visit, looked.effect)
+                Effect { verdict: Some(verdict), .. } if is_alone(request) => {
+                    Judged::visit(verdict, request.entry(), looked.effect)
                 }
-                _ => judge_all(view, lookup, unpack_head(packed), observation)?,
+                _ => judge_all(view, lookup, unpack_head(packed), request)?,
             }
         };
         let found = [&mut looked.found, &mut looked.also];
-        let outcome = self.outcome(view, observation, judged.verdict, found)?;
+        let answer = self.answer(view, request, &judged, found)?;
         let mut full = false;
-        for (visit, effect) in judged.operations {
+        for (entry, effect) in judged.operations {
             let sequence = *next_sequence;
             let place = match number {
                 Some(number) => Place::Known(number),
                 None => Place::New { url: lookup.url, earlier, head: packed },
             };
             pending
-                .push(active.journal, sequence, |out| journal::put_visit(out, &place, &visit))?;
+                .push(active.journal, sequence, |out| journal::put_entry(out, &place, &entry))?;
             *next_sequence += 1;
             let mut inner = active.write();
             let page = match number {
                 Some(page) => page,
                 None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed)?,
             };
-            inner.visit(sequence, page, visit, &effect)?;
+            inner.enter(sequence, page, entry, &effect)?;
             number = Some(page);
             full = self.admission.is_full(&inner);
         }
-        Ok((outcome, full))
+        Ok((answer, full))
     }
 
-    fn outcome(
+    /// What the store says to a request, with the pages near what was seen.
+    fn answer(
         &self,
         view: &View,
-        observation: &Observation<'_>,
-        verdict: Verdict,
+        request: &Request<'_>,
+        judged: &Judged,
         [found, also]: [&mut Found; 2],
-    ) -> Result<Outcome> {
-        let mut outcome = Outcome { verdict, copies: Vec::new(), near: Vec::new(), complete: true };
-        let Some(wanted) = self.wanted(observation) else { return Ok(outcome) };
+    ) -> Result<Answer> {
+        let verdict = match judged.meaning {
+            Meaning::Visit(verdict) => verdict,
+            Meaning::Restated(outcome) => return Ok(Answer::Restated(outcome)),
+        };
+        let (also_stored, copies, near) = (judged.also(), Vec::new(), Vec::new());
+        let mut outcome = Outcome { verdict, also: also_stored, copies, near, complete: true };
+        let Some(wanted) = self.wanted(request) else { return Ok(Answer::Observed(outcome)) };
         view.add_memory(&wanted, found);
         let mut findings = view.near(&wanted, u64::MAX, found)?;
-        if let Some(wanted) = self.wanted_also(observation) {
+        if let Some(wanted) = self.wanted_also(request) {
             // In force a page has one fingerprint, of the one epoch or of the other.
             view.add_memory(&wanted, also);
             let others = view.near(&wanted, u64::MAX, also)?;
@@ -372,7 +348,7 @@ impl Shared {
                 copies.push(ExactCopy { url: copy.url, first });
             }
         }
-        if observation.also.is_some() {
+        if request.also().is_some() {
             copies.sort_by_cached_key(|copy| surt::key_of(&copy.url));
         }
         // In SURT order so far, so copies first seen at the same time stay in it.
@@ -380,21 +356,19 @@ impl Shared {
         outcome.complete &= copies.len() <= self.base.options.near_limit;
         copies.truncate(self.base.options.near_limit);
         outcome.copies = copies;
-        Ok(outcome)
+        Ok(Answer::Observed(outcome))
     }
 }
 
 /// Two smaller chunks, for two threads to begin with; then one is applied while the next is looked
 /// up.
-fn chunks<'s, 'a>(
-    observations: &'s [Observation<'a>],
-) -> impl Iterator<Item = &'s [Observation<'a>]> {
-    let tenth = observations.len().div_ceil(10);
-    let size = |tenths: usize| match observations.len() {
+fn chunks<'s, 'a>(requests: &'s [Request<'a>]) -> impl Iterator<Item = &'s [Request<'a>]> {
+    let tenth = requests.len().div_ceil(10);
+    let size = |tenths: usize| match requests.len() {
         few if few < 2 * CHUNK_MIN => few.max(1),
         _ => (tenths * tenth).clamp(CHUNK_MIN, CHUNK_MAX),
     };
-    let (first, rest) = observations.split_at((2 * size(2)).min(observations.len()));
+    let (first, rest) = requests.split_at((2 * size(2)).min(requests.len()));
     first.chunks(size(2)).chain(rest.chunks(size(3)))
 }
 
@@ -410,7 +384,7 @@ impl Prepared<'_> {
     }
 
     /// Tells the processor what the memtables will be asked for soon after observation `at`.
-    fn prefetch(&self, observations: &[Observation<'_>], at: usize) {
+    fn prefetch(&self, requests: &[Request<'_>], at: usize) {
         /// Observations for which this is done at once, since it takes the memtables' locks.
         const TOGETHER: usize = 8;
         if !at.is_multiple_of(TOGETHER) {
@@ -426,9 +400,11 @@ impl Prepared<'_> {
             looked(later(1)).for_each(|looked| inner.prefetch_page(looked.lookup.hash));
             looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
             // Of the last few nothing is asked for.
-            let contents = observations.get(soon.clone()).unwrap_or(&[]).iter();
-            for content in contents.filter_map(|o| o.visit.seen.content()) {
-                inner.prefetch(content.epoch.0, content.compared());
+            let contents = requests.get(soon.clone()).unwrap_or(&[]).iter();
+            for content in contents.filter_map(Request::seen) {
+                if let Some(fingerprint) = content.compared() {
+                    inner.prefetch(content.epoch.0, fingerprint);
+                }
             }
         }
     }
@@ -436,9 +412,9 @@ impl Prepared<'_> {
 
 /// When a page was first seen with a digest.
 fn first_seen(view: &View, url: &str, digest: Digest) -> Result<i64> {
-    let visits = view.visits(&Lookup::new(url, view.seed), u64::MAX)?;
-    let has_it = |visit: &Visit| visit.seen.content().is_some_and(|c| c.digest == Some(digest));
-    let first = visits.iter().find(|visit| has_it(visit)).map(|visit| visit.time);
+    let entries = view.entries(&Lookup::new(url, view.seed), u64::MAX)?;
+    let has_it = |entry: &Entry| entry.content().is_some_and(|c| c.digest == Some(digest));
+    let first = entries.iter().find(|entry| has_it(entry)).map(Entry::time);
     let what = "a page that no visit saw with the digest that is in force";
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }

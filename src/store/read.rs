@@ -140,7 +140,7 @@ impl Snapshot {
         for memtable in &self.view.memtables {
             let inner = memtable.read();
             let visits = |page: PageOf<'_>| {
-                page.visits_at(self.sequence).filter(|v| !v.seen.is_restated()).count() as u64
+                page.entries_at(self.sequence).filter(|entry| !entry.is_restated()).count() as u64
             };
             let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();

@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::answer::Page;
-use super::component::{Component, ComponentId, PageIn, known_across, visits_across};
+use super::component::{Component, ComponentId, PageIn, entries_across, known_across};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{Prefix, Visit, surt};
+use crate::page::{Entry, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 
 /// Pages in SURT order, from [`Store::scan`](super::Store::scan).
@@ -233,11 +233,11 @@ impl Scan {
         self.snapshot.heed(|| found).transpose()
     }
 
-    /// The next page with its visits, in order.
-    pub(super) fn next_visits(&mut self) -> Option<Result<(String, Vec<Visit>)>> {
+    /// The next page with its entries, in order.
+    pub(super) fn next_entries(&mut self) -> Option<Result<(String, Vec<Entry>)>> {
         self.next_with(|scan| {
-            let visits = visits_across(|| scan.pages.key(), scan.parts())?;
-            Ok((!visits.is_empty()).then_some((scan.pages.url()?.to_owned(), visits)))
+            let entries = entries_across(|| scan.pages.key(), scan.parts())?;
+            Ok((!entries.is_empty()).then_some((scan.pages.url()?.to_owned(), entries)))
         })
     }
 }

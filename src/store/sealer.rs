@@ -113,10 +113,10 @@ impl Sealer {
         let memory_bytes = options.background_memory_bytes / 8;
         let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
         let inner = memtable.read();
-        let mut visits = Vec::new();
+        let mut entries = Vec::new();
         for page in inner.in_order() {
-            let record = page.record(&mut visits);
-            if record.reset || !record.visits.is_empty() {
+            let record = page.record(&mut entries);
+            if record.reset || !record.entries.is_empty() {
                 let (url, hash, in_force) = (page.url(), page.hash(), page.in_force());
                 file.push(&SealPage { url, hash, record, in_force })?;
             }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::answer::{History, Page, Version};
+use super::answer::{History, HistoryEntry, Page};
 use super::lookup::Lookup;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::page::{Content, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
+use crate::page::{Content, Digest, Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
 
 /// A consistent view: every operation up to a sequence number, and none after it.
 ///
@@ -48,7 +48,7 @@ impl Snapshot {
 
     /// All visits of a page, with what each meant; see [`Store::history`](super::Store::history).
     pub fn history(&self, url: &str) -> Result<History> {
-        self.heed(|| Ok(fold(&self.view.visits(&self.lookup(url)?, self.sequence)?)))
+        self.heed(|| Ok(fold(&self.view.entries(&self.lookup(url)?, self.sequence)?)))
     }
 
     /// The visit whose content was in force at a time; see
@@ -90,28 +90,37 @@ impl Snapshot {
     }
 }
 
-/// Visits in order, each with what it meant.
-#[expect(clippy::indexing_slicing, reason = "behind each visit there is a rest, if an empty one")]
-fn fold(visits: &[Visit]) -> History {
+/// Entries in order, each visit with what it meant.
+#[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
+fn fold(entries: &[Entry]) -> History {
     let mut head: Option<Head> = None;
-    let mut history = Vec::with_capacity(visits.len());
+    let mut history = Vec::with_capacity(entries.len());
     let mut also = Vec::new();
-    for (at, &visit) in visits.iter().enumerate() {
-        also.clear();
-        if matches!(visit.seen, Seen::Content(_)) {
-            also.extend(restated(&visit, &visits[at + 1..]));
-        }
-        let verdict = judge(head.as_ref(), &visit, &also);
-        Head::absorb_into(&mut head, visit);
-        history.push(Version { visit, verdict });
+    for (at, &entry) in entries.iter().enumerate() {
+        history.push(match entry {
+            Entry::Visit(visit) => {
+                also.clear();
+                if let Seen::Content(content) = visit.seen {
+                    also.extend(restated((visit.time, content.digest), &entries[at + 1..]));
+                }
+                HistoryEntry::Visit { visit, verdict: judge(head.as_ref(), &visit, &also) }
+            }
+            Entry::Restated(restated) => HistoryEntry::Restated(restated),
+        });
+        Head::absorb_into(&mut head, entry);
     }
     history
 }
 
-/// What is restated of a visit by what follows it.
-fn restated(visit: &Visit, following: &[Visit]) -> impl Iterator<Item = Content> {
-    let of = |v: &Visit| (v.time, v.seen.digest());
-    let of_it = of(visit);
-    let restated = following.iter().take_while(move |v| v.seen.is_restated() && of(v) == of_it);
-    restated.filter_map(|v| v.seen.content().copied())
+/// What is restated of the content of a time and digest by what follows it.
+fn restated(
+    of: (i64, Option<Digest>),
+    following: &[Entry],
+) -> impl Iterator<Item = Content> + use<'_> {
+    following.iter().map_while(move |entry| match entry {
+        Entry::Restated(restated) if (restated.time, restated.digest) == of => {
+            Some(restated.content())
+        }
+        _ => None,
+    })
 }

@@ -5,7 +5,7 @@ use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Content, Epoch};
 
-/// A page whose version in force has no fingerprint of the newest epoch.
+/// A page whose version in force has a fingerprint, and none of the newest epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StalePage {
     /// The page.
@@ -54,6 +54,7 @@ impl Iterator for Stale {
                 Err(e) => return Some(Err(e)),
                 Ok(page) => {
                     if let (Some(content), Some(time)) = (page.content, page.content_seen)
+                        && content.fingerprint.is_some()
                         && content.epoch != self.newest
                     {
                         return Some(Ok(StalePage { url: page.url, time, content }));

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::component::{
-    Component, ComponentId, Known, PageIn, Standing, known_across, visits_across,
+    Component, ComponentId, Known, PageIn, Standing, entries_across, known_across,
 };
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
@@ -13,7 +13,7 @@ use super::poison::Poison;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::page::{Epoch, EpochInfo, Seen, Visit};
+use crate::page::{Entry, Epoch, EpochInfo, Seen, Visit};
 use crate::segment::{PartOfPage, page_across};
 
 /// The live components at one moment. Never changed: a new one takes its place.
@@ -175,17 +175,17 @@ impl View {
         page_across(|| lookup.key(), pages, take).map(drop)
     }
 
-    /// All visits of a page, in order.
-    pub(crate) fn visits(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Vec<Visit>> {
+    /// All entries of a page, in order.
+    pub(crate) fn entries(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Vec<Entry>> {
         let pages = self.components().map(|component| component.page(lookup, sequence));
-        visits_across(|| lookup.key(), pages)
+        entries_across(|| lookup.key(), pages)
     }
 
-    /// The visits of a page at one time.
-    pub(crate) fn visits_at(&self, lookup: &Lookup<'_>, time: i64) -> Result<Vec<Visit>> {
+    /// The entries of a page at one time.
+    pub(crate) fn entries_at(&self, lookup: &Lookup<'_>, time: i64) -> Result<Vec<Entry>> {
         let mut all = Vec::new();
         self.each_part(lookup, u64::MAX, |page| {
-            all.append(&mut page.visits_at(time)?);
+            all.append(&mut page.entries_at(time)?);
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(all)
@@ -198,26 +198,27 @@ impl View {
         sequence: u64,
         time: i64,
     ) -> Result<Option<Visit>> {
-        let (mut settled, mut contents) = (None, Vec::new());
+        let (mut settled, mut last, mut contents) = (None, None, Vec::new());
         self.each_part(lookup, sequence, |page| {
-            let visits = page.visits_until(time)?;
-            for visit in visits.into_iter().filter(|v| v.seen != Seen::Failed) {
-                contents.extend(visit.seen.content().map(|_| visit));
-                settled = settled.max((!visit.seen.is_restated()).then_some(visit));
+            for entry in page.entries_until(time)? {
+                contents.extend(entry.content().map(|content| (entry, content)));
+                let Entry::Visit(visit) = entry else { continue };
+                settled = settled.max((visit.seen != Seen::Failed).then_some(visit));
+                let saw = matches!(visit.seen, Seen::Content(_));
+                last = last.max(saw.then_some(visit));
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        let last = contents.iter().filter(|v| !v.seen.is_restated()).max().copied();
         let last = last.filter(|_| settled.is_some_and(|v: Visit| v.seen != Seen::Gone));
-        Ok(last.map(|mut visit| {
+        Ok(last.map(|visit| {
             // All of one time and digest are one version.
-            let of = |v: &Visit| (v.time, v.seen.digest());
-            let version = contents.iter().filter(|v| of(v) == of(&visit));
-            let all = version.filter_map(|v| Some((v.seen.content()?, v.seen.is_restated())));
+            let of = |entry: &Entry| (entry.time(), entry.digest());
+            let version =
+                contents.iter().filter(|(e, _)| of(e) == (visit.time, visit.seen.digest()));
             let newest =
-                all.max_by_key(|(c, restated)| (c.epoch.count(), *restated, c.fingerprint));
-            newest.into_iter().for_each(|(newest, _)| visit.seen = Seen::Content(*newest));
-            visit
+                version.max_by_key(|(e, c)| (c.epoch.count(), e.is_restated(), c.fingerprint));
+            let seen = newest.map_or(visit.seen, |(_, newest)| Seen::Content(*newest));
+            Visit { seen, ..visit }
         }))
     }
 

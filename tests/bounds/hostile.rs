@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use simkeep::disk::SimDisk;
 use simkeep::{
-    Durability, Epoch, LoadOptions, Observation, Options, Prefix, Query, Scope, Store, Verdict,
-    Versions, Visit,
+    Durability, Entry, Epoch, LoadOptions, Observation, Options, Prefix, Query, Scope, Store,
+    Verdict, Versions, Visit,
 };
 
 use simkeep_testing::allocator::{alone, most_taken};
@@ -111,12 +111,11 @@ fn a_million_versions_of_one_page_cost_the_next_visit_nothing() {
     let (found, _) = measured("its history", || store.history(PAGE).unwrap());
     assert_eq!(found.len(), usize::try_from(all).unwrap());
     for (n, found) in (0..all).zip(&found) {
-        assert_eq!(found.visit, version(n).visit);
         let expected = match n {
             0 => Verdict::New,
             n => changed(n),
         };
-        assert_eq!(found.verdict, expected);
+        assert_eq!(found.visit(), Some((version(n).visit, expected)));
     }
     drop(found);
     for n in [0, 1, all / 3, all - 1500, all - 1] {
@@ -296,7 +295,8 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
     let check = |store: &Store| {
         for (url, visits) in &pages {
             let visits: Vec<Visit> = visits.iter().copied().collect();
-            assert!(store.history(url).unwrap() == history(&visits), "{url}");
+            let entries: Vec<Entry> = visits.iter().copied().map(Entry::Visit).collect();
+            assert!(store.history(url).unwrap() == history(&entries), "{url}");
             let latest = store.latest(url).unwrap().unwrap();
             assert_eq!(
                 (latest.visits, latest.last),
@@ -345,7 +345,7 @@ fn pages_whose_hashes_collide_are_told_apart() {
     for n in 0..pages {
         let prints: Vec<_> = store.history(&url(n)).unwrap();
         let prints: Vec<_> =
-            prints.iter().map(|v| v.visit.seen.content().unwrap().fingerprint).collect();
+            prints.iter().map(|e| e.entry().content().unwrap().fingerprint.unwrap()).collect();
         assert_eq!(prints, [2 * n.cast_unsigned(), 2 * n.cast_unsigned() + 1]);
         assert!(store.latest(&url(-1 - n)).unwrap().is_none());
     }

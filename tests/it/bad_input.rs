@@ -16,7 +16,7 @@ use simkeep_testing::compare::{check_reader, check_store, dump};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::{closed_sample, file, fill, killed_sample, sample, segments, with};
-use simkeep_testing::{EPOCHS, choice, create, names, observation, on, open, small};
+use simkeep_testing::{EPOCHS, choice, create, names, on, open, request, small};
 
 // --- No store, or another's ---
 
@@ -272,10 +272,10 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
         let mut failed = None;
         let mut maybe = model.clone();
         for time in 10_000..14_000 {
-            let observation = observation(&mut choice, 16, time);
+            let request = request(&mut choice, 16, time);
             maybe = model.clone();
-            maybe.observe(&observation, 3);
-            let done = store.observe(observation).map(drop).and_then(|()| match time % 50 {
+            maybe.request(&request, 3);
+            let done = store.request_batch(&[request]).map(drop).and_then(|()| match time % 50 {
                 // A merge that does not fit is not begun, or leaves everything as it was.
                 0 => store.merge().map(drop).or_else(|e| match e {
                     Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => {
@@ -453,10 +453,10 @@ fn times_before_1970_are_served() {
     drop(store);
     let store = open(&disk, small());
     let history = store.history(URLS[0]).unwrap();
-    assert!(history.iter().map(|v| v.visit.time).eq(times));
+    assert!(history.iter().map(|e| e.entry().time()).eq(times));
     for (fingerprint, time) in (0..).zip(times) {
         let visit = store.as_of(URLS[0], time).unwrap().unwrap();
-        assert_eq!(visit.seen.content().unwrap().fingerprint, fingerprint);
+        assert_eq!(visit.seen.content().unwrap().fingerprint, Some(fingerprint));
     }
     assert_eq!(store.as_of(URLS[0], i64::MIN).unwrap(), None);
     assert_eq!(store.as_of(URLS[0], i64::MAX).unwrap().unwrap().time, TIME_MAX);

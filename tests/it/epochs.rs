@@ -8,8 +8,8 @@ use simkeep::df::{Counter, Table};
 use simkeep::disk::{Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 use simkeep::{
-    Digest, Epoch, Error, LoadEpochs, LoadOptions, Loading, Observation, Options, Origin, Query,
-    Reader, SameBy, Stage, Store, Verdict, Versions,
+    Digest, Epoch, Error, HistoryEntry, LoadEpochs, LoadOptions, Loading, Observation, Options,
+    Origin, Query, Reader, RestateOutcome, Restatement, SameBy, Stage, Store, Verdict, Versions,
 };
 
 use simkeep_testing::{choice, digest, names, on, open, small};
@@ -77,7 +77,7 @@ fn a_table_lives_as_long_as_its_epoch() {
     let next = store.begin_epoch(&plain("strict")).unwrap();
     let Err(Error::EpochInUse { url, .. }) = store.end_epoch(epoch, 0) else { panic!() };
     assert_eq!(url, URL);
-    assert!(store.restate(URL, 1, 7, next).unwrap());
+    assert_eq!(store.restate(Restatement::new(URL, 1, 7, next)).unwrap(), RestateOutcome::Stored);
     store.end_epoch(epoch, 0).unwrap();
     assert_eq!(tables(&disk), []);
     assert!(matches!(store.origin(epoch), Err(Error::EndedEpoch(_))));
@@ -329,7 +329,10 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     }
     store.seal().unwrap();
     for (time, url) in (1..).zip(&urls).take(8) {
-        assert!(store.restate(url, time, 9, two).unwrap());
+        assert_eq!(
+            store.restate(Restatement::new(url, time, 9, two)).unwrap(),
+            RestateOutcome::Stored
+        );
     }
     store.seal().unwrap();
     assert!(matches!(store.end_epoch(one, 1), Err(Error::EpochInUse { .. })));
@@ -347,7 +350,10 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     assert!(matches!(store.observe(late), Err(Error::EndedEpoch(_))));
     let also = Observation::content(URL, 100, 7, two).also(7, one);
     assert!(matches!(store.observe(also), Err(Error::EndedEpoch(_))));
-    assert!(matches!(store.restate(&urls[0], 1, 7, one), Err(Error::EndedEpoch(_))));
+    assert!(matches!(
+        store.restate(Restatement::new(&urls[0], 1, 7, one)),
+        Err(Error::EndedEpoch(_))
+    ));
     assert!(matches!(store.register_epoch("one"), Err(Error::EndedEpoch(_))));
     store.verify().unwrap();
     assert!(store.snapshot().fingerprints(one) > 0);
@@ -358,7 +364,10 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     assert_eq!(store.history(&urls[0]).unwrap().len(), 2);
     let stale: Vec<_> = store.stale(None).map(|page| page.unwrap().url).collect();
     assert_eq!(stale, urls[8..]);
-    assert!(store.restate(&urls[8], 9, 9, two).unwrap());
+    assert_eq!(
+        store.restate(Restatement::new(&urls[8], 9, 9, two)).unwrap(),
+        RestateOutcome::Stored
+    );
     assert_eq!(store.near(9, 0).unwrap().near.len(), 9);
     // What was observed in it goes into another store all the same.
     let copy = create(&SimDisk::new());
@@ -376,7 +385,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
     let two = store.register_epoch("two").unwrap();
     for page in 0..10 {
         store.observe(Observation::content(&format!("{URL}{page}"), 1, page, Epoch(0))).unwrap();
-        store.restate(&format!("{URL}{page}"), 1, page, two).unwrap();
+        store.restate(Restatement::new(&format!("{URL}{page}"), 1, page, two)).unwrap();
     }
     store.end_epoch(Epoch(0), 0).unwrap();
     let start = std::time::Instant::now();
@@ -398,7 +407,7 @@ fn an_epoch_that_is_not_there_is_refused() {
         unknown_epoch(store.observe(seen).unwrap_err());
         let also = Observation::content(URL, 1, 7, reserved).also(7, unknown);
         unknown_epoch(store.observe(also).unwrap_err());
-        unknown_epoch(store.restate(URL, 1, 7, unknown).unwrap_err());
+        unknown_epoch(store.restate(Restatement::new(URL, 1, 7, unknown)).unwrap_err());
         unknown_epoch(store.search(&Query::new(7, 0).epoch(unknown)).unwrap_err());
         unknown_epoch(store.explain(&Query::new(7, 0).epoch(unknown)).unwrap_err());
         unknown_epoch(store.search_many(&[7], &Query::new(7, 0).epoch(unknown)).unwrap_err());
@@ -452,7 +461,7 @@ fn reserved_bits_are_kept_and_not_compared() {
     assert_eq!(verdict(2, other), Verdict::Same(SameBy::Fingerprint));
     assert_eq!(verdict(3, other ^ 1 << 40), Verdict::Changed { distance: Some(1) });
     let kept = store.history(url).unwrap();
-    let kept: Vec<u64> = kept.iter().map(|v| v.visit.seen.content().unwrap().fingerprint).collect();
+    let kept: Vec<u64> = kept.iter().filter_map(|e| e.entry().content()?.fingerprint).collect();
     assert_eq!(kept, [*fingerprint, other, other ^ 1 << 40]);
 }
 
@@ -476,11 +485,14 @@ fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     // Equal in one epoch is the same, whatever the other says.
     assert_eq!(observe(both(6, 0x1234, 0b0011)), Verdict::Same(SameBy::Fingerprint));
     // Restated, the last one has both.
-    assert!(store.restate(URL, 5, 0xf00f, new).unwrap());
+    assert_eq!(
+        store.restate(Restatement::new(URL, 5, 0xf00f, new)).unwrap(),
+        RestateOutcome::Stored
+    );
     let history = store.history(URL).unwrap();
-    let verdicts: Vec<_> = history.iter().filter(|v| !v.visit.seen.is_restated()).collect();
+    let verdicts: Vec<_> = history.iter().filter_map(HistoryEntry::visit).collect();
     assert_eq!(verdicts.len(), 6);
-    assert_eq!(verdicts[4].verdict, Verdict::Reverted { to: 1, distance: Some(8) });
+    assert_eq!(verdicts[4].1, Verdict::Reverted { to: 1, distance: Some(8) });
     assert_eq!(store.latest(URL).unwrap().unwrap().visits, 6);
 }
 
@@ -509,33 +521,35 @@ fn what_is_restated_is_no_visit_and_no_change() {
         Observation::content(URL, time, n.into(), Epoch(0)).digest(Digest([n; 16])).status(200)
     };
     let restate = |time, n: u8| {
-        let restated = Observation::restated(URL, time, 0xff, two).digest(Digest([n; 16]));
-        store.observe(restated).unwrap()
+        let restated = Restatement::new(URL, time, 0xff, two).digest(Digest([n; 16]));
+        store.restate(restated).unwrap()
     };
-    assert_eq!(restate(1, 1).verdict, Verdict::Missing);
+    assert_eq!(restate(1, 1), RestateOutcome::Missing);
     store.observe_batch(&[seen(1, 1), seen(5, 2), seen(5, 3), Observation::gone(URL, 7)]).unwrap();
     assert_eq!(store.stale(None).count(), 0, "gone");
     store.observe(Observation::not_modified(URL, 9)).unwrap();
     assert_eq!(store.stale(None).count(), 1);
     // No such time, no content then, not that content.
     for (time, n) in [(2, 1), (7, 1), (9, 3), (5, 1)] {
-        let outcome = restate(time, n);
-        assert_eq!(outcome.verdict, Verdict::Missing);
-        assert!(outcome.near.is_empty() && outcome.copies.is_empty());
+        assert_eq!(restate(time, n), RestateOutcome::Missing);
     }
-    assert_eq!(restate(5, 2).verdict, Verdict::Restated);
-    assert_eq!(restate(5, 2).verdict, Verdict::Known);
+    assert_eq!(restate(5, 2), RestateOutcome::Stored);
+    assert_eq!(restate(5, 2), RestateOutcome::Known);
     assert_eq!(store.stale(None).count(), 1, "the other of that time is in force");
     let before = store.latest(URL).unwrap().unwrap();
     // Without a digest the last content of the time is meant.
-    assert!(store.restate(URL, 5, 0xfe, two).unwrap());
-    assert!(!store.restate(URL, 6, 0xfe, two).unwrap());
+    assert_eq!(store.restate(Restatement::new(URL, 5, 0xfe, two)).unwrap(), RestateOutcome::Stored);
+    assert_eq!(
+        store.restate(Restatement::new(URL, 6, 0xfe, two)).unwrap(),
+        RestateOutcome::Missing
+    );
     let after = store.latest(URL).unwrap().unwrap();
     assert_eq!((after.visits, after.last, after.first), (before.visits, before.last, before.first));
     let content = after.content.unwrap();
-    assert_eq!((content.digest, content.fingerprint), (Some(digest(3)), 0xfe));
-    assert_eq!(store.as_of(URL, 5).unwrap().unwrap().seen.content().unwrap().fingerprint, 0xfe);
-    assert_eq!(store.as_of(URL, 5).unwrap().unwrap().status, Some(200));
+    assert_eq!((content.digest, content.fingerprint), (Some(digest(3)), Some(0xfe)));
+    let as_of = store.as_of(URL, 5).unwrap().unwrap();
+    assert_eq!(as_of.seen.content().unwrap().fingerprint, Some(0xfe));
+    assert_eq!(as_of.status, Some(200));
     assert_eq!(store.stale(None).count(), 0);
     assert_eq!(store.stats().unwrap().visits, 5);
     store.seal().unwrap();
@@ -543,7 +557,10 @@ fn what_is_restated_is_no_visit_and_no_change() {
     store.verify().unwrap();
     // Forgotten with its page.
     store.forget(simkeep::Scope::Url(URL)).unwrap();
-    assert!(!store.restate(URL, 5, 0xfe, two).unwrap());
+    assert_eq!(
+        store.restate(Restatement::new(URL, 5, 0xfe, two)).unwrap(),
+        RestateOutcome::Missing
+    );
     assert_eq!(store.stats().unwrap().visits, 0);
 }
 

@@ -11,15 +11,15 @@ use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{Config, TestRunner};
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
-    Content, Durability, Epoch, Observation, Options, Query, Reader, Scope, Seen, Snapshot, Store,
-    TIME_MAX, TIME_MIN, Versions, Visit,
+    Answer, Content, Durability, Epoch, Observation, Options, Query, Reader, Request, Restated,
+    Restatement, Scope, Seen, Snapshot, Store, TIME_MAX, TIME_MIN, Versions, Visit,
 };
 
 use tempfile::TempDir;
 
 use simkeep_testing::compare::{
-    check_counts, check_outcome, check_page, check_reader, check_scan, check_search, check_store,
-    check_view, dump,
+    check_answer, check_counts, check_outcome, check_page, check_reader, check_scan, check_search,
+    check_store, check_view, dump,
 };
 use simkeep_testing::depth::deep;
 use simkeep_testing::model::Model;
@@ -49,6 +49,8 @@ enum What {
         status: Option<u16>,
         /// The fingerprint of its content in the other epoch.
         also: Option<u64>,
+        /// Whether its content is restated, and not seen.
+        restated: bool,
     },
     /// An observation of this run once more.
     Again(Index),
@@ -108,14 +110,14 @@ fn seen() -> impl Strategy<Value = Seen> {
     let epoch = || prop_oneof![4 => Just(Epoch(0)), 1 => Just(Epoch(1))];
     let content = || {
         (fingerprint(), digests(), epoch()).prop_map(|(fingerprint, digest, epoch)| Content {
-            fingerprint,
+            fingerprint: Some(fingerprint),
             digest,
             epoch,
         })
     };
     prop_oneof![
         8 => content().prop_map(Seen::Content),
-        2 => content().prop_map(Seen::Restated),
+        1 => content().prop_map(|c| Seen::Content(Content { fingerprint: None, ..c })),
         1 => digests().prop_map(|digest| Seen::NotModified { digest }),
         1 => Just(Seen::Gone),
         1 => Just(Seen::Failed),
@@ -138,8 +140,17 @@ fn what() -> impl Strategy<Value = What> {
     ];
     let status = prop_oneof![3 => Just(None), 1 => Just(Some(200)), 1 => Just(Some(404))];
     let also = prop::option::weighted(0.1, fingerprint());
-    let new = (page(), when, seen(), status, also)
-        .prop_map(|(page, when, seen, status, also)| What::New { page, when, seen, status, also });
+    let restated = prop::bool::weighted(0.2);
+    let new = (page(), when, seen(), status, also, restated).prop_map(
+        |(page, when, seen, status, also, restated)| What::New {
+            page,
+            when,
+            seen,
+            status,
+            also,
+            restated,
+        },
+    );
     prop_oneof![12 => new, 1 => any::<Index>().prop_map(What::Again)]
 }
 
@@ -238,7 +249,7 @@ struct Run {
     /// Of the last snapshot of this store since it was opened.
     last_sequence: u64,
     clock: i64,
-    observed: Vec<(usize, Visit, Option<u64>)>,
+    requested: Vec<Request<'static>>,
 }
 
 impl Run {
@@ -257,7 +268,7 @@ impl Run {
             kept: Vec::new(),
             last_sequence: 0,
             clock: 0,
-            observed: Vec::new(),
+            requested: Vec::new(),
         }
     }
 
@@ -267,8 +278,8 @@ impl Run {
 
     fn step(&mut self, op: Op) {
         match op {
-            Op::Observe(what) => self.observe(vec![what], true),
-            Op::Batch(whats) => self.observe(whats, false),
+            Op::Observe(what) => self.observe(&[what], true),
+            Op::Batch(whats) => self.observe(&whats, false),
             Op::Flush => {
                 self.store().flush().unwrap();
                 self.durable();
@@ -324,41 +335,58 @@ impl Run {
         }
     }
 
-    fn observe(&mut self, whats: Vec<What>, single: bool) {
-        let mut observations = Vec::new();
-        for what in whats {
-            let (page, visit, also) = match what {
-                What::Again(_) if self.observed.is_empty() => continue,
-                What::Again(at) => *at.get(&self.observed),
-                What::New { page, when, seen, status, also } => {
-                    let time = match when {
-                        When::Now => self.clock,
-                        When::After(ms) => {
-                            self.clock += ms;
-                            self.clock
-                        }
-                        When::Before(ms) => self.clock - ms,
-                        When::At(time) => time,
-                    };
-                    (page, Visit { time, seen, status }, also)
-                }
-            };
-            self.observed.push((page, visit, also));
-            let observation = Observation::of(URLS[page], visit);
-            let other = visit.seen.content().map_or(0, |content| 1 - content.epoch.0);
-            observations.push(match also {
-                Some(fingerprint) => observation.also(fingerprint, Epoch(other)),
-                None => observation,
-            });
-        }
-        let found = match observations[..] {
-            [observation] if single => vec![self.store().observe(observation).unwrap()],
-            _ => self.store().observe_batch(&observations).unwrap(),
+    /// What is asked for next; nothing if that is to repeat what was never asked for.
+    fn request(&mut self, what: &What) -> Option<Request<'static>> {
+        let (page, when, seen, status, also, restated) = match *what {
+            What::Again(_) if self.requested.is_empty() => return None,
+            What::Again(at) => return Some(*at.get(&self.requested)),
+            What::New { page, when, seen, status, also, restated } => {
+                (page, when, seen, status, also, restated)
+            }
         };
-        assert_eq!(found.len(), observations.len());
-        for (found, observation) in found.iter().zip(&observations) {
-            let expected = self.model.observe(observation, self.options.near_distance);
-            check_outcome(found, &expected, self.options.near_limit);
+        let time = match when {
+            When::Now => self.clock,
+            When::After(ms) => {
+                self.clock += ms;
+                self.clock
+            }
+            When::Before(ms) => self.clock - ms,
+            When::At(time) => time,
+        };
+        let url = URLS[page];
+        if let Seen::Content(Content { fingerprint: Some(fingerprint), digest, epoch }) = seen
+            && restated
+        {
+            let restated = Restated { time, fingerprint, digest, epoch };
+            return Some(Request::Restate(Restatement { url, restated }));
+        }
+        let observation = Observation::of(url, Visit { time, seen, status });
+        let other = seen.content().map_or(0, |content| 1 - content.epoch.0);
+        Some(Request::Observe(match also {
+            Some(fingerprint) => observation.also(fingerprint, Epoch(other)),
+            None => observation,
+        }))
+    }
+
+    fn observe(&mut self, whats: &[What], single: bool) {
+        let mut requests = Vec::new();
+        for what in whats {
+            requests.extend(self.request(what));
+            self.requested.extend(requests.last());
+        }
+        let found = match requests[..] {
+            [Request::Observe(observation)] if single => {
+                vec![Answer::Observed(self.store().observe(observation).unwrap())]
+            }
+            [Request::Restate(restatement)] if single => {
+                vec![Answer::Restated(self.store().restate(restatement).unwrap())]
+            }
+            _ => self.store().request_batch(&requests).unwrap(),
+        };
+        assert_eq!(found.len(), requests.len());
+        for (found, request) in found.iter().zip(&requests) {
+            let expected = self.model.request(request, self.options.near_distance);
+            check_answer(found, &expected, self.options.near_limit);
             // A batch that does not fit the memtable becomes durable in parts.
             self.crash_states.push(self.model.clone());
         }
@@ -526,7 +554,8 @@ fn a_large_batch_answers_as_its_entries_would_one_after_another() {
                     let page = usize::try_from(choice(pages.len() as u64)).unwrap();
                     let mut visit = observation(&mut choice, 1, round * 100 + i / 26).visit;
                     if let Seen::Content(content) = &mut visit.seen {
-                        content.fingerprint ^= 0xff << (choice(6) * 8);
+                        let moved = 0xff << (choice(6) * 8);
+                        content.fingerprint = content.fingerprint.map(|f| f ^ moved);
                     }
                     Observation::of(&pages[page], visit)
                 })

@@ -9,12 +9,12 @@ use std::time::Duration;
 use simkeep::disk::{Name, OpKind, SimDisk};
 use simkeep::{Epoch, Forgotten, Observation, Options, Prefix, Query, Scope, Store, Verdict};
 
-use simkeep_testing::compare::{check_outcome, check_store, check_view, dump};
+use simkeep_testing::compare::{check_answer, check_outcome, check_store, check_view, dump};
 use simkeep_testing::disks::Gate;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::sample::fill;
-use simkeep_testing::{choice, create, observation, on, open, small};
+use simkeep_testing::{choice, create, on, open, request, small};
 
 /// What sets the pages to be purged apart; their neighbours' keys do not begin like it.
 const MARK: &str = "zq7unheard";
@@ -34,8 +34,10 @@ fn see(store: &Store, model: &mut Model, observation: Observation<'_>) -> Verdic
 fn see_some(store: &Store, model: &mut Model, seed: u64, n: i64) {
     let mut choice = choice(seed);
     for time in 0..n {
-        let observation = observation(&mut choice, URLS.len() as u64, 100 + time);
-        see(store, model, observation);
+        let request = request(&mut choice, URLS.len() as u64, 100 + time);
+        let expected = model.request(&request, 3);
+        let found = store.request_batch(&[request]).unwrap();
+        check_answer(&found[0], &expected, small().near_limit);
     }
 }
 

@@ -17,7 +17,7 @@ use simkeep::{
 use simkeep_testing::compare::{check_reader, dump};
 use simkeep_testing::disks::{HookDisk, PATIENCE};
 use simkeep_testing::model::Model;
-use simkeep_testing::{choice, create, observation, on, small};
+use simkeep_testing::{choice, create, on, request, small};
 
 const PAGES: u64 = 40;
 
@@ -45,7 +45,7 @@ fn check_beginning(reader: &Reader) {
     for first in 1..=PAGES.min(last) {
         let url = page(first);
         let history = reader.history(&url).unwrap();
-        let times: Vec<i64> = history.iter().map(|version| version.visit.time).collect();
+        let times: Vec<i64> = history.iter().map(|entry| entry.entry().time()).collect();
         let expected: Vec<i64> =
             (first..=last).filter(|n| (n - first) % PAGES == 0).map(u64::cast_signed).collect();
         assert_eq!(times, expected, "{url} up to {last}");
@@ -90,9 +90,9 @@ fn a_reader_sees_all_kinds_of_operations_as_they_were_at_its_seal() {
     let store = create(&disk, small());
     let (mut model, mut random) = (Model::default(), choice(5));
     for time in 0..60 {
-        let observation = observation(&mut random, 12, time);
-        store.observe(observation).unwrap();
-        model.observe(&observation, 3);
+        let request = request(&mut random, 12, time);
+        store.request_batch(&[request]).unwrap();
+        model.request(&request, 3);
         if time % 25 == 24 {
             let url = simkeep_testing::pages::URLS[usize::try_from(time).unwrap() % 7];
             store.forget(Scope::Url(url)).unwrap();

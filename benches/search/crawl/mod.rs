@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use simkeep::{Explanation, LoadOptions, Observation, Observed, Options, Query, Store};
+use simkeep::{Explanation, LoadOptions, Observed, Options, Query, Request, Store};
 
 use self::pages::Pages;
 use crate::data::{self, Kind, Random};
@@ -222,8 +222,8 @@ impl Crawl {
     fn observe(&self, count: usize) {
         let mut pages = self.pages.lock().unwrap();
         let visits = pages.visits(count);
-        let observations: Vec<Observation<'_>> = visits.iter().map(Observed::observation).collect();
-        self.store.observe_batch(&observations).unwrap();
+        let requests: Vec<Request<'_>> = visits.iter().map(Observed::request).collect();
+        self.store.request_batch(&requests).unwrap();
         self.visits.fetch_add(count as u64, Ordering::Relaxed);
     }
 

@@ -63,6 +63,7 @@ impl Pages {
         // As the bytes of a page change when its fingerprint does.
         let mut bytes = Random(fingerprint ^ (page as u64) << 20);
         let digest = Digest(std::array::from_fn(|_| bytes.next() as u8));
+        let fingerprint = Some(fingerprint);
         let content = Content { fingerprint, epoch: Epoch(0), digest: Some(digest) };
         let mut url = String::new();
         data::url(page, &mut url);

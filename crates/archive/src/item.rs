@@ -15,8 +15,8 @@ pub enum Payload {
     Text(Box<Document>),
     /// Content, with a fingerprint made elsewhere.
     Ready {
-        /// That fingerprint.
-        fingerprint: u64,
+        /// That fingerprint; `None` if whoever was to make one found that the content has none.
+        fingerprint: Option<u64>,
     },
     /// A fingerprint more of content that the page had at this time, in the epoch that is named.
     Restated {

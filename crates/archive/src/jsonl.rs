@@ -17,7 +17,8 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// Reads lines of JSON.
 ///
 /// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339), and
-/// with `text`, or with `fingerprint` (16 hexadecimal digits) and perhaps `digest` (32), or with
+/// with `text`, or with `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content that has
+/// none) and perhaps `digest` (32), or with
 /// `seen` (`"not-modified"`, `"gone"`, `"failed"`), or only with a `status` that says as much.
 /// `epoch` names that of a fingerprint, which with `seen` (`"restated"`) is one more of content that
 /// was seen before; alone in a line it names an epoch of what comes. The first of equal keys counts; other keys do not.
@@ -95,7 +96,7 @@ fn record(object: Object<'_>) -> Result<Record, String> {
                 .ok_or_else(|| named("\"fingerprint\" must be 16 hexadecimal digits".into()))?;
             let restated = object.seen == Some(Value::Text(Cow::Borrowed("restated")));
             let payload = match (restated, &epoch) {
-                (false, _) => Payload::Ready { fingerprint },
+                (false, _) => Payload::Ready { fingerprint: Some(fingerprint) },
                 (true, Some(_)) => Payload::Restated { fingerprint },
                 (true, None) => return Err(named("what is restated needs an \"epoch\"".into())),
             };
@@ -111,6 +112,9 @@ fn record(object: Object<'_>) -> Result<Record, String> {
         },
         (Some(other), _) if other != Value::Null => {
             return Err(named("\"fingerprint\" must be a string of 16 hexadecimal digits".into()));
+        }
+        (Some(Value::Null), None) if object.seen.is_none() && epoch.is_some() => {
+            (Payload::Ready { fingerprint: None }, known()?)
         }
         _ => match (object.seen, status.map(http::meaning)) {
             (Some(Value::Text(seen)), _) => match &*seen {
@@ -281,7 +285,7 @@ mod tests {
         let expected = Record {
             url: "x:".into(),
             time: 1000,
-            payload: Payload::Ready { fingerprint: 255 },
+            payload: Payload::Ready { fingerprint: Some(255) },
             digest: Some(Digest([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])),
             claim: None,
             status: Some(404),

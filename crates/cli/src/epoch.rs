@@ -184,7 +184,7 @@ impl Stale {
                 let mut object = json!({
                     "url": page.url,
                     "t": seen,
-                    "fingerprint": visit::fingerprint(content.fingerprint),
+                    "fingerprint": content.fingerprint.map(visit::fingerprint),
                     "epoch": epoch,
                 });
                 if let (Some(digest), Some(object)) = (content.digest, object.as_object_mut()) {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use simkeep::{Epoch, EpochInfo, Seen, Visit};
+use simkeep::{Content, Entry, Epoch, EpochInfo, Restated, Seen, Visit};
 
 use super::exit::{Exit, Failure};
 use super::output::Output;
@@ -20,7 +20,7 @@ use super::{Common, visit};
 Keys, in this order, absent where there is nothing to say:
   url
   t            RFC 3339 in UTC, with milliseconds if they are not zero
-  fingerprint  16 hexadecimal digits
+  fingerprint  16 hexadecimal digits; null for content that has none
   digest       32 hexadecimal digits
   epoch        the name of what made the fingerprint
   status       the HTTP status
@@ -48,10 +48,11 @@ impl Export {
         for page in snapshot.scan(None) {
             let url = page?.url;
             let history = snapshot.history(&url)?;
-            let mut visits: Vec<Visit> = history.iter().map(|v| names.renumber(v.visit)).collect();
-            visits.sort_unstable();
-            for visit in visits {
-                output.object(&visit::object(&url, &visit, &names.sorted).into())?;
+            let mut entries: Vec<Entry> =
+                history.iter().map(|entry| names.renumber(entry.entry())).collect();
+            entries.sort_unstable();
+            for entry in entries {
+                output.object(&visit::object(&url, &entry, &names.sorted).into())?;
             }
         }
         Ok(Exit::Done)
@@ -79,12 +80,14 @@ impl ByName {
         ByName { sorted, places }
     }
 
-    fn renumber(&self, mut visit: Visit) -> Visit {
-        if let Seen::Content(content) | Seen::Restated(content) = &mut visit.seen {
-            let number = usize::try_from(content.epoch.count()).unwrap_or(usize::MAX);
-            content.epoch = Epoch(self.places.get(number).copied().unwrap_or(u32::MAX));
+    fn renumber(&self, mut entry: Entry) -> Entry {
+        if let Entry::Visit(Visit { seen: Seen::Content(Content { epoch, .. }), .. })
+        | Entry::Restated(Restated { epoch, .. }) = &mut entry
+        {
+            let number = usize::try_from(epoch.count()).unwrap_or(usize::MAX);
+            *epoch = Epoch(self.places.get(number).copied().unwrap_or(u32::MAX));
         }
-        visit
+        entry
     }
 }
 
@@ -103,9 +106,9 @@ mod tests {
         let names = ByName::new(&[(0, "b"), (1, "c"), (2, "a")].map(info));
         assert_eq!(names.sorted, [(0, "a"), (1, "b"), (2, "c")].map(info));
         let numbers = [0, 1, 2].map(|number| {
-            let content = simkeep::Content { fingerprint: 0, digest: None, epoch: Epoch(number) };
+            let content = Content { fingerprint: Some(0), digest: None, epoch: Epoch(number) };
             let visit = Visit { time: 0, seen: Seen::Content(content), status: None };
-            names.renumber(visit).seen.content().map(|c| c.epoch.0)
+            names.renumber(visit.into()).content().map(|c| c.epoch.0)
         });
         assert_eq!(numbers, [Some(1), Some(2), Some(0)]);
     }

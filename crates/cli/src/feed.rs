@@ -50,8 +50,8 @@ impl Entry {
 pub(super) enum Found {
     /// Content; these are the fingerprints that were made of its text, by each origin.
     Texts(ArrayVec<u64, 2>),
-    /// Content with a fingerprint made elsewhere, and by what if the record says so.
-    Ready(u64, Option<String>),
+    /// Content with a fingerprint made elsewhere, if it has one, and by what if the record says so.
+    Ready(Option<u64>, Option<String>),
     /// A fingerprint more of content that was seen before, and by what it was made.
     Restated(u64, String),
     NotModified,
@@ -194,7 +194,7 @@ mod tests {
         for (entry, least) in [
             (entry(Found::Gone, None), 1000),
             (entry(Found::Revisit(Some(long()), None), None), 2000),
-            (entry(Found::Ready(0, Some(long())), None), 2000),
+            (entry(Found::Ready(Some(0), Some(long())), None), 2000),
             (entry(Found::Restated(0, long()), None), 2000),
             (entry(Found::Gone, claim), 3000),
         ] {

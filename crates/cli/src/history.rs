@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::Value;
-use simkeep::{EpochInfo, Snapshot, Verdict, Version};
+use simkeep::{EpochInfo, HistoryEntry, Snapshot, Verdict};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -51,22 +51,29 @@ impl History {
             return Ok(Exit::Nothing);
         }
         let epochs = store.epochs();
-        for version in &history {
+        for entry in &history {
             if self.common.json {
-                output.object(&self.object(version, epochs))?;
+                output.object(&self.object(entry, epochs))?;
             } else {
-                let verdict = words::verdict(version.verdict);
-                output.line(&format!("{}  {verdict}", visit::row(&version.visit)))?;
+                let verdict = match entry.visit() {
+                    Some((_, verdict)) => words::verdict(verdict),
+                    None => words::RESTATED.into(),
+                };
+                output.line(&format!("{}  {verdict}", visit::row(&entry.entry())))?;
             }
         }
         Ok(Exit::Done)
     }
 
-    fn object(&self, version: &Version, epochs: &[EpochInfo]) -> Value {
-        let mut object = visit::object(&self.url, &version.visit, epochs);
+    fn object(&self, entry: &HistoryEntry, epochs: &[EpochInfo]) -> Value {
+        let mut object = visit::object(&self.url, &entry.entry(), epochs);
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-        put("verdict", words::verdict_key(version.verdict).into());
-        match version.verdict {
+        let Some((_, verdict)) = entry.visit() else {
+            put("verdict", "restated".into());
+            return object.into();
+        };
+        put("verdict", words::verdict_key(verdict).into());
+        match verdict {
             Verdict::Same(by) => {
                 put("by", words::same_by_key(by).into());
             }
@@ -94,9 +101,9 @@ impl History {
             return Ok(Exit::Nothing);
         };
         if self.common.json {
-            output.object(&visit::object(&self.url, &found, store.epochs()).into())?;
+            output.object(&visit::object(&self.url, &found.into(), store.epochs()).into())?;
         } else {
-            output.line(&visit::row(&found))?;
+            output.line(&visit::row(&found.into()))?;
         }
         Ok(Exit::Done)
     }

@@ -12,12 +12,12 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use simkeep::{
-    Content, Error, LoadEpochs, LoadOptions, Loaded, Loading, Observation, Observed, Origin, Seen,
-    Stage, Store, Visit,
+    Content, Entry, Error, LoadEpochs, LoadOptions, Loaded, Loading, Observation, Observed, Origin,
+    Request, Restated, Seen, Stage, Store, Visit,
 };
 
 use super::exit::{Exit, Failure, say};
-use super::feed::{Entry, Fed, Feed, Found};
+use super::feed::{self, Fed, Feed, Found};
 use super::incoming::{Admission, Epochs, FromInput, Made, Register, existing};
 use super::ingest::{check, parse_epoch};
 use super::named::Named;
@@ -162,16 +162,21 @@ struct Into<'t> {
 
 type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Told>> + 't>;
 
-/// An observation that owns its URL.
+/// An entry that owns its URL.
 struct Told {
     url: String,
-    visit: Visit,
+    entry: Entry,
     also: Option<Made>,
 }
 
 impl Observed for Told {
-    fn observation(&self) -> Observation<'_> {
-        Observation { url: &self.url, visit: self.visit, also: self.also }
+    fn request(&self) -> Request<'_> {
+        match Request::of(&self.url, self.entry) {
+            Request::Observe(observation) => {
+                Request::Observe(Observation { also: self.also, ..observation })
+            }
+            restate => restate,
+        }
     }
 }
 
@@ -192,9 +197,9 @@ impl Part<'_> {
                 let numbers = taken.borrow().coming.of(&reader)?;
                 let observations = reader.observations().renumbered(numbers);
                 Ok(Box::new(observations.map(move |observation| {
-                    let (url, visit) = observation?;
-                    taken.borrow_mut().restated += u64::from(visit.seen.is_restated());
-                    Ok(Told { url: url.to_string(), visit, also: None })
+                    let (url, entry) = observation?;
+                    taken.borrow_mut().restated += u64::from(entry.is_restated());
+                    Ok(Told { url: url.to_string(), entry, also: None })
                 })))
             }
             Part::Sources(sources) => {
@@ -282,31 +287,34 @@ impl Taken<'_> {
     }
 
     /// What an entry tells; none of a revisit.
-    fn told(&mut self, entry: Entry) -> simkeep::Result<Option<Told>> {
-        let Entry { url, time, status, digest, found, .. } = entry;
-        let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
+    fn told(&mut self, entry: feed::Entry) -> simkeep::Result<Option<Told>> {
+        let feed::Entry { url, time, status, digest, found, .. } = entry;
+        let visit = |seen| Entry::Visit(Visit { time, seen, status });
+        let content =
+            |fingerprint, epoch| visit(Seen::Content(Content { fingerprint, digest, epoch }));
         let mut also = None;
-        let seen = match found {
+        let entry = match found {
             Found::Texts(fingerprints) => {
                 let made = self.epochs.of_texts(&fingerprints)?;
                 let Some(((fingerprint, epoch), other)) = made else { return Ok(None) };
                 also = other;
-                Seen::Content(content(fingerprint, epoch))
+                content(Some(fingerprint), epoch)
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.to_owned());
-                Seen::Content(content(fingerprint, self.epochs.named(&name)?))
+                content(fingerprint, self.epochs.named(&name)?)
             }
             Found::Restated(fingerprint, name) => {
                 self.restated += 1;
-                Seen::Restated(content(fingerprint, self.epochs.named(&name)?))
+                let epoch = self.epochs.named(&name)?;
+                Entry::Restated(Restated { time, fingerprint, digest, epoch })
             }
-            Found::NotModified => Seen::NotModified { digest },
-            Found::Gone => Seen::Gone,
-            Found::Failed => Seen::Failed,
+            Found::NotModified => visit(Seen::NotModified { digest }),
+            Found::Gone => visit(Seen::Gone),
+            Found::Failed => visit(Seen::Failed),
             Found::Revisit(..) => return Ok(None),
         };
-        Ok(Some(Told { url, visit: Visit { time, seen, status }, also }))
+        Ok(Some(Told { url, entry, also }))
     }
 }
 

@@ -158,13 +158,15 @@ impl Near {
         if let Some(url) = &self.url {
             let page = snapshot.latest(url)?;
             let content = page.as_ref().and_then(|page| page.content);
-            if content.is_none() {
-                say(&match page {
-                    None => format!("{url} is not known in this store"),
-                    Some(_) => format!("{url} has no content now, so nothing is near it"),
+            let wanted = content.and_then(|content| Some((content.fingerprint?, content.epoch)));
+            if wanted.is_none() {
+                say(&match (page, content) {
+                    (None, _) => format!("{url} is not known in this store"),
+                    (_, None) => format!("{url} has no content now, so nothing is near it"),
+                    _ => format!("the content of {url} has no fingerprint, so nothing is near it"),
                 });
             }
-            return Ok(content.map(|content| (content.fingerprint, content.epoch)));
+            return Ok(wanted);
         }
         let epochs = snapshot.epochs();
         if let Some(path) = &self.text {

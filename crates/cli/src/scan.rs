@@ -54,7 +54,7 @@ impl Scan {
 }
 
 fn row(page: &Page) -> String {
-    let content = page.content.map(|c| c.fingerprint);
+    let content = page.content.and_then(|c| c.fingerprint);
     format!(
         "{:<24}  {}  {:>6}  {}",
         time::format(page.last.time),
@@ -75,7 +75,7 @@ fn object(page: &Page, epochs: &[EpochInfo]) -> Value {
     });
     if let (Some(content), Some(keys)) = (page.content, object.as_object_mut()) {
         let mut put = |key: &str, value: Value| keys.insert(key.to_owned(), value);
-        put("fingerprint", visit::fingerprint(content.fingerprint).into());
+        put("fingerprint", content.fingerprint.map(visit::fingerprint).into());
         if let Some(digest) = content.digest {
             put("digest", digest.to_string().into());
         }

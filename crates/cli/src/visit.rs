@@ -1,7 +1,7 @@
-//! A visit as it is shown.
+//! An entry of a history as it is shown.
 
 use serde_json::{Map, Value};
-use simkeep::{Digest, Epoch, EpochInfo, Seen, Visit};
+use simkeep::{Digest, Entry, Epoch, EpochInfo, Seen};
 
 use super::time;
 
@@ -12,43 +12,47 @@ pub(super) fn seen(seen: &Seen) -> Option<&'static str> {
         Seen::NotModified { .. } => Some("not-modified"),
         Seen::Gone => Some("gone"),
         Seen::Failed => Some("failed"),
-        Seen::Restated(_) => Some("restated"),
     }
 }
 
-/// A visit as `export` writes and `ingest` reads it: keys in this order, and only those that say
-/// something.
-pub(super) fn object(url: &str, visit: &Visit, epochs: &[EpochInfo]) -> Map<String, Value> {
+/// An entry as `export` writes and `ingest` reads it: keys in this order, and only those that say
+/// something. Content without a fingerprint has `null` in its place.
+pub(super) fn object(url: &str, entry: &Entry, epochs: &[EpochInfo]) -> Map<String, Value> {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("url", url.into());
-    put("t", time::format(visit.time).into());
-    if let Some(content) = visit.seen.content() {
-        put("fingerprint", fingerprint(content.fingerprint).into());
+    put("t", time::format(entry.time()).into());
+    if let Some(content) = entry.content() {
+        put("fingerprint", content.fingerprint.map(fingerprint).into());
     }
-    if let Some(digest) = visit.seen.digest() {
+    if let Some(digest) = entry.digest() {
         put("digest", digest.to_string().into());
     }
-    if let Some(content) = visit.seen.content() {
+    if let Some(content) = entry.content() {
         put("epoch", epoch(epochs, content.epoch).into());
     }
-    if let Some(status) = visit.status {
+    if let Some(status) = entry.visit().and_then(|visit| visit.status) {
         put("status", status.into());
     }
-    if let Some(seen) = seen(&visit.seen) {
+    let seen = match entry {
+        Entry::Visit(visit) => seen(&visit.seen),
+        Entry::Restated(_) => Some("restated"),
+    };
+    if let Some(seen) = seen {
         put("seen", seen.into());
     }
     object
 }
 
-/// A visit in columns: time, status, fingerprint, digest.
-pub(super) fn row(visit: &Visit) -> String {
+/// An entry in columns: time, status, fingerprint, digest.
+pub(super) fn row(entry: &Entry) -> String {
+    let status = entry.visit().and_then(|visit| visit.status);
     format!(
         "{:<24}  {:>3}  {}  {}",
-        time::format(visit.time),
-        visit.status.map_or("-".into(), |status| status.to_string()),
-        fingerprint_or(visit.seen.content().map(|c| c.fingerprint), "-"),
-        digest_or_dash(visit.seen.digest()),
+        time::format(entry.time()),
+        status.map_or("-".into(), |status| status.to_string()),
+        fingerprint_or(entry.content().and_then(|c| c.fingerprint), "-"),
+        digest_or_dash(entry.digest()),
     )
 }
 

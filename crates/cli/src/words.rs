@@ -106,10 +106,11 @@ pub(super) fn verdict(verdict: Verdict) -> String {
         Verdict::Failed => "failed".into(),
         Verdict::OutOfOrder => "out of order".into(),
         Verdict::Known => "known already".into(),
-        Verdict::Restated => "restated in another epoch".into(),
-        Verdict::Missing => "nothing to restate".into(),
     }
 }
+
+/// What is said of an entry that is no visit.
+pub(super) const RESTATED: &str = "restated in another epoch";
 
 /// The verdict as programs read it.
 pub(super) fn verdict_key(verdict: Verdict) -> &'static str {
@@ -123,8 +124,6 @@ pub(super) fn verdict_key(verdict: Verdict) -> &'static str {
         Verdict::Failed => "failed",
         Verdict::OutOfOrder => "out-of-order",
         Verdict::Known => "known",
-        Verdict::Restated => "restated",
-        Verdict::Missing => "missing",
     }
 }
 

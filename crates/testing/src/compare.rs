@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use simkeep::{
-    Matches, Near, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions, Visit,
+    Answer, Entry, Matches, Near, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions,
 };
 
 use super::model::Model;
@@ -15,8 +15,8 @@ pub fn dump(view: &Snapshot) -> Result<Model> {
     let mut model = Model::default();
     for page in view.scan(None) {
         let page = page?;
-        for version in view.history(&page.url)? {
-            model.insert(&page.url, version.visit);
+        for entry in view.history(&page.url)? {
+            model.insert(&page.url, entry.entry());
         }
     }
     Ok(model)
@@ -55,15 +55,24 @@ pub fn check_search(view: &Snapshot, model: &Model, query: &Query) {
     /// Pages that a search may look at beside twice as many as it may name.
     const EFFORT: usize = 256;
     let (found, all) = (view.search(query).unwrap(), model.search(query));
-    if !found.complete && model.visits_within(query) > EFFORT + 2 * query.limit {
+    if !found.complete && model.entries_within(query) > EFFORT + 2 * query.limit {
         check_ended(&found, &all, query.limit);
     } else {
         check_matches(&found, &all, query.limit);
     }
 }
 
+pub fn check_answer(found: &Answer, expected: &Answer, limit: usize) {
+    match (found, expected) {
+        (Answer::Observed(found), Answer::Observed(expected)) => {
+            check_outcome(found, expected, limit);
+        }
+        _ => assert_eq!(found, expected),
+    }
+}
+
 pub fn check_outcome(found: &Outcome, expected: &Outcome, limit: usize) {
-    assert_eq!(found.verdict, expected.verdict);
+    assert_eq!((found.verdict, found.also), (expected.verdict, expected.also));
     let all_copies = check_cut(&found.copies, &expected.copies, limit);
     let all_near = check_cut(&found.near, &expected.near, limit);
     if expected.copies.len() + expected.near.len() < limit || !all_copies || !all_near {
@@ -74,9 +83,9 @@ pub fn check_outcome(found: &Outcome, expected: &Outcome, limit: usize) {
 pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
     assert_eq!(view.history(url).unwrap(), model.history(url), "history of {url}");
     assert_eq!(view.latest(url).unwrap(), model.latest(url), "{url} as it stands");
-    let visits = model.visits_of(url);
+    let entries = model.entries_of(url);
     let times: BTreeSet<i64> =
-        visits.iter().flat_map(|v: &Visit| [v.time - 1, v.time, v.time + 1]).collect();
+        entries.iter().map(Entry::time).flat_map(|time| [time - 1, time, time + 1]).collect();
     for time in times {
         assert_eq!(view.as_of(url, time).unwrap(), model.as_of(url, time), "{url} as of {time}");
     }

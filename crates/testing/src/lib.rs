@@ -17,7 +17,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Disk, SimDisk};
-use simkeep::{Content, Digest, Epoch, EpochInfo, Observation, Options, Seen, Store, Visit};
+use simkeep::{
+    Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restated, Restatement, Seen,
+    Store, Visit,
+};
 
 /// The epoch that test stores begin with, and one that is registered next.
 pub const EPOCHS: [&str; 2] = ["one", "two"];
@@ -106,16 +109,27 @@ pub fn digest(n: u8) -> Digest {
     Digest([n; 16])
 }
 
-/// Some observation of one of the first `pages` test pages, not far from `time`: among contents that
-/// meet again and lie near each other.
+/// Some visit to one of the first `pages` test pages, not far from `time`: among contents that meet
+/// again and lie near each other.
 pub fn observation(
     choice: &mut impl FnMut(u64) -> u64,
     pages: u64,
     time: i64,
 ) -> Observation<'static> {
+    loop {
+        if let Request::Observe(observation) = request(choice, pages, time) {
+            return observation;
+        }
+    }
+}
+
+/// Some visit, or something restated, of one of the first `pages` test pages, not far from `time`:
+/// among contents that meet again and lie near each other.
+pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Request<'static> {
     let what = choice(12);
     let mut fingerprint = || 0x0123_4567_89ab_cdef ^ (1 << choice(4)) ^ (choice(2) << 60);
     let (first, second) = (fingerprint(), fingerprint());
+    let (mut restated, mut also) = (None, None);
     let seen = match what {
         0 => Seen::Gone,
         1 => Seen::Failed,
@@ -123,13 +137,23 @@ pub fn observation(
         what => {
             let digest = (choice(3) > 0).then(|| digest(choice(4).try_into().unwrap()));
             let epoch = Epoch(u32::from(choice(5) == 0));
-            let content = Content { fingerprint: first, digest, epoch };
-            if what == 3 { Seen::Restated(content) } else { Seen::Content(content) }
+            let bare = what == 5 && choice(3) == 0;
+            let content = Content { fingerprint: (!bare).then_some(first), digest, epoch };
+            restated = (what == 3).then_some((first, digest, epoch));
+            also = (what == 4).then_some((second, Epoch(1 - epoch.0)));
+            Seen::Content(content)
         }
     };
     let late = if choice(4) == 0 { choice(10).cast_signed() } else { 0 };
-    let url = pages::URLS[usize::try_from(choice(pages)).unwrap()];
-    let observation = Observation::of(url, Visit { time: time - late, seen, status: None });
-    let other = seen.content().map_or(0, |content| 1 - content.epoch.0);
-    if what == 4 { observation.also(second, Epoch(other)) } else { observation }
+    let (url, time) = (pages::URLS[usize::try_from(choice(pages)).unwrap()], time - late);
+    match restated {
+        Some((fingerprint, digest, epoch)) => {
+            let restated = Restated { time, fingerprint, digest, epoch };
+            Request::Restate(Restatement { url, restated })
+        }
+        None => {
+            let visit = Visit { time, seen, status: None };
+            Request::Observe(Observation { url, visit, also })
+        }
+    }
 }

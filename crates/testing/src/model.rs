@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Digest, Epoch, ExactCopy, Forgotten, Near, Observation, Outcome, Page, Query, SameBy,
-    Seen, Verdict, Version, Versions, Visit,
+    Answer, Content, Digest, Entry, Epoch, ExactCopy, Forgotten, HistoryEntry, Near, Observation,
+    Outcome, Page, Query, Request, RestateOutcome, Restated, Restatement, SameBy, Seen, Verdict,
+    Versions, Visit,
 };
 
 use super::pages::{PREFIXES, Place};
@@ -13,14 +14,15 @@ use super::pages::{PREFIXES, Place};
 /// How many of the last contents of a page can be returned to.
 const WINDOW: usize = 8;
 
-/// Every visit of every page, in SURT order of the pages and in order of the visits.
+/// Every entry of every page, in SURT order of the pages and in order of the entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
-    pages: BTreeMap<Place, BTreeSet<Visit>>,
+    pages: BTreeMap<Place, BTreeSet<Entry>>,
 }
 
 fn distance(a: &Content, b: &Content) -> Option<u32> {
-    (a.epoch == b.epoch).then(|| (a.fingerprint ^ b.fingerprint).count_ones())
+    let (a, b) = (a.fingerprint.filter(|_| a.epoch == b.epoch)?, b.fingerprint?);
+    Some((a ^ b).count_ones())
 }
 
 fn same_digest(a: &Content, b: &Content) -> bool {
@@ -31,9 +33,9 @@ fn same_fingerprint(a: &Content, b: &Content) -> bool {
     distance(a, b) == Some(0)
 }
 
-/// Whether a page with these visits is gone.
-fn gone(visits: &[Visit]) -> bool {
-    let settled = visits.iter().filter(is_visit).rfind(|v| v.seen != Seen::Failed);
+/// Whether a page with these entries is gone.
+fn gone(entries: &[Entry]) -> bool {
+    let settled = entries.iter().filter_map(Entry::visit).rfind(|v| v.seen != Seen::Failed);
     settled.is_some_and(|v| v.seen == Seen::Gone)
 }
 
@@ -46,7 +48,7 @@ struct Known {
 }
 
 impl Known {
-    fn rank(&self) -> (Epoch, bool, u64) {
+    fn rank(&self) -> (Epoch, bool, Option<u64>) {
         (self.content.epoch, self.restated, self.content.fingerprint)
     }
 
@@ -57,18 +59,15 @@ impl Known {
 
 /// The distinct contents, the one last seen first. Those of the same time stand in the order of digest,
 /// epoch, whether they were restated, and fingerprint.
-fn contents(visits: &[Visit]) -> Vec<Known> {
+fn contents(entries: &[Entry]) -> Vec<Known> {
     let mut contents: Vec<Known> = Vec::new();
-    for visit in visits.iter().rev() {
-        let Some(content) = visit.seen.content() else { continue };
-        match contents.iter_mut().find(|known| known.content == *content) {
-            Some(known) if known.time == visit.time => known.restated |= visit.seen.is_restated(),
+    for entry in entries.iter().rev() {
+        let Some(content) = entry.content() else { continue };
+        let (time, restated) = (entry.time(), entry.is_restated());
+        match contents.iter_mut().find(|known| known.content == content) {
+            Some(known) if known.time == time => known.restated |= restated,
             Some(_) => {}
-            None => contents.push(Known {
-                content: *content,
-                time: visit.time,
-                restated: visit.seen.is_restated(),
-            }),
+            None => contents.push(Known { content, time, restated }),
         }
     }
     contents.sort_by_key(|k| (k.time, k.content.digest, k.rank()));
@@ -77,8 +76,8 @@ fn contents(visits: &[Visit]) -> Vec<Known> {
 }
 
 /// Those that can be returned to, and of each version one of an epoch: restated rather than seen.
-fn remembered(visits: &[Visit]) -> Vec<Known> {
-    let mut known = contents(visits);
+fn remembered(entries: &[Entry]) -> Vec<Known> {
+    let mut known = contents(entries);
     known.truncate(WINDOW);
     let all = known.clone();
     known.retain(|one| {
@@ -93,20 +92,20 @@ fn remembered(visits: &[Visit]) -> Vec<Known> {
 }
 
 /// Of these the version last seen: those of one time and digest.
-fn last_version(known: &[Known], visits: &[Visit]) -> Vec<Known> {
-    let first = contents(visits).first().copied();
+fn last_version(known: &[Known], entries: &[Entry]) -> Vec<Known> {
+    let first = contents(entries).first().copied();
     known.iter().filter(|k| first.is_some_and(|first| k.is_with(&first))).copied().collect()
 }
 
 /// The content in force, and when it was last seen.
-fn in_force(visits: &[Visit]) -> Option<(Content, i64)> {
-    let version = last_version(&remembered(visits), visits);
-    let newest = version.iter().filter(|_| !gone(visits)).max_by_key(|k| k.rank());
+fn in_force(entries: &[Entry]) -> Option<(Content, i64)> {
+    let version = last_version(&remembered(entries), entries);
+    let newest = version.iter().filter(|_| !gone(entries)).max_by_key(|k| k.rank());
     newest.map(|k| (k.content, k.time))
 }
 
 /// What a visit means after these, if this was restated of it.
-pub fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdict {
+pub fn judge(before: &[Entry], visit: &Visit, also: &[Content]) -> Verdict {
     let known = remembered(before);
     let version = last_version(&known, before);
     let is_gone = gone(before);
@@ -114,7 +113,6 @@ pub fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdict {
     match (&visit.seen, last) {
         (Seen::Gone, _) => Verdict::Gone,
         (Seen::Failed, _) => Verdict::Failed,
-        (Seen::Restated(_), _) => Verdict::Restated,
         (Seen::NotModified { .. }, None) => Verdict::Unseen,
         (Seen::Content(_), None) => Verdict::New,
         (Seen::NotModified { .. }, Some(to)) if is_gone => {
@@ -134,8 +132,9 @@ pub fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdict {
                 return Verdict::Same(SameBy::Digest);
             }
             let common = version.iter().filter_map(|k| Some((k, all.get(&k.content.epoch)?)));
-            let mut distances: Vec<(Epoch, u32)> =
-                common.map(|(k, c)| (k.content.epoch, distance(&k.content, c).unwrap())).collect();
+            let mut distances: Vec<(Epoch, u32)> = common
+                .filter_map(|(k, c)| Some((k.content.epoch, distance(&k.content, c)?)))
+                .collect();
             distances.sort();
             if !is_gone && !distances.is_empty() && distances.iter().all(|(_, bits)| *bits == 0) {
                 return Verdict::Same(SameBy::Fingerprint);
@@ -154,121 +153,124 @@ pub fn judge(before: &[Visit], visit: &Visit, also: &[Content]) -> Verdict {
 }
 
 /// What each visit meant at its place.
-pub fn history(visits: &[Visit]) -> Vec<Version> {
-    let version = |i: usize| {
-        let of = |v: &Visit| (v.time, v.seen.digest());
-        let behind = visits[i + 1..].iter().take_while(|v| v.seen.is_restated());
-        let also: Vec<Content> = behind
-            .filter(|v| matches!(visits[i].seen, Seen::Content(_)) && of(v) == of(&visits[i]))
-            .filter_map(|v| v.seen.content().copied())
-            .collect();
-        Version { visit: visits[i], verdict: judge(&visits[..i], &visits[i], &also) }
+pub fn history(entries: &[Entry]) -> Vec<HistoryEntry> {
+    let entry = |i: usize| match entries[i] {
+        Entry::Restated(restated) => HistoryEntry::Restated(restated),
+        Entry::Visit(visit) => {
+            let of = (visit.time, visit.seen.digest());
+            let behind = entries[i + 1..].iter().take_while(|entry| entry.is_restated());
+            let also: Vec<Content> = behind
+                .filter(|_| visit.seen.content().is_some())
+                .filter(|entry| (entry.time(), entry.digest()) == of)
+                .filter_map(Entry::content)
+                .collect();
+            HistoryEntry::Visit { visit, verdict: judge(&entries[..i], &visit, &also) }
+        }
     };
-    (0..visits.len()).map(version).collect()
-}
-
-fn is_visit(visit: &&Visit) -> bool {
-    !visit.seen.is_restated()
+    (0..entries.len()).map(entry).collect()
 }
 
 impl Model {
-    pub fn visits_of(&self, url: &str) -> Vec<Visit> {
+    pub fn entries_of(&self, url: &str) -> Vec<Entry> {
         self.pages.get(&Place::of(url)).map(|v| v.iter().copied().collect()).unwrap_or_default()
+    }
+
+    /// Takes in a request and says what the store should.
+    pub fn request(&mut self, request: &Request<'_>, near_distance: u32) -> Answer {
+        match request {
+            Request::Observe(observation) => {
+                Answer::Observed(self.observe(observation, near_distance))
+            }
+            Request::Restate(restatement) => Answer::Restated(self.restate(restatement)),
+        }
+    }
+
+    /// Takes in a restatement and says what the store should.
+    pub fn restate(&mut self, restatement: &Restatement<'_>) -> RestateOutcome {
+        let Restatement { url, mut restated } = *restatement;
+        let before = self.entries_of(url);
+        let at = before.iter().filter_map(Entry::visit).filter(|v| v.time == restated.time);
+        let there: Vec<_> = at.filter_map(|v| v.seen.content()).map(|c| c.digest).collect();
+        let digest = match restated.digest {
+            digest if there.contains(&digest) => Some(digest),
+            None => there.into_iter().max(),
+            Some(_) => None,
+        };
+        let Some(digest) = digest else { return RestateOutcome::Missing };
+        restated.digest = digest;
+        match self.state(url, restated) {
+            true => RestateOutcome::Stored,
+            false => RestateOutcome::Known,
+        }
     }
 
     /// Takes in an observation and says what the store should: with every copy and near page.
     pub fn observe(&mut self, observation: &Observation<'_>, near_distance: u32) -> Outcome {
-        let Observation { url, mut visit, also } = *observation;
-        let before = self.visits_of(url);
-        let nothing = |verdict| {
-            let (copies, near) = (Vec::new(), Vec::new());
-            Outcome { verdict, copies, near, complete: true }
-        };
-        if let Seen::Restated(content) = &mut visit.seen {
-            let at = before.iter().filter(is_visit).filter(|v| v.time == visit.time);
-            let there: Vec<_> = at.filter_map(|v| v.seen.content()).map(|c| c.digest).collect();
-            let digest = match content.digest {
-                digest if there.contains(&digest) => Some(digest),
-                None => there.into_iter().max(),
-                Some(_) => None,
-            };
-            let Some(digest) = digest else { return nothing(Verdict::Missing) };
-            (content.digest, visit.status) = (digest, None);
-            return nothing(match self.state(url, visit) {
-                true => Verdict::Restated,
-                false => Verdict::Known,
-            });
-        }
-        let also = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| Content {
-            fingerprint,
-            epoch,
-            ..*content
+        let Observation { url, visit, also } = *observation;
+        let before = self.entries_of(url);
+        let restated = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| {
+            Restated { time: visit.time, fingerprint, digest: content.digest, epoch }
         });
-        let last = before.iter().rfind(is_visit);
+        let also = restated.map(|restated| restated.content());
+        let last = before.iter().filter_map(Entry::visit).next_back();
         let verdict = match last {
-            _ if before.contains(&visit) => Verdict::Known,
+            _ if before.contains(&Entry::Visit(visit)) => Verdict::Known,
             Some(last) if visit < *last => Verdict::OutOfOrder,
             _ => judge(&before, &visit, also.as_slice()),
         };
-        self.insert(url, visit);
+        self.insert(url, visit.into());
         let (mut copies, mut near) = (Vec::new(), Vec::new());
-        for content in visit.seen.content().into_iter().chain(&also) {
+        // Where nothing is compared, no copies are found either.
+        let seen = visit.seen.content().filter(|content| content.fingerprint.is_some());
+        for content in seen.into_iter().chain(also.as_ref().filter(|_| seen.is_some())) {
             self.others(url, content, near_distance, &mut copies, &mut near);
         }
         copies.sort();
         near.sort_by_key(|near| (near.distance, Place::of(&near.url), near.fingerprint));
-        let mut verdict = verdict;
-        if let Some(content) = also {
-            let seen = Seen::Restated(content);
-            let news = self.state(url, Visit { time: visit.time, seen, status: None });
-            if news && verdict == Verdict::Known {
-                verdict = Verdict::Restated;
-            }
-        }
+        let also = restated.is_some_and(|restated| self.state(url, restated));
         let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
         let copies = copies.into_iter().map(copy).collect();
-        Outcome { verdict, copies, near, complete: true }
+        Outcome { verdict, also, copies, near, complete: true }
     }
 
     /// Takes in what is restated, if it is news.
-    fn state(&mut self, url: &str, restated: Visit) -> bool {
-        let known = self.visits_of(url);
-        let of_time = known.iter().filter(|v| v.time == restated.time);
-        let news = of_time.map(|v| v.seen.content()).all(|c| c != restated.seen.content());
+    fn state(&mut self, url: &str, restated: Restated) -> bool {
+        let known = self.entries_of(url);
+        let mut of_time = known.iter().filter(|entry| entry.time() == restated.time);
+        let news = of_time.all(|entry| entry.content() != Some(restated.content()));
         if news {
-            self.insert(url, restated);
+            self.insert(url, restated.into());
         }
         news
     }
 
-    /// Takes in observations in no order: of what is restated, the visit may come after.
-    pub fn load(&mut self, observations: &[Observation<'_>]) {
-        for observation in observations.iter().filter(|o| !o.visit.seen.is_restated()) {
-            self.insert(observation.url, observation.visit);
+    /// Takes in requests in no order: of what is restated, the visit may come after.
+    pub fn load(&mut self, requests: &[Request<'_>]) {
+        for request in requests.iter().filter(|request| !request.entry().is_restated()) {
+            self.insert(request.url(), request.entry());
         }
-        for observation in observations {
-            self.observe(observation, 0);
+        for request in requests {
+            self.request(request, 0);
         }
     }
 
-    /// Adds all that an observation may become, whatever is forgotten in between: what is restated has
-    /// the digest of any content of its time.
-    pub fn insert_any(&mut self, observation: &Observation<'_>) {
-        let Observation { url, visit, also } = *observation;
-        let restate = |content: &Content, (fingerprint, epoch): (u64, Epoch)| {
-            let seen = Seen::Restated(Content { fingerprint, epoch, ..*content });
-            Visit { time: visit.time, seen, status: None }
-        };
-        let Seen::Restated(content) = visit.seen else {
-            self.insert(url, visit);
-            if let Some(restated) = visit.seen.content().zip(also) {
-                self.insert(url, restate(restated.0, restated.1));
+    /// Adds all that a request may become, whatever is forgotten in between: what is restated has the
+    /// digest of any content of its time.
+    pub fn insert_any(&mut self, request: &Request<'_>) {
+        match *request {
+            Request::Observe(Observation { url, visit, also }) => {
+                self.insert(url, visit.into());
+                if let Some((content, (fingerprint, epoch))) = visit.seen.content().zip(also) {
+                    let (time, digest) = (visit.time, content.digest);
+                    self.insert(url, Restated { time, fingerprint, digest, epoch }.into());
+                }
             }
-            return;
-        };
-        for other in self.visits_of(url).iter().filter(|other| other.time == visit.time) {
-            if let Seen::Content(other) = &other.seen {
-                self.insert(url, restate(other, (content.fingerprint, content.epoch)));
+            Request::Restate(Restatement { url, restated }) => {
+                let there = self.entries_of(url);
+                let at = there.iter().filter_map(Entry::visit).filter(|v| v.time == restated.time);
+                for content in at.filter_map(|visit| visit.seen.content()) {
+                    self.insert(url, Restated { digest: content.digest, ..restated }.into());
+                }
             }
         }
     }
@@ -282,23 +284,25 @@ impl Model {
         copies: &mut Vec<(i64, Place)>,
         near: &mut Vec<Near>,
     ) {
-        let query = Query::new(content.fingerprint, within).epoch(content.epoch);
+        let Some(fingerprint) = content.fingerprint else { return };
+        let query = Query::new(fingerprint, within).epoch(content.epoch);
         for found in self.search(&query).into_iter().filter(|n| n.url != url) {
-            let visits = self.visits_of(&found.url);
+            let entries = self.entries_of(&found.url);
             let is_copy = found.distance == 0
-                && in_force(&visits).is_some_and(|(other, _)| same_digest(&other, content));
+                && in_force(&entries).is_some_and(|(other, _)| same_digest(&other, content));
             if is_copy {
-                copies.push((first_seen_with(&visits, content.digest), Place::of(&found.url)));
+                copies.push((first_seen_with(&entries, content.digest), Place::of(&found.url)));
             } else {
                 near.push(found);
             }
         }
     }
 
-    /// How many visits saw a content within the distance of a query.
-    pub fn visits_within(&self, query: &Query) -> usize {
-        let contents = self.pages.values().flatten().filter_map(|visit| visit.seen.content());
-        contents.filter(|c| (c.fingerprint ^ query.fingerprint).count_ones() <= query.k).count()
+    /// How many entries have a fingerprint within the distance of a query.
+    pub fn entries_within(&self, query: &Query) -> usize {
+        let contents = self.pages.values().flatten().filter_map(Entry::content);
+        let fingerprints = contents.filter_map(|content| content.fingerprint);
+        fingerprints.filter(|f| (f ^ query.fingerprint).count_ones() <= query.k).count()
     }
 
     /// All answers to a query of a given epoch, its limit disregarded.
@@ -308,26 +312,29 @@ impl Model {
         let under = query.under.as_ref().map(|prefix| {
             PREFIXES.iter().find(|under| under.prefix() == *prefix).expect("a prefix of the tests")
         });
-        for (place, visits) in &self.pages {
+        for (place, entries) in &self.pages {
             if under.is_some_and(|under| !under.covers(&place.url)) {
                 continue;
             }
-            let visits: Vec<Visit> = visits.iter().copied().collect();
+            let entries: Vec<Entry> = entries.iter().copied().collect();
             let until =
-                |time| visits.iter().copied().filter(|v| v.time <= time).collect::<Vec<_>>();
-            let all = |visits: &[Visit]| contents(visits).iter().map(|k| k.content).collect();
+                |time| entries.iter().copied().filter(|e| e.time() <= time).collect::<Vec<_>>();
+            let all = |entries: &[Entry]| contents(entries).iter().map(|k| k.content).collect();
             let contents: Vec<Content> = match query.versions {
-                Versions::InForce => in_force(&visits).map(|(c, _)| c).into_iter().collect(),
+                Versions::InForce => in_force(&entries).map(|(c, _)| c).into_iter().collect(),
                 Versions::At(time) => in_force(&until(time)).map(|(c, _)| c).into_iter().collect(),
                 Versions::Seen(from, to) => {
                     let mut seen = until(to);
-                    seen.retain(|v| v.time >= from);
+                    seen.retain(|e| e.time() >= from);
                     all(&seen)
                 }
-                Versions::Ever => all(&visits),
+                Versions::Ever => all(&entries),
             };
-            let fingerprints: BTreeSet<u64> =
-                contents.iter().filter(|c| c.epoch == epoch).map(|c| c.fingerprint).collect();
+            let fingerprints: BTreeSet<u64> = contents
+                .iter()
+                .filter(|c| c.epoch == epoch)
+                .filter_map(|c| c.fingerprint)
+                .collect();
             for fingerprint in fingerprints {
                 let distance = (fingerprint ^ query.fingerprint).count_ones();
                 if distance <= query.k {
@@ -344,19 +351,20 @@ impl Model {
         found.into_iter().map(near).collect()
     }
 
-    pub fn history(&self, url: &str) -> Vec<Version> {
-        history(&self.visits_of(url))
+    pub fn history(&self, url: &str) -> Vec<HistoryEntry> {
+        history(&self.entries_of(url))
     }
 
     pub fn as_of(&self, url: &str, time: i64) -> Option<Visit> {
-        let mut visits = self.visits_of(url);
-        visits.retain(|v| v.time <= time);
-        let last = visits.iter().rfind(|v| matches!(v.seen, Seen::Content(_))).copied();
-        last.filter(|_| !gone(&visits)).map(|last| {
-            let of = |v: &&Visit| (v.time, v.seen.digest()) == (last.time, last.seen.digest());
-            let version = visits.iter().filter(of).filter_map(|v| {
-                let content = v.seen.content()?;
-                Some((content.epoch, v.seen.is_restated(), content.fingerprint))
+        let mut entries = self.entries_of(url);
+        entries.retain(|entry| entry.time() <= time);
+        let mut visits = entries.iter().filter_map(Entry::visit);
+        let last = visits.rfind(|v| matches!(v.seen, Seen::Content(_))).copied();
+        last.filter(|_| !gone(&entries)).map(|last| {
+            let of = |e: &&Entry| (e.time(), e.digest()) == (last.time, last.seen.digest());
+            let version = entries.iter().filter(of).filter_map(|entry| {
+                let content = entry.content()?;
+                Some((content.epoch, entry.is_restated(), content.fingerprint))
             });
             let newest = version.max().map(|(epoch, _, fingerprint)| {
                 Seen::Content(Content { fingerprint, epoch, digest: last.seen.digest() })
@@ -366,17 +374,18 @@ impl Model {
     }
 
     pub fn latest(&self, url: &str) -> Option<Page> {
-        let visits = self.visits_of(url);
-        let (first, last) = (visits.first()?, visits.iter().rfind(is_visit)?);
-        let in_force = in_force(&visits);
+        let entries = self.entries_of(url);
+        let visits: Vec<&Visit> = entries.iter().filter_map(Entry::visit).collect();
+        let (first, last) = (visits.first()?, visits.last()?);
+        let in_force = in_force(&entries);
         Some(Page {
             url: url.to_owned(),
-            visits: visits.iter().filter(is_visit).count() as u64,
+            visits: visits.len() as u64,
             first: first.time,
-            last: *last,
+            last: **last,
             content: in_force.map(|(content, _)| content),
             content_seen: in_force.map(|(_, time)| time),
-            gone: gone(&visits),
+            gone: gone(&entries),
         })
     }
 
@@ -386,6 +395,7 @@ impl Model {
         let pages = self.pages.keys().filter(|place| Some(*place) > after.as_ref());
         let pages = pages.filter_map(|place| self.latest(&place.url));
         let stale = pages.filter_map(|p| Some((p.url, p.content_seen?, p.content?)));
+        let stale = stale.filter(|(_, _, content)| content.fingerprint.is_some());
         stale.filter(|(_, _, content)| content.epoch != newest).collect()
     }
 
@@ -406,34 +416,33 @@ impl Model {
     }
 
     pub fn visit_count(&self) -> u64 {
-        self.pages.values().flatten().filter(is_visit).count() as u64
+        self.pages.values().flatten().filter(|entry| !entry.is_restated()).count() as u64
     }
 
-    /// Every page with its visits.
-    pub fn pages(&self) -> impl Iterator<Item = (&Place, &BTreeSet<Visit>)> {
+    /// Every page with its entries.
+    pub fn pages(&self) -> impl Iterator<Item = (&Place, &BTreeSet<Entry>)> {
         self.pages.iter()
     }
 
-    /// Whether a page has this very visit.
-    pub fn has(&self, place: &Place, visit: &Visit) -> bool {
-        self.pages.get(place).is_some_and(|visits| visits.contains(visit))
+    /// Whether a page has this very entry.
+    pub fn has(&self, place: &Place, entry: &Entry) -> bool {
+        self.pages.get(place).is_some_and(|entries| entries.contains(entry))
     }
 
-    /// Adds a visit as it was read from a store.
-    pub fn insert(&mut self, url: &str, visit: Visit) {
-        self.pages.entry(Place::of(url)).or_default().insert(visit);
+    /// Adds an entry as it was read from a store.
+    pub fn insert(&mut self, url: &str, entry: Entry) {
+        self.pages.entry(Place::of(url)).or_default().insert(entry);
     }
 
     /// Every fingerprint of an epoch that any page ever had.
     pub fn fingerprints(&self, epoch: Epoch) -> BTreeSet<u64> {
-        let visits = self.pages.values().flatten();
-        let contents = visits.filter_map(|v| v.seen.content());
-        contents.filter(|c| c.epoch == epoch).map(|c| c.fingerprint).collect()
+        let contents = self.pages.values().flatten().filter_map(Entry::content);
+        contents.filter(|c| c.epoch == epoch).filter_map(|c| c.fingerprint).collect()
     }
 }
 
 /// When content with this digest was first seen.
-fn first_seen_with(visits: &[Visit], digest: Option<Digest>) -> i64 {
-    let of = |v: &&Visit| v.seen.content().is_some_and(|c| c.digest == digest);
-    visits.iter().find(of).unwrap().time
+fn first_seen_with(entries: &[Entry], digest: Option<Digest>) -> i64 {
+    let of = |entry: &&Entry| entry.content().is_some_and(|c| c.digest == digest);
+    entries.iter().find(of).unwrap().time()
 }

@@ -1,27 +1,27 @@
 //! A small store with everything in it that can be damaged, and its files.
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Observation, Scope, Store};
+use simkeep::{Request, Scope, Store};
 
 use super::model::Model;
 use super::pages::{PREFIXES, URLS};
-use super::{choice, create, observation, open, small};
+use super::{choice, create, open, request, small};
 
-/// So many observations of all test pages, always the same of one seed.
-pub fn each_observation(seed: u64, n: usize, mut take: impl FnMut(Observation<'static>)) {
+/// So many requests of all test pages, always the same of one seed.
+pub fn each_request(seed: u64, n: usize, mut take: impl FnMut(Request<'static>)) {
     let mut choice = choice(seed);
     let pages = URLS.len() as u64;
     for time in 0..n {
         let time = i64::try_from(seed).unwrap() * 1000 + i64::try_from(time).unwrap();
-        take(observation(&mut choice, pages, time));
+        take(request(&mut choice, pages, time));
     }
 }
 
-/// Observes `n` times, on all test pages, and keeps the model in step.
+/// Requests `n` times, on all test pages, and keeps the model in step.
 pub fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
-    each_observation(seed, n, |observation| {
-        store.observe(observation).unwrap();
-        model.observe(&observation, 3);
+    each_request(seed, n, |request| {
+        store.request_batch(&[request]).unwrap();
+        model.request(&request, 3);
     });
 }
 

@@ -12,7 +12,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::EPOCHS_MAX;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::page::{Epoch, EpochInfo, Visit};
+use crate::page::{Entry, Epoch, EpochInfo};
 use crate::store::epochs::{
     check_name, has_table, live_number, next_epoch, of_name, open_table, reserved, table_name,
 };
@@ -250,12 +250,12 @@ impl Settled {
         self.begun.is_empty() && self.ended.is_empty()
     }
 
-    /// Gives a visit the number that its epoch has in the store. Whether that is another one.
-    pub(super) fn renumber(&self, visit: &mut Visit) -> Result<bool, Bug> {
-        let Some(content) = visit.seen.content_mut() else { return Ok(false) };
-        let Some(place) = place(content.epoch) else { return Ok(false) };
+    /// Gives an entry the number that its epoch has in the store. Whether that is another one.
+    pub(super) fn renumber(&self, entry: &mut Entry) -> Result<bool, Bug> {
+        let Some(epoch) = entry.epoch_mut() else { return Ok(false) };
+        let Some(place) = place(*epoch) else { return Ok(false) };
         let number = self.numbers.get(place);
-        content.epoch = *number.or_bug("a load's number was handed out for it")?;
+        *epoch = *number.or_bug("a load's number was handed out for it")?;
         Ok(true)
     }
 }

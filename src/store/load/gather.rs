@@ -9,8 +9,8 @@ use crate::cpu::prefetch;
 use crate::disk::{Disk, Name};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
-use crate::page::{Observation, Visit, surt};
-use crate::segment::{Visits, put_visits};
+use crate::page::{Entry, Request, surt};
+use crate::segment::{Entries, put_entries};
 use crate::sort::{Keyed, sort_by_digits};
 use crate::sync::mpsc::{Receiver, Sender, channel};
 
@@ -61,7 +61,7 @@ impl Keyed for Place {
 }
 
 impl Place {
-    /// The URL and the packed visit.
+    /// The URL and the packed entry.
     #[expect(
         clippy::indexing_slicing,
         clippy::expect_used,
@@ -85,10 +85,10 @@ impl Gathered {
         self.places.clear();
     }
 
-    fn push(&mut self, observation: &Observation<'_>) {
-        self.push_visit(observation.url, &observation.visit);
-        if let Some(restated) = observation.restated_also() {
-            self.push_visit(observation.url, &restated);
+    fn push(&mut self, request: &Request<'_>) {
+        self.push_entry(request.url(), &request.entry());
+        if let Some(restated) = request.also() {
+            self.push_entry(request.url(), &Entry::Restated(restated));
         }
     }
 
@@ -96,24 +96,24 @@ impl Gathered {
         clippy::cast_possible_truncation,
         reason = "of 3 GiB that are gathered at most, and an observation of some KiB"
     )]
-    fn push_visit(&mut self, url: &str, visit: &Visit) {
+    fn push_entry(&mut self, url: &str, entry: &Entry) {
         let start = self.bytes.len();
         surt::key(url, &mut self.bytes);
         let key_len = self.bytes.len() - start;
         put_varint(&mut self.bytes, url.len() as u64);
         self.bytes.extend_from_slice(url.as_bytes());
-        put_visits(&mut self.bytes, std::slice::from_ref(visit));
+        put_entries(&mut self.bytes, std::slice::from_ref(entry));
         let (start, key_len) = (start as u32, key_len as u32);
         self.places.push(Place { digit: 0, start, key_len });
     }
 
-    /// Writes all of it as a run. Returns how many visits that has: equal ones are one.
+    /// Writes all of it as a run. Returns how many entries that has: equal ones are one.
     fn write_run(&mut self, runs: &mut RunWriter) -> Result<u64> {
         /// How many places ahead the processor is told what will be read.
         const AHEAD: usize = 8;
         let Gathered { bytes, places } = self;
         sort_by_digits(bytes, places, &|a, b| a.parts(bytes).0.cmp(b.parts(bytes).0));
-        let (mut visits, mut packed) = (Vec::new(), Vec::new());
+        let (mut entries, mut packed) = (Vec::new(), Vec::new());
         let (mut at, mut written) = (0, 0);
         while let Some(first) = places.get(at) {
             if let Some(later) = places.get(at + AHEAD) {
@@ -122,21 +122,21 @@ impl Gathered {
                 prefetch(bytes.get(from..from + 128).unwrap_or(&[]));
             }
             let (url, _) = first.parts(bytes);
-            visits.clear();
+            entries.clear();
             while let Some(place) = places.get(at) {
-                let (other, visit) = place.parts(bytes);
+                let (other, entry) = place.parts(bytes);
                 if other != url {
                     break;
                 }
-                let visit = Visits::new(Cursor::new(visit), 1).next().flatten();
-                visits.push(visit.or_bug("a visit was packed when it came")?);
+                let entry = Entries::new(Cursor::new(entry), 1).next().flatten();
+                entries.push(entry.or_bug("an entry was packed when it came")?);
                 at += 1;
             }
-            sort_tail(&mut visits, 0);
+            sort_tail(&mut entries, 0);
             packed.clear();
-            put_visits(&mut packed, &visits);
-            runs.push(first.key(bytes), url, visits.len(), &packed)?;
-            written += visits.len() as u64;
+            put_entries(&mut packed, &entries);
+            runs.push(first.key(bytes), url, entries.len(), &packed)?;
+            written += entries.len() as u64;
         }
         runs.end_run()?;
         Ok(written)
@@ -178,11 +178,11 @@ pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
 impl Gatherer {
     /// Takes an observation. An error means that the writer has ended, and says why.
     #[inline]
-    pub(super) fn push(&mut self, observation: &Observation<'_>) -> Result<(), Ended> {
+    pub(super) fn push(&mut self, request: &Request<'_>) -> Result<(), Ended> {
         if self.gathered.bytes_used() >= self.bytes {
             self.pass_on()?;
         }
-        self.gathered.push(observation);
+        self.gathered.push(request);
         Ok(())
     }
 

@@ -39,7 +39,7 @@ use super::lifecycle::OnPanic;
 use super::listed::row;
 use super::memtables::Memtables;
 use super::new_segment;
-use super::observe::{check, of_epochs};
+use super::request::{check, of_epochs};
 use super::shared::Shared;
 use super::view::View;
 use crate::bug::{OrBug, ensure};
@@ -154,9 +154,9 @@ impl Load<'_> {
                 for observation in observations {
                     let nth = watch.observations + 1;
                     let observed = observation.and_then(|observed| {
-                        let observation = observed.observation();
-                        check(&observation)?;
-                        for epoch in of_epochs(&observation) {
+                        let request = observed.request();
+                        check(&request)?;
+                        for epoch in of_epochs(&request) {
                             let comes = self.epochs.is_some_and(|coming| coming.has(epoch));
                             if !comes && known(&epochs, epoch).is_none() {
                                 // It may have come meanwhile.
@@ -165,7 +165,7 @@ impl Load<'_> {
                                 known(&epochs, epoch).ok_or(unknown)?;
                             }
                         }
-                        Ok(gatherer.push(&observation))
+                        Ok(gatherer.push(&request))
                     });
                     match observed {
                         Ok(Ok(())) => watch.tell(1)?,

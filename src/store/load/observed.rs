@@ -1,30 +1,43 @@
 //! What a load takes.
 
-use crate::page::{Observation, Visit};
+use crate::page::{Entry, Observation, Request, Restatement};
 
-/// An observation, borrowed or owned, as [`Store::load`](crate::Store::load) takes them.
+/// A request, borrowed or owned, as [`Store::load`](crate::Store::load) takes them.
 ///
-/// An [`Observation`] borrows its URL. Where there is nobody to borrow from, because pages are read
-/// one after another, a pair of a URL and a [`Visit`] says the same.
+/// An [`Observation`] and a [`Restatement`] borrow their URL. Where there is nobody to borrow from,
+/// because pages are read one after another, a pair of a URL and an [`Entry`], or what becomes one,
+/// says as much.
 pub trait Observed {
     /// It, borrowed.
-    fn observation(&self) -> Observation<'_>;
+    fn request(&self) -> Request<'_>;
 }
 
-impl Observed for Observation<'_> {
-    fn observation(&self) -> Observation<'_> {
+impl Observed for Request<'_> {
+    fn request(&self) -> Request<'_> {
         *self
     }
 }
 
-impl<U: AsRef<str>> Observed for (U, Visit) {
-    fn observation(&self) -> Observation<'_> {
-        Observation::of(self.0.as_ref(), self.1)
+impl Observed for Observation<'_> {
+    fn request(&self) -> Request<'_> {
+        Request::Observe(*self)
+    }
+}
+
+impl Observed for Restatement<'_> {
+    fn request(&self) -> Request<'_> {
+        Request::Restate(*self)
+    }
+}
+
+impl<U: AsRef<str>, E: Into<Entry> + Copy> Observed for (U, E) {
+    fn request(&self) -> Request<'_> {
+        Request::of(self.0.as_ref(), self.1.into())
     }
 }
 
 impl<O: Observed + ?Sized> Observed for &O {
-    fn observation(&self) -> Observation<'_> {
-        (**self).observation()
+    fn request(&self) -> Request<'_> {
+        (**self).request()
     }
 }

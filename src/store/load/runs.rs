@@ -1,7 +1,7 @@
-//! Pages and their visits in SURT order, run behind run in a scratch file.
+//! Pages and their entries in SURT order, run behind run in a scratch file.
 //!
 //! Each page is told by what its SURT key and its URL do not share with those before it, and by its
-//! visits, packed as in a record.
+//! entries, packed as in a record.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::bug::ensure;
 use crate::disk::{Disk, Name, Scratch, ScratchMap};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
-use crate::page::Visit;
-use crate::segment::{Visits, alike, put_visits};
+use crate::page::Entry;
+use crate::segment::{Entries, alike, put_entries};
 use crate::sort::{FrameWriter, Frames, Tournament};
 
 /// Runs that are being written.
@@ -128,8 +128,8 @@ impl Runs {
             let mut merge = Merge::new(&self, places)?;
             while merge.next(&mut page)? {
                 packed.clear();
-                put_visits(&mut packed, &page.visits);
-                writer.push(&page.key, &page.urls, page.visits.len(), &packed)?;
+                put_entries(&mut packed, &page.entries);
+                writer.push(&page.key, &page.urls, page.entries.len(), &packed)?;
                 watch(page.taken)?;
                 page.clear();
             }
@@ -152,17 +152,17 @@ pub(super) struct Joined {
     /// Their URLs, one behind the other.
     pub(super) urls: Vec<u8>,
     /// Their visits, each once; those of a page in order.
-    pub(super) visits: Vec<Visit>,
-    /// Visits that were read, equal ones too.
+    pub(super) entries: Vec<Entry>,
+    /// Entries that were read, equal ones too.
     pub(super) taken: u64,
 }
 
 impl Joined {
     pub(super) fn clear(&mut self) {
-        let Joined { key, urls, visits, taken } = self;
+        let Joined { key, urls, entries, taken } = self;
         key.clear();
         urls.clear();
-        visits.clear();
+        entries.clear();
         *taken = 0;
     }
 }
@@ -190,7 +190,7 @@ impl<'r> Merge<'r> {
     #[expect(clippy::indexing_slicing, reason = "URLs are only added to")]
     pub(super) fn next(&mut self, out: &mut Joined) -> Result<bool> {
         let Merge { file, runs, tournament } = self;
-        let (url_start, visits_start) = (out.urls.len(), out.visits.len());
+        let (url_start, entries_start) = (out.urls.len(), out.entries.len());
         let mut joined = 0;
         while let Some(run) = runs.get_mut(tournament.winner()).filter(|run| !run.ended) {
             if joined == 0 {
@@ -201,12 +201,12 @@ impl<'r> Merge<'r> {
             }
             joined += 1;
             out.taken += run.count as u64;
-            run.append_visits(file, &mut out.visits)?;
+            run.append_entries(file, &mut out.entries)?;
             run.advance(file)?;
             tournament.replay(|a, b| before(runs, a, b));
         }
         if joined > 1 {
-            sort_tail(&mut out.visits, visits_start);
+            sort_tail(&mut out.entries, entries_start);
         }
         Ok(joined > 0)
     }
@@ -214,16 +214,16 @@ impl<'r> Merge<'r> {
 
 /// Puts the visits from a place on in order, each once.
 #[expect(clippy::indexing_slicing, reason = "what is kept is no more than what was gone through")]
-pub(super) fn sort_tail(visits: &mut Vec<Visit>, start: usize) {
-    visits[start..].sort_unstable();
+pub(super) fn sort_tail(entries: &mut Vec<Entry>, start: usize) {
+    entries[start..].sort_unstable();
     let mut kept = start;
-    for at in start..visits.len() {
-        if at == start || visits[at] != visits[kept - 1] {
-            visits.swap(kept, at);
+    for at in start..entries.len() {
+        if at == start || entries[at] != entries[kept - 1] {
+            entries.swap(kept, at);
             kept += 1;
         }
     }
-    visits.truncate(kept);
+    entries.truncate(kept);
 }
 
 /// A run that stands at a page.
@@ -276,11 +276,11 @@ impl Run {
     }
 
     #[expect(clippy::indexing_slicing, reason = "they lie in a frame that was found")]
-    fn append_visits(&self, file: &[u8], out: &mut Vec<Visit>) -> Result<()> {
+    fn append_entries(&self, file: &[u8], out: &mut Vec<Entry>) -> Result<()> {
         let packed = Cursor::new(&file[self.visits.clone()]);
-        let damaged = || self.frames.damaged("a visit is not readable as it was written");
-        for visit in Visits::new(packed, self.count) {
-            out.push(visit.ok_or_else(damaged)?);
+        let damaged = || self.frames.damaged("an entry is not readable as it was written");
+        for entry in Entries::new(packed, self.count) {
+            out.push(entry.ok_or_else(damaged)?);
         }
         Ok(())
     }
@@ -300,18 +300,18 @@ fn before(runs: &[Run], a: usize, b: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::Seen;
+    use crate::page::{Seen, Visit};
 
     #[test]
-    fn equal_visits_of_a_tail_become_one_and_the_rest_stays() {
-        let visit = |time| Visit { time, seen: Seen::Failed, status: None };
-        let times = |visits: &[Visit]| visits.iter().map(|v| v.time).collect::<Vec<_>>();
-        let mut visits: Vec<Visit> = [9, 3, 9, 2, 3, 3, 2].map(visit).to_vec();
-        sort_tail(&mut visits, 2);
-        assert_eq!(times(&visits), [9, 3, 2, 3, 9]);
-        sort_tail(&mut visits, 5);
-        assert_eq!(times(&visits), [9, 3, 2, 3, 9]);
-        sort_tail(&mut visits, 0);
-        assert_eq!(times(&visits), [2, 3, 9]);
+    fn equal_entries_of_a_tail_become_one_and_the_rest_stays() {
+        let failed = |time| Entry::Visit(Visit { time, seen: Seen::Failed, status: None });
+        let times = |entries: &[Entry]| entries.iter().map(Entry::time).collect::<Vec<_>>();
+        let mut entries: Vec<Entry> = [9, 3, 9, 2, 3, 3, 2].map(failed).to_vec();
+        sort_tail(&mut entries, 2);
+        assert_eq!(times(&entries), [9, 3, 2, 3, 9]);
+        sort_tail(&mut entries, 5);
+        assert_eq!(times(&entries), [9, 3, 2, 3, 9]);
+        sort_tail(&mut entries, 0);
+        assert_eq!(times(&entries), [2, 3, 9]);
     }
 }

@@ -10,7 +10,7 @@ use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
-use crate::page::{Content, Head, Seen, Visit, restated_digest};
+use crate::page::{Content, Entry, Head, Restated, restated_digest};
 use crate::segment::{
     Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, put_carried, unpack_head,
     url_hash,
@@ -24,9 +24,9 @@ use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// Pages that are passed on together.
 const BATCH_PAGES: usize = 2048;
 
-/// Bytes of URLs, and visits, after which fewer are.
+/// Bytes of URLs, and entries, after which fewer are.
 const BATCH_URL_BYTES: usize = 512 << 10;
-const BATCH_VISITS: usize = 8 << 10;
+const BATCH_ENTRIES: usize = 8 << 10;
 
 /// Batches on their way from one thread to the other.
 const BATCHES: usize = 4;
@@ -44,8 +44,8 @@ struct Batch {
 struct Ready {
     url: Range<usize>,
     hash: u64,
-    /// Its visits that the store does not have.
-    visits: Range<usize>,
+    /// Its entries that the store does not have.
+    entries: Range<usize>,
     /// The head that the store has of it, packed.
     head: Range<usize>,
     /// Whether any segment has it.
@@ -64,27 +64,27 @@ impl Batch {
     fn is_full(&self) -> bool {
         self.pages.len() >= BATCH_PAGES
             || self.joined.urls.len() >= BATCH_URL_BYTES
-            || self.joined.visits.len() >= BATCH_VISITS
+            || self.joined.entries.len() >= BATCH_ENTRIES
     }
 
     fn url(&self, page: &Ready) -> Result<&str, Bug> {
         text(self.joined.urls.get(page.url.clone()))
     }
 
-    /// The visits of a page that the store does not have.
-    fn visits(&self, page: &Ready) -> Result<&[Visit], Bug> {
-        let visits = self.joined.visits.get(page.visits.clone());
-        visits.or_bug("a page's visits lie among those of its batch")
+    /// The entries of a page that the store does not have.
+    fn entries(&self, page: &Ready) -> Result<&[Entry], Bug> {
+        let entries = self.joined.entries.get(page.entries.clone());
+        entries.or_bug("a page's entries lie among those of its batch")
     }
 
     /// Finds out what the segments of a view know of these pages, and leaves out what they have.
     fn compare(&mut self, view: &View) -> Result<()> {
-        if view.segments.is_empty() && !self.joined.visits.iter().any(|v| v.seen.is_restated()) {
+        if view.segments.is_empty() && !self.joined.entries.iter().any(Entry::is_restated) {
             return Ok(());
         }
         let mut known: Vec<Known> = Vec::new();
         known.resize_with(self.pages.len(), Known::default);
-        let mut kept: Vec<(usize, Vec<Visit>)> = Vec::new();
+        let mut kept: Vec<(usize, Vec<Entry>)> = Vec::new();
         {
             let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
             let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>, Bug>>()?;
@@ -94,33 +94,35 @@ impl Batch {
             })?;
             let each = self.pages.iter().zip(&lookups).zip(&known).enumerate();
             for (at, ((page, lookup), known)) in each {
-                let visits = self.visits(page)?;
-                let is_new = |visit: &Visit| match &known.head {
-                    _ if visit.seen.is_restated() => false,
-                    None => true,
-                    Some(head) => *visit > head.last || visit.time < head.first,
+                let entries = self.entries(page)?;
+                let is_new = |entry: &Entry| match (&known.head, entry) {
+                    (_, Entry::Restated(_)) => false,
+                    (None, _) => true,
+                    (Some(head), Entry::Visit(visit)) => {
+                        *visit > head.last || visit.time < head.first
+                    }
                 };
-                if !visits.iter().all(is_new) {
-                    let old = view.visits(lookup, u64::MAX)?;
-                    let resolved = visits.iter().filter_map(|v| resolve(v, visits, &old));
-                    let mut new: Vec<Visit> =
-                        resolved.filter(|v| old.binary_search(v).is_err()).collect();
+                if !entries.iter().all(is_new) {
+                    let old = view.entries(lookup, u64::MAX)?;
+                    let resolved = entries.iter().filter_map(|e| resolve(e, entries, &old));
+                    let mut new: Vec<Entry> =
+                        resolved.filter(|e| old.binary_search(e).is_err()).collect();
                     new.sort_unstable();
                     new.dedup();
                     kept.push((at, new));
                 }
             }
         }
-        for (at, visits) in kept {
+        for (at, entries) in kept {
             let page = self.pages.get_mut(at).or_bug("a place is that of a page")?;
             ensure(
-                visits.len() <= page.visits.len(),
-                "what is left of visits is no more than came",
+                entries.len() <= page.entries.len(),
+                "what is left of entries is no more than came",
             )?;
-            page.visits.end = page.visits.start + visits.len();
-            let place = self.joined.visits.get_mut(page.visits.clone());
-            let place = place.or_bug("a page's visits lie among those of its batch")?;
-            place.copy_from_slice(&visits);
+            page.entries.end = page.entries.start + entries.len();
+            let place = self.joined.entries.get_mut(page.entries.clone());
+            let place = place.or_bug("a page's entries lie among those of its batch")?;
+            place.copy_from_slice(&entries);
         }
         for (page, known) in self.pages.iter_mut().zip(&known) {
             page.earlier = known.standing.is_some();
@@ -143,22 +145,18 @@ fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
 
 /// A visit as it is; or what is restated of one that is among these, with its digest, unless that is
 /// what it saw anyway.
-fn resolve(visit: &Visit, visits: &[Visit], old: &[Visit]) -> Option<Visit> {
-    let Seen::Restated(content) = visit.seen else { return Some(*visit) };
-    let of_time = |visits: &'_ [Visit]| {
-        let start = visits.partition_point(|other| other.time < visit.time);
-        let end = visits.partition_point(|other| other.time <= visit.time);
+fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
+    let Entry::Restated(restated) = *entry else { return Some(*entry) };
+    let of_time = |entries: &'_ [Entry]| {
+        let start = entries.partition_point(|other| other.time() < restated.time);
+        let end = entries.partition_point(|other| other.time() <= restated.time);
         start..end
     };
-    let (new, old) = (visits.get(of_time(visits))?, old.get(of_time(old))?);
-    let seen = new.iter().chain(old).filter_map(|other| match &other.seen {
-        Seen::Content(content) => Some(content),
-        _ => None,
-    });
-    let digest = restated_digest(content.digest, seen.clone().map(|content| content.digest))?;
-    let content = Content { digest, ..content };
-    let restated = Visit { seen: Seen::Restated(content), status: None, ..*visit };
-    seen.clone().all(|seen| *seen != content).then_some(restated)
+    let (new, old) = (entries.get(of_time(entries))?, old.get(of_time(old))?);
+    let seen = new.iter().chain(old).filter_map(Entry::visit).filter_map(|v| v.seen.content());
+    let digest = restated_digest(restated.digest, seen.clone().map(|content| content.digest))?;
+    let restated = Restated { digest, ..restated };
+    seen.clone().all(|seen| *seen != restated.content()).then_some(Entry::Restated(restated))
 }
 
 /// What goes from the merging thread to the writing one. If the end does not come, nothing is to be
@@ -205,21 +203,21 @@ impl Merger {
             batch.clear();
             let mut more = true;
             while more && !batch.is_full() {
-                let (url, visits) = (batch.joined.urls.len(), batch.joined.visits.len());
+                let (url, entries) = (batch.joined.urls.len(), batch.joined.entries.len());
                 more = merge.next(&mut batch.joined)?;
                 if more {
                     let mut renumbered = false;
-                    for visit in batch.joined.visits.iter_mut().skip(visits) {
-                        renumbered |= epochs.renumber(visit)?;
+                    for entry in batch.joined.entries.iter_mut().skip(entries) {
+                        renumbered |= epochs.renumber(entry)?;
                     }
                     if renumbered {
-                        sort_tail(&mut batch.joined.visits, visits);
+                        sort_tail(&mut batch.joined.entries, entries);
                     }
                     let hash = url_hash(text(batch.joined.urls.get(url..))?, view.seed);
                     let url = url..batch.joined.urls.len();
-                    let visits = visits..batch.joined.visits.len();
+                    let entries = entries..batch.joined.entries.len();
                     let (head, earlier, new) = (0..0, false, true);
-                    batch.pages.push(Ready { url, hash, visits, head, earlier, new });
+                    batch.pages.push(Ready { url, hash, entries, head, earlier, new });
                 }
             }
             batch.compare(view)?;
@@ -306,7 +304,7 @@ impl Writing<'_> {
                 }
                 return Ok(Some(written));
             };
-            for page in batch.pages.iter().filter(|page| !page.visits.is_empty()) {
+            for page in batch.pages.iter().filter(|page| !page.entries.is_empty()) {
                 let full = open.take_if(|open| open.pages >= self.segment_pages);
                 full.map_or(Ok(()), |full| self.finish(full, &mut written))?;
                 let open = match &mut open {
@@ -346,26 +344,26 @@ impl Writing<'_> {
 
 impl Open {
     fn push(&mut self, batch: &Batch, page: &Ready) -> Result<()> {
-        let visits = batch.visits(page)?;
+        let entries = batch.entries(page)?;
         let before = batch.heads.get(page.head.clone());
         let before = before.or_bug("a head lies among those of its batch")?;
-        let record = Record { reset: false, earlier: page.earlier, before, visits };
-        let in_force = in_force(before, visits);
+        let record = Record { reset: false, earlier: page.earlier, before, entries };
+        let in_force = in_force(before, entries);
         self.sealer.push(&SealPage { url: batch.url(page)?, hash: page.hash, record, in_force })?;
         self.pages += 1;
         self.new_pages += u64::from(page.new);
-        self.operations += visits.len() as u64;
-        self.visits += count_visits(visits) as u64;
+        self.operations += entries.len() as u64;
+        self.visits += count_visits(entries) as u64;
         Ok(())
     }
 }
 
-/// What is in force after these visits, of a page that had this head.
-fn in_force(before: &[u8], visits: &[Visit]) -> Option<Content> {
-    if let ([], [only]) = (before, visits) {
-        return only.seen.content().copied();
+/// What is in force after these entries, of a page that had this head.
+fn in_force(before: &[u8], entries: &[Entry]) -> Option<Content> {
+    if let ([], [only]) = (before, entries) {
+        return only.visit().and_then(|visit| visit.seen.content().copied());
     }
     let mut head = unpack_head(before);
-    visits.iter().for_each(|visit| Head::absorb_into(&mut head, *visit));
+    entries.iter().for_each(|entry| Head::absorb_into(&mut head, *entry));
     head.as_ref().and_then(Head::in_force).map(|version| version.content)
 }

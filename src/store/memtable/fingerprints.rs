@@ -1,6 +1,5 @@
 //! The fingerprints of a memtable, and which of its pages have or had each.
 
-use crate::page::Content;
 use crate::search::{Bounds, Candidate, Chains, Extent, Plan};
 
 /// The fingerprints of all epochs.
@@ -119,16 +118,21 @@ impl Fingerprints {
         clippy::cast_possible_truncation,
         reason = "each fingerprint has a word, each word a page or a list; there are fewer lists than pages"
     )]
-    pub(super) fn add<K: Ord>(&mut self, content: Content, page: u32, order: impl Fn(u32) -> K) {
-        let epoch = content.epoch.0;
+    pub(super) fn add<K: Ord>(
+        &mut self,
+        epoch: u32,
+        fingerprint: u64,
+        page: u32,
+        order: impl Fn(u32) -> K,
+    ) {
         let at = self.epochs.iter().position(|e| e.epoch == epoch).unwrap_or_else(|| {
             let (chains, pages, lists) = (Chains::new(), Vec::new(), Vec::new());
             self.epochs.push(OfEpoch { epoch, chains, pages, lists });
             self.epochs.len() - 1
         });
         let of_epoch = &mut self.epochs[at];
-        let Some(equal) = of_epoch.chains.number_of(content.compared()) else {
-            of_epoch.chains.push(content.compared());
+        let Some(equal) = of_epoch.chains.number_of(fingerprint) else {
+            of_epoch.chains.push(fingerprint);
             of_epoch.pages.push(page);
             return;
         };

@@ -27,7 +27,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::cpu::prefetch_value;
 use crate::error::{Error, Result};
-use crate::page::{Content, Prefix, Visit, surt};
+use crate::page::{Content, Entry, Prefix, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -265,11 +265,12 @@ impl Inner {
         Ok(number)
     }
 
-    /// Enters a page under a fingerprint.
+    /// Enters a page under the fingerprint of a content, if it has one.
     #[expect(clippy::indexing_slicing, reason = "only pages that are here are entered")]
     fn index(&mut self, content: Content, number: u32) {
+        let Some(fingerprint) = content.compared() else { return };
         let Inner { pages, urls, fingerprints, .. } = self;
-        fingerprints.add(content, number, |number| {
+        fingerprints.add(content.epoch.0, fingerprint, number, |number| {
             let url = pages[number as usize].url_in(urls);
             (surt::key_of(url), url)
         });
@@ -284,54 +285,54 @@ impl Inner {
         Ok(())
     }
 
-    /// Adds a visit that the page does not have yet, and that has this effect on it.
+    /// Adds an entry that the page does not have yet, and that has this effect on it.
     ///
     /// # Errors
     ///
     /// If no page has this number, or the operation comes before another.
-    pub(crate) fn visit(
+    pub(crate) fn enter(
         &mut self,
         sequence: u64,
         number: u32,
-        visit: Visit,
+        entry: Entry,
         effect: &Effect,
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
         let page =
-            self.pages.get_mut(number as usize).or_bug("a visit is of a page that is here")?;
-        // What is in force before the page's first visit here is only in older tables, and they
+            self.pages.get_mut(number as usize).or_bug("an entry is of a page that is here")?;
+        // What is in force before the page's first entry here is only in older tables, and they
         // speak for the page until now.
         let indexed = page.arrivals.and(effect.before);
         let place = u32::try_from(self.arrivals.len()).ok();
-        let place = place.or_bug("a memtable has fewer than 2^32 visits")?;
+        let place = place.or_bug("a memtable has fewer than 2^32 entries")?;
         page.arrivals = match page.arrivals {
             None => Some((place, place)),
             Some((first, last)) => {
                 let last = self.arrivals.get_mut(last as usize);
-                last.or_bug("a page's last visit is among all")?.next = Some(place);
+                last.or_bug("a page's last entry is among all")?.next = Some(place);
                 Some((first, place))
             }
         };
         if std::mem::take(&mut page.taken_out) {
             self.by_key.put_back(number);
         }
-        let seen = visit.seen.content().copied();
-        page.current = seen.is_some() && seen == effect.after;
+        let content = entry.content();
+        page.current = content.is_some() && content == effect.after;
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
-        self.arrivals.push(Arrival { sequence, visit, first: effect.first, next: None });
+        self.arrivals.push(Arrival { sequence, entry, first: effect.first, next: None });
         if is_due {
             self.keep_head(number, sequence, place)?;
         }
         self.page_delta += i64::from(effect.first);
-        self.visit_delta += i64::from(!visit.seen.is_restated());
-        // What was seen; and what is in force now, which may be an older version.
-        if let Some(content) = seen.filter(|_| seen != indexed) {
+        self.visit_delta += i64::from(!entry.is_restated());
+        // What came; and what is in force now, which may be an older version.
+        if let Some(content) = content.filter(|_| content != indexed) {
             self.index(content, number);
         }
         let after = effect.after;
-        if let Some(content) = after.filter(|_| after != indexed && after != seen) {
-            self.index(content, number);
+        if let Some(after) = after.filter(|_| after != indexed && after != content) {
+            self.index(after, number);
         }
         Ok(())
     }
@@ -390,7 +391,7 @@ impl Inner {
         let (mut pages, mut visits) = (self.page_delta, self.visit_delta);
         for arrival in self.arrivals.iter().rev().take_while(|a| a.sequence > sequence) {
             pages -= i64::from(arrival.first);
-            visits -= i64::from(!arrival.visit.seen.is_restated());
+            visits -= i64::from(!arrival.entry.is_restated());
         }
         for (_, p, v) in self.forgotten.iter().rev().take_while(|f| f.0 > sequence) {
             pages += p.cast_signed();

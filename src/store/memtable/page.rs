@@ -3,7 +3,7 @@
 use super::Inner;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
-use crate::page::{Content, Head, Visit};
+use crate::page::{Content, Entry, Head};
 use crate::segment::{Record, put_carried, unpack_head};
 
 /// A page of which something was observed since the last seal.
@@ -31,11 +31,11 @@ pub(super) struct MemPage {
     pub(super) taken_out: bool,
 }
 
-/// A visit as it came.
+/// An entry as it came.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) sequence: u64,
-    pub(super) visit: Visit,
+    pub(super) entry: Entry,
     /// Whether the page was not known before.
     pub(super) first: bool,
     /// The next of the same page.
@@ -113,8 +113,8 @@ impl<'a> PageOf<'a> {
                 (older, arrivals.map(|(first, _)| first))
             }
         };
-        for visit in self.visits_from(first, reset.unwrap_or(0), sequence) {
-            Head::absorb_into(&mut head, visit);
+        for entry in self.entries_from(first, reset.unwrap_or(0), sequence) {
+            Head::absorb_into(&mut head, entry);
         }
         head
     }
@@ -157,10 +157,10 @@ impl<'a> PageOf<'a> {
         !self.page.earlier || self.last_reset(sequence).is_some()
     }
 
-    /// The visits in force at `sequence`, in order of arrival.
-    pub(crate) fn visits_at(&self, sequence: u64) -> impl Iterator<Item = Visit> + use<'a> {
+    /// The entries in force at `sequence`, in order of arrival.
+    pub(crate) fn entries_at(&self, sequence: u64) -> impl Iterator<Item = Entry> + use<'a> {
         let after = self.last_reset(sequence).unwrap_or(0);
-        self.visits_from(self.page.arrivals.map(|(first, _)| first), after, sequence)
+        self.entries_from(self.page.arrivals.map(|(first, _)| first), after, sequence)
     }
 
     /// Of the arrivals from `first` on, those after one operation and up to another.
@@ -168,38 +168,38 @@ impl<'a> PageOf<'a> {
         clippy::indexing_slicing,
         reason = "each names the next of the same page, once it came"
     )]
-    fn visits_from(
+    fn entries_from(
         &self,
         first: Option<u32>,
         after: u64,
         sequence: u64,
-    ) -> impl Iterator<Item = Visit> + use<'a> {
+    ) -> impl Iterator<Item = Entry> + use<'a> {
         let arrivals = &self.inner.arrivals;
         let of = |at: Option<u32>| at.map(|at| &arrivals[at as usize]);
         std::iter::successors(of(first), move |arrival| of(arrival.next))
             .take_while(move |a| a.sequence <= sequence)
             .filter(move |a| a.sequence > after)
-            .map(|a| a.visit)
+            .map(|a| a.entry)
     }
 
-    /// What a sealed segment keeps of this page; its visits go to a room for them.
-    pub(crate) fn record<'v>(&self, visits: &'v mut Vec<Visit>) -> Record<'v>
+    /// What a sealed segment keeps of this page; its entries go to a room for them.
+    pub(crate) fn record<'v>(&self, entries: &'v mut Vec<Entry>) -> Record<'v>
     where
         'a: 'v,
     {
-        visits.clear();
-        visits.extend(self.visits_at(u64::MAX));
-        visits.sort_unstable();
+        entries.clear();
+        entries.extend(self.entries_at(u64::MAX));
+        entries.sort_unstable();
         let MemPage { head, head_len, earlier, reset, .. } = *self.page;
         let before = if reset { &[] } else { self.inner.packed(head, head_len) };
-        Record { reset: reset && earlier, earlier: earlier && !reset, before, visits }
+        Record { reset: reset && earlier, earlier: earlier && !reset, before, entries }
     }
 
     /// What is in force. Costs as much as the head, unless the last arrival brought it.
     #[expect(clippy::indexing_slicing, reason = "a page's arrivals are among all")]
     pub(crate) fn in_force(&self) -> Option<Content> {
         match self.page.arrivals.filter(|_| self.page.current) {
-            Some((_, last)) => self.inner.arrivals[last as usize].visit.seen.content().copied(),
+            Some((_, last)) => self.inner.arrivals[last as usize].entry.content(),
             None => self.head().and_then(|head| head.in_force().map(|version| version.content)),
         }
     }
@@ -243,7 +243,7 @@ mod tests {
 
     use super::super::Effect;
     use super::*;
-    use crate::page::{Content, Epoch, Seen};
+    use crate::page::{Content, Epoch, Seen, Visit};
     use crate::segment::RecordRef;
 
     proptest! {
@@ -254,9 +254,10 @@ mod tests {
             came in prop::collection::vec((0i64..1000, 0u64..12, 0u8..50), 1..200),
         ) {
             let visit = |time, fingerprint: u64| {
-                let content = Content { fingerprint, digest: None, epoch: Epoch(0) };
+                let known = (fingerprint != 10).then_some(fingerprint);
+                let content = Content { fingerprint: known, digest: None, epoch: Epoch(0) };
                 let seen = if fingerprint == 11 { Seen::Gone } else { Seen::Content(content) };
-                Visit { time, seen, status: None }
+                Entry::Visit(Visit { time, seen, status: None })
             };
             let mut head = None;
             older.into_iter().for_each(|time| Head::absorb_into(&mut head, visit(time, 3)));
@@ -276,14 +277,14 @@ mod tests {
                 } else {
                     let visit = visit(time, fingerprint);
                     let effect = Effect::of(&mut head.clone(), &visit, &[]);
-                    inner.visit(sequence, number, visit, &effect).unwrap();
+                    inner.enter(sequence, number, visit, &effect).unwrap();
                     Head::absorb_into(&mut head, visit);
                 }
                 let page = inner.page(number);
                 let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
                 prop_assert_eq!(page.in_force(), in_force);
-                let (mut visits, mut record) = (Vec::new(), Vec::new());
-                page.record(&mut visits).put(&mut record);
+                let (mut entries, mut record) = (Vec::new(), Vec::new());
+                page.record(&mut entries).put(&mut record);
                 prop_assert_eq!(RecordRef::parse(&record).unwrap().head(), Some(head.clone()));
                 heads.push((sequence, head));
             }

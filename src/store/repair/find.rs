@@ -352,8 +352,8 @@ impl Found {
                 Part::Segment(frame) => seen.extend(frame.epochs().map(Epoch)),
                 Part::Memory(memtable) => {
                     let inner = memtable.read();
-                    let visits = inner.pages().flat_map(|page| page.visits_at(u64::MAX));
-                    seen.extend(visits.filter_map(|visit| Some(visit.seen.content()?.epoch)));
+                    let visits = inner.pages().flat_map(|page| page.entries_at(u64::MAX));
+                    seen.extend(visits.filter_map(|visit| Some(visit.content()?.epoch)));
                 }
             }
             seen.sort_unstable();

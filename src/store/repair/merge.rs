@@ -8,7 +8,7 @@ use super::options::{Loss, Repaired};
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Visit, surt};
+use crate::page::{Entry, Epoch, surt};
 use crate::segment::{
     Frame, PageMerge, PageSalvage, Pages, PartOfPage, PlainSegment, Tombstones, count_visits,
     page_across,
@@ -28,7 +28,7 @@ pub(super) struct Input<'f> {
 struct Saved {
     /// Whether older components have nothing to say.
     ends: bool,
-    visits: Vec<Visit>,
+    entries: Vec<Entry>,
 }
 
 enum Reader<'f> {
@@ -82,7 +82,7 @@ pub(super) struct Merge<'f, 'p, 'w> {
     lost_visits: u64,
     withheld_pages: u64,
     url: Arc<str>,
-    visits: std::vec::IntoIter<Visit>,
+    entries: std::vec::IntoIter<Entry>,
     failed: bool,
 }
 
@@ -104,7 +104,7 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
             lost_visits: 0,
             withheld_pages: 0,
             url: Arc::from(""),
-            visits: Vec::new().into_iter(),
+            entries: Vec::new().into_iter(),
             failed: false,
         })
     }
@@ -122,7 +122,7 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
     }
 
     /// The next page that any component has, and what is left of it.
-    fn next_page(&mut self) -> Result<Option<(Arc<str>, Vec<Visit>)>> {
+    fn next_page(&mut self) -> Result<Option<(Arc<str>, Vec<Entry>)>> {
         if !self.pages.advance()? {
             return Ok(None);
         }
@@ -130,50 +130,50 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
             (self.pages.url()?, self.pages.here(), self.keep_forgotten);
         let asked = self.pages.newest_first();
         let asked = asked.map(|(stream, saved)| Ok(Asked { stream, saved, keep_forgotten }));
-        let (mut visits, mut counted) = (Vec::new(), 0);
+        let (mut entries, mut counted) = (Vec::new(), 0);
         let end = page_across(
             || self.pages.key(),
             asked,
             |asked| {
-                let own = asked.saved.map_or(&[][..], |saved| &saved.visits);
-                visits.extend_from_slice(own);
+                let own = asked.saved.map_or(&[][..], |saved| &saved.entries);
+                entries.extend_from_slice(own);
                 counted += 1;
                 Ok::<_, Error>(ControlFlow::Continue(()))
             },
         )?;
         let is_withheld = end.is_some_and(|end| end.is_doubtful()) && counted < here.len();
         self.withheld_pages += u64::from(is_withheld);
-        let read: usize = here.iter().map(|(_, saved)| saved.visits.len() * 16).sum();
+        let read: usize = here.iter().map(|(_, saved)| saved.entries.len() * 16).sum();
         self.pace.pass((url.len() + read) as u64)?;
-        let before = count_visits(&visits);
+        let before = count_visits(&entries);
         let epochs = &self.epochs;
         let is_known = |epoch: Epoch| {
             usize::try_from(epoch.count()).is_ok_and(|at| epochs.get(at) == Some(&epoch))
         };
-        visits.retain(|visit| visit.seen.content().is_none_or(|c| is_known(c.epoch)));
-        self.lost_visits += (before - count_visits(&visits)) as u64;
-        visits.sort_unstable();
-        visits.dedup();
-        Ok(Some((Arc::from(url), visits)))
+        entries.retain(|entry| entry.content().is_none_or(|c| is_known(c.epoch)));
+        self.lost_visits += (before - count_visits(&entries)) as u64;
+        entries.sort_unstable();
+        entries.dedup();
+        Ok(Some((Arc::from(url), entries)))
     }
 }
 
 impl Iterator for Merge<'_, '_, '_> {
-    type Item = Result<(Arc<str>, Visit)>;
+    type Item = Result<(Arc<str>, Entry)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(visit) = self.visits.next() {
-                return Some(Ok((Arc::clone(&self.url), visit)));
+            if let Some(entry) = self.entries.next() {
+                return Some(Ok((Arc::clone(&self.url), entry)));
             }
             if self.failed {
                 return None;
             }
             match self.next_page() {
                 Ok(None) => return None,
-                Ok(Some((url, visits))) => {
+                Ok(Some((url, entries))) => {
                     self.url = url;
-                    self.visits = visits.into_iter();
+                    self.entries = entries.into_iter();
                 }
                 Err(e) => {
                     self.failed = true;
@@ -225,27 +225,27 @@ impl<'f> Stream<'f> {
                         why: "pages that no checksum vouches for".to_owned(),
                     });
                 }
-                *visits += page.as_ref().map_or(0, |page| count_visits(&page.visits) as u64);
+                *visits += page.as_ref().map_or(0, |page| count_visits(&page.entries) as u64);
                 if page.is_none() && *has_holes {
                     repaired.lost_visits += frame.numbers().visits.saturating_sub(*visits);
                 }
                 self.next = page.map(|page| {
                     let ends = page.reset || !page.earlier;
-                    (page.key, page.url, Saved { ends, visits: page.visits })
+                    (page.key, page.url, Saved { ends, entries: page.entries })
                 });
             }
             Reader::Memory { memtable, order } => {
                 let inner = memtable.read();
                 self.next = order.by_ref().find_map(|number| {
                     let page = inner.page(number);
-                    let mut visits = Vec::new();
-                    let record = page.record(&mut visits);
+                    let mut entries = Vec::new();
+                    let record = page.record(&mut entries);
                     let (reset, earlier) = (record.reset, record.earlier);
-                    if !reset && record.visits.is_empty() {
+                    if !reset && record.entries.is_empty() {
                         return None;
                     }
                     let (key, url) = (surt::key_of(page.url()), page.url().to_owned());
-                    Some((key, url, Saved { ends: reset || !earlier, visits }))
+                    Some((key, url, Saved { ends: reset || !earlier, entries }))
                 });
             }
         }

@@ -325,7 +325,8 @@ impl Search<'_, '_> {
     /// Whether a page showed the fingerprint when it is wanted; for versions of the past.
     fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
         let is_wanted = |content: &Content| {
-            content.compared() == candidate.fingerprint && content.epoch.0 == self.wanted.epoch
+            content.compared() == Some(candidate.fingerprint)
+                && content.epoch.0 == self.wanted.epoch
         };
         match self.wanted.versions {
             Versions::InForce | Versions::Ever => Ok(true),
@@ -336,9 +337,10 @@ impl Search<'_, '_> {
             Versions::Seen(from, until) => {
                 let mut seen = false;
                 self.view.each_part(lookup, self.sequence, |page| {
-                    let visits = page.visits()?;
-                    let mut within = visits.iter().filter(|v| (from..=until).contains(&v.time));
-                    seen = within.any(|visit| visit.seen.content().is_some_and(is_wanted));
+                    let entries = page.entries()?;
+                    let mut within =
+                        entries.iter().filter(|entry| (from..=until).contains(&entry.time()));
+                    seen = within.any(|entry| entry.content().as_ref().is_some_and(is_wanted));
                     Ok(if seen { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
                 })?;
                 Ok(seen)
@@ -390,7 +392,7 @@ impl Search<'_, '_> {
                     continue;
                 }
                 let is_wanted = |c: &Content| {
-                    c.compared() == candidate.fingerprint && c.epoch.0 == wanted.epoch
+                    c.compared() == Some(candidate.fingerprint) && c.epoch.0 == wanted.epoch
                 };
                 let mut copy = false;
                 let visible = if wanted.versions == Versions::InForce {
@@ -404,8 +406,9 @@ impl Search<'_, '_> {
                         && !view.superseded(&lookup, sequence, component)?
                 } else {
                     // What came here from older components is found there.
-                    let here =
-                        page.visits_at(sequence).any(|v| v.seen.content().is_some_and(is_wanted));
+                    let here = page
+                        .entries_at(sequence)
+                        .any(|entry| entry.content().as_ref().is_some_and(is_wanted));
                     drop(inner);
                     here && !view.forgotten(&lookup, sequence, component)?
                 };

@@ -30,11 +30,11 @@ pub(super) fn pages(
         }
         let record = cursor.record()?;
         let head = record.head().ok_or_else(|| live.unreadable())?;
-        let own = record.visits().ok_or_else(|| live.unreadable())?;
+        let own = record.entries().ok_or_else(|| live.unreadable())?;
         visits += record.visit_count() as u64;
         resets += u64::from(record.reset());
         let content = head.as_ref().and_then(|head| head.in_force()).map(|v| v.content);
-        in_force += u64::from(content.is_some_and(|content| {
+        in_force += u64::from(content.filter(|c| c.fingerprint.is_some()).is_some_and(|content| {
             let ended = known(epochs, content.epoch).is_some_and(|info| info.ended);
             !ended || live.tables(content.epoch.0).is_some()
         }));
@@ -42,7 +42,7 @@ pub(super) fn pages(
             return Err(flaw("another number of visits than the record says"));
         }
         if !own.is_sorted() {
-            return Err(flaw("visits out of order"));
+            return Err(flaw("entries out of order"));
         }
         let url = cursor.url()?;
         let place = Some((cursor.key().to_vec(), url.to_owned()));
@@ -102,8 +102,9 @@ pub(super) fn tables(
                     let record = live.segment.page(posting.page, &mut url)?.read()?;
                     let head = record.head().ok_or_else(|| live.unreadable())?;
                     let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
-                    let same = in_force
-                        .is_some_and(|c| c.compared() == fingerprint && c.epoch.0 == tables.epoch);
+                    let same = in_force.is_some_and(|c| {
+                        c.compared() == Some(fingerprint) && c.epoch.0 == tables.epoch
+                    });
                     if !same {
                         return Err(flaw("a fingerprint that is not in force on its page"));
                     }

@@ -5,7 +5,7 @@ use simkeep::disk::SimDisk;
 
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{choice, create, observation, open, small};
+use simkeep_testing::{choice, create, open, request, small};
 
 /// A disk with an empty store, as a writer leaves it.
 pub(crate) fn empty() -> SimDisk {
@@ -22,9 +22,9 @@ pub(crate) fn beginnings() -> [(SimDisk, Model); 2] {
     let mut random = choice(1);
     for seals in 0..3 {
         for time in 0..4 {
-            let observation = observation(&mut random, 6, seals * 10 + time);
-            store.observe(observation).unwrap();
-            model.observe(&observation, 3);
+            let request = request(&mut random, 6, seals * 10 + time);
+            store.request_batch(&[request]).unwrap();
+            model.request(&request, 3);
         }
         match seals {
             0 => store.seal().unwrap(),

@@ -10,7 +10,7 @@ use super::under::{Trial, Under, each};
 use simkeep_testing::depth::every;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{Again, choice, command, observation, small};
+use simkeep_testing::{Again, choice, command, request, small};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
@@ -62,15 +62,15 @@ impl Run {
             Call::Observe => {
                 let count = 1 + random(3).cast_signed() * 2;
                 let mut model = self.model().clone();
-                let mut observations = Vec::new();
+                let mut requests = Vec::new();
                 for time in 0..count {
                     let time = 100 * i64::try_from(n).unwrap() + time;
-                    observations.push(observation(&mut random, 6, time));
-                    model.observe(&observations[observations.len() - 1], 3);
+                    requests.push(request(&mut random, 6, time));
+                    model.request(&requests[requests.len() - 1], 3);
                 }
                 // All of it fits the memtable, so it is there whole or not at all.
                 during.push(model);
-                Box::new(move || drop(store.observe_batch(&observations).unwrap()))
+                Box::new(move || drop(store.request_batch(&requests).unwrap()))
             }
             Call::Flush => Box::new(move || store.flush().unwrap()),
             Call::Seal => Box::new(move || store.seal().unwrap()),

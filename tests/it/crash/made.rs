@@ -4,14 +4,14 @@ use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::Recipe;
 use simkeep::{
     EpochInfo, Error, LoadEpochs, LoadOptions, Loaded, Observation, Origin, Reader, RepairOptions,
-    Result, Store, VerifyOptions, repair_on, verify_on,
+    Request, Result, Store, VerifyOptions, repair_on, verify_on,
 };
 
 use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::depth::every;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{choice, create, names, observation, on, open, small};
+use simkeep_testing::{choice, create, names, on, open, request, small};
 
 fn power_failure(nth: u64) -> Fault {
     Fault { strikes: Strikes::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
@@ -24,9 +24,9 @@ fn crashes(disk: &SimDisk, seed: u64) -> Vec<SimDisk> {
     disks
 }
 
-fn some(seed: u64, count: i64) -> Vec<Observation<'static>> {
+fn some(seed: u64, count: i64) -> Vec<Request<'static>> {
     let mut choice = choice(seed);
-    (0..count).map(|time| observation(&mut choice, 12, time)).collect()
+    (0..count).map(|time| request(&mut choice, 12, time)).collect()
 }
 
 /// The tables of document frequencies on a disk.
@@ -49,7 +49,7 @@ fn weighed() -> Origin {
 /// A store with an epoch that has ended, one with a table, and one that is but a name.
 fn source(origin: &Origin) -> Store {
     let store = create(&SimDisk::new(), small());
-    store.observe_batch(&some(1, 60)).unwrap();
+    store.request_batch(&some(1, 60)).unwrap();
     let ended = store.register_epoch("ended").unwrap();
     let weighed = store.begin_epoch(origin).unwrap();
     let last = store.register_epoch("last").unwrap();
@@ -85,7 +85,7 @@ fn after_a_crash_of_a_load_its_epochs_are_there_with_the_rest_or_not_at_all() {
     let begin = || {
         let disk = SimDisk::new();
         let store = create(&disk, small());
-        store.observe_batch(&some(2, 30)).unwrap();
+        store.request_batch(&some(2, 30)).unwrap();
         (disk, store)
     };
     let (disk, store) = begin();

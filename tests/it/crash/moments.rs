@@ -345,7 +345,7 @@ fn each_of_many_threads_finds_what_was_acknowledged_to_it() {
             let store = open(&disk, options.clone());
             for (thread, &done) in acknowledged.iter().enumerate() {
                 let history = store.history(URLS[thread]).unwrap();
-                let times: Vec<i64> = history.iter().map(|v| v.visit.time).collect();
+                let times: Vec<i64> = history.iter().map(|e| e.entry().time()).collect();
                 let found = times.len();
                 assert!(times.iter().copied().eq(0..found.try_into().unwrap()), "{times:?}");
                 assert!(found == done || found == done + 1, "{found} of {done} acknowledged");

@@ -1,15 +1,15 @@
 //! Workloads, and the states that they go through.
 
-use simkeep::{Observation, Result, Scope, Store};
+use simkeep::{Request, Result, Scope, Store};
 
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, observation};
+use simkeep_testing::{choice, request};
 
 /// One call of a workload.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    Observe(Vec<Observation<'static>>),
+    Request(Vec<Request<'static>>),
     Seal,
     Merge,
     Flush,
@@ -25,12 +25,12 @@ pub(crate) fn script() -> Vec<Step> {
     let mut choice = choice(7);
     let mut time = 0;
     let mut batch = |n: usize| {
-        let mut observations = Vec::new();
+        let mut requests = Vec::new();
         for _ in 0..n {
             time += 1;
-            observations.push(observation(&mut choice, 10, time));
+            requests.push(request(&mut choice, 10, time));
         }
-        Step::Observe(observations)
+        Step::Request(requests)
     };
     vec![
         batch(1),
@@ -65,11 +65,11 @@ pub(crate) fn script() -> Vec<Step> {
 pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> Step {
     let mut batch = |choice: &mut dyn FnMut(u64) -> u64, n: u64| {
         let mut choice = choice;
-        let observations = (0..n).map(|_| {
+        let requests = (0..n).map(|_| {
             *time += 1;
-            observation(&mut choice, 12, *time)
+            request(&mut choice, 12, *time)
         });
-        Step::Observe(observations.collect())
+        Step::Request(requests.collect())
     };
     let url = |n: u64| URLS[usize::try_from(n).unwrap()];
     let prefix = |n: u64| usize::try_from(n).unwrap();
@@ -94,8 +94,7 @@ pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> S
 pub(crate) fn take(store: &Store, step: &Step) -> Result<()> {
     let prefix = |n: &usize| Scope::Prefix(PREFIXES[*n].prefix());
     match step {
-        Step::Observe(one) if one.len() == 1 => store.observe(one[0]).map(drop),
-        Step::Observe(batch) => store.observe_batch(batch).map(drop),
+        Step::Request(batch) => store.request_batch(batch).map(drop),
         Step::Seal => store.seal(),
         Step::Merge => store.merge().map(drop),
         Step::Flush => store.flush(),
@@ -112,9 +111,9 @@ pub(crate) fn passes(model: &Model, step: &Step) -> Vec<Model> {
     let mut model = model.clone();
     let mut states = Vec::new();
     match step {
-        Step::Observe(batch) => {
-            for observation in batch {
-                model.observe(observation, 3);
+        Step::Request(batch) => {
+            for request in batch {
+                model.request(request, 3);
                 states.push(model.clone());
             }
         }

@@ -67,7 +67,7 @@ fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> Repaired {
     for (place, visits) in was.pages() {
         for visit in visits.iter().filter(|visit| !found.has(place, visit)) {
             assert!(explains(&repaired, place), "{visit:?} of {}: {repaired:#?}", place.url);
-            missing += u64::from(!visit.seen.is_restated());
+            missing += u64::from(!visit.is_restated());
         }
     }
     if repaired.lost.iter().all(|loss| loss.pages.is_some()) && repaired.withheld_pages == 0 {
@@ -257,8 +257,8 @@ fn a_store_is_not_repaired_into_a_place_that_holds_something() {
 pub(crate) fn ever() -> Model {
     let mut ever = Model::default();
     for (seed, n) in [(1, 60), (2, 8), (3, 10)] {
-        simkeep_testing::sample::each_observation(seed, n, |observation| {
-            ever.insert_any(&observation);
+        simkeep_testing::sample::each_request(seed, n, |request| {
+            ever.insert_any(&request);
         });
     }
     ever

@@ -10,11 +10,11 @@ use simkeep::{
     Snapshot, Versions, Visit,
 };
 
-use super::saved::ever;
+use crate::damage::saved::ever;
 use simkeep_testing::compare::dump;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::sample::{closed_sample, each_observation, file, fill, killed_sample, with};
+use simkeep_testing::sample::{closed_sample, each_request, file, fill, killed_sample, with};
 use simkeep_testing::{create, names, on, open, small};
 
 /// The files of a sound store, and its answers.
@@ -99,7 +99,7 @@ impl Sound {
         for from in [0u64, 900] {
             let observed: Vec<(String, Visit)> =
                 (from..from + 1500).map(|n| page(n, from)).collect();
-            observed.iter().for_each(|(url, visit)| ever.insert(url, *visit));
+            observed.iter().for_each(|(url, visit)| ever.insert(url, (*visit).into()));
             let batch = observed.iter().map(|(url, visit)| Observation::of(url, *visit));
             store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
             for forgotten in [3, 17, 950] {
@@ -109,7 +109,7 @@ impl Sound {
         }
         store.forget(Scope::Url(&page(1000, 0).0)).unwrap();
         fill(&store, &mut Model::default(), 7, 12);
-        each_observation(7, 12, |observation| ever.insert_any(&observation));
+        each_request(7, 12, |request| ever.insert_any(&request));
         Sound { ever, ..Sound::of("large", disk.contents()) }
     }
 
@@ -131,7 +131,7 @@ impl Sound {
 /// A page of the large store, and what was seen of it.
 fn page(number: u64, from: u64) -> (String, Visit) {
     let seen = Seen::Content(Content {
-        fingerprint: number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ from,
+        fingerprint: Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ from),
         digest: Some(Digest(u128::from(number).to_le_bytes())),
         epoch: Epoch(u32::from(number.is_multiple_of(5))),
     });

@@ -167,7 +167,7 @@ impl Expected {
             let ever = visits.iter().filter_map(Entry::content).filter(|_| every_version);
             let in_force = in_force.into_iter().filter(|_| !every_version);
             for (_, candidate, _) in ever.chain(in_force).filter(|v| v.2 == epoch) {
-                let candidate = candidate & mask(epoch);
+                let Some(candidate) = candidate.map(|f| f & mask(epoch)) else { continue };
                 let distance = (candidate ^ fingerprint & mask(epoch)).count_ones();
                 if distance <= k {
                     found.insert((distance, surt::key(url), url.clone(), candidate));

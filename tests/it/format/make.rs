@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 use simkeep::df::Table;
 use simkeep::disk::SimDisk;
-use simkeep::{Digest, Epoch, Observation, Options, Origin, Prefix, Scope, Store, Verdict};
+use simkeep::{
+    Answer, Digest, Epoch, Observation, Options, Origin, Prefix, Request, RestateOutcome, Restated,
+    Restatement, Scope, Store,
+};
 
 use super::golden::{self, Expected};
 use super::visits::{Entry, Seen, count, visits};
@@ -69,10 +72,11 @@ impl Maker {
 
     /// The same of visits that come with a fingerprint in a second epoch.
     fn observe_in_two(&mut self, batch: &[Told<'_>]) {
-        let observations: Vec<_> = batch.iter().map(observation).collect();
-        let outcomes = self.store.observe_batch(&observations).unwrap();
-        for ((url, entry, also), outcome) in batch.iter().zip(outcomes) {
-            assert_eq!(outcome.verdict == Verdict::Restated, entry.restated.is_some());
+        let requests: Vec<_> = batch.iter().map(request).collect();
+        let answers = self.store.request_batch(&requests).unwrap();
+        for ((url, entry, also), answer) in batch.iter().zip(answers) {
+            let stored = answer == Answer::Restated(RestateOutcome::Stored);
+            assert_eq!(stored, entry.restated.is_some());
             let also = also.map(|(fingerprint, epoch)| restated(*entry, fingerprint, epoch));
             let entries = self.pages.entry((*url).to_owned()).or_default();
             entries.extend([*entry].into_iter().chain(also));
@@ -95,13 +99,15 @@ impl Maker {
     }
 }
 
-fn observation<'a>((url, entry, also): &Told<'a>) -> Observation<'a> {
+fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
     let observation = match (entry.seen, entry.fingerprint, entry.epoch) {
         (Seen::Content, Some(fingerprint), Some(epoch)) if entry.is_visit() => {
             Observation::content(url, entry.time, fingerprint, Epoch(epoch))
         }
         (Seen::Content, Some(fingerprint), Some(epoch)) => {
-            Observation::restated(url, entry.time, fingerprint, Epoch(epoch))
+            let (time, digest) = (entry.time, entry.digest.map(Digest));
+            let restated = Restated { time, fingerprint, digest, epoch: Epoch(epoch) };
+            return Request::Restate(Restatement { url, restated });
         }
         (Seen::NotModified, ..) => Observation::not_modified(url, entry.time),
         (Seen::Gone, ..) => Observation::gone(url, entry.time),
@@ -115,10 +121,10 @@ fn observation<'a>((url, entry, also): &Told<'a>) -> Observation<'a> {
         Some(status) => observation.status(status),
         None => observation,
     };
-    match also {
+    Request::Observe(match also {
         Some((fingerprint, epoch)) => observation.also(*fingerprint, Epoch(*epoch)),
         None => observation,
-    }
+    })
 }
 
 /// Pages with URLs of every form.

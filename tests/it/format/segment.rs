@@ -372,8 +372,9 @@ fn check_postings(
         }
     }
     for (number, page) in (0u32..).zip(pages) {
-        let in_force = in_force(page).map(|v| v.1 & mask(epoch));
-        let contents = contents_of(page).filter_map(of_epoch).map(|v| v.1 & mask(epoch));
+        let in_force = in_force(page).and_then(|v| Some(v.1? & mask(epoch)));
+        let contents =
+            contents_of(page).filter_map(of_epoch).filter_map(|v| Some(v.1? & mask(epoch)));
         for fingerprint in contents.collect::<BTreeSet<_>>() {
             let posting = found.remove(&(number, fingerprint));
             assert_eq!(posting, Some(in_force == Some(fingerprint)), "{} {epoch}", page.url);

@@ -27,7 +27,7 @@ pub(crate) struct Entry {
 }
 
 /// Digest, fingerprint and epoch: what makes two contents one version.
-pub(crate) type Version = (Option<[u8; 16]>, u64, u32);
+pub(crate) type Version = (Option<[u8; 16]>, Option<u64>, u32);
 
 /// How many epochs of the store are older than one.
 pub(crate) fn count(epoch: u32) -> u32 {
@@ -43,7 +43,7 @@ pub(crate) fn mask(epoch: u32) -> u64 {
 
 impl Entry {
     pub(crate) fn content(&self) -> Option<Version> {
-        let content = (self.digest, self.fingerprint?, self.epoch?);
+        let content = (self.digest, self.fingerprint, self.epoch?);
         (self.seen == Seen::Content).then_some(content)
     }
 
@@ -94,24 +94,26 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
             assert!(!has(3) && !has(4), "a tag of content on an entry without");
             assert!(!has(5) || seen == Seen::NotModified, "a digest of nothing");
         }
-        assert!(!(has(3) && has(5)), "the same digest, and yet another");
-        assert!(restated || !(has(3) && has(4)), "the same content, and yet another");
+        assert!(has(4) && !restated || !(has(3) && has(5)), "the same digest, and yet another");
         let mut seen_now = None;
         if seen == Seen::Content {
             let before = || content.expect("no content before");
-            seen_now = Some(if has(3) && !restated {
+            seen_now = Some(if has(3) && has(4) && !restated {
+                (None, None, u32::try_from(bytes.varint()).unwrap())
+            } else if has(3) && !restated {
                 before()
             } else if has(4) {
-                let (_, mut fingerprint, epoch) = before();
+                let (_, fingerprint, epoch) = before();
+                let mut fingerprint = fingerprint.expect("no fingerprint before");
                 for _ in 0..bytes.u8() {
                     let bit = bytes.u8();
                     assert!(bit < 64);
                     fingerprint ^= 1 << bit;
                 }
-                (None, fingerprint, epoch)
+                (None, Some(fingerprint), epoch)
             } else {
                 let epoch = u32::try_from(bytes.varint()).unwrap();
-                (None, bytes.u64(), epoch)
+                (None, Some(bytes.u64()), epoch)
             });
         }
         if has(5) {
@@ -120,10 +122,10 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
         if let Some((digest, fingerprint, epoch)) = seen_now {
             entry.digest = match (has(3), restated) {
                 (true, true) => content.expect("no content before").0,
-                (true, false) => digest,
-                (false, _) => entry.digest,
+                (true, false) if !has(4) => digest,
+                _ => entry.digest,
             };
-            (entry.fingerprint, entry.epoch) = (Some(fingerprint), Some(epoch));
+            (entry.fingerprint, entry.epoch) = (fingerprint, Some(epoch));
             entry.restated = restated.then(|| self::count(epoch));
             content = Some((entry.digest, fingerprint, epoch));
         }

@@ -61,7 +61,7 @@ fn fill(dir: &Path, data: &Data, k: u32) -> Store {
     let store = Store::create(dir, options).unwrap();
     let epoch = store.newest_epoch();
     let observations = data.pages().map(|(fingerprint, page)| {
-        let content = Content { fingerprint, digest: None, epoch };
+        let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
         let visit = Visit { time: page.into(), status: None, seen: Seen::Content(content) };
         Ok((url(page), visit))
     });

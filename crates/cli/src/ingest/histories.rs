@@ -7,15 +7,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use simkeep::{Content, Digest, Seen, Snapshot, Visit};
+use simkeep::{Content, Digest, Entry, Seen, Snapshot, Visit};
 
 use super::pending::Pending;
 
-/// Visits that are held, but for those of the page that was asked for last: some 30 MB.
+/// Entries that are held, but for those of the page that was asked for last: some 30 MB.
 const HELD_MAX: usize = 1 << 18;
-/// What a page takes besides, in visits.
+/// What a page takes besides, in entries.
 const PAGE_COST: usize = 4;
-/// Bytes of a URL that take as much as a visit.
+/// Bytes of a URL that take as much as an entry.
 const URL_BYTES: usize = 64;
 
 /// The histories of some pages, up to what was told last.
@@ -40,63 +40,63 @@ impl Histories {
     ) -> simkeep::Result<&History> {
         let mut history = History::default();
         if !self.have(url) {
-            store.history(url)?.iter().for_each(|version| history.add(version.visit));
+            store.history(url)?.iter().for_each(|entry| history.add(entry.entry()));
             let waiting = pending.iter().filter(|pending| pending.url == url);
-            waiting.flat_map(Pending::visits).for_each(|visit| history.add(visit));
+            waiting.flat_map(Pending::entries).for_each(|entry| history.add(entry));
             if self.held > HELD_MAX {
                 *self = Histories::default();
             }
-            self.held += cost(url) + history.visits.len();
+            self.held += cost(url) + history.entries.len();
         }
         Ok(self.pages.entry(url.to_owned()).or_insert(history))
     }
 
     /// Takes in what is told next.
     pub(super) fn told(&mut self, pending: &Pending) {
-        if pending.visit.seen.is_restated() {
+        if pending.entry.is_restated() {
             // Of which content it is the store alone knows.
             self.forget(&pending.url);
         } else if let Some(history) = self.pages.get_mut(&pending.url) {
-            let before = history.visits.len();
-            pending.visits().for_each(|visit| history.add(visit));
-            self.held += history.visits.len() - before;
+            let before = history.entries.len();
+            pending.entries().for_each(|entry| history.add(entry));
+            self.held += history.entries.len() - before;
         }
     }
 
     /// Lets go of that of a page.
     fn forget(&mut self, url: &str) {
         if let Some(history) = self.pages.remove(url) {
-            self.held -= cost(url) + history.visits.len();
+            self.held -= cost(url) + history.entries.len();
         }
     }
 }
 
-/// What a page takes beside its visits, in those.
+/// What a page takes beside its entries, in those.
 fn cost(url: &str) -> usize {
     PAGE_COST + url.len() / URL_BYTES
 }
 
-/// The visits of a page, found by time, and its contents by digest.
+/// The entries of a page, found by time, and its contents by digest.
 #[derive(Default)]
 pub(super) struct History {
-    visits: BTreeSet<Visit>,
+    entries: BTreeSet<Entry>,
     /// When contents with a digest were seen.
     seen: BTreeSet<(Digest, i64)>,
 }
 
 impl History {
-    fn add(&mut self, visit: Visit) {
-        if let Seen::Content(Content { digest: Some(digest), .. }) = visit.seen {
-            self.seen.insert((digest, visit.time));
+    fn add(&mut self, entry: Entry) {
+        if let Entry::Visit(Visit { time, seen: Seen::Content(content), .. }) = entry {
+            self.seen.extend(content.digest.map(|digest| (digest, time)));
         }
-        self.visits.insert(visit);
+        self.entries.insert(entry);
     }
 
     /// What is known of one time.
-    pub(super) fn at(&self, time: i64) -> impl Iterator<Item = &Visit> {
+    pub(super) fn at(&self, time: i64) -> impl Iterator<Item = &Entry> {
         // Nothing of that time is before it.
-        let first = Visit { time, seen: Seen::Failed, status: None };
-        self.visits.range(first..).take_while(move |visit| visit.time == time)
+        let first = Entry::Visit(Visit { time, seen: Seen::Failed, status: None });
+        self.entries.range(first..).take_while(move |entry| entry.time() == time)
     }
 
     /// The content with this digest that was seen last until a time, or else first after it: its
@@ -112,7 +112,7 @@ impl History {
     /// The contents that were seen at a time, in order of their digests: their fingerprints in all
     /// epochs.
     pub(super) fn seen_at(&self, time: i64) -> Vec<Content> {
-        self.at(time).filter_map(|visit| visit.seen.content().copied()).collect()
+        self.at(time).filter_map(Entry::content).collect()
     }
 }
 

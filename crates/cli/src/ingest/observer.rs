@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use simkeep::{Content, Digest, Origin, Seen, Store, Visit};
+use simkeep::{Answer, Content, Digest, Entry, Origin, Restated, Seen, Store, Visit};
 
 use super::Failure;
 use super::histories::Histories;
@@ -10,7 +10,7 @@ use super::originals::{Original, Originals};
 use super::pending::Pending;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
-use crate::feed::{Entry, Found};
+use crate::feed::{self, Found};
 use crate::incoming::{Epochs, Register};
 use simkeep_archive::Captured;
 
@@ -51,13 +51,17 @@ impl<'a> Observer<'a> {
     }
 
     /// Takes an entry; it is observed with its batch.
-    pub(super) fn take(&mut self, entry: Entry) -> Result<(), Failure> {
+    pub(super) fn take(&mut self, entry: feed::Entry) -> Result<(), Failure> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(entry.wrong().is_some());
-        let Entry { url, time, status, digest, claim, found } = entry;
+        let feed::Entry { url, time, status, digest, claim, found } = entry;
         let mut also = None;
-        let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
-        let seen = match found {
+        let content =
+            |fingerprint, epoch| Content { fingerprint: Some(fingerprint), digest, epoch };
+        let restated =
+            |fingerprint, epoch| Entry::Restated(Restated { time, fingerprint, digest, epoch });
+        let visit = |seen| Entry::Visit(Visit { time, seen, status });
+        let entry = match found {
             Found::Texts(fingerprints) => {
                 let made = self.epochs.of_texts(&fingerprints)?;
                 let Some(((fingerprint, epoch), other)) = made else { return Ok(()) };
@@ -68,22 +72,21 @@ impl<'a> Observer<'a> {
                 if also.is_some() && self.is_known(&url, time, status, digest)? {
                     // Told before, when there was another epoch: that it was seen is known.
                     also = None;
-                    Seen::Restated(seen)
+                    restated(fingerprint, epoch)
                 } else {
-                    Seen::Content(seen)
+                    visit(Seen::Content(seen))
                 }
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.clone());
-                Seen::Content(content(fingerprint, self.epochs.named(&name)?))
+                let epoch = self.epochs.named(&name)?;
+                visit(Seen::Content(Content { fingerprint, digest, epoch }))
             }
-            Found::Restated(fingerprint, name) => {
-                Seen::Restated(content(fingerprint, self.epochs.named(&name)?))
-            }
-            Found::NotModified => Seen::NotModified { digest },
-            Found::Gone => Seen::Gone,
-            Found::Failed => Seen::Failed,
-            Found::Revisit(..) if self.restate => Seen::NotModified { digest },
+            Found::Restated(fingerprint, name) => restated(fingerprint, self.epochs.named(&name)?),
+            Found::NotModified => visit(Seen::NotModified { digest }),
+            Found::Gone => visit(Seen::Gone),
+            Found::Failed => visit(Seen::Failed),
+            Found::Revisit(..) if self.restate => visit(Seen::NotModified { digest }),
             Found::Revisit(refers_to, refers_time) => {
                 let revisit = Revisit {
                     url: &url,
@@ -99,7 +102,7 @@ impl<'a> Observer<'a> {
                     }
                     Resolved::Content(content, other) => {
                         also = other;
-                        Seen::Content(content)
+                        visit(Seen::Content(content))
                     }
                     Resolved::Binary => {
                         // It has nothing to say of a page after all.
@@ -110,23 +113,25 @@ impl<'a> Observer<'a> {
                     }
                     Resolved::Nothing => {
                         self.summary.revisits_alone += 1;
-                        Seen::NotModified { digest }
+                        visit(Seen::NotModified { digest })
                     }
                 }
             }
         };
-        let seen = match seen {
-            Seen::Content(content) if self.restate => {
+        let entry = match (entry, entry.content().and_then(|content| content.fingerprint)) {
+            (Entry::Visit(Visit { seen: Seen::Content(content), .. }), Some(fingerprint))
+                if self.restate =>
+            {
                 also = None;
-                Seen::Restated(content)
+                restated(fingerprint, content.epoch)
             }
-            seen if self.restate && !seen.is_restated() => {
+            (Entry::Visit(_), _) if self.restate => {
                 self.summary.passed("visit");
                 return Ok(());
             }
-            seen => seen,
+            (entry, _) => entry,
         };
-        let pending = Pending { url, visit: Visit { time, seen, status }, also };
+        let pending = Pending { url, entry, also };
         self.histories.told(&pending);
         self.pending.push(pending);
         if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
@@ -142,7 +147,7 @@ impl<'a> Observer<'a> {
     fn resolve(&mut self, revisit: &Revisit<'_>) -> Result<Resolved, Failure> {
         let concerned = |url: &str| url == revisit.url || revisit.refers_to == Some(url);
         // Of which content it is, when it waits, the store alone knows.
-        let restated = |pending: &Pending| pending.visit.seen.is_restated();
+        let restated = |pending: &Pending| pending.entry.is_restated();
         if self.pending.iter().any(|pending| restated(pending) && concerned(&pending.url)) {
             self.flush()?;
         }
@@ -180,10 +185,12 @@ impl<'a> Observer<'a> {
 
     /// Observes what is pending: durable when this returns.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        let pending = self.pending.iter();
-        let batch: Vec<_> = pending.map(Pending::observation).collect();
-        for outcome in self.store.observe_batch(&batch)? {
-            self.summary.outcome(&outcome);
+        let batch: Vec<_> = self.pending.iter().map(Pending::request).collect();
+        for answer in self.store.request_batch(&batch)? {
+            match answer {
+                Answer::Observed(outcome) => self.summary.outcome(&outcome),
+                Answer::Restated(outcome) => self.summary.restated(outcome),
+            }
         }
         self.pending.clear();
         Ok(())
@@ -192,6 +199,5 @@ impl<'a> Observer<'a> {
 
 fn visits(store: &Store, url: &str) -> Result<Vec<Visit>, Failure> {
     let history = store.history(url)?;
-    let visits = history.iter().map(|version| version.visit);
-    Ok(visits.filter(|visit| !visit.seen.is_restated()).collect())
+    Ok(history.iter().filter_map(|entry| Some(entry.visit()?.0)).collect())
 }

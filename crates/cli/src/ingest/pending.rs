@@ -1,30 +1,33 @@
-//! An observation that waits for its batch.
+//! A request that waits for its batch.
 
-use simkeep::{Content, Observation, Seen, Visit};
+use simkeep::{Entry, Observation, Request, Restated};
 
 use crate::incoming::Made;
 
-/// An observation that waits for its batch.
+/// A request that waits for its batch.
 pub(super) struct Pending {
     pub(super) url: String,
-    pub(super) visit: Visit,
+    pub(super) entry: Entry,
     pub(super) also: Option<Made>,
 }
 
 impl Pending {
-    pub(super) fn observation(&self) -> Observation<'_> {
-        Observation { url: &self.url, visit: self.visit, also: self.also }
+    pub(super) fn request(&self) -> Request<'_> {
+        match Request::of(&self.url, self.entry) {
+            Request::Observe(observation) => {
+                Request::Observe(Observation { also: self.also, ..observation })
+            }
+            restate => restate,
+        }
     }
 
-    /// What the history of its page has of it: the visit, and what is restated of it.
-    pub(super) fn visits(&self) -> impl Iterator<Item = Visit> {
-        let restated = match (self.visit.seen, self.also) {
-            (Seen::Content(content), Some((fingerprint, epoch))) => {
-                let seen = Seen::Restated(Content { fingerprint, epoch, ..content });
-                Some(Visit { seen, status: None, ..self.visit })
-            }
-            _ => None,
-        };
-        [self.visit].into_iter().chain(restated)
+    /// What the history of its page has of it: the entry, and what is restated of it.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + use<> {
+        let seen = self.entry.visit().and_then(|visit| visit.seen.content());
+        let restated = seen.zip(self.also).map(|(content, (fingerprint, epoch))| {
+            let (time, digest) = (self.entry.time(), content.digest);
+            Entry::Restated(Restated { time, fingerprint, digest, epoch })
+        });
+        [self.entry].into_iter().chain(restated)
     }
 }

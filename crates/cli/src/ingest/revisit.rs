@@ -1,6 +1,6 @@
 //! A record that says: the same content as before.
 
-use simkeep::{Content, Digest, Epoch, Seen, Snapshot};
+use simkeep::{Content, Digest, Entry, Epoch, Seen, Snapshot};
 
 use super::histories::{Histories, History};
 use super::originals::Originals;
@@ -87,14 +87,14 @@ impl Revisit<'_> {
         let contents = self.find(known)?;
         let originals = known.originals;
         let own = known.history(self.url)?;
-        let is_known = own.at(self.time).any(|visit| match &visit.seen {
+        let is_known = own.at(self.time).filter_map(Entry::visit).any(|visit| match &visit.seen {
             // What is not named by its digest may have been found when this was observed, and
             // something else now.
             Seen::Content(content) => {
                 kept.is_none() || contents.iter().any(|c| c.digest == content.digest)
             }
             Seen::NotModified { digest } => *digest == kept,
-            Seen::Gone | Seen::Failed | Seen::Restated(_) => false,
+            Seen::Gone | Seen::Failed => false,
         });
         if is_known {
             return Ok(Resolved::Known);
@@ -110,7 +110,7 @@ impl Revisit<'_> {
         contents.sort_by_key(|content| content.epoch.count());
         let Some(newest) = contents.pop() else { return Ok(Resolved::Nothing) };
         let before = contents.into_iter().rfind(|content| content.epoch != newest.epoch);
-        Ok(Resolved::Content(newest, before.map(|c| (c.fingerprint, c.epoch))))
+        Ok(Resolved::Content(newest, before.and_then(|c| Some((c.fingerprint?, c.epoch)))))
     }
 
     /// The content that it repeats, by its fingerprints; none if it is not found, and several if it
@@ -143,7 +143,7 @@ impl Revisit<'_> {
         }
         let contents = elsewhere.into_iter().flat_map(|original| {
             let also = original.also.map(|(fingerprint, epoch)| Content {
-                fingerprint,
+                fingerprint: Some(fingerprint),
                 epoch,
                 ..original.content
             });

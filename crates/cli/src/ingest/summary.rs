@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use simkeep::{Outcome, Verdict};
+use simkeep::{Outcome, RestateOutcome, Verdict};
 
 use crate::words::{bytes, count, some_names};
 
@@ -60,13 +60,22 @@ impl Summary {
             Verdict::Gone => &mut self.gone,
             Verdict::Failed => &mut self.failed,
             Verdict::OutOfOrder => &mut self.out_of_order,
+            // That it was seen is known, and not how it is known now.
+            Verdict::Known if outcome.also => &mut self.restated,
             Verdict::Known => &mut self.known,
-            Verdict::Restated => &mut self.restated,
-            Verdict::Missing => &mut self.missing,
         };
         *count += 1;
         self.near += u64::from(!outcome.near.is_empty());
         self.copies += u64::from(!outcome.copies.is_empty());
+    }
+
+    pub(super) fn restated(&mut self, outcome: RestateOutcome) {
+        let count = match outcome {
+            RestateOutcome::Stored => &mut self.restated,
+            RestateOutcome::Known => &mut self.known,
+            RestateOutcome::Missing => &mut self.missing,
+        };
+        *count += 1;
     }
 
     /// Records that are in the store, whether they were before or not.

@@ -4,7 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader};
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
-use simkeep::{Durability, Epoch, Observation, Origin, SameBy, Verdict};
+use simkeep::{
+    Durability, Epoch, HistoryEntry, Observation, Origin, RestateOutcome, Restatement, SameBy,
+    Verdict,
+};
 
 use super::*;
 
@@ -223,10 +226,10 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
                 epoch = store.begin_epoch(&origin.unwrap()).unwrap();
                 days += 1;
             }
-            let again = Observation::restated(url, page.time, *fingerprint, epoch);
+            let again = Restatement::new(url, page.time, *fingerprint, epoch);
             let known = page.of.iter().any(|(of, _, f)| (*of, f) == (epoch, fingerprint));
-            let verdict = store.observe(again).unwrap().verdict;
-            assert_eq!(verdict, if known { Verdict::Known } else { Verdict::Restated });
+            let expected = if known { RestateOutcome::Known } else { RestateOutcome::Stored };
+            assert_eq!(store.restate(again).unwrap(), expected);
             page.of.push((epoch, !known, *fingerprint));
             told += 1;
             restated += u32::from(!known);
@@ -274,13 +277,13 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     for page in store.scan(None) {
         let page = page.unwrap();
         let history = store.history(&page.url).unwrap();
-        for version in &history {
-            let changed =
-                matches!(version.verdict, Verdict::Changed { .. } | Verdict::Reverted { .. });
+        let mut visits = 0;
+        for (_, verdict) in history.iter().filter_map(HistoryEntry::visit) {
+            let changed = matches!(verdict, Verdict::Changed { .. } | Verdict::Reverted { .. });
             changes += usize::from(changed);
-            of_restated += u32::from(version.verdict == Verdict::Restated);
+            visits += 1;
         }
-        let visits = history.iter().filter(|v| !v.visit.seen.is_restated()).count();
+        of_restated += u32::try_from(history.len() - visits).unwrap();
         assert_eq!(page.visits, visits as u64);
     }
     assert!(of_restated >= restated);
@@ -299,7 +302,8 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     for page in &stale {
         let InForce { of, time } = &pages[&page.url].last().unwrap();
         assert_eq!(page.time, *time);
-        assert!(store.restate(&page.url, *time, of[0].2, epoch).unwrap());
+        let restated = Restatement::new(&page.url, *time, of[0].2, epoch);
+        assert_eq!(store.restate(restated).unwrap(), RestateOutcome::Stored);
     }
     assert_eq!(store.stale(None).count(), 0);
     for info in store.epochs() {

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::{
-    Epoch, Error, Observation, Prefix, Query, Reader, Result, Scope, Snapshot, Stats, Store,
-    Verified, VerifyOptions, Versions, verify_on,
+    Epoch, Error, Observation, Prefix, Query, Reader, Restatement, Result, Scope, Snapshot, Stats,
+    Store, Verified, VerifyOptions, Versions, verify_on,
 };
 
 use crate::fuzz::store::{disk, golden, on, open};
@@ -159,7 +159,7 @@ pub fn use_all(store: &Store) {
         if let Ok(Some(page)) = store.latest(url)
             && let Some(time) = page.content_seen
         {
-            let _ = store.restate(url, time, FINGERPRINTS[3], Epoch(WEIGHED));
+            let _ = store.restate(Restatement::new(url, time, FINGERPRINTS[3], Epoch(WEIGHED)));
         }
     }
     if let Some(url) = some.first() {

@@ -41,7 +41,7 @@ fn line(record: &Record) -> String {
     match &record.payload {
         Payload::Text(text) => line["text"] = json!(text.text()),
         Payload::Ready { fingerprint } => {
-            line["fingerprint"] = json!(format!("{fingerprint:016x}"))
+            line["fingerprint"] = json!(fingerprint.map(|f| format!("{f:016x}")))
         }
         Payload::Restated { fingerprint } => {
             line["fingerprint"] = json!(format!("{fingerprint:016x}"));

@@ -9,13 +9,12 @@ use std::sync::LazyLock;
 
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::{
-    Content, Epoch, Observation, Options, Query, Scope, Seen, Snapshot, Store, TIME_MAX, TIME_MIN,
-    Versions, Visit,
+    Content, Epoch, Observation, Options, Query, Request, Restatement, Scope, Seen, Snapshot,
+    Store, TIME_MAX, TIME_MIN, Versions, Visit,
 };
 
 use crate::compare::{
-    check_counts, check_outcome, check_page, check_scan, check_search, check_store, check_view,
-    dump,
+    check_answer, check_counts, check_page, check_scan, check_search, check_store, check_view, dump,
 };
 use crate::forge::catalog::{Catalog, EpochRow};
 use crate::fuzz::input::Input;
@@ -112,7 +111,7 @@ impl Run {
         }
     }
 
-    fn observation(&mut self, input: &mut Input<'_>) -> Observation<'static> {
+    fn request(&mut self, input: &mut Input<'_>) -> Request<'static> {
         let url = page(input);
         let time = match input.u8() {
             0 => TIME_MIN,
@@ -131,27 +130,30 @@ impl Run {
             2 => Seen::NotModified { digest },
             _ => {
                 let epoch = Epoch(u32::from(what >> 7));
-                Seen::Content(Content { fingerprint: fingerprint(input), digest, epoch })
+                let fingerprint = (what & 0x47 != 0x47).then(|| fingerprint(input));
+                Seen::Content(Content { fingerprint, digest, epoch })
             }
         };
         let status = (what & 9 == 9).then_some(200 + u16::from(what >> 4));
         let observation = Observation::of(url, Visit { time, seen, status });
         match (input.u8() % 8, seen.content()) {
-            (0, Some(content)) => observation.also(fingerprint(input), Epoch(1 - content.epoch.0)),
-            (1, Some(Content { fingerprint, epoch, .. })) => {
-                Observation::restated(url, time, *fingerprint, *epoch)
+            (0, Some(content)) => {
+                observation.also(fingerprint(input), Epoch(1 - content.epoch.0)).into()
             }
-            _ => observation,
+            (1, Some(Content { fingerprint: Some(fingerprint), epoch, .. })) => {
+                Restatement::new(url, time, *fingerprint, *epoch).into()
+            }
+            _ => observation.into(),
         }
     }
 
     fn observe(&mut self, input: &mut Input<'_>, n: usize) {
-        let observations: Vec<_> = (0..n).map(|_| self.observation(input)).collect();
-        let found = self.store().observe_batch(&observations).unwrap();
+        let requests: Vec<_> = (0..n).map(|_| self.request(input)).collect();
+        let found = self.store().request_batch(&requests).unwrap();
         assert_eq!(found.len(), n);
-        for (found, observation) in found.iter().zip(&observations) {
-            let expected = self.model.observe(observation, self.options.near_distance);
-            check_outcome(found, &expected, self.options.near_limit);
+        for (found, request) in found.iter().zip(&requests) {
+            let expected = self.model.request(request, self.options.near_distance);
+            check_answer(found, &expected, self.options.near_limit);
         }
     }
 
@@ -197,19 +199,19 @@ impl Run {
         let io = if kind & 2 == 0 { ErrorKind::Other } else { ErrorKind::StorageFull };
         let fault = Fault { strikes: Strikes::Any, nth, kind: io, lasting: kind & 1 == 0 };
         let what = input.u8() % 5;
-        let observation = self.observation(input);
+        let request = self.request(input);
         let under = &PREFIXES[input.below(PREFIXES.len())];
         self.disk.fail(fault);
         let store = self.store();
         let done = match what {
-            0 => store.observe(observation).map(drop),
+            0 => store.request_batch(&[request]).map(drop),
             1 => store.forget(Scope::Prefix(under.prefix())).map(drop),
             2 => store.seal(),
             3 => store.merge().map(drop),
             _ => store.purge(Scope::Prefix(under.prefix())).map(drop),
         };
         match what {
-            0 => drop(self.model.observe(&observation, self.options.near_distance)),
+            0 => drop(self.model.request(&request, self.options.near_distance)),
             1 | 4 => drop(self.model.forget(|url| under.covers(url))),
             _ => {}
         }

@@ -1,0 +1,146 @@
+//! One entry of a page's history: a visit, or what was restated of one.
+
+use std::cmp::Ordering;
+
+use super::{Content, Digest, Epoch, Seen, Visit};
+
+/// A fingerprint, in another epoch, of the content that a visit saw: no visit, and no change of the
+/// page. It takes the place of the fingerprint that the visit came with, unless that is of a newer
+/// epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Restated {
+    /// When that content was seen, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// The fingerprint.
+    pub fingerprint: u64,
+    /// Which content it is, if several were seen at that time.
+    pub digest: Option<Digest>,
+    /// What made the fingerprint.
+    pub epoch: Epoch,
+}
+
+impl Restated {
+    /// The content, with this fingerprint.
+    pub fn content(&self) -> Content {
+        let Restated { fingerprint, digest, epoch, .. } = *self;
+        Content { fingerprint: Some(fingerprint), digest, epoch }
+    }
+}
+
+/// One entry of a page's history.
+///
+/// Entries are ordered by time, then digest; what is restated comes after all visits of that time and
+/// digest, in order of epochs. Visits are ordered as [`Visit`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Entry {
+    /// A visit.
+    Visit(Visit),
+    /// What was restated of a visit.
+    Restated(Restated),
+}
+
+impl Entry {
+    /// When it was, in milliseconds since 1970, UTC.
+    pub fn time(&self) -> i64 {
+        match self {
+            Entry::Visit(visit) => visit.time,
+            Entry::Restated(restated) => restated.time,
+        }
+    }
+
+    /// The visit, if it is one.
+    pub fn visit(&self) -> Option<&Visit> {
+        match self {
+            Entry::Visit(visit) => Some(visit),
+            Entry::Restated(_) => None,
+        }
+    }
+
+    /// Whether it is a fingerprint more of what a visit saw, and no visit.
+    pub fn is_restated(&self) -> bool {
+        matches!(self, Entry::Restated(_))
+    }
+
+    /// The content that was seen, or restated.
+    pub fn content(&self) -> Option<Content> {
+        match self {
+            Entry::Visit(visit) => visit.seen.content().copied(),
+            Entry::Restated(restated) => Some(restated.content()),
+        }
+    }
+
+    /// The digest that came with it.
+    pub fn digest(&self) -> Option<Digest> {
+        match self {
+            Entry::Visit(visit) => visit.seen.digest(),
+            Entry::Restated(restated) => restated.digest,
+        }
+    }
+
+    /// The number of the epoch of its fingerprint, where that can be changed.
+    pub(crate) fn epoch_mut(&mut self) -> Option<&mut Epoch> {
+        match self {
+            Entry::Visit(Visit { seen: Seen::Content(content), .. }) => Some(&mut content.epoch),
+            Entry::Visit(_) => None,
+            Entry::Restated(restated) => Some(&mut restated.epoch),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Entry::Visit(visit) => match visit.seen {
+                Seen::Failed => 0,
+                Seen::NotModified { .. } => 1,
+                Seen::Gone => 2,
+                Seen::Content(_) => 3,
+            },
+            Entry::Restated(_) => 4,
+        }
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |entry: &Entry| {
+            let content = entry.content();
+            (
+                entry.digest(),
+                content.filter(|_| entry.is_restated()).map(|c| c.epoch.count()),
+                content.map(|c| c.fingerprint),
+                entry.rank(),
+                content.map(|c| c.epoch),
+                entry.visit().and_then(|visit| visit.status),
+            )
+        };
+        self.time().cmp(&other.time()).then_with(|| key(self).cmp(&key(other)))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl From<Visit> for Entry {
+    fn from(visit: Visit) -> Entry {
+        Entry::Visit(visit)
+    }
+}
+
+impl From<Restated> for Entry {
+    fn from(restated: Restated) -> Entry {
+        Entry::Restated(restated)
+    }
+}
+
+/// Which content is restated of those that a page had at one time, by their digests: the one with this
+/// digest; if none is given, one without any, or else the last.
+#[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
+pub(crate) fn restated_digest(
+    wanted: Option<Digest>,
+    there: impl Iterator<Item = Option<Digest>> + Clone,
+) -> Option<Option<Digest>> {
+    let exact = there.clone().find(|digest| *digest == wanted);
+    exact.or_else(|| if wanted.is_none() { there.max() } else { None })
+}

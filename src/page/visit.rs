@@ -1,0 +1,72 @@
+//! One visit to a page.
+
+use std::cmp::Ordering;
+
+use super::{Content, Digest, Entry};
+
+/// The earliest time that can be stored: the start of year 1, in milliseconds since 1970.
+pub const TIME_MIN: i64 = -62_135_596_800_000;
+/// The latest time that can be stored: the end of year 9999, in milliseconds since 1970.
+pub const TIME_MAX: i64 = 253_402_300_799_999;
+
+/// What a visit found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Seen {
+    /// Content.
+    Content(Content),
+    /// The word of the server, or of an archive, that the content is what it was; the digest only
+    /// says which, for the record.
+    NotModified {
+        /// The digest that came with that word.
+        digest: Option<Digest>,
+    },
+    /// The page is gone (404, 410).
+    Gone,
+    /// The visit failed: it neither confirms nor changes anything.
+    Failed,
+}
+
+impl Seen {
+    /// The content, if that is what was seen.
+    pub fn content(&self) -> Option<&Content> {
+        match self {
+            Seen::Content(content) => Some(content),
+            _ => None,
+        }
+    }
+
+    /// The digest that came with it.
+    pub fn digest(&self) -> Option<Digest> {
+        match self {
+            Seen::Content(content) => content.digest,
+            Seen::NotModified { digest } => *digest,
+            Seen::Gone | Seen::Failed => None,
+        }
+    }
+}
+
+/// One visit of a page's history: what was seen, and when.
+///
+/// Visits are ordered by time, then digest, then fingerprint; ties are broken by what was seen, the
+/// epoch and the status, so that any two different visits have an order. What is absent comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Visit {
+    /// Milliseconds since 1970, UTC.
+    pub time: i64,
+    /// What was seen.
+    pub seen: Seen,
+    /// The HTTP status, if known.
+    pub status: Option<u16>,
+}
+
+impl Ord for Visit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        Entry::Visit(*self).cmp(&Entry::Visit(*other))
+    }
+}
+
+impl PartialOrd for Visit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

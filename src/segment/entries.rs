@@ -1,0 +1,285 @@
+//! How entries are packed: each as its difference from the one before, so that an unchanged visit
+//! takes two to five bytes and a small change names the bits that moved.
+
+use crate::layout::{Cursor, put_signed, put_varint};
+use crate::page::{Content, Digest, Entry, Epoch, Restated, Seen, Visit};
+
+/// Low two bits of a tag: what was seen.
+const FAILED: u8 = 0;
+const NOT_MODIFIED: u8 = 1;
+const GONE: u8 = 2;
+const CONTENT: u8 = 3;
+const SEEN_MASK: u8 = 3;
+/// The status is the one before's.
+const SAME_STATUS: u8 = 1 << 2;
+/// The content is the one before's.
+const SAME_CONTENT: u8 = 1 << 3;
+/// The fingerprint is given by the bits that moved; the epoch is the one before's.
+const MOVED_BITS: u8 = 1 << 4;
+/// A digest follows.
+const HAS_DIGEST: u8 = 1 << 5;
+/// The time since the one before is in whole seconds, not in milliseconds.
+const SECONDS: u8 = 1 << 6;
+
+/// The content is restated; instead of [`SAME_CONTENT`]'s own meaning, its digest is that of the
+/// content before. There is no status.
+const RESTATED: u8 = 1 << 7;
+const SAME_DIGEST: u8 = SAME_CONTENT;
+
+/// Of content that is not restated: it has no fingerprint, and its epoch follows.
+const NO_FINGERPRINT: u8 = SAME_CONTENT | MOVED_BITS;
+
+/// More bits than this are not named one by one: the whole fingerprint takes no more room.
+const MOVED_MAX: u32 = 6;
+
+/// What the next entry is packed against.
+#[derive(Default)]
+struct Before {
+    time: i64,
+    status: Option<u16>,
+    content: Option<Content>,
+}
+
+impl Before {
+    fn follow(&mut self, entry: &Entry) {
+        self.time = entry.time();
+        if let Entry::Visit(visit) = entry {
+            self.status = visit.status;
+        }
+        if let Some(content) = entry.content() {
+            self.content = Some(content);
+        }
+    }
+
+    /// The bits in which a content's fingerprint is another one, if these tell it more briefly than
+    /// the whole of it does.
+    fn moved(&self, content: &Content) -> Option<u64> {
+        let then = self.content.filter(|then| then.epoch == content.epoch)?;
+        let moved = content.fingerprint? ^ then.fingerprint?;
+        (moved.count_ones() <= MOVED_MAX).then_some(moved)
+    }
+}
+
+/// How many of these are visits, and not restated.
+pub(crate) fn count_visits(entries: &[Entry]) -> usize {
+    entries.iter().filter(|entry| !entry.is_restated()).count()
+}
+
+/// Packs entries that are in order.
+///
+/// # Panics
+///
+/// If one is earlier than the one before: it could not be read again.
+pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
+    let mut before = Before::default();
+    for (i, entry) in entries.iter().enumerate() {
+        put_entry(out, entry, &before, i == 0);
+        before.follow(entry);
+    }
+}
+
+fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
+    let (mut tag, status) = match entry {
+        Entry::Restated(_) => (CONTENT | RESTATED, before.status),
+        Entry::Visit(visit) => {
+            let seen = match visit.seen {
+                Seen::Failed => FAILED,
+                Seen::NotModified { .. } => NOT_MODIFIED,
+                Seen::Gone => GONE,
+                Seen::Content(_) => CONTENT,
+            };
+            (seen, visit.status)
+        }
+    };
+    assert!(first || before.time <= entry.time(), "entries are packed in order");
+    let since = entry.time().wrapping_sub(before.time);
+    let seconds = since % 1000 == 0;
+    if seconds {
+        tag |= SECONDS;
+    }
+    if status == before.status {
+        tag |= SAME_STATUS;
+    }
+    let (content, digest) = (entry.content(), entry.digest());
+    let restated = entry.is_restated();
+    let same = !restated && content.is_some() && content == before.content;
+    let moved = content.and_then(|content| before.moved(&content)).filter(|_| !same);
+    let same_digest = restated && before.content.is_some_and(|then| then.digest == digest);
+    if same {
+        tag |= SAME_CONTENT;
+    } else if content.is_some_and(|content| content.fingerprint.is_none()) {
+        tag |= NO_FINGERPRINT;
+    } else if moved.is_some() {
+        tag |= MOVED_BITS;
+    }
+    if same_digest {
+        tag |= SAME_DIGEST;
+    } else if !same && digest.is_some() {
+        tag |= HAS_DIGEST;
+    }
+    out.push(tag);
+    let since = if seconds { since / 1000 } else { since };
+    if first {
+        put_signed(out, since);
+    } else {
+        put_varint(out, since.cast_unsigned());
+    }
+    if tag & SAME_STATUS == 0 {
+        put_varint(out, status.map_or(0, |s| u64::from(s) + 1));
+    }
+    if same {
+        return;
+    }
+    if let Some(mut moved) = moved {
+        out.push((moved.count_ones() & 0xff) as u8);
+        while moved != 0 {
+            out.push((moved.trailing_zeros() & 0xff) as u8);
+            moved &= moved - 1;
+        }
+    } else if let Some(content) = content {
+        put_varint(out, content.epoch.0.into());
+        out.extend(content.fingerprint.iter().flat_map(|f| f.to_le_bytes()));
+    }
+    if let Some(digest) = digest.filter(|_| !same_digest) {
+        out.extend_from_slice(&digest.0);
+    }
+}
+
+/// Unpacks entries one after another; `None` in an item where the bytes cannot be, and then no more.
+pub(crate) struct Entries<'a> {
+    cursor: Cursor<'a>,
+    left: usize,
+    first: bool,
+    before: Before,
+}
+
+impl<'a> Entries<'a> {
+    pub(crate) fn new(cursor: Cursor<'a>, count: usize) -> Self {
+        Entries { cursor, left: count, first: true, before: Before::default() }
+    }
+
+    /// What comes after the entries, once all have been taken.
+    pub(crate) fn rest(&self) -> Cursor<'a> {
+        self.cursor
+    }
+
+    #[inline]
+    fn entry(&mut self) -> Option<Entry> {
+        let tag = self.cursor.u8()?;
+        let restated = tag & RESTATED != 0;
+        if restated && tag & (SEEN_MASK | SAME_STATUS) != CONTENT | SAME_STATUS {
+            return None;
+        }
+        let since = if self.first {
+            self.cursor.signed()?
+        } else {
+            i64::try_from(self.cursor.varint()?).ok()?
+        };
+        let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
+        let time = self.before.time.checked_add(since)?;
+        let entry = if restated {
+            let (fingerprint, epoch) = self.fingerprint(tag)?;
+            let digest = if tag & SAME_DIGEST == 0 {
+                self.digest(tag)?
+            } else {
+                self.before.content?.digest
+            };
+            Entry::Restated(Restated { time, fingerprint, digest, epoch })
+        } else {
+            let status = if tag & SAME_STATUS == 0 {
+                match self.cursor.varint()? {
+                    0 => None,
+                    s => Some(u16::try_from(s - 1).ok()?),
+                }
+            } else {
+                self.before.status
+            };
+            let seen = match tag & SEEN_MASK {
+                FAILED => Seen::Failed,
+                NOT_MODIFIED => Seen::NotModified { digest: self.digest(tag)? },
+                GONE => Seen::Gone,
+                _ => Seen::Content(self.content(tag)?),
+            };
+            Entry::Visit(Visit { time, seen, status })
+        };
+        self.first = false;
+        self.before.follow(&entry);
+        Some(entry)
+    }
+
+    #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
+    fn digest(&mut self, tag: u8) -> Option<Option<Digest>> {
+        if tag & HAS_DIGEST == 0 { Some(None) } else { Some(Some(Digest(self.cursor.array()?))) }
+    }
+
+    /// The content that a visit saw.
+    fn content(&mut self, tag: u8) -> Option<Content> {
+        let (fingerprint, epoch) = match tag & NO_FINGERPRINT {
+            SAME_CONTENT => return self.before.content,
+            NO_FINGERPRINT => (None, self.epoch()?),
+            _ => self.fingerprint(tag).map(|(fingerprint, epoch)| (Some(fingerprint), epoch))?,
+        };
+        Some(Content { fingerprint, digest: self.digest(tag)?, epoch })
+    }
+
+    fn epoch(&mut self) -> Option<Epoch> {
+        u32::try_from(self.cursor.varint()?).ok().map(Epoch)
+    }
+
+    fn fingerprint(&mut self, tag: u8) -> Option<(u64, Epoch)> {
+        if tag & MOVED_BITS == 0 {
+            let epoch = self.epoch()?;
+            return Some((self.cursor.u64()?, epoch));
+        }
+        let then = self.before.content?;
+        let count = self.cursor.u8()?;
+        let mut moved = 0;
+        for bit in self.cursor.take(count.into())? {
+            moved |= 1u64.checked_shl((*bit).into())?;
+        }
+        Some((then.fingerprint? ^ moved, then.epoch))
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Option<Entry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let entry = self.entry();
+        if entry.is_none() {
+            self.left = 0;
+        }
+        Some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "entries are packed in order")]
+    fn entries_that_are_not_in_order_are_not_packed() {
+        let gone = |time| Entry::Visit(Visit { time, seen: Seen::Gone, status: None });
+        put_entries(&mut Vec::new(), &[gone(2), gone(1)]);
+    }
+
+    #[test]
+    fn content_without_a_fingerprint_takes_its_epoch_in_place_of_it() {
+        let saw = |time, fingerprint| {
+            let content = Content { fingerprint, digest: Some(Digest([1; 16])), epoch: Epoch(2) };
+            Entry::Visit(Visit { time, seen: Seen::Content(content), status: None })
+        };
+        // Without one, with one, the other way round, and as before.
+        let entries = [saw(0, None), saw(1, Some(7)), saw(2, None), saw(3, None), saw(4, Some(6))];
+        let mut bytes = Vec::new();
+        put_entries(&mut bytes, &entries);
+        let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&bytes), 5).collect();
+        assert_eq!(read.as_deref(), Some(&entries[..]));
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        put_entries(&mut with, &[saw(0, Some(7))]);
+        put_entries(&mut without, &[saw(0, None)]);
+        assert_eq!(with.len() - without.len(), 8);
+    }
+}

@@ -1,0 +1,25 @@
+//! Whether a request can be stored.
+
+use crate::error::{Error, Result};
+use crate::page::{Epoch, Request, TIME_MAX, TIME_MIN, check_url};
+
+/// The epochs of the fingerprints of a request.
+pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + use<> {
+    let own = request.entry().content().map(|content| content.epoch);
+    own.into_iter().chain(request.also().map(|also| also.epoch))
+}
+
+/// Whether a request can be stored as it is.
+pub(super) fn check(request: &Request<'_>) -> Result<()> {
+    check_url(request.url())?;
+    let time = request.entry().time();
+    if !(TIME_MIN..=TIME_MAX).contains(&time) {
+        return Err(Error::Time(time));
+    }
+    match (request.seen(), request.also()) {
+        (Some(own), Some(also)) if own.epoch == also.epoch => {
+            Err(Error::Option("both fingerprints are of the same epoch".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
