@@ -98,6 +98,18 @@ fn read(file: &dyn DiskFile, offset: u64, bytes: &mut [u8]) -> Result<()> {
     file.read_at(offset, bytes).map_err(|e| Error::io("read", Name::Catalog, e))
 }
 
+/// The tables in which redb lists pages that are to be free again: it goes by them when it opens the
+/// file to write, so a page there that the file does not have is a flaw.
+const PAGE_LISTS: [&str; 3] =
+    ["data_pages_allocated", "data_pages_unreachable", "system_pages_unreachable"];
+
+/// The pages in a row of such a table; `None` if it has fewer than it says.
+fn page_list(row: &[u8]) -> Option<Vec<u64>> {
+    let mut cursor = Cursor::new(row);
+    let count = u16::from_le_bytes(cursor.array()?);
+    (0..count).map(|_| cursor.u64()).collect()
+}
+
 /// A database file as its last commit left it.
 pub(super) struct Tree<'f> {
     file: &'f dyn DiskFile,
@@ -148,7 +160,20 @@ impl<'f> Tree<'f> {
     pub(super) fn check_system(&mut self) -> Result<()> {
         let [_, of_redb] = self.roots;
         for table in self.tables_of(of_redb)? {
-            self.rows(&table, &mut |_| Ok(()))?;
+            let mut listed = Vec::new();
+            self.rows(&table, &mut |row| {
+                if PAGE_LISTS.contains(&table.name.as_str()) && row.sound {
+                    listed.push(page_list(row.value));
+                }
+                Ok(())
+            })?;
+            for pages in listed {
+                let checked = match pages {
+                    Some(pages) => pages.into_iter().try_for_each(|p| self.place(p).map(drop)),
+                    None => Err(damaged(0, format!("a row of its table {} is cut", table.name))),
+                };
+                checked.or_else(|e| (self.flaw)(e))?;
+            }
         }
         Ok(())
     }
@@ -219,8 +244,8 @@ impl<'f> Tree<'f> {
         Ok(())
     }
 
-    /// Reads a page. Returns where it is, too.
-    fn page(&mut self, number: u64) -> Result<(u64, Vec<u8>)> {
+    /// Where a page is, and its bytes.
+    fn place(&self, number: u64) -> Result<(u64, u64)> {
         // The order has five bits.
         let (order, region) = (number >> 59, number >> 20 & 0xf_ffff);
         let bytes = PAGE_BYTES << order;
@@ -230,6 +255,12 @@ impl<'f> Tree<'f> {
         if bytes > PAGE_BYTES_MAX || offset + bytes > self.len {
             return Err(damaged(0, format!("page {number:#x} lies outside of the file")));
         }
+        Ok((offset, bytes))
+    }
+
+    /// Reads a page. Returns where it is, too.
+    fn page(&mut self, number: u64) -> Result<(u64, Vec<u8>)> {
+        let (offset, bytes) = self.place(number)?;
         let left = self.left.checked_sub(bytes);
         self.left = left.ok_or_else(|| damaged(offset, "a page is part of more than one other"))?;
         let mut page = vec![0; in_memory(bytes)];
