@@ -172,7 +172,7 @@ impl Store {
         self.snapshot().latest(url)
     }
 
-    /// Pages whose version in force has no fingerprint of the newest epoch, in SURT order; see
+    /// Pages whose version in force has a fingerprint, and none of the newest epoch, in SURT order; see
     /// [`Snapshot::stale`].
     pub fn stale(&self, after: Option<&str>) -> Stale {
         self.snapshot().stale(after)

@@ -90,8 +90,8 @@ impl Snapshot {
         Observations::of(self.scan(prefix))
     }
 
-    /// Pages whose version in force has no fingerprint of the newest epoch, in SURT order; from the
-    /// first after `after` on, if that is given.
+    /// Pages whose version in force has a fingerprint, and none of the newest epoch, in SURT order;
+    /// from the first after `after` on, if that is given.
     ///
     /// For each that the content is still at hand of, [`Store::restate`](super::Store::restate) says
     /// its fingerprint in the newest epoch. Whoever does so in several sittings goes on after the URL

@@ -1,4 +1,4 @@
-//! Pages that have no fingerprint of the newest epoch yet.
+//! Pages that have a fingerprint, and none of the newest epoch yet.
 
 use super::scan::Scan;
 use super::snapshot::Snapshot;

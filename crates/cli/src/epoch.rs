@@ -154,7 +154,7 @@ impl Begin {
     }
 }
 
-/// List pages whose content has no fingerprint of the newest epoch
+/// List pages whose content has a fingerprint, and none of the newest epoch
 ///
 /// A line a page: when that content was last seen, the epoch that it has a fingerprint of, and the URL.
 /// Whoever has the content still says what its fingerprint is: `simkeep ingest --restate`.
