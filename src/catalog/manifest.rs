@@ -123,8 +123,9 @@ impl Manifest {
         }
         let (_, body) = summed.split_at(16);
         let body = Cursor::new(body);
-        let manifest = Self::parse_body(body)
-            .ok_or_else(|| flaw(16, "it has other numbers of segments or epochs than it says"))??;
+        let manifest = Self::parse_body(body).ok_or_else(|| {
+            flaw(16, "its segments or epochs are not as many, or not such, as a store can have")
+        })??;
         check_rows(&manifest.segments).map_err(|what| flaw(64, &what))?;
         check_epoch_names(&manifest.epochs).map_err(|what| flaw(60, &what))?;
         Ok(manifest)
@@ -134,7 +135,7 @@ impl Manifest {
     fn parse_body(mut cursor: Cursor<'_>) -> Option<Result<Manifest>> {
         let written = UNIX_EPOCH.checked_add(Duration::from_millis(cursor.u64()?))?;
         let (store, changes, url_seed) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
-        if let Err(e) = check_url_hash_bits(cursor.u64()?) {
+        if let Err(e) = check_url_hash_bits(Name::Snapshot, cursor.u64()?) {
             return Some(Err(e));
         }
         let (segments, epochs) = (cursor.u32()?, cursor.u32()?);

@@ -44,15 +44,13 @@ pub(super) fn url_hash_bits() -> u64 {
     if cfg!(narrow_hash) { 8 } else { 64 }
 }
 
-/// Whether this build reads a store whose URL hashes have so many bits.
-pub(super) fn check_url_hash_bits(bits: u64) -> Result<()> {
+/// Whether this build reads a store whose URL hashes have so many bits, as a file says.
+pub(super) fn check_url_hash_bits(name: Name, bits: u64) -> Result<()> {
     let own = url_hash_bits();
     if bits == own {
         return Ok(());
     }
-    Err(Error::Option(format!(
-        "this store was made by a build with URL hashes of {bits} bits, and this build has {own}"
-    )))
+    Err(Error::UrlHash { file: name.to_string(), found: bits, reads: own })
 }
 
 /// A live segment.
@@ -347,7 +345,7 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
         let (file, found, reads) = (Name::Catalog.to_string(), number(version), number(VERSION));
         return Err(Error::Version { file, found, reads });
     }
-    check_url_hash_bits(get(URL_HASH_BITS)?)?;
+    check_url_hash_bits(Name::Catalog, get(URL_HASH_BITS)?)?;
     Ok(Settings {
         store: get(STORE_ID)?,
         url_seed: get(URL_SEED)?,

@@ -125,7 +125,7 @@ impl Counter {
     ///
     /// # Errors
     /// [`Error::Io`] if the scratch file cannot be written: then, and whenever it is asked again.
-    /// [`Error::Option`] for more documents than a table counts, 2³² - 1.
+    /// [`Error::Limit`] for more documents than a table counts, 2³² - 1.
     pub fn add(&mut self, text: &str) -> Result<()> {
         let Counter { place, features, counts, failed, .. } = self;
         add(place, counts, failed, features.of_text(text))
@@ -169,6 +169,12 @@ impl Counter {
     }
 }
 
+/// What to say of more documents than a table counts.
+pub(super) fn too_many_documents() -> Error {
+    let instead = "count fewer into one table";
+    Error::Limit { what: "documents in a table", max: u32::MAX.into(), instead }
+}
+
 /// Counts a document, unless that failed before.
 fn add(
     place: &Place,
@@ -187,8 +193,7 @@ impl Counts {
     fn add(&mut self, features: &[u64]) -> Result<()> {
         // So that no feature can have more than a number holds.
         if self.documents >= u64::from(u32::MAX) {
-            let what = "a table counts four billion documents at most; merge several";
-            return Err(Error::Option(what.to_owned()));
+            return Err(too_many_documents());
         }
         self.documents += 1;
         for hash in features {

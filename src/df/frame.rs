@@ -80,7 +80,7 @@ pub(super) fn is_head(bytes: &[u8]) -> bool {
 pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
     let mut cursor = Cursor::new(bytes);
     if cursor.array() != Some(HEAD_MAGIC) {
-        return Err(Flaw::Foreign("it does not begin as one"));
+        return Err(Flaw::Foreign("it does not begin with the bytes simkdf"));
     }
     let version = cursor.u32();
     let whole = bytes.split_last_chunk::<4>().filter(|_| bytes.len() == HEAD_BYTES);
@@ -89,11 +89,11 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
         (Some(version), Some((body, sum))) if crc32fast::hash(body).to_le_bytes() == *sum => {
             match version {
                 VERSION if bytes == head() => Ok(()),
-                VERSION => Err(Flaw::Damage(12, "the head has something where nothing belongs")),
+                VERSION => Err(Flaw::Damage(12, "the reserved bytes of the head are not zero")),
                 version => Err(Flaw::Version(version)),
             }
         }
-        _ => Err(Flaw::Damage(8, "the checksum of the head is wrong")),
+        _ => Err(Flaw::Damage(8, "the checksum of the head does not hold")),
     }
 }
 
@@ -138,7 +138,7 @@ impl Frame {
         let damage = |what| Flaw::Damage(at, what);
         let mut cursor = Cursor::new(trailer);
         if cursor.array() != Some(TRAILER_MAGIC) {
-            return Err(damage("there is no trailer at the end"));
+            return Err(damage("there is no trailer at the end: the file was cut short"));
         }
         let mut read = || {
             let [documents, terms, left_out] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
@@ -147,17 +147,17 @@ impl Frame {
             let features = std::str::from_utf8(cursor.take(len)?).ok()?.to_owned();
             Some(Frame { documents, terms, left_out, least, bits, features })
         };
-        let frame = read().ok_or_else(|| damage("the trailer cannot be read"))?;
+        let frame = read().ok_or_else(|| damage("the trailer is not readable"))?;
         // Before any of them is multiplied.
         let most = u64::from(u32::MAX);
         if frame.terms >= most || frame.documents > most || frame.bits > BITS_MAX {
-            return Err(damage("the trailer has numbers that no table has"));
+            return Err(damage("the numbers in the trailer are impossible"));
         }
         if frame.file_len() != file_len {
             return Err(damage("the file has another length than its trailer says"));
         }
         if trailer.get(..TRAILER_BYTES - SUM_BYTES) != Some(&frame.trailer()) {
-            return Err(damage("the trailer has something where nothing belongs"));
+            return Err(damage("the reserved bytes of the trailer are not zero"));
         }
         Ok(frame)
     }

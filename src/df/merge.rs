@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::counter::too_many_documents;
 use super::frame::Frame;
 use super::place::Place;
 use super::table::Table;
@@ -24,9 +25,9 @@ use crate::sort::Tournament;
 /// ```
 ///
 /// # Errors
-/// [`Error::Option`] for no table, for one that is there twice, for tables of different features, for
-/// so many documents that no table counts them, and for tables that left out what is asked for: of a
-/// feature that one of them left out nobody knows the sum. [`Error::InTheWay`] where something stands
+/// [`Error::Misuse`] for no table, for one that is there twice, for tables of different features, and for
+/// tables that left out what is asked for: of a feature that one of them left out nobody knows the sum.
+/// [`Error::Limit`] for so many documents that no table counts them. [`Error::InTheWay`] where something stands
 /// that is no table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(Place::file(path.as_ref())?, tables, least)
@@ -40,7 +41,7 @@ pub(super) fn merge_into(mut place: Place, tables: &[Table], least: u32) -> Resu
 
 /// What is known of the table before it is written.
 fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
-    let refused = |what: String| Err(Error::Option(what));
+    let refused = |what: String| Err(Error::Misuse(what));
     let Some(first) = tables.first() else { return refused("name a table to merge".into()) };
     if let Some(other) = tables.iter().find(|table| table.features() != first.features()) {
         let (one, other) = (first.features(), other.features());
@@ -70,7 +71,7 @@ fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
     }
     let documents: u64 = tables.iter().map(Table::documents).sum();
     if documents > u64::from(u32::MAX) {
-        return refused("a table counts four billion documents at most".into());
+        return Err(too_many_documents());
     }
     let features = first.features().to_owned();
     Ok(Frame { documents, least, left_out, features, ..Frame::default() })

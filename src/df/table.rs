@@ -187,7 +187,10 @@ impl Table {
         let (entries, starts) = (self.entries(), self.starts());
         let last = starts.last().map(|last| u32::from_le_bytes(*last) as usize);
         if starts.len() != (1 << self.frame.bits) + 1 || last != Some(entries.len()) {
-            return Some((self.directory_at(), "the directory does not lead to all entries"));
+            return Some((
+                self.directory_at(),
+                "the directory ends before or after the last entry",
+            ));
         }
         let mut before = None;
         let mut at = 0;
@@ -195,7 +198,7 @@ impl Table {
             let end = u32::from_le_bytes(*start) as usize;
             if end < at || end > entries.len() {
                 let at = self.directory_at() + place * START_BYTES;
-                return Some((at, "the directory goes back"));
+                return Some((at, "the directory is not in order"));
             }
             while at < end {
                 let (hash, frequency) = entry(&entries[at]);
@@ -203,7 +206,10 @@ impl Table {
                 let ascends = before.is_none_or(|before| before < hash);
                 let possible = frequency > 0 && u64::from(frequency) <= self.frame.documents;
                 if !(here && ascends && possible) {
-                    return Some((HEAD_BYTES + at * ENTRY_BYTES, "an entry cannot be there"));
+                    return Some((
+                        HEAD_BYTES + at * ENTRY_BYTES,
+                        "an entry is not in order, or its count is impossible",
+                    ));
                 }
                 (before, at) = (Some(hash), at + 1);
             }
@@ -262,7 +268,11 @@ fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     file.read_at(0, &mut bytes).map_err(cannot)?;
     parse_head(&bytes).map_err(flawed)?;
     if len < (HEAD_BYTES + TRAILER_BYTES) as u64 {
-        return Err(Error::corrupt(name, len, "the file ends too soon"));
+        return Err(Error::corrupt(
+            name,
+            len,
+            "the file is too short to have a trailer: it was cut short",
+        ));
     }
     bytes.resize(TRAILER_BYTES, 0);
     file.read_at(len - TRAILER_BYTES as u64, &mut bytes).map_err(cannot)?;

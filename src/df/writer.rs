@@ -95,8 +95,8 @@ impl Writer {
         }
         self.frame.terms += 1;
         if self.frame.terms >= u64::from(u32::MAX) {
-            let what = "a table has fewer than four billion terms; leave rare ones out";
-            return Err(Error::Option(what.to_owned()));
+            let (what, instead) = ("features in a table", "leave rare ones out");
+            return Err(Error::Limit { what, max: u64::from(u32::MAX) - 1, instead });
         }
         self.counts[leading(hash, self.bits)] += 1;
         self.put(&hash.to_le_bytes())?;

@@ -64,11 +64,11 @@ impl<'t> Fingerprinter<'t> {
     /// One for a recipe that needs no document frequencies.
     ///
     /// # Errors
-    /// [`Error::Option`] for a recipe that needs them.
+    /// [`Error::Misuse`] for a recipe that needs them.
     pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
         if recipe.needs_frequencies() {
             let what = format!("the recipe {recipe} needs a table of document frequencies");
-            return Err(Error::Option(what));
+            return Err(Error::Misuse(what));
         }
         Ok(Fingerprinter::with(recipe, None, Kernel::fastest()))
     }
@@ -76,7 +76,7 @@ impl<'t> Fingerprinter<'t> {
     /// One that weighs features by these document frequencies, if the recipe does so at all.
     ///
     /// # Errors
-    /// [`Error::Option`] if the recipe does, and they are of other [features](Recipe::features) or of
+    /// [`Error::Misuse`] if the recipe does, and they are of other [features](Recipe::features) or of
     /// no documents: then all would weigh the same, or nothing.
     pub fn with_frequencies(
         recipe: &Recipe,
@@ -85,11 +85,11 @@ impl<'t> Fingerprinter<'t> {
         let (own, counted) = (recipe.features(), frequencies.features());
         if recipe.needs_frequencies() && own != counted {
             let what = format!("the recipe {recipe} needs frequencies of {own}, not of {counted}");
-            return Err(Error::Option(what));
+            return Err(Error::Misuse(what));
         }
         if recipe.needs_frequencies() && frequencies.documents() == 0 {
             let what = format!("the recipe {recipe} needs frequencies of some documents");
-            return Err(Error::Option(what));
+            return Err(Error::Misuse(what));
         }
         Ok(Fingerprinter::with(recipe, Some(frequencies), Kernel::fastest()))
     }

@@ -347,7 +347,7 @@ fn the_default_recipe_is_the_one_that_is_named() {
 fn a_recipe_that_needs_frequencies_says_so() {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let error = Fingerprinter::new(&recipe).unwrap_err();
-    assert!(matches!(&error, Error::Option(what) if what.contains("words1-sqrt-idf/1")), "{error}");
+    assert!(matches!(&error, Error::Misuse(what) if what.contains("words1-sqrt-idf/1")), "{error}");
     // One that fails leaves nothing behind for the next.
     struct Failing;
     impl Frequencies for Failing {

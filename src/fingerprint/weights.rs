@@ -98,7 +98,7 @@ impl Weights {
             if frequencies.len() != hashes.len() {
                 let (given, asked) = (frequencies.len(), hashes.len());
                 let what = format!("a table gave {given} frequencies for {asked} features");
-                return Err(Error::Option(what));
+                return Err(Error::Misuse(what));
             }
             let documents = table.documents();
             for (weight, df) in unscaled.iter_mut().zip(&*frequencies) {

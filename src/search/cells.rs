@@ -164,8 +164,12 @@ impl<C: Column> Cells<C> {
             for cell in 0..self.count {
                 let (mut column, mut line, mut before) = (&table.cells, cell, None);
                 loop {
-                    let out_of_place =
-                        || column.damaged(u64::from(line) * LINE_BYTES, "an entry out of place");
+                    let out_of_place = || {
+                        column.damaged(
+                            u64::from(line) * LINE_BYTES,
+                            "an entry is not where its fingerprint belongs",
+                        )
+                    };
                     let all = column.lines(std::iter::once(line))?;
                     let Some(places) = all.get(line as usize) else { return Err(out_of_place()) };
                     let head = number(places, NUMBER);
@@ -204,10 +208,10 @@ impl<C: Column> Cells<C> {
                 }
             }
             if further as usize != table.further.lines(std::iter::empty())?.len() {
-                return Err(table.further.damaged(0, "lines in which no cell goes on"));
+                return Err(table.further.damaged(0, "it has lines that no cell refers to"));
             }
             if passed != n {
-                return Err(table.ordinals.damaged(0, "cells without all fingerprints"));
+                return Err(table.ordinals.damaged(0, "its cells do not have all fingerprints"));
             }
         }
         Ok(())

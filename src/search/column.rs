@@ -45,7 +45,7 @@ pub trait Column {
 
     /// The error for a value at byte `offset` of this column that cannot be right.
     ///
-    /// `what` says what was found to be wrong, in a few words, such as "an ordinal beyond the end".
+    /// `what` says what was found to be wrong, in a few words, such as "it refers to a fingerprint beyond the last one".
     fn damaged(&self, offset: u64, what: &'static str) -> Self::Error;
 }
 
@@ -109,7 +109,10 @@ pub(super) fn u64_at<C: Column>(column: &C, index: u32) -> Result<u64, C::Error>
 pub(super) fn ordinal_at<C: Column>(column: &C, index: u32, n: u32) -> Result<u32, C::Error> {
     let ordinal = u32_at(column, index)?;
     if ordinal >= n {
-        return Err(column.damaged(u64::from(index) * U32_BYTES, "an ordinal beyond the end"));
+        return Err(column.damaged(
+            u64::from(index) * U32_BYTES,
+            "it refers to a fingerprint beyond the last one",
+        ));
     }
     Ok(ordinal)
 }

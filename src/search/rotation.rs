@@ -228,7 +228,9 @@ impl<C: Column> Rotations<C> {
                 let bucket = rotation.bucket(bucket_number, self.address)?;
                 let out_of_place = || {
                     let offset = u64::from(bucket_number) * self.address.bucket_bytes();
-                    rotation.buckets.damaged(offset, "a bucket that is not what it should be")
+                    rotation
+                        .buckets
+                        .damaged(offset, "a bucket does not begin where the one before it ends")
                 };
                 let (in_rest, _) = bucket.rest();
                 if bucket.first() != entry || bucket.goes_on() && in_rest.start != rest {
@@ -250,7 +252,9 @@ impl<C: Column> Rotations<C> {
                         || before >= Some(ordinal)
                     {
                         let offset = u64::from(entry) * U32_BYTES;
-                        return Err(rotation.ordinals.damaged(offset, "an entry out of place"));
+                        return Err(rotation
+                            .ordinals
+                            .damaged(offset, "an entry is not where its fingerprint belongs"));
                     }
                     before = Some(ordinal);
                     entry += 1;
@@ -262,11 +266,13 @@ impl<C: Column> Rotations<C> {
                 rest += in_rest.end - in_rest.start;
             }
             if entry != n {
-                return Err(rotation.ordinals.damaged(0, "a rotation without all fingerprints"));
+                return Err(rotation
+                    .ordinals
+                    .damaged(0, "a rotation does not have all fingerprints"));
             }
             let behind = u64::from(rest) * U16_BYTES;
             if rotation.rest.bytes(behind..behind + 1).is_ok() {
-                return Err(rotation.rest.damaged(behind, "entries of no bucket"));
+                return Err(rotation.rest.damaged(behind, "it has entries behind the last bucket"));
             }
         }
         Ok(())

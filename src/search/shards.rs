@@ -77,14 +77,14 @@ impl Shards {
     pub fn read<C: Column>(column: &C) -> Result<Self, C::Error> {
         let bytes = column.bytes(0..Self::BYTES)?;
         let Ok(entries) = <[U32; STARTS]>::ref_from_bytes(bytes) else {
-            return Err(column.damaged(0, "a shards column of another length"));
+            return Err(column.damaged(0, "its list of shards has another length than expected"));
         };
         let mut starts = [0; STARTS];
         let mut before = 0;
         for ((offset, start), entry) in (0..).step_by(4).zip(&mut starts).zip(entries) {
             *start = entry.get();
             if *start < before || (offset == 0 && *start != 0) {
-                return Err(column.damaged(offset, "a shard that starts before the one before it"));
+                return Err(column.damaged(offset, "a shard begins before the one before it"));
             }
             before = *start;
         }

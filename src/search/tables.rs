@@ -80,13 +80,14 @@ impl<C: Column> Tables<C> {
         if let Index::Rotations(Rotations { address, .. }) = &index
             && !address.is_possible()
         {
-            return Err(fingerprints.damaged(0, "an address that there cannot be"));
+            return Err(fingerprints
+                .damaged(0, "its tables have an address that this many fingerprints cannot have"));
         }
         if matches!(&index, Index::Cells(cells) if cells.count == 0) {
-            return Err(fingerprints.damaged(0, "a table without cells"));
+            return Err(fingerprints.damaged(0, "it has a table without cells"));
         }
         if !matches!(index, Index::None) && shards.fingerprints() > INDEXED_MAX {
-            return Err(fingerprints.damaged(0, "more fingerprints than tables can have"));
+            return Err(fingerprints.damaged(0, "it has more fingerprints than tables can have"));
         }
         let planner = Planner::new(index.shape(), shards.fingerprints());
         Ok(Self { fingerprints, shards, index, planner })

@@ -145,7 +145,7 @@ impl Builder {
 
     /// The error for what is read back and is not what was written.
     pub(super) fn misread(&self, offset: u64) -> Error {
-        let what = "it does not give back what was just written to it";
+        let what = "the disk does not give back what was just written to it";
         Error::corrupt(Name::SegmentNew(self.stamp.id), offset, what)
     }
 

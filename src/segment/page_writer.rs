@@ -44,7 +44,11 @@ impl PagesWriter {
         let page = self.count;
         self.count += 1;
         if u64::from(self.count) >= PAGES_MAX {
-            return Err(Error::Option("a segment holds fewer than 2^30 pages".to_owned()));
+            return Err(Error::Limit {
+                what: "pages in a segment",
+                max: PAGES_MAX - 1,
+                instead: "seal, load or merge fewer pages at a time",
+            });
         }
         Ok(page)
     }

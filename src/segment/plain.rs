@@ -72,9 +72,11 @@ impl<'f> PlainSegment<'f> {
             let zeros = self.read(start, (end - start).min(ALIGN));
             match zeros.map(|zeros| zeros.iter().position(|byte| *byte != 0)) {
                 Ok(None) if end - start < ALIGN => {}
-                Ok(None) => {
-                    flaw(Error::corrupt(name, start, "more room between sections than needed"))
-                }
+                Ok(None) => flaw(Error::corrupt(
+                    name,
+                    start,
+                    "there is more room between two sections than alignment needs",
+                )),
                 Ok(Some(at)) => flaw(Error::corrupt(
                     name,
                     start + at as u64,

@@ -233,9 +233,11 @@ impl PostingsWriter {
     }
 }
 
-pub(super) fn too_many() -> Error {
-    Error::Option(
-        "a segment holds fewer than 2^30 pages, 2^32 fingerprints and 2^31 words of lists"
-            .to_owned(),
-    )
+/// What to say where the posting lists of a segment are longer than they can be.
+fn too_many() -> Error {
+    Error::Limit {
+        what: "words of posting lists in a segment",
+        max: u64::from(LIST) - 1,
+        instead: "seal, load or merge fewer pages at a time",
+    }
 }

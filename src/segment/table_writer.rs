@@ -1,13 +1,19 @@
 //! Writing the fingerprint tables of one epoch.
 
 use super::build::{Builder, SectionWriter};
-use super::postings::{Posting, PostingsWriter, too_many};
+use super::postings::{Posting, PostingsWriter};
 use super::tables::Layout;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::search::{Address, Census, Part, Shape, Sink, build_index, canonical_key};
 use crate::sync::Mutex;
+
+const TOO_MANY: Error = Error::Limit {
+    what: "fingerprints of an epoch in a segment",
+    max: u32::MAX as u64,
+    instead: "seal, load or merge fewer pages at a time",
+};
 
 /// Writes the tables of one epoch from fingerprints that come in canonical order.
 pub(super) struct TablesWriter {
@@ -45,7 +51,7 @@ impl TablesWriter {
         bug::ensure(last < self.last, "fingerprints come in canonical order, each once")?;
         builder.write(&mut self.fingerprints, &fingerprint.to_le_bytes())?;
         self.census.add(fingerprint);
-        self.count = self.count.checked_add(1).ok_or_else(too_many)?;
+        self.count = self.count.checked_add(1).ok_or(TOO_MANY)?;
         self.postings.push(postings, tag)
     }
 

@@ -34,7 +34,11 @@ impl FrameWriter {
             return Ok(());
         }
         let len = u32::try_from(self.frame.len());
-        let len = len.map_err(|_| Error::Option("no page has 4 GiB of visits".to_owned()))?;
+        let len = len.map_err(|_| Error::Limit {
+            what: "bytes of visits to one page",
+            max: u32::MAX.into(),
+            instead: "load them in several parts",
+        })?;
         scratch.append(&len.to_le_bytes())?;
         scratch.append(&crc32fast::hash(&self.frame).to_le_bytes())?;
         scratch.append(&self.frame)?;
@@ -71,7 +75,9 @@ impl Frames {
         let end = end.filter(|end| *end <= self.rest.end);
         let frame = end.and_then(|end| file.get(start..end));
         let sum = word(self.rest.start + HEADER_BYTES / 2);
-        let (Some(frame), Some(sum)) = (frame, sum) else { return Err(self.damaged("no frame")) };
+        let (Some(frame), Some(sum)) = (frame, sum) else {
+            return Err(self.damaged("its length or its end is not what was written"));
+        };
         let found = crc32fast::hash(frame);
         if found != sum {
             let what = format!("checksum: expected {sum:08x}, found {found:08x}");

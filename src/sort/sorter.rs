@@ -134,9 +134,10 @@ impl<T: Packed> Run<T> {
         }
         let end = self.frame.start + T::BYTES;
         let item = file.get(self.frame.start..end).and_then(T::take);
-        let item = item.ok_or_else(|| self.frames.damaged("half an item"))?;
+        let item =
+            item.ok_or_else(|| self.frames.damaged("it ends within what was written there"))?;
         if self.next.is_some_and(|before| before > item) {
-            return Err(self.frames.damaged("an item that is less than the one before it"));
+            return Err(self.frames.damaged("items that were written there in order are not"));
         }
         self.next = Some(item);
         self.frame.start = end;

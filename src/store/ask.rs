@@ -109,8 +109,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged, [`Error::Option`](crate::Error::Option) for 2^32 fingerprints or
-    /// more. What was handed over before is right, but not all.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged,
+    /// [`Error::Limit`](crate::Error::Limit) for 2^32 fingerprints or more. What was handed over before is right, but not all.
     pub fn all_pairs(
         &self,
         like: &Query,

@@ -226,7 +226,7 @@ impl Merging<'_> {
         let merged = self.try_merge(inputs, purge, stop).map_err(|e| match e {
             // Nothing was lost and nothing is in doubt: the inputs stand as they are.
             // So it is if what comes of it would be too large for one segment.
-            Error::Corrupt(_) | Error::Option(_) | Error::Cancelled => e,
+            Error::Corrupt(_) | Error::Limit { .. } | Error::Cancelled => e,
             e if e.is_full() => e,
             e => base.poison(e),
         })?;

@@ -14,8 +14,7 @@ use crate::page::{Epoch, EpochInfo, Request, RestateOutcome, Restatement};
 /// Whether an epoch may have this name.
 pub(super) fn check_name(name: &str) -> Result<()> {
     if !is_epoch_name(name) {
-        let what = "an epoch's name has 1 to 256 bytes and no control characters";
-        return Err(Error::Option(what.to_owned()));
+        return Err(Error::misuse("an epoch's name has 1 to 256 bytes and no control characters"));
     }
     Ok(())
 }
@@ -88,7 +87,8 @@ pub(super) fn live_number(info: &EpochInfo) -> Result<Epoch> {
 /// The number of an epoch that is registered after so many others.
 pub(super) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
     let next = Epoch::new(registered, reserved).filter(|_| registered < EPOCHS_MAX);
-    next.ok_or_else(|| Error::Option("the store has too many epochs".to_owned()))
+    let (what, instead) = ("epochs in a store", "make another store");
+    next.ok_or(Error::Limit { what, max: EPOCHS_MAX as u64, instead })
 }
 
 impl Store {
@@ -98,7 +98,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a name that is empty or has control characters, [`Error::EndedEpoch`]
+    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] where there
+    /// are 32,768 epochs already, [`Error::EndedEpoch`]
     /// if it has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str) -> Result<Epoch> {
         self.change(|shared| shared.registry.register(name))
@@ -133,7 +134,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] if it has ended, [`Error::Option`] if the recipe needs a table and there
+    /// [`Error::EndedEpoch`] if it has ended, [`Error::Misuse`] if the recipe needs a table and there
     /// is none; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
         self.change(|shared| shared.registry.begin(origin))
@@ -149,7 +150,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Option`]
+    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Misuse`]
     /// for the newest, [`Error::Corrupt`], [`Error::Io`].
     pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
         self.change(|shared| shared.registry.end(epoch, left))

@@ -415,6 +415,6 @@ fn first_seen(view: &View, url: &str, digest: Digest) -> Result<i64> {
     let entries = view.entries(&Lookup::new(url, view.seed), u64::MAX)?;
     let has_it = |entry: &Entry| entry.content().is_some_and(|c| c.digest == Some(digest));
     let first = entries.iter().find(|entry| has_it(entry)).map(Entry::time);
-    let what = "a page that no visit saw with the digest that is in force";
+    let what = "a page has a content in force that no entry of it has";
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }

@@ -216,21 +216,21 @@ pub(super) fn unlisted_ids(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<
 }
 
 fn check_options(options: &Options) -> Result<()> {
-    let wrong = |what: &str| Err(Error::Option(what.to_owned()));
+    let wrong = |name, takes| Err(Error::Option { name, takes });
     if options.memtable_observations == 0 || options.memtable_observations > 1 << 24 {
-        return wrong("memtable_observations must be between 1 and 16,777,216");
+        return wrong("memtable_observations", "between 1 and 16,777,216");
     }
     if options.merge_fanout < 2 {
-        return wrong("merge_fanout must be at least 2");
+        return wrong("merge_fanout", "at least 2");
     }
     if options.memtable_bytes < 1 << 16 {
-        return wrong("memtable_bytes must be at least 65,536");
+        return wrong("memtable_bytes", "at least 65,536");
     }
     if options.seal_after.is_zero() {
-        return wrong("seal_after must be longer than no time at all");
+        return wrong("seal_after", "more than no time at all");
     }
     if options.near_distance > 64 {
-        return wrong("near_distance must be at most 64");
+        return wrong("near_distance", "at most 64");
     }
     epochs::check_name(&options.epoch)
 }

@@ -91,10 +91,10 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a name that is empty or has spaces.
+    /// [`Error::Misuse`] for a name that is empty or has spaces.
     pub fn extractor(mut self, name: &str) -> Result<Origin> {
         if name.is_empty() || name.contains(char::is_whitespace) {
-            return Err(Error::Option("an extractor's name has no spaces".to_owned()));
+            return Err(Error::misuse("an extractor's name has characters, and no spaces"));
         }
         self.extractor = Some(name.to_owned());
         Ok(self)
@@ -104,11 +104,11 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if the recipe does not, or has other features than the table.
+    /// [`Error::Misuse`] if the recipe does not, or has other features than the table.
     pub fn table(mut self, table: Table) -> Result<Origin> {
         if !self.recipe.needs_frequencies() {
             let what = format!("the recipe {} weighs nothing by a table", self.recipe);
-            return Err(Error::Option(what));
+            return Err(Error::Misuse(what));
         }
         Fingerprinter::with_frequencies(&self.recipe, &table)?;
         self.table = Some(Arc::new(table));
@@ -145,7 +145,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if the recipe needs a table, and there is none.
+    /// [`Error::Misuse`] if the recipe needs a table, and there is none.
     pub fn fingerprinter(&self) -> Result<Fingerprinter<'_>> {
         match &self.table {
             Some(table) => Fingerprinter::with_frequencies(&self.recipe, &**table),

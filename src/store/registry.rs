@@ -72,7 +72,7 @@ impl Registry {
         }
         if epoch == view.newest_epoch() {
             let what = format!("{} is the newest epoch; begin another one first", info.name);
-            return Err(Error::Option(what));
+            return Err(Error::Misuse(what));
         }
         if left < u64::MAX {
             let now = Snapshot { view: Arc::clone(&view), sequence: u64::MAX };

@@ -85,7 +85,7 @@ impl Snapshot {
         };
         let sums = deltas.try_fold((0, 0), sum);
         let counts = sums.and_then(|(p, v)| Some((u64::try_from(p).ok()?, u64::try_from(v).ok()?)));
-        let what = "the sums of their pages or visits cannot be";
+        let what = "the sums of their pages and visits are impossible";
         counts.ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 }

@@ -268,7 +268,7 @@ fn options_that_cannot_be_are_refused() {
         LoadOptions { segment_pages: 0, ..LoadOptions::default() },
         LoadOptions { segment_pages: (1 << 29) + 1, ..LoadOptions::default() },
     ] {
-        assert!(matches!(store.load(none(), options), Err(Error::Option(_))));
+        assert!(matches!(store.load(none(), options), Err(Error::Option { .. })));
     }
     assert_eq!(store.load(none(), LoadOptions::default()).unwrap(), Loaded::default());
 }

@@ -321,7 +321,7 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let (one, two) = (Epoch(0), store.register_epoch("two").unwrap());
-    assert!(matches!(store.end_epoch(two, 0), Err(Error::Option(_))), "the newest");
+    assert!(matches!(store.end_epoch(two, 0), Err(Error::Misuse(_))), "the newest");
     assert!(matches!(store.end_epoch(Epoch(7), 0), Err(Error::UnknownEpoch(7))));
     let urls: Vec<String> = (0..10).map(|page| format!("{URL}{page}")).collect();
     for (time, url) in (1..).zip(&urls) {
@@ -415,7 +415,7 @@ fn an_epoch_that_is_not_there_is_refused() {
         assert!(matches!(loaded, Err(Error::Load { nth: 1, .. })));
     }
     let twice = Observation::content(URL, 1, 7, reserved).also(8, reserved);
-    assert!(matches!(store.observe(twice), Err(Error::Option(_))));
+    assert!(matches!(store.observe(twice), Err(Error::Misuse(_))));
     assert_eq!(store.stats().unwrap().visits, 0);
 }
 

@@ -7,6 +7,8 @@ use simkeep::Error;
 
 use simkeep_archive::escape::whole;
 
+use super::advice;
+
 /// The exit codes, for the help of the program.
 macro_rules! help {
     () => {
@@ -74,10 +76,7 @@ impl Failure {
     pub(super) fn message(&self) -> String {
         match self {
             Failure::Usage(why) | Failure::Broken(why) | Failure::Other(why) => why.clone(),
-            Failure::Store(error @ Error::NotAStore { .. }) => {
-                format!("{error}; name the directory of a store, or make one: simkeep ingest")
-            }
-            Failure::Store(error) => error.to_string(),
+            Failure::Store(error) => advice::message(error),
             Failure::Output(error) => format!("cannot write the result: {error}"),
         }
     }

@@ -4,6 +4,7 @@
 //! those mean to the caller of the program is said in one place, [`exit`]. Reading verbs open the
 //! store without ever writing to it, also beside a writer.
 
+mod advice;
 mod df;
 mod epoch;
 mod evaluate;

@@ -3,6 +3,7 @@
 use simkeep::fingerprint::{EXTRACTOR, Recipe};
 use simkeep::{Epoch, EpochInfo, Error, Options, Origin, Snapshot};
 
+use super::advice::message;
 use super::exit::{Failure, say};
 
 /// What makes the fingerprints of texts where a store says nothing else.
@@ -24,7 +25,7 @@ pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Origin>, Failure> {
     for info in snapshot.epochs().iter().rev().filter(|info| is_ours(info)) {
         match snapshot.origin(info.epoch) {
             // Without the second one there is no distance to what only that has.
-            Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&e.to_string()),
+            Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&message(&e)),
             origin => origins.extend(origin?),
         }
         if origins.len() == MOST {

@@ -143,7 +143,7 @@ impl<C: Column> CellGround<'_, C> {
 /// What is wrong where something refers to a line behind `all` of a column.
 #[cold]
 fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
-    column.damaged(all.len() as u64 * LINE_BYTES, "lines beyond the end are referred to")
+    column.damaged(all.len() as u64 * LINE_BYTES, "something refers to lines beyond its end")
 }
 
 /// Queries on their way.

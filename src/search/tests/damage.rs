@@ -60,8 +60,8 @@ fn rotations_that_are_not_as_they_should_be_are_told_of() {
     let (_, whole) = healthy(rotations(9));
     assert_eq!(whole.check(), Ok(()));
     let check = |change: Change<'_>| told_of(&whole, change);
-    let bucket = "a bucket that is not what it should be";
-    let place = "an entry out of place";
+    let bucket = "a bucket does not begin where the one before it ends";
+    let place = "an entry is not where its fingerprint belongs";
     let Index::Rotations(Rotations { tables: [first, ..], .. }) = &whole.index else {
         unreachable!()
     };
@@ -79,7 +79,7 @@ fn rotations_that_are_not_as_they_should_be_are_told_of() {
     let entry = u32::from_le_bytes(first.buckets.0[full + 60..][..4].try_into().unwrap());
     let at = (entry & 0x7fff_ffff) as usize * 4;
     assert_eq!(check(&|columns| columns[2][at..at + 8].rotate_left(4)), place);
-    assert_eq!(check(&|columns| columns[1].push(0)), "entries of no bucket");
+    assert_eq!(check(&|columns| columns[1].push(0)), "it has entries behind the last bucket");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn cells_that_are_not_as_they_should_be_are_told_of() {
     let (_, whole) = healthy(cells(600));
     assert_eq!(whole.check(), Ok(()));
     let check = |change: Change<'_>| told_of(&whole, change);
-    let place = "an entry out of place";
+    let place = "an entry is not where its fingerprint belongs";
     let Index::Cells(Cells { tables: [first, _], .. }) = &whole.index else { unreachable!() };
     let lines = || first.cells.0.chunks(64);
     let full = lines().position(|line| line[63] >> 7 == 1).unwrap() * 64;
@@ -106,7 +106,7 @@ fn cells_that_are_not_as_they_should_be_are_told_of() {
     // Where it goes on, what stands there, and a line too many.
     assert_eq!(check(&|columns| columns[0][full + 36] ^= 1), place);
     assert_eq!(check(&|columns| columns[1][0] ^= 1), place);
-    let too_many = "lines in which no cell goes on";
+    let too_many = "it has lines that no cell refers to";
     assert_eq!(check(&|columns| columns[1].extend([0; 64])), too_many);
 }
 

@@ -97,8 +97,8 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a name that is empty or has control characters, or if there are more
-    /// names than a store takes. If the epoch has ended in the store, the load says so.
+    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] if there
+    /// are more names than a store takes. If the epoch has ended in the store, the load says so.
     pub fn named(&self, name: &str) -> Result<Epoch> {
         self.name(name, reserved(name), |named| named.must_live = true)
     }
@@ -108,7 +108,7 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::Option`] if the recipe needs a table and there is
+    /// Those of [`named`](Self::named), and [`Error::Misuse`] if the recipe needs a table and there is
     /// none.
     pub fn origin(&self, origin: &Origin) -> Result<Epoch> {
         origin.fingerprinter()?;

@@ -77,12 +77,12 @@ impl<'w> LoadOptions<'w> {
 }
 
 pub(super) fn check(memory_bytes: usize, segment_pages: u64) -> Result<()> {
-    let wrong = |what: &str| Err(Error::Option(what.to_owned()));
+    let wrong = |name, takes| Err(Error::Option { name, takes });
     if memory_bytes < 1 << 16 {
-        return wrong("memory_bytes of a load must be at least 65,536");
+        return wrong("memory_bytes", "at least 65,536");
     }
     if !(1..=1 << 29).contains(&segment_pages) {
-        return wrong("segment_pages must be between 1 and 2^29");
+        return wrong("segment_pages", "between 1 and 536,870,912");
     }
     Ok(())
 }

@@ -47,8 +47,10 @@ impl<'v> Columns<'v> {
                 }
             };
             let sum = u32::try_from(len).ok().and_then(|len| end.checked_add(len));
-            end = sum.ok_or_else(|| {
-                Error::Option("pairs are found among fewer than 2^32 fingerprints".to_owned())
+            end = sum.ok_or(Error::Limit {
+                what: "fingerprints to find all pairs of",
+                max: u32::MAX.into(),
+                instead: "look for what is near to some of them",
             })?;
             columns.push((component.id(), column));
             starts.push(end);

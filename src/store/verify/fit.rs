@@ -39,25 +39,29 @@ pub(super) fn pages(
             !ended || live.tables(content.epoch.0).is_some()
         }));
         if count_visits(&own) != record.visit_count() {
-            return Err(flaw("another number of visits than the record says"));
+            return Err(flaw("a page has another number of visits than its record says"));
         }
         if !own.is_sorted() {
-            return Err(flaw("entries out of order"));
+            return Err(flaw("the entries of a page are not in order"));
         }
         let url = cursor.url()?;
         let place = Some((cursor.key().to_vec(), url.to_owned()));
         if before >= place {
-            return Err(flaw("pages out of order"));
+            return Err(flaw("pages are not in SURT order"));
         }
         before = place;
         let lookup = Lookup::new(url, seed);
         let found = segment.find(lookup.hash, url)?;
         if found.map(|p| u64::from(p.ordinal)) != Some(cursor.ordinal()) {
-            return Err(segment.damaged(Tag::of(Kind::Hashes), 0, "a page that is not found"));
+            return Err(segment.damaged(
+                Tag::of(Kind::Hashes),
+                0,
+                "the hash of a page does not lead to it",
+            ));
         }
     }
     if (visits, resets) != (segment.numbers().visits, segment.numbers().resets) {
-        return Err(flaw("other numbers of visits and resets than the segment says"));
+        return Err(flaw("there are other numbers of visits and resets than the trailer says"));
     }
     Ok(in_force)
 }
@@ -86,7 +90,7 @@ pub(super) fn tables(
             let fingerprint = tables.fingerprint(ordinal)?;
             let place = Some(canonical_key(fingerprint));
             if before >= place {
-                return Err(flaw("fingerprints out of order"));
+                return Err(flaw("fingerprints are not in order"));
             }
             before = place;
             let mut last = None;
@@ -94,7 +98,7 @@ pub(super) fn tables(
             for posting in tables.postings(ordinal, 0)? {
                 let posting = posting?;
                 if last >= Some(posting.page) {
-                    return Err(flaw("postings out of order"));
+                    return Err(flaw("the pages of a fingerprint are not in order"));
                 }
                 last = Some(posting.page);
                 if posting.in_force {
@@ -106,21 +110,25 @@ pub(super) fn tables(
                         c.compared() == Some(fingerprint) && c.epoch.0 == tables.epoch
                     });
                     if !same {
-                        return Err(flaw("a fingerprint that is not in force on its page"));
+                        return Err(flaw(
+                            "a fingerprint leads to a page on which it is not in force",
+                        ));
                     }
                     let digest = in_force.and_then(|content| content.digest);
                     tags.extend(digest.map(|digest| (tag_of(&digest), posting.page)));
                 }
             }
             if !tables.has_tags(ordinal, &mut tags)? {
-                return Err(flaw("tags of other digests than those in force"));
+                return Err(flaw(
+                    "the digests of a posting list are not those in force on its pages",
+                ));
             }
         }
     }
     // Each of them was on a page where it is in force, and a page has one at most.
     if (posted, fingerprints) != (in_force, live.segment.numbers().fingerprints) {
         let tag = Tag::of(Kind::Pages);
-        let what = "other numbers of fingerprints, or of those in force, than the tables have";
+        let what = "the pages have other fingerprints than the tables, or others in force";
         return Err(live.segment.damaged(tag, 0, what));
     }
     Ok(())

@@ -158,7 +158,7 @@ fn a_load_that_fails_removes_nothing_of_a_store_that_came_into_its_place() {
     let lines = (0..2).map(|number| {
         if number == 1 {
             put_another(&path, 2);
-            return Err(Error::Option("a broken line".to_owned()));
+            return Err(Error::Misuse("a broken line".to_owned()));
         }
         Ok(Observation::gone("http://a/", 0))
     });

@@ -66,7 +66,7 @@ fn nothing() -> Failure {
 /// What cannot be done with these tables is a mistake of the command line.
 fn refused(error: Error) -> Failure {
     match error {
-        Error::Option(what) => Failure::Usage(what),
+        Error::Misuse(_) | Error::Limit { .. } => Failure::Usage(error.to_string()),
         other => other.into(),
     }
 }

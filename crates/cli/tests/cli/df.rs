@@ -112,7 +112,7 @@ fn what_is_no_table_is_named() {
             b"not a table of anything at all, but a text of more than 64 bytes, which is long",
             "is no table",
         ),
-        ("cut.df", &bytes[..100], "the file ends too soon"),
+        ("cut.df", &bytes[..100], "it was cut short"),
         ("half.df", &bytes[..bytes.len() - 1], "no trailer"),
     ] {
         let damaged = place.write(name, bytes);

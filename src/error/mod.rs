@@ -1,5 +1,7 @@
 //! Every error says what happened, where, and what to do.
 
+mod message;
+
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -28,11 +30,15 @@ impl fmt::Display for Corruption {
     }
 }
 
-/// What can go wrong.
+/// What can go wrong. The message of each says what is wrong, where, and what to do.
+///
+/// Unless a variant says otherwise nothing that was acknowledged is lost, and what was asked for was not
+/// done.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A call to the operating system failed.
+    /// A call to the operating system failed. If it was a write, the store is
+    /// [poisoned](Error::Poisoned) from then on.
     Io {
         /// What was being done.
         action: &'static str,
@@ -41,16 +47,17 @@ pub enum Error {
         /// What the system said.
         source: Arc<io::Error>,
     },
-    /// A file is damaged.
+    /// A file is damaged: what is in it cannot be read, everything else can. Restore the file from a
+    /// copy, or save the rest with [`repair`](crate::repair).
     Corrupt(Corruption),
-    /// There is no store at that place.
+    /// There is no store at that place. Name another, or make one.
     NotAStore {
         /// The place.
         location: String,
         /// Why it is none.
         why: String,
     },
-    /// A file is no table of document frequencies.
+    /// A file is no table of document frequencies. Name another, or make one.
     NotATable {
         /// The file.
         file: String,
@@ -58,24 +65,25 @@ pub enum Error {
         why: String,
     },
     /// What was to be a store was never finished: the repair, or the load, that makes it was broken off, or
-    /// is still at it.
+    /// is still at it. Run that again: it begins anew.
     Unfinished {
         /// The place.
         location: String,
     },
-    /// Something that is not to be replaced has the name of a file that was to be made.
+    /// Something that is not to be replaced has the name of a file that was to be made. It stays as it
+    /// is; name another file.
     InTheWay {
         /// The file.
         file: String,
         /// What it is.
         why: &'static str,
     },
-    /// A store stands where one was to be made.
+    /// A store stands where one was to be made. It stays as it is; open it, or name another place.
     Exists {
         /// The place.
         location: String,
     },
-    /// A file was written by another version of simkeep.
+    /// A file was written by another version of simkeep. Use that one.
     Version {
         /// The file.
         file: String,
@@ -84,7 +92,18 @@ pub enum Error {
         /// The one that this build reads.
         reads: u32,
     },
-    /// The store is open for writing, by another process or by this one.
+    /// A store was made by a build of simkeep with URL hashes of another length, as tests make them. Use
+    /// such a build.
+    UrlHash {
+        /// The file that says so.
+        file: String,
+        /// The bits of its hashes.
+        found: u64,
+        /// Those of this build.
+        reads: u64,
+    },
+    /// The store is open for writing, by another process or by this one. Wait until it is closed, or
+    /// use a [`Reader`](crate::Reader), which works beside a writer.
     Locked {
         /// The place.
         location: String,
@@ -92,17 +111,18 @@ pub enum Error {
         holder: Holder,
     },
     /// A file that keeps other writers out was removed or replaced while the store was open: another
-    /// process may be writing. Nothing more is.
+    /// process may be writing. Nothing more is written; open the store again.
     Replaced {
         /// The file.
         file: String,
     },
-    /// The store was opened by the process that this one was forked from, and only that one uses it.
+    /// The store was opened by the process that this one was forked from, and only that one uses it. Open
+    /// it in one process, or read it with a [`Reader`](crate::Reader).
     Forked,
     /// A write failed before, or a bug of simkeep's was met: nothing more is accepted until the store is
     /// opened again. After a bug nothing is read either.
     Poisoned(Arc<Error>),
-    /// The store was closed.
+    /// The store was closed. Open it again.
     Closed,
     /// An invariant of simkeep's own does not hold. Nothing is wrong with what it was asked; please
     /// report it. A store that meets one is [poisoned](Error::Poisoned).
@@ -111,21 +131,23 @@ pub enum Error {
     Url(UrlError),
     /// Not a prefix.
     Prefix(PrefixError),
-    /// A time outside the years 1 to 9999.
+    /// A time outside the years 1 to 9999. Times are milliseconds since 1970.
     Time(i64),
-    /// An epoch that the store has not registered.
+    /// An epoch that the store has not registered. Register its name first.
     UnknownEpoch(u32),
-    /// An epoch that has ended.
+    /// An epoch that has ended. Use one that has not.
     EndedEpoch(String),
     /// The table of document frequencies of an epoch is not in the store: the epoch is known by its name
-    /// alone, or has ended since.
+    /// alone, or has ended since. No text gets a fingerprint of it until
+    /// [`begin_epoch`](crate::Store::begin_epoch) puts the table in its place.
     NoTable {
         /// The epoch's name.
         epoch: String,
         /// The file that it would be.
         file: String,
     },
-    /// An epoch that cannot end yet: pages have a version in force that is of it.
+    /// An epoch that cannot end yet: pages have a version in force that is of it. Restate or forget them,
+    /// or say how many may be left behind.
     EpochInUse {
         /// Its name.
         name: String,
@@ -139,19 +161,37 @@ pub enum Error {
         /// What is wrong with it.
         cause: Arc<Error>,
     },
-    /// Whatever the observations of a load were read from failed.
+    /// Whatever the observations of a load were read from failed. Nothing was stored.
     Input(Arc<dyn std::error::Error + Send + Sync>),
     /// A load, a check or a repair was broken off by its callback. Nothing was stored.
     Cancelled,
     /// It cannot be told what was forgotten: an operation that is lost may have done it. Nothing was
-    /// repaired.
+    /// repaired. [`RepairOptions::keep_forgotten`](crate::RepairOptions::keep_forgotten) repairs all the
+    /// same.
     Doubtful {
         /// What is lost.
         what: String,
     },
     /// An option has a value that it cannot have.
-    Option(String),
-    /// The catalog's database refused.
+    Option {
+        /// The option's name.
+        name: &'static str,
+        /// What values it takes.
+        takes: &'static str,
+    },
+    /// More than fits. Nothing that was there before is affected.
+    Limit {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there may be.
+        max: u64,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// A call whose arguments do not go together, or that makes no sense now. It changed nothing.
+    Misuse(String),
+    /// redb, which keeps `catalog.redb`, refused, for another reason than damage or a failed call to the
+    /// system. The store is [poisoned](Error::Poisoned) if it was a write.
     Catalog(String),
 }
 
@@ -215,135 +255,12 @@ impl Error {
         self
     }
 
+    pub(crate) fn misuse(what: impl Into<String>) -> Error {
+        Error::Misuse(what.into())
+    }
+
     pub(crate) fn corrupt(file: impl fmt::Display, offset: u64, what: impl Into<String>) -> Error {
         Error::Corrupt(Corruption { file: file.to_string(), offset, what: what.into() })
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Io { action, file, source } => {
-                write!(f, "cannot {action} {file}: {source}")?;
-                match source.kind() {
-                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => f.write_str(
-                        "; make room on the disk, and open the store again if it is one",
-                    ),
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                        f.write_str("; check the permissions")
-                    }
-                    _ => Ok(()),
-                }
-            }
-            Error::Corrupt(corruption) => {
-                write!(
-                    f,
-                    "{corruption}; restore this file from a copy, or save the rest if it is a store: \
-                     simkeep repair"
-                )
-            }
-            Error::NotAStore { location, why } => {
-                write!(f, "{location} is not a simkeep store: {why}")
-            }
-            Error::NotATable { file, why } => write!(
-                f,
-                "{file} is no table of document frequencies: {why}; make one: simkeep df build"
-            ),
-            Error::Unfinished { location } => write!(
-                f,
-                "{location} is unfinished: the repair or the load that makes it was broken off, so it is \
-                 no store yet; run that again, which begins anew"
-            ),
-            Error::InTheWay { file, why } => {
-                write!(f, "{file} is not replaced: {why}; name another file")
-            }
-            Error::Exists { location } => {
-                write!(f, "{location} is a simkeep store already; open it instead")
-            }
-            Error::Version { file, found, reads } => {
-                write!(
-                    f,
-                    "{file} was made by another version of simkeep: it has format version {found}, \
-                     and this one reads {reads}; "
-                )?;
-                f.write_str(if found > reads {
-                    "use a newer simkeep"
-                } else {
-                    "use the simkeep that made it, or make it anew with this one"
-                })
-            }
-            Error::Locked { location, holder: Holder::ThisProcess } => write!(
-                f,
-                "{location} is open in this process already; use a clone of that Store, or a Reader, \
-                 which works beside it"
-            ),
-            Error::Locked { location, holder } => {
-                write!(f, "{location} is in use by ")?;
-                match holder {
-                    Holder::Process(process) => write!(f, "process {process}")?,
-                    _ => f.write_str("another process")?,
-                }
-                f.write_str(
-                    " that writes to it; wait until it closes, or read it, which a Reader does \
-                     beside a writer",
-                )
-            }
-            Error::Replaced { file } => write!(
-                f,
-                "{file} was removed or replaced while the store was open; nothing more is written, \
-                 since another process may be writing; open the store again"
-            ),
-            Error::Forked => f.write_str(
-                "the store was opened by the process that this one was forked from; open it in one \
-                 process only, or read it with a Reader",
-            ),
-            Error::Poisoned(cause) if matches!(**cause, Error::Bug(_)) => {
-                write!(f, "an earlier call met {cause}, and open the store again")
-            }
-            Error::Poisoned(cause) => write!(
-                f,
-                "an earlier write failed ({cause}); nothing more is accepted until the store is \
-                 opened again"
-            ),
-            Error::Closed => f.write_str("the store is closed"),
-            Error::Bug(bug) => {
-                write!(f, "{bug}; nothing more is accepted or read; please report it")
-            }
-            Error::Url(e) => e.fmt(f),
-            Error::Prefix(e) => e.fmt(f),
-            Error::Time(ms) => write!(
-                f,
-                "time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
-            ),
-            Error::UnknownEpoch(id) => {
-                write!(f, "epoch {id} is not registered in this store; register its name first")
-            }
-            Error::EndedEpoch(name) => {
-                write!(f, "the epoch {name} has ended; begin another one: simkeep epoch begin")
-            }
-            Error::NoTable { epoch, file } => write!(
-                f,
-                "{file}, the table of the epoch {epoch}, is not in the store; begin the epoch once \
-                 more with it: simkeep epoch begin --df"
-            ),
-            Error::EpochInUse { name, url } => write!(
-                f,
-                "the epoch {name} is still in use, as by {url}; restate such pages first, or forget \
-                 them, or say how many may be left behind"
-            ),
-            Error::Load { nth, cause } => {
-                write!(f, "observation {nth} of the load: {cause}; nothing was stored")
-            }
-            Error::Input(error) => error.fmt(f),
-            Error::Cancelled => f.write_str("it was broken off; nothing was stored"),
-            Error::Doubtful { what } => write!(
-                f,
-                "{what}; whatever was forgotten there would be known again, so nothing was \
-                 repaired; to keep it all the same say --keep-forgotten"
-            ),
-            Error::Option(what) => f.write_str(what),
-            Error::Catalog(what) => write!(f, "catalog.redb: {what}"),
-        }
     }
 }
 

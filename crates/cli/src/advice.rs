@@ -1,0 +1,107 @@
+//! What to do about an error of the library, in verbs and options of this tool.
+
+use simkeep::Error;
+
+/// An error, with what this tool can do about it.
+pub(super) fn message(error: &Error) -> String {
+    match advice(error) {
+        Some(advice) => format!("{error}; {advice}"),
+        None => error.to_string(),
+    }
+}
+
+fn advice(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Corrupt(_) => Some("see simkeep verify and simkeep repair"),
+        Error::NotAStore { .. } => {
+            Some("name the directory of a store, or make one: simkeep ingest")
+        }
+        Error::NotATable { .. } => Some("make one: simkeep df build"),
+        Error::EndedEpoch(_) => Some("see simkeep epoch begin"),
+        Error::NoTable { .. } => Some("see simkeep epoch begin --df"),
+        Error::UnknownEpoch(_) => Some("see simkeep epoch list"),
+        Error::EpochInUse { .. } => Some("see simkeep epoch stale and simkeep epoch end --left"),
+        Error::Doubtful { .. } => Some("see simkeep repair --keep-forgotten"),
+        Error::Catalog(_) => Some("see simkeep verify"),
+        Error::Poisoned(cause) | Error::Load { cause, .. } => advice(cause),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn damage() -> Error {
+        let (file, what) = ("SNAPSHOT".to_owned(), "it is cut short".to_owned());
+        Error::Corrupt(simkeep::Corruption { file, offset: 60, what })
+    }
+
+    #[test]
+    fn what_this_tool_can_do_about_an_error_is_said_behind_it() {
+        let (epoch, why) = (|| "2024".to_owned(), || "it does not exist".to_owned());
+        for (error, expected) in [
+            (
+                damage(),
+                "SNAPSHOT is damaged at byte 60: it is cut short; restore this file from a copy, or save \
+                 the rest of the store; see simkeep verify and simkeep repair",
+            ),
+            (
+                Error::NotAStore { location: "crawl".into(), why: why() },
+                "crawl is not a simkeep store: it does not exist; name the directory of a store, or make \
+                 one: simkeep ingest",
+            ),
+            (
+                Error::NotATable { file: "crawl.df".into(), why: why() },
+                "crawl.df is no table of document frequencies: it does not exist; make one: simkeep df \
+                 build",
+            ),
+            (
+                Error::EndedEpoch(epoch()),
+                "the epoch 2024 has ended; begin another one; see simkeep epoch begin",
+            ),
+            (
+                Error::NoTable { epoch: epoch(), file: "0000000004.df".into() },
+                "0000000004.df, the table of the epoch 2024, is not in the store; begin the epoch once \
+                 more with it; see simkeep epoch begin --df",
+            ),
+            (
+                Error::UnknownEpoch(7),
+                "epoch 7 is not registered in this store; register its name first; see simkeep epoch list",
+            ),
+            (
+                Error::EpochInUse { name: epoch(), url: "http://a/".into() },
+                "the epoch 2024 is still in use, as by http://a/; restate such pages first, or forget \
+                 them, or say how many may be left behind; see simkeep epoch stale and simkeep epoch end \
+                 --left",
+            ),
+            (
+                Error::Doubtful { what: "operations 11 to 12 are lost".into() },
+                "operations 11 to 12 are lost; whatever was forgotten there would be known again, so \
+                 nothing was repaired; restore it from a copy, or choose to keep it all; see simkeep \
+                 repair --keep-forgotten",
+            ),
+            (
+                Error::Catalog("Value is too large".into()),
+                "catalog.redb cannot be used: Value is too large; open the store again, and check its \
+                 files if that does not help; see simkeep verify",
+            ),
+            (
+                Error::Load { nth: 3, cause: Arc::new(Error::EndedEpoch(epoch())) },
+                "observation 3 of the load: the epoch 2024 has ended; begin another one; nothing was \
+                 stored; see simkeep epoch begin",
+            ),
+            (
+                Error::Poisoned(Arc::new(damage())),
+                "an earlier write failed (SNAPSHOT is damaged at byte 60: it is cut short; restore this \
+                 file from a copy, or save the rest of the store); nothing more is accepted until the \
+                 store is opened again; see simkeep verify and simkeep repair",
+            ),
+            (Error::Closed, "the store is closed; open it again"),
+        ] {
+            assert_eq!(message(&error), expected);
+        }
+    }
+}

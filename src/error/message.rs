@@ -1,0 +1,424 @@
+//! What each error says: what is wrong, where, and what to do. Whoever has options of their own to name,
+//! as the command-line tool does, adds them by variant.
+
+use std::fmt;
+use std::io;
+
+use super::Error;
+use crate::disk::Holder;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io { action, file, source } => io_error(f, action, file, source),
+            Error::Corrupt(corruption) => {
+                write!(
+                    f,
+                    "{corruption}; restore this file from a copy, or save the rest of the store"
+                )
+            }
+            Error::NotAStore { location, why } => {
+                write!(f, "{location} is not a simkeep store: {why}")
+            }
+            Error::NotATable { file, why } => {
+                write!(f, "{file} is no table of document frequencies: {why}")
+            }
+            Error::Unfinished { location } => write!(
+                f,
+                "{location} is unfinished: the repair or the load that makes it was broken off, so it is \
+                 no store yet; run that again, which begins anew"
+            ),
+            Error::InTheWay { file, why } => {
+                write!(f, "{file} is not replaced: {why}; name another file")
+            }
+            Error::Exists { location } => {
+                write!(f, "{location} is a simkeep store already; open it instead")
+            }
+            Error::Version { file, found, reads } => other_version(f, file, *found, *reads),
+            Error::UrlHash { file, found, reads } => write!(
+                f,
+                "{file} was made by a build of simkeep with URL hashes of {found} bits, and this one has \
+                 {reads}; use a build with as many"
+            ),
+            Error::Locked { location, holder } => locked(f, location, *holder),
+            Error::Replaced { file } => write!(
+                f,
+                "{file} was removed or replaced while the store was open; nothing more is written, \
+                 since another process may be writing; open the store again"
+            ),
+            Error::Forked => f.write_str(
+                "the store was opened by the process that this one was forked from; open it in one \
+                 process only, or read it with a Reader",
+            ),
+            Error::Poisoned(cause) if matches!(**cause, Error::Bug(_)) => {
+                write!(f, "an earlier call met {cause}, and open the store again")
+            }
+            Error::Poisoned(cause) => write!(
+                f,
+                "an earlier write failed ({cause}); nothing more is accepted until the store is \
+                 opened again"
+            ),
+            Error::Closed => f.write_str("the store is closed; open it again"),
+            Error::Bug(bug) => {
+                write!(f, "{bug}; nothing more is accepted or read; please report it")
+            }
+            Error::Catalog(what) => write!(
+                f,
+                "catalog.redb cannot be used: {what}; open the store again, and check its files if that \
+                 does not help"
+            ),
+            of_a_call => of_a_call.fmt_of_a_call(f),
+        }
+    }
+}
+
+impl Error {
+    /// What an error says of what was asked for.
+    fn fmt_of_a_call(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Url(e) => write!(f, "{e}"),
+            Error::Prefix(e) => write!(f, "{e}"),
+            Error::Time(ms) => write!(
+                f,
+                "time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
+            ),
+            Error::UnknownEpoch(id) => {
+                write!(f, "epoch {id} is not registered in this store; register its name first")
+            }
+            Error::EndedEpoch(name) => write!(f, "the epoch {name} has ended; begin another one"),
+            Error::NoTable { epoch, file } => write!(
+                f,
+                "{file}, the table of the epoch {epoch}, is not in the store; begin the epoch once \
+                 more with it"
+            ),
+            Error::EpochInUse { name, url } => write!(
+                f,
+                "the epoch {name} is still in use, as by {url}; restate such pages first, or forget \
+                 them, or say how many may be left behind"
+            ),
+            Error::Load { nth, cause } => {
+                write!(f, "observation {nth} of the load: {cause}; nothing was stored")
+            }
+            Error::Input(error) => write!(f, "{error}"),
+            Error::Cancelled => f.write_str("it was broken off; nothing was stored"),
+            Error::Doubtful { what } => write!(
+                f,
+                "{what}; whatever was forgotten there would be known again, so nothing was repaired; \
+                 restore it from a copy, or choose to keep it all"
+            ),
+            Error::Option { name, takes } => write!(f, "{name} must be {takes}"),
+            Error::Limit { what, max, instead } => write!(f, "more than {max} {what}; {instead}"),
+            Error::Misuse(what) => f.write_str(what),
+            of_files => fmt::Debug::fmt(of_files, f),
+        }
+    }
+}
+
+fn io_error(
+    f: &mut fmt::Formatter<'_>,
+    action: &str,
+    file: &str,
+    source: &io::Error,
+) -> fmt::Result {
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    write!(f, "cannot {action} {file}: {source}")?;
+    match source.kind() {
+        StorageFull | QuotaExceeded => {
+            f.write_str("; make room on the disk, and open the store again if it is one")
+        }
+        PermissionDenied | ReadOnlyFilesystem => f.write_str("; check the permissions"),
+        _ => Ok(()),
+    }
+}
+
+fn other_version(f: &mut fmt::Formatter<'_>, file: &str, found: u32, reads: u32) -> fmt::Result {
+    write!(
+        f,
+        "{file} was made by another version of simkeep: it has format version {found}, and this one \
+         reads {reads}; "
+    )?;
+    f.write_str(if found > reads {
+        "use a newer simkeep"
+    } else {
+        "use the simkeep that made it, or make it anew with this one"
+    })
+}
+
+fn locked(f: &mut fmt::Formatter<'_>, location: &str, holder: Holder) -> fmt::Result {
+    match holder {
+        Holder::ThisProcess => {
+            return write!(
+                f,
+                "{location} is open in this process already; use a clone of that Store, or a Reader, \
+                 which works beside it"
+            );
+        }
+        Holder::Process(process) => write!(f, "{location} is in use by process {process}")?,
+        Holder::Unknown => write!(f, "{location} is in use by another process")?,
+    }
+    f.write_str(
+        " that writes to it; wait until it closes, or read it, which a Reader does beside a writer",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::bug::Bug;
+    use crate::page::{PrefixError, UrlError};
+
+    /// The variant's name. Another variant does not compile here, and is to be added below as well.
+    fn variant(error: &Error) -> &'static str {
+        match error {
+            Error::Io { .. } => "Io",
+            Error::Corrupt(_) => "Corrupt",
+            Error::NotAStore { .. } => "NotAStore",
+            Error::NotATable { .. } => "NotATable",
+            Error::Unfinished { .. } => "Unfinished",
+            Error::InTheWay { .. } => "InTheWay",
+            Error::Exists { .. } => "Exists",
+            Error::Version { .. } => "Version",
+            Error::UrlHash { .. } => "UrlHash",
+            Error::Locked { .. } => "Locked",
+            Error::Replaced { .. } => "Replaced",
+            Error::Forked => "Forked",
+            Error::Poisoned(_) => "Poisoned",
+            Error::Closed => "Closed",
+            Error::Bug(_) => "Bug",
+            Error::Url(_) => "Url",
+            Error::Prefix(_) => "Prefix",
+            Error::Time(_) => "Time",
+            Error::UnknownEpoch(_) => "UnknownEpoch",
+            Error::EndedEpoch(_) => "EndedEpoch",
+            Error::NoTable { .. } => "NoTable",
+            Error::EpochInUse { .. } => "EpochInUse",
+            Error::Load { .. } => "Load",
+            Error::Input(_) => "Input",
+            Error::Cancelled => "Cancelled",
+            Error::Doubtful { .. } => "Doubtful",
+            Error::Option { .. } => "Option",
+            Error::Limit { .. } => "Limit",
+            Error::Misuse(_) => "Misuse",
+            Error::Catalog(_) => "Catalog",
+        }
+    }
+
+    const VARIANTS: usize = 30;
+
+    fn io(kind: io::ErrorKind) -> Error {
+        Error::io("write", "segments/0000000012.seg", io::Error::new(kind, "what the system says"))
+    }
+
+    fn locked(holder: Holder) -> Error {
+        Error::Locked { location: "crawl.simkeep".into(), holder }
+    }
+
+    fn version(found: u32) -> Error {
+        Error::Version { file: "catalog.redb".into(), found, reads: 2 }
+    }
+
+    /// An error of files and of the store itself, and what it says.
+    fn of_files() -> Vec<(Error, &'static str)> {
+        let (place, file) = (|| "crawl.simkeep".to_owned(), || "crawl.df".to_owned());
+        vec![
+            (
+                io(io::ErrorKind::Other),
+                "cannot write segments/0000000012.seg: what the system says",
+            ),
+            (
+                io(io::ErrorKind::StorageFull),
+                "cannot write segments/0000000012.seg: what the system says; make room on the disk, and \
+                 open the store again if it is one",
+            ),
+            (
+                io(io::ErrorKind::PermissionDenied),
+                "cannot write segments/0000000012.seg: what the system says; check the permissions",
+            ),
+            (
+                Error::corrupt("SNAPSHOT", 60, "it is cut short"),
+                "SNAPSHOT is damaged at byte 60: it is cut short; restore this file from a copy, or save \
+                 the rest of the store",
+            ),
+            (
+                Error::NotAStore { location: place(), why: "it has no catalog.redb".into() },
+                "crawl.simkeep is not a simkeep store: it has no catalog.redb",
+            ),
+            (
+                Error::NotATable { file: file(), why: "it does not begin as one".into() },
+                "crawl.df is no table of document frequencies: it does not begin as one",
+            ),
+            (
+                Error::Unfinished { location: place() },
+                "crawl.simkeep is unfinished: the repair or the load that makes it was broken off, so it \
+                 is no store yet; run that again, which begins anew",
+            ),
+            (
+                Error::InTheWay { file: file(), why: "it is a symbolic link" },
+                "crawl.df is not replaced: it is a symbolic link; name another file",
+            ),
+            (
+                Error::Exists { location: place() },
+                "crawl.simkeep is a simkeep store already; open it instead",
+            ),
+            (
+                version(3),
+                "catalog.redb was made by another version of simkeep: it has format version 3, and this \
+                 one reads 2; use a newer simkeep",
+            ),
+            (
+                version(1),
+                "catalog.redb was made by another version of simkeep: it has format version 1, and this \
+                 one reads 2; use the simkeep that made it, or make it anew with this one",
+            ),
+            (
+                Error::UrlHash { file: "catalog.redb".into(), found: 8, reads: 64 },
+                "catalog.redb was made by a build of simkeep with URL hashes of 8 bits, and this one has \
+                 64; use a build with as many",
+            ),
+            (
+                Error::Catalog("Value is too large".into()),
+                "catalog.redb cannot be used: Value is too large; open the store again, and check its \
+                 files if that does not help",
+            ),
+        ]
+    }
+
+    /// An error of who uses the store, and what it says.
+    fn of_use() -> Vec<(Error, &'static str)> {
+        let poisoned = |cause| Error::Poisoned(Arc::new(cause));
+        let bug = || Bug::of_panic(std::panic::Location::caller()).into();
+        vec![
+            (
+                locked(Holder::ThisProcess),
+                "crawl.simkeep is open in this process already; use a clone of that Store, or a Reader, \
+                 which works beside it",
+            ),
+            (
+                locked(Holder::Process(17)),
+                "crawl.simkeep is in use by process 17 that writes to it; wait until it closes, or read \
+                 it, which a Reader does beside a writer",
+            ),
+            (
+                locked(Holder::Unknown),
+                "crawl.simkeep is in use by another process that writes to it; wait until it closes, or \
+                 read it, which a Reader does beside a writer",
+            ),
+            (
+                Error::Replaced { file: "LOCK".into() },
+                "LOCK was removed or replaced while the store was open; nothing more is written, since \
+                 another process may be writing; open the store again",
+            ),
+            (
+                Error::Forked,
+                "the store was opened by the process that this one was forked from; open it in one \
+                 process only, or read it with a Reader",
+            ),
+            (
+                poisoned(io(io::ErrorKind::Other)),
+                "an earlier write failed (cannot write segments/0000000012.seg: what the system says); \
+                 nothing more is accepted until the store is opened again",
+            ),
+            (
+                poisoned(bug()),
+                "an earlier call met a bug in simkeep VERSION, at HERE: it panicked, and what it was \
+                 changing is half changed; nothing more is accepted or read; please report it, and open \
+                 the store again",
+            ),
+            (
+                bug(),
+                "a bug in simkeep VERSION, at HERE: it panicked, and what it was changing is half \
+                 changed; nothing more is accepted or read; please report it",
+            ),
+            (Error::Closed, "the store is closed; open it again"),
+        ]
+    }
+
+    /// An error of what was asked for, and what it says.
+    fn of_calls() -> Vec<(Error, &'static str)> {
+        let input = std::io::Error::other("line 3 is no JSON");
+        vec![
+            (UrlError::Empty.into(), "the URL is empty"),
+            (
+                PrefixError::User.into(),
+                "the prefix has a user before its host; write example.com (with its subdomains), \
+                 example.com/ (that host only), example.com:8080/docs (a path), com,example or \
+                 com,example)/docs (SURT), or urn:isbn or file:///home/x (no host)",
+            ),
+            (
+                Error::Time(i64::MAX),
+                "time 9223372036854775807 is outside the years 1 to 9999; times are milliseconds since \
+                 1970",
+            ),
+            (
+                Error::UnknownEpoch(7),
+                "epoch 7 is not registered in this store; register its name first",
+            ),
+            (Error::EndedEpoch("2024".into()), "the epoch 2024 has ended; begin another one"),
+            (
+                Error::NoTable { epoch: "2024".into(), file: "0000000004.df".into() },
+                "0000000004.df, the table of the epoch 2024, is not in the store; begin the epoch once \
+                 more with it",
+            ),
+            (
+                Error::EpochInUse { name: "2024".into(), url: "http://a/".into() },
+                "the epoch 2024 is still in use, as by http://a/; restate such pages first, or forget \
+                 them, or say how many may be left behind",
+            ),
+            (
+                Error::Load { nth: 3, cause: Arc::new(UrlError::Empty.into()) },
+                "observation 3 of the load: the URL is empty; nothing was stored",
+            ),
+            (Error::input(input), "line 3 is no JSON"),
+            (Error::Cancelled, "it was broken off; nothing was stored"),
+            (
+                Error::Doubtful { what: "operations 11 to 12 are lost with catalog.redb".into() },
+                "operations 11 to 12 are lost with catalog.redb; whatever was forgotten there would be \
+                 known again, so nothing was repaired; restore it from a copy, or choose to keep it all",
+            ),
+            (
+                Error::Option { name: "merge_fanout", takes: "at least 2" },
+                "merge_fanout must be at least 2",
+            ),
+            (
+                Error::Limit {
+                    what: "epochs in a store",
+                    max: 32_768,
+                    instead: "make another store",
+                },
+                "more than 32768 epochs in a store; make another store",
+            ),
+            (Error::misuse("the same table is there twice"), "the same table is there twice"),
+        ]
+    }
+
+    #[test]
+    fn every_error_says_what_is_wrong_where_and_what_to_do() {
+        let here = concat!(file!(), ":");
+        let mut shown = Vec::new();
+        for (error, expected) in [of_files(), of_use(), of_calls()].concat() {
+            let mut message = error.to_string();
+            // A bug names its line.
+            if let Some(at) = message.find(here) {
+                let line = message[at + here.len()..].find(':').unwrap();
+                message.replace_range(at..at + here.len() + line, "HERE");
+            }
+            let expected = expected.replace("VERSION", env!("CARGO_PKG_VERSION"));
+            assert_eq!(message, expected, "{error:?}");
+            shown.push(variant(&error));
+        }
+        shown.sort_unstable();
+        shown.dedup();
+        assert_eq!(shown.len(), VARIANTS, "{shown:?}");
+    }
+
+    #[test]
+    fn no_error_speaks_of_the_tool() {
+        for (error, _) in [of_files(), of_use(), of_calls()].concat() {
+            let message = error.to_string();
+            let tool = ["--", "simkeep repair", "simkeep df", "simkeep epoch", "simkeep ingest"];
+            assert!(tool.iter().all(|word| !message.contains(word)), "{message}");
+        }
+    }
+}
