@@ -13,7 +13,7 @@ use crate::page::{Epoch, EpochInfo};
 const SEQUENCES_END: u64 = 1 << 62;
 
 /// The format version of a catalog that this build writes and reads.
-const VERSION: u64 = 2;
+const VERSION: u32 = 2;
 
 const FORMAT: &str = "format";
 pub(super) const STORE_ID: &str = "store_id";
@@ -340,10 +340,11 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
         number => Err(damaged(format!("the setting {name} is {number}, more than any store has"))),
     };
     let version = get(FORMAT)?;
-    if version != VERSION {
-        let number = |version: u64| u32::try_from(version).unwrap_or(u32::MAX);
-        let (file, found, reads) = (Name::Catalog.to_string(), number(version), number(VERSION));
-        return Err(Error::Version { file, found, reads });
+    let number = u32::try_from(version)
+        .map_err(|_| damaged(format!("the setting {FORMAT} is {version}, as no version has it")))?;
+    if number != VERSION {
+        let file = Name::Catalog.to_string();
+        return Err(Error::Version { file, found: number, reads: VERSION });
     }
     check_url_hash_bits(Name::Catalog, get(URL_HASH_BITS)?)?;
     Ok(Settings {
@@ -388,7 +389,7 @@ pub(super) fn write(
     contents: &Contents,
 ) -> Result<(), redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
-    settings.insert(FORMAT, VERSION)?;
+    settings.insert(FORMAT, u64::from(VERSION))?;
     settings.insert(STORE_ID, contents.settings.store)?;
     settings.insert(URL_SEED, contents.settings.url_seed)?;
     settings.insert(URL_HASH_BITS, url_hash_bits())?;

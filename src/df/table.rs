@@ -17,6 +17,7 @@ use crate::cpu::prefetch_at;
 use crate::disk::{Access, Disk, DiskFile, Map, Name, NewFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
+use crate::layout::in_memory;
 
 /// Bytes that are read and summed at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -264,7 +265,7 @@ fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     let cannot = |e| Error::io("read", name, e);
     let len = file.size().map_err(cannot)?;
     let body = len.saturating_sub(SUM_BYTES as u64);
-    let mut bytes = vec![0; HEAD_BYTES.min(usize::try_from(len).unwrap_or(HEAD_BYTES))];
+    let mut bytes = vec![0; in_memory(len.min(HEAD_BYTES as u64))];
     file.read_at(0, &mut bytes).map_err(cannot)?;
     parse_head(&bytes).map_err(flawed)?;
     if len < (HEAD_BYTES + TRAILER_BYTES) as u64 {

@@ -286,7 +286,10 @@ impl<'t> Fingerprinter<'t> {
                 let free = 64 - recipe.reserved as usize;
                 let balance = vote.balance();
                 let nearest = balance.iter().take(free).map(|balance| balance.unsigned_abs()).min();
-                u64::try_from(nearest.unwrap_or(0)).unwrap_or(u64::MAX).saturating_add(1)
+                // Where all bits are reserved there is none to flip; what is too far from flipping is
+                // voted against with all that a feature can weigh.
+                let enough = nearest.unwrap_or(0) + 1;
+                u64::try_from(enough).unwrap_or(FEATURE_WEIGHT_MAX)
             }
         };
         let weight = weight.min(FEATURE_WEIGHT_MAX);

@@ -181,8 +181,9 @@ impl Tally {
     }
 
     /// What their occurrences weigh by their places, in the same order; 0 where places do not matter.
+    #[expect(clippy::indexing_slicing, reason = "there is a place for each slot, or for none")]
     pub(super) fn places(&self) -> impl Iterator<Item = u64> + '_ {
-        self.taken().map(|slot| self.places.get(slot).copied().unwrap_or(0))
+        self.taken().map(|slot| if self.places.is_empty() { 0 } else { self.places[slot] })
     }
 
     /// Forgets them, and memory beyond what so many features take.
@@ -201,8 +202,9 @@ impl Tally {
         for slot in self.taken.iter().take(self.len) {
             let slot = *slot as usize;
             self.lines[slot / SLOTS] = Line::default();
-            // There is none where places do not matter.
-            self.places.get_mut(slot).into_iter().for_each(|place| *place = 0);
+            if !self.places.is_empty() {
+                self.places[slot] = 0;
+            }
         }
         self.len = 0;
     }

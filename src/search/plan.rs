@@ -96,13 +96,16 @@ impl Planner {
         self.tables_ns[k as usize]
     }
 
+    #[expect(clippy::expect_used, reason = "tables are a way only where they have a cost")]
     pub(super) fn plan(&self, k: u32, scanned: u32) -> Plan {
         let way = self.way(k, scanned);
-        let tables = match way {
-            Way::Scan => None,
-            Way::Rotations | Way::Cells => Cost::of_tables(self.shape, self.n, k),
+        let expected = match way {
+            Way::Scan => Cost::of_scan(self.n, scanned.into()),
+            Way::Rotations | Way::Cells => {
+                Cost::of_tables(self.shape, self.n, k).expect("the tables have a cost")
+            }
         };
-        Plan { way, expected: tables.unwrap_or_else(|| Cost::of_scan(self.n, scanned.into())) }
+        Plan { way, expected }
     }
 }
 

@@ -60,12 +60,13 @@ impl Address {
     /// Buckets for `n` fingerprints: of 12.8 to 25.6 to a line, so that few go on in the rest; one
     /// line up to 1.7 million.
     #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "2^32 fingerprints take 2,560 lines")]
     pub fn of(n: u32) -> Self {
         // In fifths of a fingerprint.
         let n = u64::from(n) * 5;
         let bits = (n.saturating_sub(1) / 64).checked_ilog2().unwrap_or(0).min(BLOCK_BITS);
         let lines = n.div_ceil(128 << bits).max(1);
-        Self { bits, lines: u32::try_from(lines).unwrap_or(u32::MAX) }
+        Self { bits, lines: lines as u32 }
     }
 
     /// How many buckets there are.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::disk::{Name, Scratch};
 use crate::error::{Error, Result};
+use crate::layout::in_memory;
 
 /// Bytes of a frame after which another is begun.
 const FRAME_BYTES: usize = 32 << 10;
@@ -57,8 +58,7 @@ pub(crate) struct Frames {
 impl Frames {
     /// Those at a place of a scratch file.
     pub(crate) fn new(name: Name, place: Range<u64>) -> Frames {
-        let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        Frames { name, rest: at(place.start)..at(place.end) }
+        Frames { name, rest: in_memory(place.start)..in_memory(place.end) }
     }
 
     /// Where the next frame lies, once it is found to be what was written; `None` past the last.

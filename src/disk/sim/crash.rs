@@ -164,6 +164,7 @@ impl Fill {
 
 /// The contents that a crash leaves: the durable ones with any subset of the sectors written since,
 /// and any subset of the changes of length.
+#[expect(clippy::indexing_slicing, reason = "the image is made as long as what it is to have")]
 pub(super) fn content(
     inode: &Inode,
     unit: Unit,
@@ -185,7 +186,7 @@ pub(super) fn content(
                 // What lies between the old end and the write is a hole: it is always zero.
                 let offset = offset.max(image.len());
                 image.resize(to, 0);
-                let place = image.get_mut(offset..).unwrap_or_default();
+                let place = &mut image[offset..];
                 let fill = fill.get_or_insert_with(|| choose.take().map_or(Fill::Zero, |f| f()));
                 fill.apply(offset, place);
             }
@@ -194,7 +195,7 @@ pub(super) fn content(
             Event::Piece { offset, data } => {
                 let end = offset + data.len();
                 image.resize(image.len().max(end), 0);
-                copy(image.get_mut(offset..).unwrap_or_default(), data);
+                image[offset..end].copy_from_slice(data);
             }
             Event::LostPiece { offset, data } => {
                 copy(image.get_mut(offset..).unwrap_or_default(), data);

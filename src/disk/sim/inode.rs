@@ -85,6 +85,7 @@ impl Inode {
     }
 
     /// Writes `data`; the caller has checked that the end is a length.
+    #[expect(clippy::indexing_slicing, reason = "the content is as long as the end of the data")]
     pub(super) fn write(&mut self, offset: usize, data: &[u8]) {
         if data.is_empty() {
             return;
@@ -95,9 +96,7 @@ impl Inode {
         if content.len() < end {
             content.resize(end, 0);
         }
-        if let Some(place) = content.get_mut(offset..end) {
-            place.copy_from_slice(data);
-        }
+        content[offset..end].copy_from_slice(data);
     }
 
     pub(super) fn set_len(&mut self, to: usize) {

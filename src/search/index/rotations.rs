@@ -40,6 +40,7 @@ pub(super) fn count<E>(
     let bucket = |fingerprint| block.bucket(fingerprint, address.bits);
     let mut starts = count::count(column, address.buckets() as usize, bucket)?;
     turn_into_starts(&mut starts);
+    assert_eq!(starts.last(), Some(&column.n), "each fingerprint is in one bucket");
     Ok(Counted { block, starts })
 }
 

@@ -132,7 +132,8 @@ impl Cut {
         let mut least = None;
         for (taken, kept) in (0..=self.following.len()).zip((0..=self.following.len()).rev()) {
             let bits = self.free_with(taken);
-            let Ok(kept) = u32::try_from(kept) else { break };
+            #[expect(clippy::cast_possible_truncation, reason = "64 parts at most")]
+            let kept = kept as u32;
             let parts = (self.k + 1).saturating_sub(self.elsewhere + kept);
             if parts == 0 || parts > bits {
                 continue;

@@ -33,12 +33,13 @@ pub trait Source: Sync {
     ) -> Result<&'a [u64], Self::Error>;
 }
 
-/// Fingerprints in memory, which are read where they are. Those beyond 2^32 - 1 are left out.
+/// Fingerprints in memory, fewer than 2^32, which are read where they are.
 impl Source for [u64] {
     type Error = Infallible;
 
+    #[expect(clippy::expect_used, reason = "a join is of fewer than 2^32 fingerprints")]
     fn len(&self) -> u32 {
-        u32::try_from(<[u64]>::len(self)).unwrap_or(u32::MAX)
+        u32::try_from(<[u64]>::len(self)).expect("fewer than 2^32 fingerprints")
     }
 
     #[expect(clippy::indexing_slicing, reason = "ordinals below the length")]
