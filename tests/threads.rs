@@ -64,7 +64,7 @@ fn explore(test: fn(SimDisk)) {
     explore_longer(1, test);
 }
 
-/// The same under so many times as many schedules, for what goes wrong in few of them.
+/// Explores so many times as many schedules, for what goes wrong in few of them.
 fn explore_longer(times: usize, test: fn(SimDisk)) {
     let files = new_store();
     let run = move || test(SimDisk::of(files.clone()));

@@ -21,7 +21,7 @@ pub(crate) fn place(dir: &Path) -> PathBuf {
     tempfile::tempdir_in(dir).unwrap().keep().join("bench.simkeep")
 }
 
-/// The same of pages with these fingerprints.
+/// Makes a store of pages with these fingerprints.
 pub(crate) fn store(
     path: &Path,
     fingerprints: impl Iterator<Item = u64>,

@@ -20,7 +20,7 @@ const COMPARED: usize = 512;
 /// Top bits by which entries are dealt out at most.
 const BITS_MAX: u32 = 12;
 
-/// The same in canonical order.
+/// Entries in canonical order.
 pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
     let mut sorted = Huge::zeroed(entries.len());
     let pieces: Vec<&[Entry]> = entries.chunks(entries.len().div_ceil(threads())).collect();

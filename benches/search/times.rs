@@ -21,7 +21,7 @@ pub(crate) struct Times {
     pub(crate) max: f64,
     /// On average.
     pub(crate) mean: f64,
-    /// The same less [`HIT_NS`] for each page found.
+    /// The median less [`HIT_NS`] for each page found.
     pub(crate) p50_less_hits: f64,
     pub(crate) p99_less_hits: f64,
     /// Pages found by a search on average.

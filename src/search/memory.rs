@@ -3,19 +3,17 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use zerocopy::little_endian::{U16, U64};
+use zerocopy::little_endian::U64;
 
 use super::candidate::Candidate;
 use super::kernel::{BlockRun, Kernel, NearBlock};
 use super::nearest::{Bounds, Extent, Nearest};
+use super::node::{NONE, Node, add, empty_buckets, number_at, prefetched};
 use super::outward::{LOOKED_UP_MAX, within_one};
 use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::shards::DISTANCE_MAX;
 use crate::cpu::prefetch_value;
-
-/// What is no node, and the number that no fingerprint gets.
-const NONE: u32 = u32::MAX;
 
 /// The bits that address the buckets of an index that has just been made.
 const BITS_MIN: u32 = 4;
@@ -23,12 +21,9 @@ const BITS_MIN: u32 = 4;
 /// Fingerprints for each bucket at which the buckets are doubled: then one in twelve overflows.
 const LOAD_MAX: usize = 6;
 
-/// Entries of a node, which fill a memory line together with what else is in it.
-const NODE_ENTRIES: usize = 9;
-
 /// Fingerprints in the order of their arrival, searchable after every one.
 ///
-/// The same four tables as in a segment, but grown one by one. A bucket is a chain of nodes, each a
+/// It has the four tables of a segment, grown one by one. A bucket is a chain of nodes, each a
 /// memory line with room for nine entries, and most chains have one: a search waits for memory
 /// once, not once for every entry. The first node of a bucket is found by the bucket's number and
 /// holds the latest entries; when it is full, it moves behind an empty one. The buckets start few
@@ -48,52 +43,6 @@ pub struct Chains {
     /// The number of each fingerprint, from when chains are found to be too long to tell it. By a hash
     /// that nobody foresees, for somebody may have made them so.
     numbers: Option<HashMap<u64, u32>>,
-}
-
-/// A part of a bucket: a memory line.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-struct Node {
-    /// The block that comes next, of each entry.
-    blocks: [U16; NODE_ENTRIES],
-    /// The numbers of the fingerprints.
-    ids: [u32; NODE_ENTRIES],
-    /// How many entries there are.
-    len: u32,
-    /// The place in the overflow of the node with those before, or `NONE`.
-    before: u32,
-}
-
-const _: () = assert!(size_of::<Node>() == 64);
-
-impl Node {
-    const EMPTY: Self =
-        Self { blocks: [U16::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
-
-    /// Adds an entry; `false` if there is no room.
-    #[expect(clippy::indexing_slicing, reason = "places below the number of entries of a node")]
-    fn push(&mut self, block: u16, id: u32) -> bool {
-        let at = self.len as usize;
-        if at >= NODE_ENTRIES {
-            return false;
-        }
-        self.blocks[at] = U16::new(block);
-        self.ids[at] = id;
-        self.len += 1;
-        true
-    }
-
-    /// What it has of its entries.
-    #[expect(clippy::indexing_slicing, reason = "it has no more entries than there is room for")]
-    fn blocks(&self) -> &[U16] {
-        &self.blocks[..self.len as usize]
-    }
-
-    /// The node behind it in its chain, unless it is the last.
-    #[expect(clippy::indexing_slicing, reason = "what it refers to was pushed before it")]
-    fn behind<'o>(&self, overflow: &'o [Node]) -> Option<&'o Node> {
-        (self.before != NONE).then(|| &overflow[self.before as usize])
-    }
 }
 
 impl Default for Chains {
@@ -385,7 +334,7 @@ impl Chains {
         let mut chains = Block::ALL
             .into_iter()
             .flat_map(|block| Probes::new(block, fingerprint, self.bits, reach))
-            .map(|probe| (probe, asked_for(self.first(probe))));
+            .map(|probe| (probe, prefetched(self.first(probe))));
         let mut lanes = [const { None::<(Probe, &Node)> }; LANES];
         for (lane, first) in lanes.iter_mut().zip(chains.by_ref()) {
             *lane = Some(first);
@@ -402,7 +351,7 @@ impl Chains {
                 for NearBlock { index, .. } in near.drain(..) {
                     out.extend(self.candidate(node, index, fingerprint, k, reach, probe.block));
                 }
-                let behind = node.behind(&self.overflow).map(asked_for);
+                let behind = node.behind(&self.overflow).map(prefetched);
                 *lane = behind.map(|node| (probe, node)).or_else(|| chains.next());
                 nodes += 1;
             }
@@ -427,7 +376,7 @@ impl Chains {
         out: &mut Vec<Candidate>,
     ) -> bool {
         let kernel = Kernel::fastest();
-        let own = |block| asked_for(self.first(Probe::own(block, fingerprint, self.bits)));
+        let own = |block| prefetched(self.first(Probe::own(block, fingerprint, self.bits)));
         let firsts = Block::ALL.map(|block| (reach.of(block) > 0).then(|| own(block)));
         let mut near = Vec::new();
         for (block, first) in Block::ALL.into_iter().zip(firsts) {
@@ -437,7 +386,7 @@ impl Chains {
                     return false;
                 }
                 nodes_left -= 1;
-                chain = node.behind(&self.overflow).map(asked_for);
+                chain = node.behind(&self.overflow).map(prefetched);
                 let most = reach.slack(block, 0);
                 let query = block.next().value(fingerprint);
                 let run = BlockRun { blocks: node.blocks(), query, most };
@@ -485,18 +434,6 @@ impl Chains {
     }
 }
 
-/// Prefetches a node.
-fn asked_for(node: &Node) -> &Node {
-    prefetch_value(node);
-    node
-}
-
-/// A place among fingerprints as a number.
-#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 are pushed")]
-fn number_at(place: usize) -> u32 {
-    place as u32
-}
-
 /// Fingerprints compared before those that are near are looked at again.
 const STRIDE: usize = 8192;
 
@@ -505,18 +442,3 @@ const NUMBER_BYTES: usize = 20;
 
 /// Nodes that may always be looked at: a few microseconds at most.
 const NODES_MIN: usize = 128;
-
-/// Tables with an empty node for each bucket.
-fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
-    std::array::from_fn(|_| vec![Node::EMPTY; 1 << bits])
-}
-
-/// Adds an entry to the bucket that begins with `first`.
-fn add(first: &mut Node, overflow: &mut Vec<Node>, block: u16, id: u32) {
-    if !first.push(block, id) {
-        // There are fewer nodes than fingerprints: each holds nine, in four tables.
-        let before = number_at(overflow.len());
-        overflow.push(std::mem::replace(first, Node { before, ..Node::EMPTY }));
-        first.push(block, id);
-    }
-}

@@ -94,6 +94,7 @@ mod line;
 mod lookup;
 mod memory;
 mod nearest;
+mod node;
 mod outward;
 mod plan;
 mod probe;

@@ -39,7 +39,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
     let sequence = writer.next_sequence;
     // What older components say of themselves is not known to be true.
     let check = |pages, visits| {
-        let what = "more pages or visits than can be counted";
+        let what = "they have more pages or visits than can be counted";
         let fits = active.read().can_lose(pages, visits);
         if fits { Ok(()) } else { Err(Error::corrupt("segments", 0, what)) }
     };

@@ -81,6 +81,6 @@ impl LiveSegment {
     #[cold]
     pub(crate) fn unreadable(&self) -> Error {
         let tag = Tag::of(Kind::Pages);
-        self.segment.damaged(tag, 0, "a record that cannot be read")
+        self.segment.damaged(tag, 0, "the record of a page is not readable")
     }
 }

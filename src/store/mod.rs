@@ -352,9 +352,9 @@ impl Store {
         self.verify_with(VerifyOptions::default())?.sound()
     }
 
-    /// The same for a store that is to go on working: reads no more bytes a second than the options
-    /// say, tells how far it has come, and names every flaw, not only the first. What is observed
-    /// meanwhile is not waited for.
+    /// Checks a store that is to go on working: reads no more bytes a second than the options say, tells
+    /// how far it has come, and names every flaw, not only the first. What is observed meanwhile is
+    /// not waited for.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

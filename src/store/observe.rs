@@ -244,7 +244,7 @@ impl Shared {
         })
     }
 
-    /// The same near its other fingerprint.
+    /// What is wanted near a request's second fingerprint, if it has one.
     fn wanted_also<'a>(&self, request: &Request<'a>) -> Option<Wanted<'a>> {
         let also = also_of(request)?;
         let (fingerprint, epoch) = (also.compared()?, also.epoch.0);
@@ -373,7 +373,7 @@ fn chunks<'s, 'a>(requests: &'s [Request<'a>]) -> impl Iterator<Item = &'s [Requ
 }
 
 impl Prepared<'_> {
-    /// The same with `skipped` observations before them, of which nothing is said.
+    /// Puts `skipped` observations before them, of which nothing is said.
     fn after(self, skipped: usize) -> Self {
         Prepared { skipped, ..self }
     }

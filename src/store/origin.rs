@@ -86,8 +86,7 @@ impl Origin {
         Origin { extractor: None, recipe, table: None }
     }
 
-    /// The same of texts that this extractor makes: a name with its version, such as
-    /// `fingerprint::EXTRACTOR`.
+    /// Says which extractor makes the texts: a name with its version, such as `fingerprint::EXTRACTOR`.
     ///
     /// # Errors
     ///
@@ -100,7 +99,7 @@ impl Origin {
         Ok(self)
     }
 
-    /// The same with a table of document frequencies, for a recipe that weighs by them.
+    /// Adds the table of document frequencies, for a recipe that weighs by them.
     ///
     /// # Errors
     ///

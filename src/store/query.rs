@@ -96,21 +96,21 @@ impl Query {
         Query::new(fingerprint, DISTANCE_MAX).limit(count)
     }
 
-    /// The same within another epoch.
+    /// Searches fingerprints of this epoch. Default: the newest.
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Query {
         self.epoch = Some(epoch);
         self
     }
 
-    /// The same with another limit.
+    /// Sets how many pages are named at most.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Query {
         self.limit = limit;
         self
     }
 
-    /// The same with another bound for fingerprints that crowd together. Default: 4,096.
+    /// Bounds how many fingerprints that crowd together are compared. Default: 4,096.
     ///
     /// A template, or somebody who means harm, can make many thousand different fingerprints of which no
     /// table tells the near ones from the others. Where a search within up to 12 bits meets more of them
@@ -124,21 +124,21 @@ impl Query {
         self
     }
 
-    /// The same among other versions. Those of the past cost a page's history for each hit.
+    /// Sets which versions of a page are searched. Those of the past cost a page's history for each hit.
     #[must_use]
     pub fn versions(mut self, versions: Versions) -> Query {
         self.versions = versions;
         self
     }
 
-    /// The same among pages under a prefix only, such as those of a host.
+    /// Searches pages under a prefix only, such as those of a host.
     #[must_use]
     pub fn under(mut self, prefix: Prefix) -> Query {
         self.under = Some(prefix);
         self
     }
 
-    /// The same within a time: equal fingerprints are searched first, then ever wider circles as
+    /// Sets how long the search may take: equal fingerprints are searched first, then ever wider circles as
     /// long as the next one is expected to be done in what is left, and for the rest of it a scan goes
     /// outward. How far all was searched says [`Matches::within`].
     #[must_use]

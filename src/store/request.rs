@@ -18,7 +18,7 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
     }
     match (request.seen(), request.also()) {
         (Some(own), Some(also)) if own.epoch == also.epoch => {
-            Err(Error::Option("both fingerprints are of the same epoch".to_owned()))
+            Err(Error::misuse("both fingerprints of an observation are of the same epoch"))
         }
         _ => Ok(()),
     }

@@ -263,8 +263,8 @@ fn memory_does_not_grow_with_the_length_of_a_sparse_file() {
     sparse.check("a table of 3 GiB");
 }
 
-/// The same with a table that holds, and says of a section that it is long. All of it is read, so
-/// this one is shorter.
+/// The section table holds, and says of a section that it is long. All of that is read, so it is
+/// shorter than the file above.
 #[test]
 fn memory_does_not_grow_with_the_length_of_a_sparse_section() {
     let _alone = alone();

@@ -20,3 +20,4 @@ mod purge;
 mod readers;
 mod search;
 mod space;
+mod style;

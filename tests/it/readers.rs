@@ -314,7 +314,7 @@ fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
     Cost { operations: n - 1, disk, cpu }
 }
 
-/// The same beside a process that reads: and how often that opened the store.
+/// What a writer costs beside a process that reads, and how often that opened the store.
 fn cost_beside(path: &Path, until: impl Fn(u64, Duration) -> bool) -> (Cost, u64) {
     let reader = OnceLock::new();
     let cost = cost(path, |n, since| {

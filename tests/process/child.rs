@@ -83,7 +83,7 @@ impl Child {
         Child::start_under(&[], role, arguments)
     }
 
-    /// The same, started by other programs: their command line goes before its own.
+    /// Starts a child through other programs: their command line goes before its own.
     pub(crate) fn start_under(under: &[&str], role: &str, arguments: &[&dyn Display]) -> Child {
         let this = std::env::current_exe().unwrap();
         let mut line: Vec<&std::ffi::OsStr> = under.iter().map(|word| word.as_ref()).collect();

@@ -15,7 +15,7 @@ pub(crate) fn hold(parent: &Parent, path: &Path) {
     meet(parent, Store::open(path, Options::default()));
 }
 
-/// The same, making the store.
+/// Waits for the word, and makes the store.
 pub(crate) fn create(parent: &Parent, path: &Path) {
     parent.say("ready");
     parent.await_word();

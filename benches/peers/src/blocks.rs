@@ -94,7 +94,7 @@ impl Plan {
         }
     }
 
-    /// The same for one that is known to be near.
+    /// Reports a fingerprint that is known to be near.
     #[cold]
     #[inline(never)]
     pub(crate) fn report_near(&self, table: usize, bits: u64, page: u32, hits: &mut Vec<Hit>) {

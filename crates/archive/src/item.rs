@@ -29,7 +29,7 @@ pub enum Payload {
     Gone,
     /// The visit failed.
     Failed,
-    /// The same content as in an earlier record: the record's digest names it, and so does this.
+    /// A page with the content of an earlier record: the record's digest names it, and so does this.
     Revisit {
         /// The URL of the earlier record.
         refers_to: Option<String>,

@@ -47,7 +47,7 @@ impl Walk {
         Ok(Walk { ahead: entries(folder)?, except: None })
     }
 
-    /// The same without what stands in a folder.
+    /// Leaves out what stands in a folder.
     pub(super) fn except(self, except: Option<Except>) -> Walk {
         Walk { except, ..self }
     }

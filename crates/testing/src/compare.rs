@@ -36,8 +36,8 @@ pub fn check_matches(found: &Matches, all: &[Near], limit: usize) {
     }
 }
 
-/// The same of a search that may have ended early, since there was too much to look at: it says so,
-/// and chose among the pages at the last distance.
+/// Checks a search that may have ended early, since there was too much to look at: it says so, and
+/// chose among the pages at the last distance.
 fn check_ended(found: &Matches, all: &[Near], limit: usize) {
     let last = found.near.last().map_or(0, |near| near.distance);
     let nearer = all.partition_point(|near| near.distance < last);
@@ -145,7 +145,7 @@ pub fn check_store(store: &Store, model: &Model) {
     check_view(&store.snapshot(), model);
 }
 
-/// The same of a reader.
+/// Checks that a reader sees what the model says.
 pub fn check_reader(reader: &Reader, model: &Model) {
     check_stats(&reader.stats().unwrap(), model);
     check_view(reader, model);

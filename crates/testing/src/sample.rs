@@ -62,7 +62,7 @@ pub fn file(files: &[(Name, Vec<u8>)], name: Name) -> &[u8] {
     &files.iter().find(|(other, _)| *other == name).unwrap().1
 }
 
-/// The same files with another content of one.
+/// A disk with these files, one of them with another content.
 pub fn with(files: &[(Name, Vec<u8>)], name: Name, content: Vec<u8>) -> SimDisk {
     let others = files.iter().filter(|(other, _)| *other != name).cloned();
     SimDisk::of(others.chain([(name, content)]))

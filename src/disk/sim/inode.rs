@@ -62,7 +62,7 @@ impl Inode {
         Inode { durable_len: content.len(), content, ..Inode::default() }
     }
 
-    /// The same file on a system where nobody has it open.
+    /// This file as it is where nobody has it open, such as after a crash.
     pub(super) fn closed(&self) -> Inode {
         Inode { handles: 0, ..self.clone() }
     }

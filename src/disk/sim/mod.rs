@@ -152,7 +152,7 @@ impl State {
         self.rebuilt_by_id(root, segments, |_, inode| content(inode))
     }
 
-    /// The same, told each inode's number.
+    /// Another disk with these directories, whose inodes are made of those here, each with its number.
     fn rebuilt_by_id(
         &self,
         root: directory::Entries,

@@ -1,11 +1,13 @@
 //! Looking into tables: the probes of one query, or of many, on their way together.
 
 mod cells;
+mod own;
 mod patience;
 mod rotations;
 mod survivors;
 mod wheel;
 
 pub(super) use cells::{CellGround, CellLookup};
+pub(super) use own::Own;
 pub(super) use patience::Patience;
-pub(super) use rotations::{Own, RotationGround, RotationLookup};
+pub(super) use rotations::{RotationGround, RotationLookup};

@@ -16,7 +16,7 @@ use super::super::column::{Column, ordinal_at};
 use super::super::kernel::{BlockRun, Kernel, NearBlock};
 use super::super::line::LINE_BYTES;
 use super::super::outward::{LOOKED_UP_MAX, Outward};
-use super::super::probe::{BLOCKS, Block, Probe, Probes, Reach};
+use super::super::probe::{Block, Probe, Probes, Reach};
 use super::super::rotation::{Bucket, Rotations};
 use super::super::scan::scan;
 use super::super::shards::Shards;
@@ -68,19 +68,19 @@ impl<C> Copy for RotationGround<'_, C> {}
 
 impl<'c, C: Column> RotationGround<'c, C> {
     /// By how many bits the rotations are addressed.
-    fn bits(&self) -> u32 {
+    pub(super) fn bits(&self) -> u32 {
         self.rotations.address.bits
     }
 
     /// Whether each bucket is compared at once.
     #[inline]
-    fn are_short(&self) -> bool {
+    pub(super) fn are_short(&self) -> bool {
         self.rotations.address.places() <= RUN
     }
 
     /// Asks for a bucket.
     #[inline]
-    fn expect(&self, Place { block, bucket }: Place) {
+    pub(super) fn expect(&self, Place { block, bucket }: Place) {
         let bytes = self.rotations.address.bucket_bytes();
         let buckets = &self.rotations.of(block).buckets;
         for line in 0..u64::from(self.rotations.address.lines).min(LINES_ASKED) {
@@ -89,13 +89,18 @@ impl<'c, C: Column> RotationGround<'c, C> {
     }
 
     #[inline]
-    fn bucket(&self, Place { block, bucket }: Place) -> Result<Bucket<'c>, C::Error> {
+    pub(super) fn bucket(&self, Place { block, bucket }: Place) -> Result<Bucket<'c>, C::Error> {
         self.rotations.of(block).bucket(bucket, self.rotations.address)
     }
 
     /// Aims probes of a query in the rotation of a block.
     #[inline]
-    fn aim(&self, number: usize, fingerprint: u64, block: Block) -> impl Fn(Probe) -> Aimed {
+    pub(super) fn aim(
+        &self,
+        number: usize,
+        fingerprint: u64,
+        block: Block,
+    ) -> impl Fn(Probe) -> Aimed {
         let (reach, query) = (self.reach, block.next().value(fingerprint));
         move |Probe { bucket, distance, .. }| {
             let most = reach.slack(block, distance);
@@ -146,11 +151,11 @@ impl<C: Column> Ground for RotationGround<'_, C> {
 
 /// A probe of one query.
 #[derive(Clone, Copy, Debug)]
-struct Aimed {
+pub(super) struct Aimed {
     fingerprint: u64,
     /// The query's number among all.
     number: usize,
-    place: Place,
+    pub(super) place: Place,
     /// What blocks are compared with, and in how many bits they may differ.
     query: u16,
     most: u32,
@@ -159,12 +164,12 @@ struct Aimed {
 impl Aimed {
     /// What to compare in blocks of its rotation.
     #[inline]
-    fn compared<'b>(&self, blocks: &'b [U16]) -> BlockRun<'b> {
+    pub(super) fn compared<'b>(&self, blocks: &'b [U16]) -> BlockRun<'b> {
         BlockRun { blocks, query: self.query, most: self.most }
     }
 
     /// Takes an entry that is near to be looked up.
-    fn survive<C: Column, F: Finds>(
+    pub(super) fn survive<C: Column, F: Finds>(
         &self,
         ground: &RotationGround<'_, C>,
         entry: Option<u32>,
@@ -202,7 +207,7 @@ fn each_near<E>(
 
 /// Counts the entries that are near in one bucket after another.
 #[derive(Default)]
-struct Alike {
+pub(super) struct Alike {
     /// The last one's number among the buckets, and how many there are in that.
     last: usize,
     count: u32,
@@ -211,7 +216,12 @@ struct Alike {
 impl Alike {
     /// Whether the next entry, of this bucket, may be looked up; where many are near, they are paid for.
     #[inline]
-    fn may_survive(&mut self, run: usize, aimed: &Aimed, patience: &mut Patience) -> bool {
+    pub(super) fn may_survive(
+        &mut self,
+        run: usize,
+        aimed: &Aimed,
+        patience: &mut Patience,
+    ) -> bool {
         self.count = if run == self.last { self.count + 1 } else { 1 };
         self.last = run;
         self.count < ALIKE || patience.spend(aimed.number, 0, 1)
@@ -219,7 +229,7 @@ impl Alike {
 }
 
 /// A bucket that goes on.
-struct GoingOn {
+pub(super) struct GoingOn {
     aimed: Aimed,
     /// Where, in the rest.
     range: Range<u32>,
@@ -228,21 +238,21 @@ struct GoingOn {
 }
 
 /// Probes that are at the same step.
-struct Round<const PROBES: usize> {
-    probes: ArrayVec<Aimed, PROBES>,
-    going_on: ArrayVec<GoingOn, PROBES>,
+pub(super) struct Round<const PROBES: usize> {
+    pub(super) probes: ArrayVec<Aimed, PROBES>,
+    pub(super) going_on: ArrayVec<GoingOn, PROBES>,
 }
 
 impl<const PROBES: usize> Round<PROBES> {
     #[inline]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Round { probes: ArrayVec::new(), going_on: ArrayVec::new() }
     }
 
     /// Compares the buckets, which have come, and asks for what they go on in.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
-    fn compare<C: Column, F: Finds>(
+    pub(super) fn compare<C: Column, F: Finds>(
         &mut self,
         ground: &RotationGround<'_, C>,
         near: &mut Vec<NearBlock>,
@@ -276,7 +286,7 @@ impl<const PROBES: usize> Round<PROBES> {
 
     /// Compares what they go on in, which has come, and ends the round.
     #[inline]
-    fn go_on<C: Column, F: Finds>(
+    pub(super) fn go_on<C: Column, F: Finds>(
         &mut self,
         ground: &RotationGround<'_, C>,
         near: &mut Vec<NearBlock>,
@@ -291,7 +301,7 @@ impl<const PROBES: usize> Round<PROBES> {
 }
 
 /// Asks for what a bucket goes on in.
-fn ask_for_rest<C: Column>(
+pub(super) fn ask_for_rest<C: Column>(
     ground: &RotationGround<'_, C>,
     aimed: Aimed,
     bucket: &Bucket<'_>,
@@ -356,121 +366,6 @@ fn compare_rest<C: Column, F: Finds>(
         first = first.saturating_add(run);
     }
     Ok(())
-}
-
-/// One query that looks into no more than its own bucket in each rotation, step by step.
-///
-/// Nearly all single queries are of this kind and find nothing: there are no rounds.
-pub(in super::super) struct Own<'c, C> {
-    ground: RotationGround<'c, C>,
-    fingerprint: u64,
-    /// What is near in the buckets.
-    near: Vec<NearBlock>,
-    /// Whether that is not all: a bucket goes on, or is too long to be compared at once.
-    more: bool,
-}
-
-impl<'c, C: Column> Own<'c, C> {
-    #[inline]
-    pub(in super::super) fn new(ground: RotationGround<'c, C>, fingerprint: u64) -> Self {
-        Self { ground, fingerprint, near: Vec::new(), more: false }
-    }
-
-    /// The probes, one in each rotation that is needed: the first `k + 1`.
-    #[inline]
-    fn probes(&self) -> impl Iterator<Item = Aimed> + use<'c, C> {
-        let Self { ground, fingerprint, .. } = *self;
-        let blocks = Block::ALL.into_iter().take(ground.k as usize + 1);
-        blocks.map(move |block| {
-            let probe = Probe::own(block, fingerprint, ground.bits());
-            ground.aim(0, fingerprint, block)(probe)
-        })
-    }
-
-    /// Sets out: asks for the buckets.
-    #[inline]
-    pub(in super::super) fn begin(&mut self) {
-        self.probes().for_each(|aimed| self.ground.expect(aimed.place));
-    }
-
-    /// Compares the buckets when they have come, and asks for what they go on in.
-    #[inline]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "no further than 3, there are no more probes than blocks"
-    )]
-    pub(in super::super) fn go_on(&mut self) -> Result<(), C::Error> {
-        let ground = self.ground;
-        let mut runs = [BlockRun::default(); BLOCKS];
-        let mut goes_on = false;
-        for (aimed, run) in self.probes().zip(&mut runs) {
-            let bucket = ground.bucket(aimed.place)?;
-            goes_on |= bucket.goes_on();
-            *run = aimed.compared(bucket.places);
-        }
-        if self.ground.are_short() {
-            let runs = &runs[..=ground.k as usize];
-            Kernel::fastest().near_in_runs(runs, &mut self.near);
-        }
-        self.more = goes_on || !self.ground.are_short();
-        if goes_on { self.ask_for_rests() } else { Ok(()) }
-    }
-
-    #[inline(never)]
-    fn ask_for_rests(&self) -> Result<(), C::Error> {
-        for aimed in self.probes() {
-            ask_for_rest(&self.ground, aimed, &self.ground.bucket(aimed.place)?)?;
-        }
-        Ok(())
-    }
-
-    /// Hands over what is found when all has come, and says whether patience lasted for all.
-    #[inline]
-    pub(in super::super) fn finish(
-        &mut self,
-        finds: &mut impl Finds,
-        patience: impl FnOnce() -> Patience,
-    ) -> Result<bool, C::Error> {
-        if self.near.is_empty() && !self.more {
-            return Ok(true);
-        }
-        let mut patience = patience();
-        self.look_up(finds, &mut patience)?;
-        Ok(!patience.is_over_for_some())
-    }
-
-    /// Looks up what is near as far as buckets tell, and compares what they go on in.
-    #[inline(never)]
-    #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
-    fn look_up(&mut self, finds: &mut impl Finds, patience: &mut Patience) -> Result<(), C::Error> {
-        let ground = self.ground;
-        let mut near = std::mem::take(&mut self.near);
-        let mut survivors = Survivors::new(finds);
-        let mut round: Round<BLOCKS> = Round::new();
-        let mut alike = Alike::default();
-        if self.ground.are_short() {
-            let probes: ArrayVec<Aimed, BLOCKS> = self.probes().collect();
-            for NearBlock { run, index } in near.drain(..) {
-                let aimed = &probes[run as usize];
-                if !alike.may_survive(run as usize, aimed, patience) {
-                    continue;
-                }
-                let bucket = ground.bucket(aimed.place)?;
-                aimed.survive(&ground, bucket.entry(index), &mut survivors)?;
-            }
-            for aimed in probes.into_iter().filter(|_| self.more) {
-                let bucket = ground.bucket(aimed.place)?;
-                if bucket.goes_on() {
-                    round.going_on.push(ask_for_rest(&ground, aimed, &bucket)?);
-                }
-            }
-        } else {
-            round.probes.extend(self.probes());
-            round.compare(&ground, &mut near, &mut survivors, patience)?;
-        }
-        round.go_on(&ground, &mut near, &mut survivors, patience)?;
-        survivors.settle(&ground)
-    }
 }
 
 /// Probes on their way.

@@ -247,7 +247,7 @@ fn rotations(bits: u32) -> Shape {
     buckets(bits, 1)
 }
 
-/// The same with buckets of so many lines.
+/// Rotations whose buckets have so many lines each, 2^`bits` of them.
 fn buckets(bits: u32, lines: u32) -> Shape {
     Shape::Rotations(Address { bits, lines })
 }

@@ -54,7 +54,7 @@ impl fmt::Debug for LoadOptions<'_> {
 }
 
 impl<'w> LoadOptions<'w> {
-    /// The same with another bound of memory.
+    /// Sets the memory that a load may take, in bytes.
     #[must_use]
     pub fn memory_bytes(mut self, memory_bytes: usize) -> Self {
         self.memory_bytes = memory_bytes;
@@ -68,7 +68,7 @@ impl<'w> LoadOptions<'w> {
         self
     }
 
-    /// The same with a callback that hears how far the load has come, and says whether to go on.
+    /// Sets a callback that hears how far the load has come, and says whether to go on. Default: none.
     #[must_use]
     pub fn watch(mut self, watch: &'w mut dyn FnMut(&Loading) -> ControlFlow<()>) -> Self {
         self.watch = Some(watch);

@@ -39,14 +39,15 @@ impl fmt::Debug for RepairOptions<'_> {
 }
 
 impl<'w> RepairOptions<'w> {
-    /// The same, saying whether pages are kept that may have been forgotten.
+    /// Sets whether pages are kept that may have been forgotten. Default: no, and then nothing is repaired
+    /// where that cannot be told.
     #[must_use]
     pub fn keep_forgotten(mut self, keep: bool) -> Self {
         self.keep_forgotten = keep;
         self
     }
 
-    /// The same with a callback that hears how far it has come, and says whether to go on.
+    /// Sets a callback that hears how far the repair has come, and says whether to go on. Default: none.
     #[must_use]
     pub fn watch(mut self, watch: &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>) -> Self {
         self.watch = Some(watch);

@@ -46,14 +46,14 @@ impl fmt::Debug for VerifyOptions<'_> {
 }
 
 impl<'w> VerifyOptions<'w> {
-    /// The same with so many bytes a second, at most.
+    /// Sets how many bytes are read in a second, at most.
     #[must_use]
     pub fn rate(mut self, bytes_a_second: u64) -> Self {
         self.rate = Some(bytes_a_second);
         self
     }
 
-    /// The same with a callback that hears how far it has come, and says whether to go on.
+    /// Sets a callback that hears how far the check has come, and says whether to go on. Default: none.
     #[must_use]
     pub fn watch(mut self, watch: &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>) -> Self {
         self.watch = Some(watch);

@@ -40,7 +40,7 @@ pub(crate) fn beginnings() -> [(SimDisk, Model); 2] {
     [(empty(), Model::default()), (settled(&full), model)]
 }
 
-/// The same files, all of them durable.
+/// A disk with all these files, all of them durable.
 fn settled(disk: &SimDisk) -> SimDisk {
     SimDisk::of(disk.contents())
 }

@@ -167,7 +167,7 @@ fn a_segment_of_a_copy_that_went_apart_is_refused_and_both_are_named() {
     assert!(repaired.lost.iter().any(|loss| loss.file == name.to_string()), "{repaired:#?}");
 }
 
-/// The same data, so that only the nonces differ.
+/// Both have one set of data, so that only the nonces differ.
 #[test]
 fn a_head_before_the_body_of_another_copy_is_damage() {
     let both = store_of(1, &[1]);

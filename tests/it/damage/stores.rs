@@ -117,7 +117,7 @@ impl Sound {
         file(&self.files, name)
     }
 
-    /// The same store with another content of one file.
+    /// This store, one file of it with another content.
     pub(crate) fn with(&self, name: Name, content: Vec<u8>) -> SimDisk {
         with(&self.files, name, content)
     }

@@ -51,7 +51,7 @@ impl Place {
         Place { dir }
     }
 
-    /// The same with a store there that has a segment and a journal.
+    /// A place with a store in it that has a segment and a journal.
     fn with_store() -> Place {
         let place = Place::new();
         let store = Store::create(place.store(), Options::default()).unwrap();

@@ -45,7 +45,7 @@ fn parse(line: &str) -> Line<'_> {
     Line { offset: usize::from_str_radix(offset, 16).unwrap(), len: len.sum(), bytes }
 }
 
-/// The same bytes as a line shows them, in the same way.
+/// Bytes as a line shows them, in the way of another line.
 fn show(like: &str, mut bytes: &[u8]) -> String {
     let shown = like.split(' ').map(|token| {
         let times = token.split_once('*').map_or(1, |(_, times)| times.parse().unwrap());

@@ -70,7 +70,7 @@ impl Maker {
         self.observe_in_two(&batch);
     }
 
-    /// The same of visits that come with a fingerprint in a second epoch.
+    /// Observes visits that come with a fingerprint in a second epoch.
     fn observe_in_two(&mut self, batch: &[Told<'_>]) {
         let requests: Vec<_> = batch.iter().map(request).collect();
         let answers = self.store.request_batch(&requests).unwrap();

@@ -17,7 +17,7 @@ use crate::engine::{Built, Place, Wanted};
 pub(crate) struct Source<'a> {
     /// The pages.
     pub(crate) data: &'a Data,
-    /// The same as sorted entries, for engines that are loaded in key order.
+    /// Those pages as sorted entries, for engines that are loaded in key order.
     pub(crate) tables: &'a Tables,
     /// What will be wanted of searches.
     pub(crate) wanted: Wanted,

@@ -50,7 +50,7 @@ fn url(urls: &mut Statement<'_>, page: u32) -> String {
     urls.query_one([page], |row| row.get(0)).unwrap()
 }
 
-/// The same statement for each table.
+/// A statement, prepared for each table.
 fn prepare(connection: &'static Connection, sql: &str) -> [Statement<'static>; TABLES] {
     std::array::from_fn(|number| {
         connection.prepare(&sql.replace("{}", &number.to_string())).unwrap()

@@ -39,7 +39,7 @@ impl Progress {
         self.say(message);
     }
 
-    /// The same of a digest that is not that of what it stands beside.
+    /// Notes a digest that is not that of what it stands beside, and says so.
     pub(super) fn wrong(&mut self, wrong: &Broken) {
         let message = self.wrong.add(wrong);
         self.say(message);

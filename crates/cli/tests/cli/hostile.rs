@@ -216,7 +216,7 @@ fn a_zstd_window_above_the_limit_is_refused_unless_it_is_allowed() {
     assert_eq!(place.run(&["ingest", &path, "--zstd-window", "4096"]).code, 2);
 }
 
-/// The same within a record: a body that unpacks to more than is read of any is given up there.
+/// Within a record, a body that unpacks to more than is read of any is given up there.
 #[test]
 fn a_body_that_unpacks_to_very_much_is_given_up() {
     const WHY: &str = "unpacks to more than 64 MiB";

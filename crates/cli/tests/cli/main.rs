@@ -57,7 +57,7 @@ impl Place {
         self.dir.path().join(name)
     }
 
-    /// The same for an argument.
+    /// The path of a file here, as an argument.
     fn file(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }

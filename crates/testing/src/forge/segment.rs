@@ -139,7 +139,7 @@ impl Segment {
         self.write_with(|_| {})
     }
 
-    /// The same; `table` may change the table before its checksums are made.
+    /// The bytes of the segment, where `table` may change the table before its checksums are made.
     pub fn write_with(&self, table: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut file = b"simkseg\0\x02\0\0\0\0\0\0\0".to_vec();
         for number in [self.id, self.store, self.nonce] {

@@ -110,7 +110,7 @@ pub fn check_same(store: &Store) {
     compare(&found, &GOLDEN.1, &store.verify());
 }
 
-/// The same of a reader of such files, beside a writer or not.
+/// Checks that a reader of the golden files, beside a writer or not, answers as the store does.
 ///
 /// # Panics
 ///

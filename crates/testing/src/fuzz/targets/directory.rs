@@ -65,7 +65,7 @@ fn begun(seed: u64) -> Files {
     disk.contents()
 }
 
-/// The same store later: what is new depends on a salt.
+/// What a store is later: what is new depends on a salt.
 fn gone_on(files: &Files, seed: u64, salt: u64) -> Files {
     let disk = SimDisk::of(files.iter().cloned());
     disk.set_seed(seed);

@@ -1,5 +1,7 @@
 //! Fingerprints as a whole.
 
+mod naive;
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -10,122 +12,7 @@ use super::recipe::{Unit, any_recipe};
 use super::words::Words;
 use super::*;
 use crate::error::Error;
-
-/// The features of a text as their definition reads, from its words.
-fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
-    let mut found: Vec<String> = Vec::new();
-    let mut take = |word: &[u8], _: usize| {
-        if recipe.takes(word) {
-            found.push(String::from_utf8(word.to_vec()).unwrap());
-        }
-    };
-    let mut words = Words::new(Kernel::PORTABLE, recipe.unit == Unit::Chars);
-    words.push(text, &mut take);
-    words.finish(&mut take);
-    let gram = recipe.gram as usize;
-    let mut features: Vec<u64> = match recipe.unit {
-        Unit::Words => {
-            let hashes: Vec<u64> =
-                found.iter().map(|word| recipe.hash.of(word.as_bytes())).collect();
-            let of = |gram: &[u64]| match gram {
-                [one] => *one,
-                gram => {
-                    let bytes: Vec<u8> = gram.iter().flat_map(|hash| hash.to_le_bytes()).collect();
-                    recipe.hash.of(&bytes)
-                }
-            };
-            if hashes.is_empty() {
-                Vec::new()
-            } else {
-                hashes.windows(gram.min(hashes.len())).map(of).collect()
-            }
-        }
-        Unit::Chars => {
-            let all: Vec<char> = found.join(" ").chars().collect();
-            let of = |gram: &[char]| recipe.hash.of(gram.iter().collect::<String>().as_bytes());
-            if all.is_empty() {
-                Vec::new()
-            } else {
-                all.windows(gram.min(all.len())).map(of).collect()
-            }
-        }
-    };
-    features.retain(|hash| recipe.chooses(*hash));
-    features
-}
-
-/// A recipe as its definition reads, for documents without marks.
-fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted) -> u64 {
-    let features = naive_features(recipe, document.text());
-    let length = features.len() as u64;
-    let mut counts: HashMap<u64, (u64, u128)> = HashMap::new();
-    for (x, hash) in (0..).zip(features) {
-        let feature = counts.entry(hash).or_default();
-        feature.0 += 1;
-        feature.1 += u128::from(recipe.scaling.weight(x, length));
-    }
-    let mut unscaled: Vec<(u64, u128)> = Vec::new();
-    for (hash, (count, places)) in counts {
-        let mut df = Vec::new();
-        frequencies.frequencies(&[hash], &mut df).unwrap();
-        let (n, df) = (frequencies.documents(), df[0].max(1));
-        let mut weight = u128::from(match recipe.counts {
-            Counts::Raw => count * ONE,
-            Counts::Sqrt => (count << 32).isqrt(),
-            Counts::Log => ONE + fixed::ln(count),
-            Counts::Binary => ONE,
-        });
-        weight = match recipe.rarity {
-            Rarity::None => weight,
-            Rarity::Log => (weight * u128::from(fixed::ln_one_plus(n, df))) >> 16,
-            Rarity::Inverse => (weight * u128::from((1u64 << 32) / df)) >> 16,
-        };
-        if recipe.scaling != Scaling::None || recipe.boost != Share::ONE {
-            weight = (weight * places / u128::from(count)) >> 16;
-        }
-        unscaled.push((hash, weight));
-    }
-    let heaviest = unscaled.iter().map(|f| f.1).max().unwrap_or(0);
-    let shift = (0..).find(|shift| heaviest >> shift < 1 << 48).unwrap();
-    let weights = unscaled.iter().map(|f| (f.0, u64::try_from(f.1 >> shift).unwrap()));
-    let mut weights: Vec<(u64, u64)> = weights.collect();
-    weights.retain(|f| f.1 > 0);
-    weights.sort_by_key(|f| (std::cmp::Reverse(f.1), f.0));
-    let heaviest = weights.first().map_or(0, |f| f.1);
-    let share = |share: Share| share.of(heaviest);
-    weights.retain(|f| f.1 >= share(recipe.at_least) && f.1 <= share(recipe.at_most));
-    weights.truncate(recipe.top as usize);
-    if recipe.cap > 1 && weights.len() >= recipe.cap as usize {
-        let cap = weights[recipe.cap as usize - 1].1;
-        weights.iter_mut().for_each(|f| f.1 = f.1.min(cap));
-    }
-    let balance = |weights: &[(u64, u64)], bit: u32| -> i128 {
-        let signed = |f: &(u64, u64)| i128::from(f.1) * if f.0 >> bit & 1 == 1 { 1 } else { -1 };
-        weights.iter().map(signed).sum()
-    };
-    let of_field = match recipe.fields {
-        Fields::None => 0,
-        Fields::Share(share) => share.of(weights.iter().map(|f| f.1).max().unwrap_or(0)),
-        Fields::Flip => {
-            let free = (0..64 - recipe.reserved).map(|bit| balance(&weights, bit).unsigned_abs());
-            u64::try_from(free.min().unwrap()).unwrap() + 1
-        }
-    };
-    for (name, value) in document.fields() {
-        weights.push((recipe.of_field(name, value), of_field.min(FEATURE_WEIGHT_MAX)));
-    }
-    let bit = |bit: u32| u64::from(balance(&weights, bit) > 0) << bit;
-    (0..64).fold(0, |bits, n| bits | bit(n)) & recipe.mask()
-}
-
-/// Frequencies of a small collection.
-fn counted(recipe: &Recipe) -> Counted {
-    let mut counted = Counted::new(recipe);
-    for text in ["a b c", "a b a b", "ab ba c", "a é 北京 c", "x Ж a", "a bc"] {
-        counted.add(text);
-    }
-    counted
-}
+use naive::{counted, naive};
 
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![

@@ -1,0 +1,318 @@
+//! WARC archives (ISO 28500, versions 0.17 to 1.1), WET among them.
+
+use super::block::{Block, Content};
+use super::chunk::{Chunk, Cut};
+use super::stream::{At, Line, Place, Stream};
+use super::{Broken, Captured, Declared, Fault, Item, Payload, Record, escape, time, url};
+
+const LINE_BYTES_MAX: usize = 64 << 10;
+const HEADER_BYTES_MAX: usize = 256 << 10;
+
+/// Cuts a WARC file into its records.
+///
+/// Packed members and records need not coincide. After a broken record it goes on at the next line
+/// that begins one.
+pub(super) struct Warc {
+    stream: Stream,
+    /// Where the next record begins is unknown: what comes before it has been reported.
+    lost: bool,
+    /// A line that begins a record has been read already, at this place.
+    begun: Option<Place>,
+    line: Vec<u8>,
+}
+
+/// The named fields of a header that matter.
+const FIELDS: [&str; 12] = [
+    "content-length",
+    "content-type",
+    "warc-block-digest",
+    "warc-date",
+    "warc-payload-digest",
+    "warc-profile",
+    "warc-refers-to-date",
+    "warc-refers-to-target-uri",
+    "warc-segment-number",
+    "warc-target-uri",
+    "warc-truncated",
+    "warc-type",
+];
+
+/// The [`FIELDS`] of a record's header, the first of each name.
+#[derive(Default)]
+struct Header(Vec<(&'static str, Vec<u8>)>);
+
+impl Header {
+    fn bytes(&self, name: &str) -> Option<&[u8]> {
+        debug_assert!(FIELDS.contains(&name), "{name} is kept");
+        let (_, value) = self.0.iter().find(|(n, _)| *n == name)?;
+        Some(value.trim_ascii())
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        std::str::from_utf8(self.bytes(name)?).ok()
+    }
+
+    /// A URL, which some tools put in angle brackets.
+    fn url(&self, name: &str) -> Option<&str> {
+        let url = self.text(name)?;
+        Some(url.strip_prefix('<').and_then(|u| u.strip_suffix('>')).unwrap_or(url))
+    }
+
+    /// The digest that is declared of what the record holds, or repeats.
+    fn declared(&self, is_document: bool) -> Option<Declared> {
+        let payload = self.text("warc-payload-digest").and_then(Declared::parse);
+        // Where the document is all of the block, its digest does as well.
+        let block = || Declared::parse(self.text("warc-block-digest")?);
+        payload.or_else(|| if is_document { block() } else { None })
+    }
+
+    fn kind(&self) -> String {
+        self.text("warc-type").unwrap_or_default().to_ascii_lowercase()
+    }
+
+    /// What is passed over whatever its content is; none if that counts.
+    fn passed(&self) -> Option<&'static str> {
+        Some(match self.kind().as_str() {
+            // Only the first part of its content.
+            "response" | "resource" | "conversion" | "revisit"
+                if self.text("warc-segment-number").is_some() =>
+            {
+                "segment"
+            }
+            "response" | "resource" | "conversion" | "revisit" => return None,
+            "" => return None,
+            "warcinfo" => "warcinfo",
+            "request" => "request",
+            "metadata" => "metadata",
+            "continuation" => "continuation",
+            _ => "record of another type",
+        })
+    }
+
+    /// What is to be said of the record, with its URL.
+    fn named(&self, why: String) -> String {
+        match self.url("warc-target-uri") {
+            Some(url) => format!("{}: {why}", escape(url)),
+            None => why,
+        }
+    }
+}
+
+impl Warc {
+    pub(super) fn new(stream: Stream) -> Warc {
+        Warc { stream, lost: false, begun: None, line: Vec::new() }
+    }
+
+    /// Reads to the line that begins the next record, and says where that is; `None` at the end.
+    fn begin(&mut self) -> Result<Option<Place>, (Place, Fault)> {
+        if let Some(place) = self.begun.take() {
+            return Ok(Some(place));
+        }
+        loop {
+            let place = self.stream.place();
+            let end = self.stream.line(&mut self.line, LINE_BYTES_MAX);
+            match end.map_err(|e| (place, e.into()))? {
+                Line::End => return Ok(None),
+                _ if self.line.starts_with(b"WARC/") => {
+                    self.lost = false;
+                    return Ok(Some(place));
+                }
+                _ if self.lost || self.line.iter().all(|&b| b == b'\r') => {}
+                _ => {
+                    let found = escape(&String::from_utf8_lossy(&self.line));
+                    let why = format!("no record begins here, but \"{found}\"");
+                    return Err((place, Fault::Lost(why)));
+                }
+            }
+        }
+    }
+
+    fn header(&mut self) -> Result<Header, Fault> {
+        let mut header = Header::default();
+        // Whether the field in hand is kept; it may go on in the next line.
+        let mut kept = None;
+        let mut size = 0;
+        loop {
+            let place = self.stream.place();
+            match self.stream.line(&mut self.line, LINE_BYTES_MAX)? {
+                Line::Whole => {}
+                Line::End => return Err(Fault::Lost("the file ends within a header".into())),
+                Line::TooLong => return Err(Fault::Lost("a header line is too long".into())),
+            }
+            size += self.line.len();
+            if size > HEADER_BYTES_MAX {
+                return Err(Fault::Lost("the header is too long".into()));
+            }
+            if self.line.is_empty() {
+                return Ok(header);
+            }
+            if self.line.starts_with(b"WARC/") {
+                self.begun = Some(place);
+                return Err(Fault::Record("the header breaks off".into()));
+            }
+            let folded = self.line.first().is_some_and(|b| b" \t".contains(b));
+            if let (true, Some(is_kept)) = (folded, kept) {
+                if let (true, Some((_, value))) = (is_kept, header.0.last_mut()) {
+                    value.push(b' ');
+                    value.extend_from_slice(self.line.trim_ascii());
+                }
+            } else if let Some(colon) = self.line.iter().position(|&b| b == b':') {
+                let (name, value) = self.line.split_at(colon);
+                let name = name.trim_ascii();
+                let field = FIELDS.into_iter().find(|f| name.eq_ignore_ascii_case(f.as_bytes()));
+                let field = field.filter(|field| header.bytes(field).is_none());
+                kept = Some(field.is_some());
+                let value = value.get(1..).unwrap_or_default();
+                header.0.extend(field.map(|field| (field, value.to_vec())));
+            }
+        }
+    }
+
+    /// Cuts the record that begins at this place.
+    fn record(&mut self, place: Place) -> Result<Cut, Fault> {
+        let header = self.header()?;
+        let length = header.text("content-length").and_then(|text| text.parse().ok());
+        let length = length.ok_or_else(|| match header.bytes("content-length") {
+            Some(found) => {
+                let found = escape(&String::from_utf8_lossy(found));
+                Fault::Lost(format!("Content-Length is \"{found}\""))
+            }
+            None => Fault::Lost("the header has no Content-Length".into()),
+        })?;
+        let cut = self.content(&header, length).map_err(|fault| match fault {
+            Fault::Record(why) => Fault::Record(header.named(why)),
+            Fault::Lost(why) => Fault::Lost(header.named(why)),
+        })?;
+        let at = self.stream.at(place);
+        Ok(match cut {
+            Ok(content) => Cut::Warc(WarcRecord { at, header, content }),
+            Err(passed) => Cut::Clear(Item::Passed(passed)),
+        })
+    }
+
+    /// The content of a record, or what is passed over.
+    fn content(
+        &mut self,
+        header: &Header,
+        length: u64,
+    ) -> Result<Result<Content, &'static str>, Fault> {
+        let block = Block::new(&mut self.stream, length);
+        let content = match header.passed() {
+            Some(passed) => block.skip().map(|()| Err(passed)),
+            None => block.hold().map(Ok),
+        }?;
+        // Damage to a packed record often shows only in the checksum behind it.
+        self.stream.settle()?;
+        Ok(content)
+    }
+}
+
+/// A record of a WARC archive, cut and not read yet.
+pub(super) struct WarcRecord {
+    at: At,
+    header: Header,
+    content: Content,
+}
+
+impl WarcRecord {
+    /// The bytes that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        let header = self.header.0.iter().map(|(name, value)| name.len() + value.len());
+        header.sum::<usize>() + self.content.bytes.len()
+    }
+
+    /// Reads it.
+    pub(super) fn read(self) -> Item {
+        let mut item = self.item().unwrap_or_else(|why| {
+            Item::Broken(Broken { at: self.at.to_string(), why: self.header.named(why) })
+        });
+        if let Item::Record(Record { claim: Some(claim), .. }) = &mut item
+            && let Some(wrong) = &mut claim.wrong
+        {
+            wrong.at = self.at.to_string();
+        }
+        item
+    }
+
+    fn item(&self) -> Result<Item, String> {
+        let WarcRecord { header, content, .. } = self;
+        let kind = header.kind();
+        if kind.is_empty() {
+            return Err("the header has no WARC-Type".into());
+        }
+        let content_type = header.text("content-type").unwrap_or_default();
+        // Some tools keep a whole response as a resource.
+        let is_document = matches!(kind.as_str(), "resource" | "conversion")
+            && !content_type.to_ascii_lowercase().starts_with("application/http");
+        let mut capture = capture(header, is_document)?;
+        if kind != "revisit" && header.text("warc-truncated").is_some() {
+            // It may be that of the whole.
+            capture.declared = None;
+        }
+        match kind.as_str() {
+            "revisit" => Ok(capture.revisit(content, revisited(header)?)),
+            _ if is_document => capture.document(content, content_type),
+            _ => capture.response(content),
+        }
+    }
+}
+
+fn capture(header: &Header, is_document: bool) -> Result<Captured, String> {
+    let Some(page) = header.url("warc-target-uri") else {
+        return Err(match header.bytes("warc-target-uri") {
+            Some(_) => "the URL is not UTF-8".into(),
+            None => "the header has no WARC-Target-URI".into(),
+        });
+    };
+    url::check(page)?;
+    let date = header.text("warc-date").ok_or("the header has no WARC-Date")?;
+    let time = time::parse(date).ok_or_else(|| format!("WARC-Date is \"{}\"", escape(date)))?;
+    Ok(Captured { url: page.to_string(), time, declared: header.declared(is_document) })
+}
+
+/// What a revisit record says, by its profile.
+fn revisited(header: &Header) -> Result<Payload, String> {
+    let profile = header.text("warc-profile").unwrap_or_default();
+    if profile.contains("server-not-modified") {
+        return Ok(Payload::NotModified);
+    }
+    let refers_to = header.url("warc-refers-to-target-uri").filter(|u| url::check(u).is_ok());
+    let refers_time = header.text("warc-refers-to-date").and_then(time::parse);
+    if header.declared(false).is_none() && refers_to.is_none() {
+        return Err("the revisit record says neither what it repeats nor its digest".into());
+    }
+    Ok(Payload::Revisit { refers_to: refers_to.map(str::to_string), refers_time })
+}
+
+impl Warc {
+    /// The next record, or what is wrong where it should be.
+    fn cut(&mut self) -> Option<Cut> {
+        let (place, fault) = match self.begin() {
+            Ok(None) => return None,
+            Ok(Some(place)) => match self.record(place) {
+                Ok(cut) => return Some(cut),
+                Err(fault) => (place, fault),
+            },
+            Err(fault) => fault,
+        };
+        let why = match fault {
+            Fault::Record(why) => why,
+            Fault::Lost(why) => {
+                self.lost = true;
+                why
+            }
+        };
+        Some(Cut::Clear(Item::Broken(Broken { at: self.stream.at(place).to_string(), why })))
+    }
+}
+
+impl Iterator for Warc {
+    type Item = Chunk;
+
+    fn next(&mut self) -> Option<Chunk> {
+        Chunk::gather(self.stream.is_live(), || self.cut())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! Records as they are met, sound and broken.
+
+use super::super::chunk::tests::items;
+use super::super::digest::of;
+use super::super::gzip::tests::gz;
+use super::super::stream::tests::stream;
+use super::*;
+use proptest::prelude::*;
+
+fn record(headers: &str, block: &str) -> String {
+    format!("WARC/1.0\r\n{headers}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n", block.len())
+}
+
+fn page(kind: &str, url: &str, more: &str, block: &str) -> String {
+    let headers = format!(
+        "WARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2020-01-01T00:00:00Z{more}"
+    );
+    record(&headers, block)
+}
+
+fn response(url: &str, block: &str) -> String {
+    page("response", url, "\r\nContent-Type: application/http;msgtype=response", block)
+}
+
+fn ok(text: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{text}")
+}
+
+fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
+    items(Warc::new(stream(bytes)))
+}
+
+fn texts(items: &[Item]) -> Vec<&str> {
+    items
+        .iter()
+        .map(|item| match item {
+            Item::Record(Record { payload: Payload::Text(document), .. }) => document.text(),
+            Item::Record(_) => "(other)",
+            Item::Broken(_) => "(broken)",
+            Item::Passed(kind) => kind,
+            Item::Binary(_) => "binary",
+            Item::Epoch(name) => name.as_str(),
+        })
+        .collect()
+}
+
+fn only(bytes: String) -> Item {
+    let mut items = read(bytes);
+    assert_eq!(items.len(), 1, "{items:?}");
+    items.remove(0)
+}
+
+#[test]
+fn a_response_is_read_with_all_that_is_known_of_it() {
+    let html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>some<p>text";
+    let Item::Record(record) = only(response("<http://a.example/>", html)) else { panic!() };
+    assert_eq!(record.url, "http://a.example/");
+    assert_eq!(record.time, 1_577_836_800_000);
+    assert_eq!(
+        record.payload,
+        Payload::Text(Box::new(simkeep::fingerprint::Document::new("some\ntext")))
+    );
+    assert_eq!(record.digest, Some(of(b"<p>some<p>text")));
+    assert_eq!(record.status, Some(200));
+}
+
+#[test]
+fn the_status_tells_what_became_of_the_page() {
+    for (status, payload) in [
+        (404, Some(Payload::Gone)),
+        (410, Some(Payload::Gone)),
+        (304, Some(Payload::NotModified)),
+        (403, Some(Payload::Failed)),
+        (503, Some(Payload::Failed)),
+        (301, None),
+        (100, None),
+    ] {
+        let block = format!("HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n\r\n<p>sorry");
+        match (only(response("http://a/", &block)), payload) {
+            (Item::Record(record), Some(payload)) => {
+                assert_eq!((record.payload, record.status), (payload, Some(status)));
+                assert_eq!(record.digest, None);
+            }
+            (Item::Passed(_), None) => {}
+            other => panic!("{status}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn other_kinds_are_passed_over_by_name() {
+    let file = [
+        record("WARC-Type: warcinfo", "x: y"),
+        page("request", "http://a/", "", "GET / HTTP/1.1\r\n\r\n"),
+        page("metadata", "http://a/", "", "x"),
+        page("response", "dns:a", "\r\nContent-Type: text/dns", "1.2.3.4"),
+        page("response", "ftp://a/", "", "x"),
+        page("resource", "http://a/x.png", "\r\nContent-Type: image/png", "x"),
+        response("http://a/", "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n%PDF"),
+        response("http://a/", "HTTP/1.1 200 OK\r\n\r\na\0b"),
+        page("resource", "http://a/", "\r\nWARC-Segment-Number: 1", "x"),
+        page("conversion", "http://a/", "\r\nContent-Type: text/plain", "converted"),
+        page("resource", "urn:x:y", "\r\nContent-Type: text/html", "<b>re</b>source"),
+    ]
+    .concat();
+    let expected = [
+        "warcinfo",
+        "request",
+        "metadata",
+        "dns",
+        "response of another protocol",
+        "binary",
+        "binary",
+        "binary",
+        "segment",
+        "converted",
+        "resource",
+    ];
+    assert_eq!(texts(&read(file)), expected);
+}
+
+#[test]
+fn a_revisit_names_what_it_repeats() {
+    let profile =
+        "\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+    let more = format!(
+        "{profile}\r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\
+         \r\nWARC-Refers-To-Target-URI: <http://b/>\r\nWARC-Refers-To-Date: 1970-01-01T00:00:01Z"
+    );
+    let Item::Record(record) = only(page("revisit", "http://a/", &more, &ok(""))) else { panic!() };
+    let refers = Payload::Revisit { refers_to: Some("http://b/".into()), refers_time: Some(1000) };
+    assert_eq!((record.payload, record.status), (refers, Some(200)));
+    assert_eq!(record.digest, Some(of(b"")));
+
+    let gone = page("revisit", "http://a/", &more, "HTTP/1.1 404 Not Found\r\n");
+    assert!(matches!(only(gone), Item::Record(Record { payload: Payload::Gone, .. })));
+
+    let more = "\r\nWARC-Profile: http://netpreserve.org/warc/1.0/revisit/server-not-modified\
+                \r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+    let Item::Record(record) = only(page("revisit", "http://a/", more, "")) else { panic!() };
+    assert_eq!((record.payload, record.digest), (Payload::NotModified, None));
+
+    assert!(matches!(only(page("revisit", "http://a/", profile, "")), Item::Broken(_)));
+}
+
+#[test]
+fn headers_may_be_folded_in_any_case_and_with_bare_line_feeds() {
+    let file = "WARC/0.18\nwarc-type:resource\nWARC-TARGET-URI: http://a/\n \nWARC-Date: 2020\n\
+                Content-Type: text/plain;\n\t charset=latin1\ncontent-LENGTH: 1\n\nx\n\n";
+    assert_eq!(texts(&read(file)), ["x"]);
+}
+
+#[test]
+fn of_a_header_that_is_held_which_matters() {
+    let more = "\r\nA: b\r\n\tc\r\nWARC-Date: x\r\n\ty".repeat(1000);
+    let page = page("response", "http://a/", &more, &ok("x"));
+    let Some(Cut::Warc(record)) = Warc::new(stream(page.clone())).cut() else { panic!() };
+    assert_eq!(record.header.0.len(), 4);
+    assert_eq!(texts(&read(page)), ["x"]);
+}
+
+#[test]
+fn packed_members_need_not_coincide_with_records() {
+    let file = [response("http://a/", &ok("one")), response("http://b/", &ok("two"))].concat();
+    let pieces: Vec<u8> = file.as_bytes().chunks(37).flat_map(gz).collect();
+    assert_eq!(texts(&read(pieces)), ["one", "two"]);
+    assert_eq!(texts(&read(zstd::encode_all(file.as_bytes(), 1).unwrap())), ["one", "two"]);
+}
+
+#[test]
+fn a_broken_record_costs_itself() {
+    let (one, two) = (response("http://a/", &ok("one")), response("http://b/", &ok("two")));
+    for (broken, count) in [
+        ("stray bytes\r\n".to_string(), 1),
+        ("WARC/1.0\r\nWARC-Type: response\r\n\r\n".into(), 1),
+        ("WARC/1.0\r\nContent-Length: -1\r\n\r\nx\r\n\r\n".into(), 1),
+        ("WARC/1.0\r\nWARC-Type: resp\r\n".into(), 1),
+        (response("http://x/\u{1}", &ok("x")), 1),
+        (response("", &ok("x")), 1),
+        (response(&"x".repeat(9000), &ok("x")), 1),
+        (response("http://x/", "<p>no response"), 1),
+        (response("http://x/", &ok("x")).replace("2020-01", "2020-13"), 1),
+        (record("WARC-Target-URI: http://x/", ""), 1),
+    ] {
+        let items = read([one.as_str(), &broken, &two].concat());
+        let expected = [vec!["one"], vec!["(broken)"; count], vec!["two"]].concat();
+        assert_eq!(texts(&items), expected, "{broken:?}: {items:?}");
+        for item in &items {
+            if let Item::Broken(Broken { at, why }) = item {
+                assert!(at.contains("byte"), "{at}");
+                assert!(!why.chars().any(char::is_control));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_length_that_is_too_short_leaves_stray_bytes() {
+    let short = response("http://a/", &ok("0123456789"));
+    let length = ok("0123456789").len();
+    let short = short.replace(&format!("Length: {length}"), &format!("Length: {}", length - 2));
+    let items = read([short, response("http://b/", &ok("two"))].concat());
+    assert_eq!(texts(&items), ["01234567", "(broken)", "two"]);
+}
+
+#[test]
+fn damage_to_the_next_member_is_not_the_fault_of_a_record() {
+    let (one, two) = (response("http://a/", &ok("one")), response("http://b/", &ok("two")));
+    let mut bad = gz(b"x");
+    bad[3] = 0xff;
+    let file = [gz(one.as_bytes()), bad, gz(two.as_bytes())].concat();
+    assert_eq!(texts(&read(file)), ["one", "(broken)", "two"]);
+}
+
+#[test]
+fn a_damaged_member_costs_its_record() {
+    let noise: String = (0..5000u64).map(|i| format!("{:x}", i.pow(3) % 997)).collect();
+    let members = ["one", &noise, "two"].map(|t| gz(response("http://a/", &ok(t)).as_bytes()));
+    let mut bad = members.clone();
+    let middle = bad[1].len() / 2;
+    bad[1][middle] ^= 0x55;
+    let items = read(bad.concat());
+    assert_eq!(texts(&items), ["one", "(broken)", "two"]);
+    let Item::Broken(broken) = &items[1] else { panic!() };
+    assert!(broken.why.contains("damaged gzip member"), "{broken:?}");
+}
+
+#[test]
+fn what_the_file_cuts_off_is_broken_unless_http_says_it_is_whole() {
+    let cut = response("http://a/", &ok("some text"));
+    let cut = &cut[..cut.len() - 8];
+    assert_eq!(texts(&read(cut)), ["(broken)"]);
+    let long = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Type: text/plain\r\n\r\ntext";
+    let whole = response("http://a/", long).replace("Content-Length: 7", "Content-Length: 9");
+    assert_eq!(texts(&read(whole)), ["text"]);
+    let passed = page("request", "http://a/", "", "0123456789");
+    assert_eq!(texts(&read(&passed[..passed.len() - 9])), ["(broken)"]);
+    assert_eq!(texts(&read("WARC/1.0\r\nWARC-Type: x")), ["(broken)"]);
+}
+
+#[test]
+fn a_huge_record_is_refused_without_being_held() {
+    let size = super::super::RECORD_BYTES_MAX + 1;
+    let start = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+    let mut file = response("http://a/", start)
+        .replace(&format!("Length: {}", start.len()), &format!("Length: {size}"))
+        .into_bytes();
+    file.truncate(file.len() - 4);
+    file.resize(file.len() + usize::try_from(size).unwrap() - start.len(), b'x');
+    file.extend(b"\r\n\r\n");
+    file.extend(response("http://b/", &ok("next")).as_bytes());
+    let chunks: Vec<Chunk> = Warc::new(stream(gz(&file))).collect();
+    assert!(chunks.iter().map(Chunk::bytes).sum::<usize>() < 2 << 20);
+    assert_eq!(texts(&items(chunks.into_iter())), ["(broken)", "next"]);
+}
+
+proptest! {
+    #[test]
+    fn no_file_panics_or_runs_for_ever(
+        edits in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0..20usize, prop::collection::vec(any::<u8>(), 0..20)),
+            0..6,
+        ),
+        packed in any::<bool>(),
+    ) {
+        let mut file = [
+            response("http://a/", &ok("one")),
+            page("revisit", "http://a/", "\r\nWARC-Payload-Digest: sha1:xyz", &ok("")),
+            response("http://b/", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"),
+        ]
+        .concat()
+        .into_bytes();
+        if packed {
+            file = file.chunks(200).flat_map(gz).collect();
+        }
+        for (at, count, with) in edits {
+            let at = at.index(file.len());
+            let end = file.len().min(at + count);
+            file.splice(at..end, with);
+        }
+        for item in read(file) {
+            if let Item::Broken(Broken { at, why }) = item {
+                prop_assert!(!at.chars().chain(why.chars()).any(char::is_control));
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A single query that looks into no more than its own buckets.
+
+use arrayvec::ArrayVec;
+
+use super::super::candidate::Finds;
+use super::super::column::Column;
+use super::super::kernel::{BlockRun, Kernel, NearBlock};
+use super::super::probe::{BLOCKS, Block, Probe};
+use super::patience::Patience;
+use super::rotations::{Aimed, Alike, RotationGround, Round, ask_for_rest};
+use super::survivors::Survivors;
+
+/// One query that looks into no more than its own bucket in each rotation, step by step.
+///
+/// Nearly all single queries are of this kind and find nothing: there are no rounds.
+pub(in super::super) struct Own<'c, C> {
+    ground: RotationGround<'c, C>,
+    fingerprint: u64,
+    /// What is near in the buckets.
+    near: Vec<NearBlock>,
+    /// Whether that is not all: a bucket goes on, or is too long to be compared at once.
+    more: bool,
+}
+
+impl<'c, C: Column> Own<'c, C> {
+    #[inline]
+    pub(in super::super) fn new(ground: RotationGround<'c, C>, fingerprint: u64) -> Self {
+        Self { ground, fingerprint, near: Vec::new(), more: false }
+    }
+
+    /// The probes, one in each rotation that is needed: the first `k + 1`.
+    #[inline]
+    fn probes(&self) -> impl Iterator<Item = Aimed> + use<'c, C> {
+        let Self { ground, fingerprint, .. } = *self;
+        let blocks = Block::ALL.into_iter().take(ground.k as usize + 1);
+        blocks.map(move |block| {
+            let probe = Probe::own(block, fingerprint, ground.bits());
+            ground.aim(0, fingerprint, block)(probe)
+        })
+    }
+
+    /// Sets out: asks for the buckets.
+    #[inline]
+    pub(in super::super) fn begin(&mut self) {
+        self.probes().for_each(|aimed| self.ground.expect(aimed.place));
+    }
+
+    /// Compares the buckets when they have come, and asks for what they go on in.
+    #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "no further than 3, there are no more probes than blocks"
+    )]
+    pub(in super::super) fn go_on(&mut self) -> Result<(), C::Error> {
+        let ground = self.ground;
+        let mut runs = [BlockRun::default(); BLOCKS];
+        let mut goes_on = false;
+        for (aimed, run) in self.probes().zip(&mut runs) {
+            let bucket = ground.bucket(aimed.place)?;
+            goes_on |= bucket.goes_on();
+            *run = aimed.compared(bucket.places);
+        }
+        if self.ground.are_short() {
+            let runs = &runs[..=ground.k as usize];
+            Kernel::fastest().near_in_runs(runs, &mut self.near);
+        }
+        self.more = goes_on || !self.ground.are_short();
+        if goes_on { self.ask_for_rests() } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn ask_for_rests(&self) -> Result<(), C::Error> {
+        for aimed in self.probes() {
+            ask_for_rest(&self.ground, aimed, &self.ground.bucket(aimed.place)?)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over what is found when all has come, and says whether patience lasted for all.
+    #[inline]
+    pub(in super::super) fn finish(
+        &mut self,
+        finds: &mut impl Finds,
+        patience: impl FnOnce() -> Patience,
+    ) -> Result<bool, C::Error> {
+        if self.near.is_empty() && !self.more {
+            return Ok(true);
+        }
+        let mut patience = patience();
+        self.look_up(finds, &mut patience)?;
+        Ok(!patience.is_over_for_some())
+    }
+
+    /// Looks up what is near as far as buckets tell, and compares what they go on in.
+    #[inline(never)]
+    #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
+    fn look_up(&mut self, finds: &mut impl Finds, patience: &mut Patience) -> Result<(), C::Error> {
+        let ground = self.ground;
+        let mut near = std::mem::take(&mut self.near);
+        let mut survivors = Survivors::new(finds);
+        let mut round: Round<BLOCKS> = Round::new();
+        let mut alike = Alike::default();
+        if self.ground.are_short() {
+            let probes: ArrayVec<Aimed, BLOCKS> = self.probes().collect();
+            for NearBlock { run, index } in near.drain(..) {
+                let aimed = &probes[run as usize];
+                if !alike.may_survive(run as usize, aimed, patience) {
+                    continue;
+                }
+                let bucket = ground.bucket(aimed.place)?;
+                aimed.survive(&ground, bucket.entry(index), &mut survivors)?;
+            }
+            for aimed in probes.into_iter().filter(|_| self.more) {
+                let bucket = ground.bucket(aimed.place)?;
+                if bucket.goes_on() {
+                    round.going_on.push(ask_for_rest(&ground, aimed, &bucket)?);
+                }
+            }
+        } else {
+            round.probes.extend(self.probes());
+            round.compare(&ground, &mut near, &mut survivors, patience)?;
+        }
+        round.go_on(&ground, &mut near, &mut survivors, patience)?;
+        survivors.settle(&ground)
+    }
+}

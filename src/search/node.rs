@@ -1,0 +1,92 @@
+//! A node of a chain in the index in memory.
+
+use zerocopy::little_endian::U16;
+
+use super::probe::BLOCKS;
+use crate::cpu::prefetch_value;
+
+/// What is no node, and the number that no fingerprint gets.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Entries of a node, which fill a memory line together with what else is in it.
+const NODE_ENTRIES: usize = 9;
+
+/// A part of a bucket: a memory line.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Node {
+    /// The block that comes next, of each entry.
+    blocks: [U16; NODE_ENTRIES],
+    /// The numbers of the fingerprints.
+    pub(super) ids: [u32; NODE_ENTRIES],
+    /// How many entries there are.
+    pub(super) len: u32,
+    /// The place in the overflow of the node with those before, or `NONE`.
+    before: u32,
+}
+
+const _: () = assert!(size_of::<Node>() == 64);
+
+impl Node {
+    pub(super) const EMPTY: Self =
+        Self { blocks: [U16::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
+
+    /// Adds an entry; `false` if there is no room.
+    #[expect(clippy::indexing_slicing, reason = "places below the number of entries of a node")]
+    #[inline]
+    pub(super) fn push(&mut self, block: u16, id: u32) -> bool {
+        let at = self.len as usize;
+        if at >= NODE_ENTRIES {
+            return false;
+        }
+        self.blocks[at] = U16::new(block);
+        self.ids[at] = id;
+        self.len += 1;
+        true
+    }
+
+    /// What it has of its entries.
+    #[expect(clippy::indexing_slicing, reason = "it has no more entries than there is room for")]
+    #[inline]
+    pub(super) fn blocks(&self) -> &[U16] {
+        &self.blocks[..self.len as usize]
+    }
+
+    /// The node behind it in its chain, unless it is the last.
+    #[expect(clippy::indexing_slicing, reason = "what it refers to was pushed before it")]
+    #[inline]
+    pub(super) fn behind<'o>(&self, overflow: &'o [Node]) -> Option<&'o Node> {
+        (self.before != NONE).then(|| &overflow[self.before as usize])
+    }
+}
+
+/// Prefetches a node.
+#[inline]
+pub(super) fn prefetched(node: &Node) -> &Node {
+    prefetch_value(node);
+    node
+}
+
+/// A place among fingerprints as a number.
+#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 are pushed")]
+#[inline]
+pub(super) fn number_at(place: usize) -> u32 {
+    place as u32
+}
+
+/// Tables with an empty node for each bucket.
+#[inline]
+pub(super) fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
+    std::array::from_fn(|_| vec![Node::EMPTY; 1 << bits])
+}
+
+/// Adds an entry to the bucket that begins with `first`.
+#[inline]
+pub(super) fn add(first: &mut Node, overflow: &mut Vec<Node>, block: u16, id: u32) {
+    if !first.push(block, id) {
+        // There are fewer nodes than fingerprints: each holds nine, in four tables.
+        let before = number_at(overflow.len());
+        overflow.push(std::mem::replace(first, Node { before, ..Node::EMPTY }));
+        first.push(block, id);
+    }
+}

@@ -1,0 +1,52 @@
+//! What the source itself must be: files of a size that is read at once, and comments that stand
+//! alone.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LINES_MAX: usize = 500;
+
+/// The source files of these folders.
+fn files(folders: &[&str]) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    assert!(files.len() > 5, "{folders:?}");
+    files
+}
+
+#[test]
+fn no_documentation_comment_leans_on_the_one_before_it() {
+    for path in files(&["src", "crates", "tests", "fuzz", "benches"]) {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut before = "";
+        for (number, line) in text.lines().map(str::trim_start).enumerate() {
+            let comment = ["/// ", "//! "].iter().find_map(|begin| line.strip_prefix(begin));
+            // Where a comment begins, and not where it goes on.
+            let begins = !before.starts_with("///") && !before.starts_with("//!");
+            let leans = ["The same", "Like ", "As `"]
+                .iter()
+                .find(|word| begins && comment.is_some_and(|comment| comment.starts_with(**word)));
+            assert_eq!(leans, None, "{}:{}", path.display(), number + 1);
+            before = line;
+        }
+    }
+}
+
+#[test]
+fn files_are_short_enough_to_be_read_at_once() {
+    for path in files(&["src", "crates/archive/src", "crates/cli/src", "crates/testing/src"]) {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
+    }
+}
