@@ -3,6 +3,7 @@
 //! A copy of a part of the catalog, which only the writer can open. It is replaced whole, so whoever
 //! opens it reads one state; and it is the truth for nobody: a store without it is sound.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,7 +14,7 @@ use super::rows::{
 use crate::bug;
 use crate::disk::{Access, Disk, Name, NewFile};
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, in_memory};
+use crate::layout::{Cursor, Put, in_memory};
 use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";
@@ -71,30 +72,30 @@ impl Manifest {
 
     #[expect(clippy::expect_used, reason = "a live list has some hundred segments and epochs")]
     fn to_bytes(&self) -> Vec<u8> {
-        let count = |n: usize| u32::try_from(n).expect("fewer than 2^32").to_le_bytes();
+        let count = |n: usize| u32::try_from(n).expect("fewer than 2^32");
         // A clock that was never set may stand before 1970.
         let since = self.written.duration_since(UNIX_EPOCH).unwrap_or_default();
         let written = since.as_secs() * 1000 + u64::from(since.subsec_millis());
         let mut body = Vec::new();
-        body.extend_from_slice(&written.to_le_bytes());
+        body.put_u64(written);
         for word in [self.store, self.changes, self.url_seed, url_hash_bits()] {
-            body.extend_from_slice(&word.to_le_bytes());
+            body.put_u64(word);
         }
-        body.extend_from_slice(&count(self.segments.len()));
-        body.extend_from_slice(&count(self.epochs.len()));
+        body.put_u32(count(self.segments.len()));
+        body.put_u32(count(self.epochs.len()));
         self.segments.iter().for_each(|row| row.put(&mut body));
         for epoch in &self.epochs {
             let mut packed = Vec::new();
             put_epoch(&mut packed, epoch);
-            body.extend_from_slice(&count(packed.len()));
+            body.put_u32(count(packed.len()));
             body.extend_from_slice(&packed);
         }
         let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&count(body.len()));
+        bytes.put_u32(VERSION);
+        bytes.put_u32(count(body.len()));
         bytes.extend_from_slice(&body);
-        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+        bytes.put_u32(crc32fast::hash(&bytes));
         bytes
     }
 
@@ -109,7 +110,7 @@ impl Manifest {
         // In every version the checksum stands at the end: only what is sound in itself says a version
         // that can be believed.
         let (summed, sum) = bytes.split_last_chunk::<4>().ok_or_else(short)?;
-        let (expected, found) = (u32::from_le_bytes(*sum), crc32fast::hash(summed));
+        let (expected, found) = (LittleEndian::read_u32(sum), crc32fast::hash(summed));
         if expected != found {
             let what = format!("checksum: expected {expected:08x}, found {found:08x}");
             return Err(flaw(0, &what));

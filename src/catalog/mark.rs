@@ -4,12 +4,13 @@
 //! after each commit it goes into the lock file, unsynced, how many operations and changes there
 //! are: a catalog that has fewer is damaged, not recovered.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::io::ErrorKind;
 
 use super::backend::Closable;
 use crate::disk::{Access, Dir, Disk, Name};
 use crate::error::{Error, Result};
-use crate::layout::Cursor;
+use crate::layout::{Cursor, Put};
 use crate::sync::{Rank, RankedMutex};
 
 const MAGIC: [u8; 8] = *b"simkmark";
@@ -68,9 +69,9 @@ impl Mark {
 fn bytes_of(marked: Marked) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(BYTES);
     bytes.extend_from_slice(&MAGIC);
-    bytes.extend_from_slice(&marked.sequence.to_le_bytes());
-    bytes.extend_from_slice(&marked.changes.to_le_bytes());
-    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    bytes.put_u64(marked.sequence);
+    bytes.put_u64(marked.changes);
+    bytes.put_u32(crc32fast::hash(&bytes));
     bytes
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn read(disk: &dyn Disk) -> Marked {
     let read = disk.open(Name::Lock, Access::Read).and_then(|f| f.read_at(0, &mut bytes));
     let mut cursor = Cursor::new(&bytes);
     let (body, sum) = bytes.split_at(BYTES - 4);
-    if read.is_err() || crc32fast::hash(body).to_le_bytes() != sum {
+    if read.is_err() || crc32fast::hash(body) != LittleEndian::read_u32(sum) {
         return Marked::default();
     }
     match (cursor.array(), cursor.u64(), cursor.u64()) {

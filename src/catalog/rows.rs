@@ -1,12 +1,13 @@
 //! The rows of the catalog's tables.
 
+use byteorder::{ByteOrder, LittleEndian};
 use redb::{Key, TableHandle, Value};
 
 use super::tree::{Table, Tree, Widths};
 use super::{
     Contents, EPOCHS, Error, Journal, Name, Result, SEGMENTS, SETTINGS, WriteTransaction, guarded,
 };
-use crate::layout::Cursor;
+use crate::layout::{Cursor, Put};
 use crate::page::{Epoch, EpochInfo};
 
 /// No store comes to an operation of this number, nor makes so many segments or changes.
@@ -69,15 +70,15 @@ impl SegmentRow {
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let mut out = Vec::new();
         self.put(&mut out);
-        out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
+        out.put_u32(crc32fast::hash(&out));
         out
     }
 
     pub(super) fn put(self, out: &mut Vec<u8>) {
         for word in [self.id, self.first_sequence, self.last_sequence, self.bytes] {
-            out.extend_from_slice(&word.to_le_bytes());
+            out.put_u64(word);
         }
-        out.extend_from_slice(&self.checksum.to_le_bytes());
+        out.put_u32(self.checksum);
     }
 
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<SegmentRow> {
@@ -94,7 +95,7 @@ impl SegmentRow {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         let mut cursor = Cursor::new(body);
         let row = Self::take(&mut cursor)?;
-        let sound = crc32fast::hash(body) == u32::from_le_bytes(*sum);
+        let sound = crc32fast::hash(body) == LittleEndian::read_u32(sum);
         (sound && cursor.is_empty() && row.id == id).then_some(row)
     }
 }
@@ -115,10 +116,10 @@ const ENDED: u32 = 1;
 
 /// An epoch, packed.
 pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
-    out.extend_from_slice(&epoch.epoch.0.to_le_bytes());
+    out.put_u32(epoch.epoch.0);
     let flags = if epoch.ended { ENDED } else { 0 };
-    out.extend_from_slice(&flags.to_le_bytes());
-    out.extend_from_slice(&epoch.begun.to_le_bytes());
+    out.put_u32(flags);
+    out.put_u64(epoch.begun);
     out.extend_from_slice(epoch.name.as_bytes());
 }
 
@@ -150,14 +151,14 @@ pub(super) fn check_epoch_names(epochs: &[EpochInfo]) -> Result<(), String> {
 pub(super) fn of_epoch(epoch: &EpochInfo) -> Vec<u8> {
     let mut row = Vec::new();
     put_epoch(&mut row, epoch);
-    row.extend_from_slice(&crc32fast::hash(&row).to_le_bytes());
+    row.put_u32(crc32fast::hash(&row));
     row
 }
 
 /// The epoch of this count, if its row is sound.
 pub(super) fn parse_epoch(count: usize, row: &[u8]) -> Option<EpochInfo> {
     let (body, sum) = row.split_last_chunk::<4>()?;
-    let sound = crc32fast::hash(body) == u32::from_le_bytes(*sum);
+    let sound = crc32fast::hash(body) == LittleEndian::read_u32(sum);
     take_epoch(count, body).filter(|_| sound)
 }
 
@@ -188,14 +189,14 @@ impl Blob {
     #[expect(clippy::expect_used, reason = "another blob is begun long before")]
     fn frame(&self) -> Vec<u8> {
         let mut frame = Vec::with_capacity(self.bytes.len() + Self::HEADER_BYTES);
-        frame.extend_from_slice(&self.first_sequence.to_le_bytes());
-        frame.extend_from_slice(&self.count.to_le_bytes());
+        frame.put_u64(self.first_sequence);
+        frame.put_u32(self.count);
         let len = u32::try_from(self.bytes.len()).expect("a blob has less than 4 GiB");
-        frame.extend_from_slice(&len.to_le_bytes());
+        frame.put_u32(len);
         let mut sum = crc32fast::Hasher::new();
         sum.update(&frame);
         sum.update(&self.bytes);
-        frame.extend_from_slice(&sum.finalize().to_le_bytes());
+        frame.put_u32(sum.finalize());
         frame.extend_from_slice(&self.bytes);
         frame
     }

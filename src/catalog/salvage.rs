@@ -3,6 +3,7 @@
 //! Every page that can be found is read, whether or not its checksum holds: each frame of the journal
 //! and each epoch has a checksum of its own.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::collections::BTreeMap;
 
 use redb::TableHandle;
@@ -12,6 +13,7 @@ use super::tree::Tree;
 use super::{EPOCHS, JOURNALS, SETTINGS};
 use crate::disk::DiskFile;
 use crate::error::Result;
+use crate::layout::Cursor;
 use crate::page::EpochInfo;
 
 /// What was found in a damaged catalog.
@@ -27,8 +29,9 @@ pub(crate) struct Salvage {
 
 /// The key of a part of a frame: its first operation, and the number of the part.
 fn part_key(key: &[u8]) -> Option<(u64, u32)> {
-    let (sequence, part) = key.split_first_chunk()?;
-    Some((u64::from_le_bytes(*sequence), u32::from_le_bytes(part.try_into().ok()?)))
+    let mut key = Cursor::new(key);
+    let both = (key.u64()?, key.u32()?);
+    key.is_empty().then_some(both)
 }
 
 impl Salvage {
@@ -53,8 +56,8 @@ impl Salvage {
             if table.name == SETTINGS.name() {
                 tree.rows(&table, &mut |row| {
                     let is_id = row.sound && row.key == STORE_ID.as_bytes();
-                    let id = <[u8; 8]>::try_from(row.value).ok().filter(|_| is_id);
-                    salvage.store = salvage.store.or(id.map(u64::from_le_bytes));
+                    let id = row.value.as_array::<8>().filter(|_| is_id);
+                    salvage.store = salvage.store.or(id.map(|id| LittleEndian::read_u64(id)));
                     Ok(())
                 })?;
             }

@@ -1,5 +1,6 @@
 //! Counting in bounded memory.
 
+use crate::layout::{Cursor, Put};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
@@ -65,14 +66,14 @@ impl Packed for Term {
     const BYTES: usize = 12;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.hash.to_le_bytes());
-        out.extend_from_slice(&self.frequency.to_le_bytes());
+        out.put_u64(self.hash);
+        out.put_u32(self.frequency);
     }
 
     fn take(bytes: &[u8]) -> Option<Term> {
-        let (hash, frequency) = bytes.split_first_chunk()?;
-        let frequency = u32::from_le_bytes(frequency.try_into().ok()?);
-        Some(Term { hash: u64::from_le_bytes(*hash), frequency })
+        let mut cursor = Cursor::new(bytes);
+        let (hash, frequency) = (cursor.u64()?, cursor.u32()?);
+        cursor.is_empty().then_some(Term { hash, frequency })
     }
 
     fn sort(items: &mut Vec<Term>) {

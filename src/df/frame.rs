@@ -1,6 +1,7 @@
 //! The numbers of the format: head and trailer of a table. Pure: bytes in, numbers out.
 
-use crate::layout::Cursor;
+use crate::layout::{Cursor, Put, le_u32};
+use byteorder::{ByteOrder, LittleEndian};
 
 /// The version that this build writes and reads.
 pub(super) const VERSION: u32 = 1;
@@ -57,9 +58,9 @@ pub(super) fn head() -> [u8; HEAD_BYTES] {
 }
 
 fn head_of(version: u32, rest: u8) -> [u8; HEAD_BYTES] {
-    let mut bytes = [&HEAD_MAGIC[..], &version.to_le_bytes(), &[rest]].concat();
+    let mut bytes = [&HEAD_MAGIC[..], &le_u32(version), &[rest]].concat();
     bytes.resize(HEAD_BYTES - 4, 0);
-    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    bytes.put_u32(crc32fast::hash(&bytes));
     let mut head = [0; HEAD_BYTES];
     head.copy_from_slice(&bytes);
     head
@@ -86,7 +87,9 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
     let whole = bytes.split_last_chunk::<4>().filter(|_| bytes.len() == HEAD_BYTES);
     // Only a head that is sound in itself says a version that can be believed.
     match (version, whole) {
-        (Some(version), Some((body, sum))) if crc32fast::hash(body).to_le_bytes() == *sum => {
+        (Some(version), Some((body, sum)))
+            if crc32fast::hash(body) == LittleEndian::read_u32(sum) =>
+        {
             match version {
                 VERSION if bytes == head() => Ok(()),
                 VERSION => Err(Flaw::Damage(12, "the reserved bytes of the head are not zero")),
@@ -118,14 +121,14 @@ impl Frame {
         let mut out = Vec::with_capacity(TRAILER_BYTES);
         out.extend_from_slice(&TRAILER_MAGIC);
         for number in [self.documents, self.terms, self.left_out] {
-            out.extend_from_slice(&number.to_le_bytes());
+            out.put_u64(number);
         }
         let features = self.features.as_bytes();
         assert!(features.len() <= FEATURES_MAX, "the name of a recipe is much shorter");
         #[expect(clippy::cast_possible_truncation, reason = "256 at most")]
         let len = features.len() as u32;
         for number in [self.least, self.bits, len] {
-            out.extend_from_slice(&number.to_le_bytes());
+            out.put_u32(number);
         }
         out.extend_from_slice(features);
         out.resize(TRAILER_BYTES - SUM_BYTES, 0);

@@ -1,5 +1,6 @@
 //! A frozen table.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::cpu::prefetch_at;
 use crate::disk::{Access, Disk, DiskFile, Map, Name, NewFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
-use crate::layout::in_memory;
+use crate::layout::{in_memory, le_u64};
 
 /// Bytes that are read and summed at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -76,7 +77,7 @@ impl Table {
             let (frame, id) = check(&*file, name)?;
             let map = disk.map(name).map_err(|e| Error::io("map", name, e))?;
             // Another table may have taken the name meanwhile; its checksum tells.
-            let same = map.last_chunk() == Some(&id.to_le_bytes());
+            let same = map.last_chunk() == Some(&le_u64(id));
             if !same || map.len() as u64 != frame.file_len() {
                 continue;
             }
@@ -157,7 +158,7 @@ impl Table {
     #[expect(clippy::indexing_slicing, reason = "the directory has each place, and an end")]
     fn range(&self, hash: u64) -> Range<usize> {
         let (starts, place) = (self.starts(), self.place(hash));
-        let at = |place: usize| u32::from_le_bytes(starts[place]) as usize;
+        let at = |place: usize| LittleEndian::read_u32(&starts[place]) as usize;
         at(place)..at(place + 1)
     }
 
@@ -186,7 +187,7 @@ impl Table {
     )]
     fn flaw(&self) -> Option<(usize, &'static str)> {
         let (entries, starts) = (self.entries(), self.starts());
-        let last = starts.last().map(|last| u32::from_le_bytes(*last) as usize);
+        let last = starts.last().map(|last| LittleEndian::read_u32(last) as usize);
         if starts.len() != (1 << self.frame.bits) + 1 || last != Some(entries.len()) {
             return Some((
                 self.directory_at(),
@@ -196,7 +197,7 @@ impl Table {
         let mut before = None;
         let mut at = 0;
         for (place, start) in starts.iter().enumerate() {
-            let end = u32::from_le_bytes(*start) as usize;
+            let end = LittleEndian::read_u32(start) as usize;
             if end < at || end > entries.len() {
                 let at = self.directory_at() + place * START_BYTES;
                 return Some((at, "the directory is not in order"));
@@ -221,8 +222,7 @@ impl Table {
 
 #[inline]
 fn entry(bytes: &[u8; ENTRY_BYTES]) -> (u64, u32) {
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
-    (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes([i, j, k, l]))
+    (LittleEndian::read_u64(&bytes[..8]), LittleEndian::read_u32(&bytes[8..]))
 }
 
 impl Frequencies for Table {
@@ -278,7 +278,9 @@ fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     bytes.resize(TRAILER_BYTES, 0);
     file.read_at(len - TRAILER_BYTES as u64, &mut bytes).map_err(cannot)?;
     let frame = Frame::parse(&bytes, len).map_err(flawed)?;
-    let sum = u64::from_le_bytes(*bytes.last_chunk().or_bug("a trailer ends with a checksum")?);
+    let sum = LittleEndian::read_u64(
+        bytes.last_chunk::<SUM_BYTES>().or_bug("a trailer ends with a checksum")?,
+    );
     let mut hash = Xxh3Default::new();
     let mut at = 0;
     while at < body {

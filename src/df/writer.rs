@@ -1,5 +1,6 @@
 //! Entries on their way into a table.
 
+use crate::layout::{le_u32, le_u64};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::frame::{BITS_MAX, Frame, head, leading};
@@ -99,8 +100,8 @@ impl Writer {
             return Err(Error::Limit { what, max: u64::from(u32::MAX) - 1, instead });
         }
         self.counts[leading(hash, self.bits)] += 1;
-        self.put(&hash.to_le_bytes())?;
-        self.put(&frequency.to_le_bytes())
+        self.put(&le_u64(hash))?;
+        self.put(&le_u32(frequency))
     }
 
     /// Ends the table: it is durable and has its name.
@@ -113,14 +114,14 @@ impl Writer {
         let counts = std::mem::take(&mut self.counts);
         let mut start = 0u32;
         for places in counts.chunks(1 << (self.bits - self.frame.bits)) {
-            self.put(&start.to_le_bytes())?;
+            self.put(&le_u32(start))?;
             start += places.iter().sum::<u32>();
         }
         ensure(u64::from(start) == self.frame.terms, "the directory leads to all terms")?;
-        self.put(&start.to_le_bytes())?;
+        self.put(&le_u32(start))?;
         self.put(&self.frame.trailer())?;
         self.flush()?;
-        self.file.append(&self.sum.digest().to_le_bytes())?;
+        self.file.append(&le_u64(self.sum.digest()))?;
         place.check()?;
         self.file.finish(Name::Df(place.number))?;
         Ok(())

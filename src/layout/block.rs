@@ -1,5 +1,6 @@
 //! Checksums: every section is cut into blocks, and each block's checksum covers where it belongs.
 
+use super::integers::le_u64;
 use crc32fast::Hasher;
 
 use super::Tag;
@@ -15,9 +16,9 @@ pub(crate) const fn block_count(len: u64) -> u64 {
 
 fn hasher(nonce: u64, tag: Tag, block: u64) -> Hasher {
     let mut hasher = Hasher::new();
-    hasher.update(&nonce.to_le_bytes());
+    hasher.update(&le_u64(nonce));
     hasher.update(&tag.to_bytes());
-    hasher.update(&block.to_le_bytes());
+    hasher.update(&le_u64(block));
     hasher
 }
 

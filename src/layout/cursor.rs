@@ -1,5 +1,6 @@
 //! Reading and writing packed integers.
 
+use byteorder::{ByteOrder, LittleEndian};
 /// Appends `value` as LEB128: seven bits a byte, low bits first, the high bit set on all but the
 /// last byte.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
@@ -54,15 +55,19 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_le_bytes)
+        self.array::<2>().map(|bytes| LittleEndian::read_u16(&bytes))
     }
 
     pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
+        self.array::<4>().map(|bytes| LittleEndian::read_u32(&bytes))
     }
 
     pub(crate) fn u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_le_bytes)
+        self.array::<8>().map(|bytes| LittleEndian::read_u64(&bytes))
+    }
+
+    pub(crate) fn u128(&mut self) -> Option<u128> {
+        self.array::<16>().map(|bytes| LittleEndian::read_u128(&bytes))
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! The head of a segment's file: which segment it is, and whose.
 
 use super::Cursor;
+use super::integers::Put;
+use byteorder::{ByteOrder, LittleEndian};
 
 /// The format version that this build writes and reads.
 pub(crate) const VERSION: u32 = 2;
@@ -39,13 +41,13 @@ pub(super) fn damage<T>(offset: u64, what: impl Into<String>) -> Result<T, Flaw>
 pub(crate) fn encode_head(stamp: &Stamp) -> [u8; HEAD_LEN] {
     let mut bytes = Vec::with_capacity(HEAD_LEN);
     bytes.extend_from_slice(&MAGIC);
-    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.put_u32(VERSION);
     bytes.extend_from_slice(&[0; 4]);
-    bytes.extend_from_slice(&stamp.id.to_le_bytes());
-    bytes.extend_from_slice(&stamp.store.to_le_bytes());
-    bytes.extend_from_slice(&stamp.nonce.to_le_bytes());
+    bytes.put_u64(stamp.id);
+    bytes.put_u64(stamp.store);
+    bytes.put_u64(stamp.nonce);
     bytes.resize(HEAD_LEN - 4, 0);
-    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    bytes.put_u32(crc32fast::hash(&bytes));
     let mut head = [0; HEAD_LEN];
     head.copy_from_slice(&bytes);
     head
@@ -72,7 +74,7 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
     // In every version the checksum stands here: only what is sound in itself says a version that can
     // be believed.
     let (body, sum) = head.split_at(HEAD_LEN - 4);
-    let (expected, found) = (sum, crc32fast::hash(body).to_le_bytes());
+    let (expected, found) = (LittleEndian::read_u32(sum), crc32fast::hash(body));
     if expected != found {
         return damage(0, "the checksum of the head does not hold");
     }

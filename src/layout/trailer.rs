@@ -1,5 +1,6 @@
 //! The end of a segment's file: the section table, and the trailer that tells where that is.
 
+use super::integers::{Put, le_u16, le_u32};
 use std::collections::HashSet;
 
 use super::head::damage;
@@ -109,9 +110,9 @@ impl Tag {
     }
 
     pub(crate) fn to_bytes(self) -> [u8; 8] {
-        let [k0, k1] = (self.kind as u16).to_le_bytes();
-        let [p0, p1] = self.part.to_le_bytes();
-        let [e0, e1, e2, e3] = self.epoch.to_le_bytes();
+        let [k0, k1] = le_u16(self.kind as u16);
+        let [p0, p1] = le_u16(self.part);
+        let [e0, e1, e2, e3] = le_u32(self.epoch);
         [k0, k1, p0, p1, e0, e1, e2, e3]
     }
 }
@@ -224,15 +225,15 @@ pub(crate) struct Table {
 pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8> {
     let mut out = Vec::new();
     for word in table.numbers.to_words() {
-        out.extend_from_slice(&word.to_le_bytes());
+        out.put_u64(word);
     }
     for section in &table.sections {
         out.extend_from_slice(&section.tag.to_bytes());
-        out.extend_from_slice(&section.offset.to_le_bytes());
-        out.extend_from_slice(&section.len.to_le_bytes());
+        out.put_u64(section.offset);
+        out.put_u64(section.len);
     }
     for root in &table.roots {
-        out.extend_from_slice(&root.to_le_bytes());
+        out.put_u32(*root);
     }
     let len = out.len() as u64;
     let (sections, roots) = (table.sections.len() as u64, table.roots.len() as u64);
@@ -241,14 +242,14 @@ pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8>
     let sum = crc32fast::hash(&out);
     let mut trailer = Vec::with_capacity(TRAILER_LEN);
     trailer.extend_from_slice(&TRAILER_MAGIC);
-    trailer.extend_from_slice(&stamp.id.to_le_bytes());
-    trailer.extend_from_slice(&offset.to_le_bytes());
-    trailer.extend_from_slice(&len.to_le_bytes());
-    trailer.extend_from_slice(&sections.to_le_bytes());
-    trailer.extend_from_slice(&roots.to_le_bytes());
-    trailer.extend_from_slice(&stamp.nonce.to_le_bytes());
-    trailer.extend_from_slice(&sum.to_le_bytes());
-    trailer.extend_from_slice(&crc32fast::hash(&trailer).to_le_bytes());
+    trailer.put_u64(stamp.id);
+    trailer.put_u64(offset);
+    trailer.put_u64(len);
+    trailer.put_u64(sections);
+    trailer.put_u64(roots);
+    trailer.put_u64(stamp.nonce);
+    trailer.put_u32(sum);
+    trailer.put_u32(crc32fast::hash(&trailer));
     out.extend_from_slice(&trailer);
     out
 }

@@ -7,7 +7,7 @@ use crate::disk::{Disk, Name, NewFile, Scratch, ScratchMap};
 use crate::error::{Error, Result};
 use crate::layout::{
     ALIGN, BlockSums, Kind, Numbers, SectionEntry, Stamp, Table, Tag, block_count, bytes_for,
-    encode_head, encode_table, in_memory,
+    encode_head, encode_table, in_memory, le_u32,
 };
 
 /// Bytes that a section gathers before they are checksummed and handed on: a few blocks.
@@ -167,7 +167,7 @@ impl Builder {
     pub(super) fn finish(mut self, numbers: Numbers) -> Result<u64> {
         self.check(&numbers)?;
         // The checksums follow the table's order, which is that of the file.
-        let bytes: Vec<u8> = self.sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+        let bytes: Vec<u8> = self.sums.iter().flat_map(|sum| le_u32(*sum)).collect();
         let tag = Tag::of(Kind::Sums);
         let mut section = self.begin(tag)?;
         self.write(&mut section, &bytes)?;

@@ -1,5 +1,6 @@
 //! Sections as the search reads them.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,8 +49,8 @@ impl SectionColumn {
         // What is beyond all numbers is beyond the section.
         let start = index.saturating_mul(4);
         let bytes = self.bytes(start..start.saturating_add(4))?;
-        let bytes = bytes.as_array().or_bug("a range has as many bytes as were asked for")?;
-        Ok(u32::from_le_bytes(*bytes))
+        let bytes = bytes.as_array::<4>().or_bug("a range has as many bytes as were asked for")?;
+        Ok(LittleEndian::read_u32(bytes))
     }
 }
 

@@ -1,5 +1,6 @@
 //! An open segment: its map, its sections, and which of its blocks have been checked.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -327,13 +328,13 @@ impl<'a> SectionRef<'a> {
     /// The number in this place of a section of such numbers.
     #[inline]
     pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
-        self.array(index.saturating_mul(4)).map(u32::from_le_bytes)
+        self.array(index.saturating_mul(4)).map(|bytes: [u8; 4]| LittleEndian::read_u32(&bytes))
     }
 
     /// The number in this place of a section of such numbers.
     #[inline]
     pub(crate) fn u64_at(&self, index: u64) -> Result<u64> {
-        self.array(index.saturating_mul(8)).map(u64::from_le_bytes)
+        self.array(index.saturating_mul(8)).map(|bytes: [u8; 8]| LittleEndian::read_u64(&bytes))
     }
 
     /// An error at an offset within this section.

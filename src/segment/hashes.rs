@@ -10,7 +10,9 @@ use super::file::{SectionRef, Segment};
 use crate::bug::{self, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::error::Result;
-use crate::layout::{FILTER_BLOCK_BYTES, FilterBlock, Kind, Tag, directory_bits, filter_blocks};
+use crate::layout::{
+    FILTER_BLOCK_BYTES, FilterBlock, Kind, Put, Tag, directory_bits, filter_blocks,
+};
 
 /// Bits that a hash sets in its block.
 const FILTER_PROBES: u32 = 7;
@@ -61,7 +63,7 @@ impl HashIndexWriter {
     pub(super) fn push(&mut self, hash: u64, directory: &mut Vec<u8>, filter: &mut Vec<u8>) {
         let bucket = if self.bits == 0 { 0 } else { hash >> (64 - self.bits) };
         while self.bucket <= bucket {
-            directory.extend_from_slice(&self.count.to_le_bytes());
+            directory.put_u32(self.count);
             self.bucket += 1;
         }
         self.count += 1;
@@ -84,7 +86,7 @@ impl HashIndexWriter {
     pub(super) fn finish(mut self, directory: &mut Vec<u8>, filter: &mut Vec<u8>) -> Result<()> {
         bug::ensure(u64::from(self.count) == self.pages, "each page has one hash")?;
         while self.bucket <= 1 << self.bits {
-            directory.extend_from_slice(&self.count.to_le_bytes());
+            directory.put_u32(self.count);
             self.bucket += 1;
         }
         while self.block < filter_blocks(self.pages) {

@@ -4,6 +4,7 @@
 //! fingerprints in canonical order. The first tells for every page of every input where it went;
 //! that is kept in scratch files and read by the other two. Memory does not grow with the pages.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use super::tombstones::{self, Tombstones};
 use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, Stamp, Tag};
+use crate::layout::{Kind, Numbers, Stamp, Tag, le_u32};
 use crate::search::canonical_key;
 
 /// What is merged.
@@ -75,8 +76,8 @@ struct Moves(Spilled);
 impl Moves {
     #[expect(clippy::indexing_slicing, reason = "an ordinal is compared with the pages when read")]
     fn of(&self, ordinal: u32) -> Moved {
-        let (moves, _) = self.0.as_chunks();
-        Moved(u32::from_le_bytes(moves[ordinal as usize]))
+        let (moves, _) = self.0.as_chunks::<4>();
+        Moved(LittleEndian::read_u32(&moves[ordinal as usize]))
     }
 }
 
@@ -179,7 +180,7 @@ fn merge_pages(
                 _ => Moved::GONE,
             };
             let moves = moves.get_mut(*number).or_bug("a page is in one of the inputs")?;
-            moves.append(&moved.0.to_le_bytes())?;
+            moves.append(&le_u32(moved.0))?;
         }
     }
     numbers.pages = writer.finish(builder)?;

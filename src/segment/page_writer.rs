@@ -3,7 +3,7 @@
 use super::build::{Builder, SectionWriter, Spill};
 use super::group::GroupWriter;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, PAGES_MAX, Tag};
+use crate::layout::{Kind, PAGES_MAX, Tag, le_u64};
 
 /// The pages section as it is written. Takes the memory of a group.
 pub(super) struct PagesWriter {
@@ -37,7 +37,7 @@ impl PagesWriter {
             self.flush(builder)?;
         }
         if self.group.is_empty() {
-            self.index.append(&self.section.written().to_le_bytes())?;
+            self.index.append(&le_u64(self.section.written()))?;
         }
         debug_assert!(self.group.precedes(url), "pages come in SURT order, each once");
         self.group.push(url, record);
@@ -65,7 +65,7 @@ impl PagesWriter {
         if !self.group.is_empty() {
             self.flush(builder)?;
         }
-        self.index.append(&self.section.written().to_le_bytes())?;
+        self.index.append(&le_u64(self.section.written()))?;
         builder.end(self.section)?;
         builder.whole(Tag::of(Kind::PageIndex), &self.index.finish()?)?;
         Ok(self.count.into())

@@ -1,5 +1,6 @@
 //! The pages of a segment, in SURT order: found by their place or URL, or read one after another.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -173,8 +174,8 @@ impl Segment {
     /// Asks for a group, whose place has come.
     fn prefetch_group(&self, group: u64) {
         let index = self.section(Tag::of(Kind::PageIndex));
-        if let Some(start) = index.peek(group.saturating_mul(8), 8).first_chunk() {
-            prefetch(self.section(PAGES).peek(u64::from_le_bytes(*start), HEADS_BYTES));
+        if let Some(start) = index.peek(group.saturating_mul(8), 8).first_chunk::<8>() {
+            prefetch(self.section(PAGES).peek(LittleEndian::read_u64(start), HEADS_BYTES));
         }
     }
 

@@ -5,6 +5,7 @@ use crate::bug::{self, OrBug};
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{ALIGN, BLOCK_BYTES, Kind, Tag, block_count, block_sum, in_memory};
+use byteorder::{ByteOrder, LittleEndian};
 
 /// Bytes that are read at once where the reader goes from front to end.
 const WINDOW_BYTES: u64 = 64 * BLOCK_BYTES;
@@ -105,8 +106,8 @@ impl<'f> PlainSegment<'f> {
         }
         let (_, sums) = self.sums.as_ref().or_bug("the checksums have just been read")?;
         let sums = sums.as_ref().map_err(Error::clone)?;
-        let sum = sums.get(in_memory(within)..).and_then(|rest| rest.first_chunk());
-        Ok(u32::from_le_bytes(*sum.or_bug("each block has a checksum")?))
+        let sum = sums.get(in_memory(within)..).and_then(|rest| rest.first_chunk::<4>());
+        Ok(LittleEndian::read_u32(sum.or_bug("each block has a checksum")?))
     }
 
     /// Bytes of the file, with some that follow read along.

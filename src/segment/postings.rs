@@ -4,13 +4,14 @@
 //! segment's end. Lists are in order of pages, so in SURT order; behind its postings a list has the
 //! tags of the digests in force, in order, so that copies are found in it without going through it.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
 
 use super::build::{Builder, Spill};
 use super::column::SectionColumn;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
-use crate::layout::{Kind, PAGES_MAX, Tag};
+use crate::layout::{Kind, PAGES_MAX, Tag, le_u32};
 use crate::page::Digest;
 use crate::search::Column;
 
@@ -44,7 +45,7 @@ impl Posting {
 /// What a list says of a digest: its first four bytes.
 pub(crate) fn tag_of(digest: &Digest) -> u32 {
     let [first, second, third, fourth, ..] = digest.0;
-    u32::from_le_bytes([first, second, third, fourth])
+    LittleEndian::read_u32(&[first, second, third, fourth])
 }
 
 /// The postings of an epoch, by ordinals of fingerprints.
@@ -218,11 +219,11 @@ impl PostingsWriter {
             let head = [length(postings.len())?, length(tags.len())?];
             let tags = tags.into_iter().flat_map(|(tag, page)| [tag, page]);
             for word in head.into_iter().chain(postings.iter().map(|p| p.word())).chain(tags) {
-                self.lists.append(&word.to_le_bytes())?;
+                self.lists.append(&le_u32(word))?;
             }
             at | LIST
         };
-        self.words.append(&word.to_le_bytes())
+        self.words.append(&le_u32(word))
     }
 
     /// Writes both sections, for so many fingerprints.

@@ -4,6 +4,7 @@
 //! index does not tell, the group before does. Of a group that is damaged in part, those pages are
 //! left whose head, with all heads before it, and whose record lie in sound blocks.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -148,7 +149,7 @@ impl<'f> PageSalvage<'f> {
         let at = group.checked_mul(8)?;
         let (block, within) = (at / BLOCK_BYTES, usize::try_from(at % BLOCK_BYTES).ok()?);
         let start = self.plain.block(&self.index, block).ok().and_then(|bytes| {
-            bytes.get(within..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
+            bytes.get(within..)?.first_chunk::<8>().map(|chunk| LittleEndian::read_u64(chunk))
         });
         if start.is_none() {
             let start = self.index.offset + block * BLOCK_BYTES;

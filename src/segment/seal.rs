@@ -14,7 +14,7 @@ use super::tombstones::Tombstones;
 use crate::bug;
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Stamp, Tag, bytes_for};
+use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Put, Stamp, Tag, bytes_for, le_u64};
 use crate::page::{Content, Entry};
 use crate::search::canonical_key;
 use crate::sort::{Packed, Sorted, Sorter};
@@ -175,8 +175,8 @@ impl Packed for HashOf {
     const BYTES: usize = 12;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.hash.to_le_bytes());
-        out.extend_from_slice(&self.page.to_le_bytes());
+        out.put_u64(self.hash);
+        out.put_u32(self.page);
     }
 
     fn take(bytes: &[u8]) -> Option<HashOf> {
@@ -227,11 +227,11 @@ impl Packed for Held {
     const BYTES: usize = 21;
 
     fn put(&self, out: &mut Vec<u8>) {
-        let [_, _, _, low @ ..] = self.low.to_le_bytes();
-        out.extend_from_slice(&self.high.to_le_bytes());
+        let [_, _, _, low @ ..] = le_u64(self.low);
+        out.put_u64(self.high);
         out.extend_from_slice(&low);
-        out.extend_from_slice(&self.page.to_le_bytes());
-        out.extend_from_slice(&self.tag.to_le_bytes());
+        out.put_u32(self.page);
+        out.put_u32(self.tag);
     }
 
     fn take(bytes: &[u8]) -> Option<Held> {
@@ -318,8 +318,8 @@ impl HashWriter {
         let last = self.last.replace((hash, page));
         bug::ensure(last < self.last, "hashes ascend, and equal ones by their pages")?;
         let [hashes, pages, directory, filter] = &mut self.parts;
-        hashes.extend_from_slice(&hash.to_le_bytes());
-        pages.extend_from_slice(&page.to_le_bytes());
+        hashes.put_u64(hash);
+        pages.put_u32(page);
         self.index.push(hash, directory, filter);
         self.count += 1;
         if self.count.is_multiple_of(TOGETHER) { self.drain(builder) } else { Ok(()) }

@@ -5,9 +5,10 @@ use super::postings::{Posting, PostingsWriter};
 use super::tables::Layout;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Tag};
+use crate::layout::{Kind, Tag, le_u32, le_u64};
 use crate::search::{Address, Census, Part, Shape, Sink, build_index, canonical_key};
 use crate::sync::Mutex;
+use byteorder::{ByteOrder, LittleEndian};
 
 const TOO_MANY: Error = Error::Limit {
     what: "fingerprints of an epoch in a segment",
@@ -49,7 +50,7 @@ impl TablesWriter {
     ) -> Result<()> {
         let last = self.last.replace(canonical_key(fingerprint));
         bug::ensure(last < self.last, "fingerprints come in canonical order, each once")?;
-        builder.write(&mut self.fingerprints, &fingerprint.to_le_bytes())?;
+        builder.write(&mut self.fingerprints, &le_u64(fingerprint))?;
         self.census.add(fingerprint);
         self.count = self.count.checked_add(1).ok_or(TOO_MANY)?;
         self.postings.push(postings, tag)
@@ -70,7 +71,7 @@ impl TablesWriter {
             let (builder, _) = &*sections.shared.lock();
             builder.read_back(column + u64::from(start) * 8, &mut bytes)?;
             for (value, bytes) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
-                *value = u64::from_le_bytes(*bytes);
+                *value = LittleEndian::read_u64(bytes);
             }
             Ok(())
         };
@@ -130,5 +131,5 @@ fn shape_bytes(shape: Shape) -> Vec<u8> {
         Shape::Rotations(Address { bits, lines }) => [1, bits, lines, 0],
         Shape::Cells { count } => [2, 0, 0, count],
     };
-    words.into_iter().flat_map(u32::to_le_bytes).collect()
+    words.into_iter().flat_map(le_u32).collect()
 }

@@ -1,5 +1,6 @@
 //! The fingerprint tables of one epoch in an open segment.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -216,8 +217,8 @@ impl EpochTables {
     pub(crate) fn fingerprints(&self, from: u32, out: &mut [u64]) -> Result<()> {
         let (start, len) = (u64::from(from) * 8, out.len() as u64 * 8);
         let bytes = self.fingerprints.section().get(start..start + len)?;
-        for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
-            *out = u64::from_le_bytes(*bytes);
+        for (out, bytes) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
+            *out = LittleEndian::read_u64(bytes);
         }
         Ok(())
     }

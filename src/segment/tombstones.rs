@@ -6,7 +6,7 @@ use std::ops::Bound;
 use super::file::Segment;
 use super::plain::PlainSegment;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, Tag, block_count, put_varint};
+use crate::layout::{Cursor, Kind, Put, Tag, block_count, put_varint};
 use crate::page::Prefix;
 
 /// A prefix under which everything with a lower sequence number is forgotten.
@@ -83,7 +83,7 @@ pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
     let mut out = Vec::new();
     for tombstone in in_order {
         let prefix = tombstone.prefix.to_bytes();
-        out.extend_from_slice(&tombstone.sequence.to_le_bytes());
+        out.put_u64(tombstone.sequence);
         put_varint(&mut out, prefix.len() as u64);
         out.extend_from_slice(prefix);
     }

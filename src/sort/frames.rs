@@ -1,10 +1,11 @@
 //! Bytes in a scratch file that are checked when they are read again.
 
+use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
 
 use crate::disk::{Name, Scratch};
 use crate::error::{Error, Result};
-use crate::layout::in_memory;
+use crate::layout::{in_memory, le_u32};
 
 /// Bytes of a frame after which another is begun.
 const FRAME_BYTES: usize = 32 << 10;
@@ -40,8 +41,8 @@ impl FrameWriter {
             max: u32::MAX.into(),
             instead: "load them in several parts",
         })?;
-        scratch.append(&len.to_le_bytes())?;
-        scratch.append(&crc32fast::hash(&self.frame).to_le_bytes())?;
+        scratch.append(&le_u32(len))?;
+        scratch.append(&le_u32(crc32fast::hash(&self.frame)))?;
         scratch.append(&self.frame)?;
         self.frame.clear();
         Ok(())
@@ -69,7 +70,7 @@ impl Frames {
         let start = self.rest.start.saturating_add(HEADER_BYTES);
         let word = |at: usize| {
             let bytes = file.get(at..)?.first_chunk::<4>()?;
-            Some(u32::from_le_bytes(*bytes))
+            Some(LittleEndian::read_u32(bytes))
         };
         let end = word(self.rest.start).and_then(|len| start.checked_add(len as usize));
         let end = end.filter(|end| *end <= self.rest.end);

@@ -35,7 +35,7 @@ struct Page {
 
 impl Page {
     fn take(cursor: &mut Cursor<'_>) -> Option<Page> {
-        Some(Page { number: cursor.u64()?, sum: u128::from_le_bytes(cursor.array()?) })
+        Some(Page { number: cursor.u64()?, sum: cursor.u128()? })
     }
 
     /// The root of a tree, which may have none.

@@ -2,6 +2,7 @@
 
 use super::{Page, Widths};
 use crate::layout::Cursor;
+use byteorder::{ByteOrder, LittleEndian};
 
 const LEAF: u8 = 1;
 const BRANCH: u8 = 2;
@@ -26,13 +27,13 @@ impl<'p> Node<'p> {
     /// How many rows it has, or keys that part its children.
     #[expect(clippy::indexing_slicing, reason = "a page has thousands of bytes")]
     fn count(&self) -> usize {
-        u16::from_le_bytes([self.bytes[2], self.bytes[3]]).into()
+        LittleEndian::read_u16(&self.bytes[2..4]).into()
     }
 
     /// An offset within the page that is written in it.
     fn end_at(&self, at: usize) -> Option<usize> {
         let bytes = self.bytes.get(at..at.checked_add(4)?)?;
-        usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
+        usize::try_from(Cursor::new(bytes).u32()?).ok()
     }
 
     /// What the checksum covers: up to the end of the last row or key.
@@ -99,7 +100,7 @@ impl<'p> Node<'p> {
         let numbers = Cursor::new(self.bytes.get(8 + 16 * count..).unwrap_or_default());
         let mut at = (sums, numbers);
         (0..count).map_while(move |_| {
-            let sum = u128::from_le_bytes(at.0.array()?);
+            let sum = at.0.u128()?;
             Some(Page { number: at.1.u64()?, sum })
         })
     }
