@@ -24,7 +24,7 @@ impl Observations {
         Observations { scan, url: Arc::from(""), entries: Vec::new().into_iter(), numbers: None }
     }
 
-    /// The same with the numbers that the epochs have in a load, as
+    /// Gives the observations the numbers that their epochs have in a load, as
     /// [`LoadEpochs::of`](super::LoadEpochs::of) tells them. One beyond them gets a number that every
     /// store refuses.
     ///
