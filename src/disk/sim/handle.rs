@@ -170,8 +170,8 @@ impl LockGuard for SimLock {
 impl Drop for SimLock {
     fn drop(&mut self) {
         let mut state = self.state.lock();
-        if let Some(holders) = self.inode.and_then(|inode| state.locks.get_mut(&inode)) {
-            holders.let_go(self.kind);
+        if let Some(inode) = self.inode {
+            state.locks.entry(inode).or_default().let_go(self.kind);
         }
     }
 }
