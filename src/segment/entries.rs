@@ -1,7 +1,7 @@
 //! How entries are packed: each as its difference from the one before, so that an unchanged visit
 //! takes two to five bytes and a small change names the bits that moved.
 
-use crate::layout::{Cursor, put_signed, put_varint};
+use crate::layout::{Cursor, Put, put_signed, put_varint};
 use crate::page::{Content, Digest, Entry, Epoch, Restated, Seen, Visit};
 
 /// Low two bits of a tag: what was seen.
@@ -138,7 +138,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
         }
     } else if let Some(content) = content {
         put_varint(out, content.epoch.0.into());
-        out.extend(content.fingerprint.iter().flat_map(|f| f.to_le_bytes()));
+        content.fingerprint.into_iter().for_each(|fingerprint| out.put_u64(fingerprint));
     }
     if let Some(digest) = digest.filter(|_| !same_digest) {
         out.extend_from_slice(&digest.0);

@@ -106,7 +106,7 @@ const PAGE_LISTS: [&str; 3] =
 /// The pages in a row of such a table; `None` if it has fewer than it says.
 fn page_list(row: &[u8]) -> Option<Vec<u64>> {
     let mut cursor = Cursor::new(row);
-    let count = u16::from_le_bytes(cursor.array()?);
+    let count = cursor.u16()?;
     (0..count).map(|_| cursor.u64()).collect()
 }
 
