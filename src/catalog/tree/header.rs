@@ -103,7 +103,7 @@ impl<'h> Header<'h> {
         let [first, second] = self.slots;
         let (slot, at) = if self.state & PRIMARY == 0 { (first, 64) } else { (second, 192) };
         let roots = slot.split_at_checked(SLOT_BYTES).and_then(|(slot, sum)| {
-            let sound = xxh3_128(slot) == LittleEndian::read_u128(&sum);
+            let sound = xxh3_128(slot) == LittleEndian::read_u128(sum);
             let (mut is_there, mut cursor) =
                 (Cursor::new(slot.get(1..3)?), Cursor::new(slot.get(8..).filter(|_| sound)?));
             let mut root = || Page::take_root(&mut cursor, is_there.u8()? != 0);
