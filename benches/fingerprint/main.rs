@@ -9,7 +9,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
@@ -70,7 +69,7 @@ impl Arguments {
             rounds: 5,
             only: Only::default(),
         };
-        while let Some(name) = given.next() {
+        while let Some(name) = given.argument() {
             match name.as_str() {
                 "--json" => read.json = true,
                 "--recipe" => {

@@ -62,7 +62,7 @@ impl Arguments {
             only: Only::default(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
-        while let Some(argument) = given.next() {
+        while let Some(argument) = given.argument() {
             match argument.as_str() {
                 "--json" => read.json = true,
                 "--urls" => read.urls = given.number()?,

@@ -1,6 +1,8 @@
 //! The on-disk format: the golden files are read for ever, by the crate and by a stranger who has
 //! only the pages of `format/`.
 
+#![expect(clippy::cast_possible_truncation, reason = "golden files are small")]
+
 mod bytes;
 mod df;
 mod dumps;

@@ -79,7 +79,7 @@ fn main() {
     let (mut json, mut path, mut bytes, mut rounds) = (false, None::<PathBuf>, 8_000_000, 5);
     let (mut only, mut producers) = (Only::default(), producers());
     arguments::read(USAGE, |given: &mut Given| {
-        while let Some(name) = given.next() {
+        while let Some(name) = given.argument() {
             match name.as_str() {
                 "--json" => json = true,
                 "--texts" => path = Some(given.value()?.into()),

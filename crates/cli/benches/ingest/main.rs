@@ -60,7 +60,7 @@ impl Arguments {
             verb: "ingest".to_owned(),
             dir: std::env::temp_dir(),
         };
-        while let Some(name) = given.next() {
+        while let Some(name) = given.argument() {
             match name.as_str() {
                 "--json" => read.json = true,
                 "--mb" => read.bytes = given.number()? * 1_000_000,

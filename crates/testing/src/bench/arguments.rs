@@ -23,7 +23,7 @@ pub fn read<T>(usage: &str, read: impl FnOnce(&mut Given) -> Result<T, String>) 
 
 impl Given {
     /// The next argument.
-    pub fn next(&mut self) -> Option<String> {
+    pub fn argument(&mut self) -> Option<String> {
         let name = self.words.next()?;
         self.name.clone_from(&name);
         Some(name)
