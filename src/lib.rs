@@ -56,6 +56,8 @@
 //! None is on by default. `html`: [`fingerprint`] reduces HTML to its visible text. `internals`: what
 //! tests and benchmarks of simkeep itself see of [`search`] and [`disk`]; it changes with any release.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(not(all(unix, target_pointer_width = "64")))]
 compile_error!(
     "simkeep needs a 64-bit Unix: it maps files of any size, and its locks are those of flock"
