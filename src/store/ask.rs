@@ -2,22 +2,24 @@
 
 use std::ops::ControlFlow;
 
-use super::Store;
-use super::answer::{History, Page};
+use super::answer::{History, Page, Stats};
+use super::handle::Store;
+use super::open;
 use super::origin::Origin;
 use super::query::{Explanation, Matches, NearPair, Query};
 use super::scan::Scan;
 use super::snapshot::Snapshot;
 use super::stale::Stale;
-use crate::error::Result;
-use crate::page::{Epoch, Prefix, Visit};
+use super::verify::{Verified, VerifyOptions, verify_open};
+use crate::error::{Error, Result};
+use crate::page::{Epoch, EpochInfo, Prefix, Visit};
 use crate::search::Progress;
 
 impl Store {
     /// A consistent view of everything that was acknowledged. Costs two short locks, which nobody
     /// holds while something is read or written.
     pub fn snapshot(&self) -> Snapshot {
-        self.handle.shared.base.live.snapshot()
+        self.live().snapshot()
     }
 
     /// Pages whose version in force is within distance `k`, of the newest epoch, at most 16: a
@@ -25,7 +27,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
         self.snapshot().near(fingerprint, k)
     }
@@ -35,7 +37,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn near_batch(&self, fingerprints: &[u64], k: u32) -> Result<Vec<Matches>> {
         self.snapshot().near_batch(fingerprints, k)
     }
@@ -47,7 +49,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Matches> {
         self.snapshot().nearest(fingerprint, count)
     }
@@ -59,7 +61,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn search(&self, query: &Query) -> Result<Matches> {
         self.snapshot().search(query)
     }
@@ -73,7 +75,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn search_many(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
         self.snapshot().search_many(fingerprints, like)
     }
@@ -109,8 +111,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged,
-    /// [`Error::Limit`](crate::Error::Limit) for 2^32 fingerprints or more. What was handed over before is right, but not all.
+    /// [`Error::Corrupt`] if what it touches is damaged,
+    /// [`Error::Limit`] for 2^32 fingerprints or more. What was handed over before is right, but not all.
     pub fn all_pairs(
         &self,
         like: &Query,
@@ -127,7 +129,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) for the first block that is damaged.
+    /// [`Error::Corrupt`] for the first block that is damaged.
     pub fn warm_up(&self) -> Result<()> {
         self.snapshot().warm_up()
     }
@@ -137,7 +139,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn explain(&self, query: &Query) -> Result<Explanation> {
         self.snapshot().explain(query)
     }
@@ -147,7 +149,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.snapshot().history(url)
     }
@@ -157,7 +159,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }
@@ -167,7 +169,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.snapshot().latest(url)
     }
@@ -190,5 +192,67 @@ impl Store {
     /// All pages, or those under a prefix, in SURT order: all pages of a host are neighbours.
     pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
         self.snapshot().scan(prefix)
+    }
+
+    /// Sizes of the store. Reads no table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the catalog cannot be measured.
+    pub fn stats(&self) -> Result<Stats> {
+        self.call(|shared| {
+            let snapshot = shared.base.live.snapshot();
+            snapshot.view.check()?;
+            Ok(Stats {
+                catalog_bytes: open::catalog_bytes(&shared.base.disk)?,
+                merge_error: shared.compactor.error().as_ref().map(Error::to_string),
+                ..snapshot.sizes(shared.base.options.epoch_visits)?
+            })
+        })
+    }
+
+    /// Reads all of the store with plain reads, checks every checksum, and that everything fits
+    /// together. Costs a read of all files, and commits wait while the catalog is copied to memory.
+    ///
+    /// [`verify_with`](Store::verify_with) names all flaws, and is as slow as it is told to be.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] for the first thing that is not sound, [`Error::Io`].
+    pub fn verify(&self) -> Result<Verified> {
+        self.verify_with(VerifyOptions::default())?.sound()
+    }
+
+    /// Checks a store that is to go on working: reads no more bytes a second than the options say, tells
+    /// how far it has come, and names every flaw, not only the first. What is observed meanwhile is
+    /// not waited for.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Options, Store, VerifyOptions};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let verified = store.verify_with(VerifyOptions::default().rate(20 << 20))?;
+    /// assert!(verified.is_sound(), "{:?}", verified.flaws);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file cannot be opened. What is
+    /// damaged is no error but stands in the answer.
+    pub fn verify_with(&self, options: VerifyOptions<'_>) -> Result<Verified> {
+        self.call(|shared| verify_open(&shared.base, options))
+    }
+
+    /// All epochs, by number.
+    pub fn epochs(&self) -> Vec<EpochInfo> {
+        self.live().view().epochs.to_vec()
+    }
+
+    /// The epoch that was registered last.
+    pub fn newest_epoch(&self) -> Epoch {
+        self.live().view().newest_epoch()
     }
 }

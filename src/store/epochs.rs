@@ -1,7 +1,5 @@
 //! The epochs of a store: begun, looked up, ended.
 
-use super::Store;
-use super::answer::Answer;
 use super::origin::{Named, Origin};
 use super::view::View;
 use crate::bug::OrBug;
@@ -9,7 +7,7 @@ use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, EpochInfo, Request, RestateOutcome, Restatement};
+use crate::page::{Epoch, EpochInfo};
 
 /// Whether an epoch may have this name.
 pub(super) fn check_name(name: &str) -> Result<()> {
@@ -89,126 +87,6 @@ pub(super) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
     let next = Epoch::new(registered, reserved).filter(|_| registered < EPOCHS_MAX);
     let (what, instead) = ("epochs in a store", "make another store");
     next.ok_or(Error::Limit { what, max: EPOCHS_MAX as u64, instead })
-}
-
-impl Store {
-    /// The number of the epoch with this name; it is registered if it is new, and is then the
-    /// newest. One commit for a new name. For fingerprints that are made elsewhere, under a name of
-    /// one's own; simkeep's have [`begin_epoch`](Store::begin_epoch).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] where there
-    /// are 32,768 epochs already, [`Error::EndedEpoch`]
-    /// if it has ended, [`Error::Io`].
-    pub fn register_epoch(&self, name: &str) -> Result<Epoch> {
-        self.change(|shared| shared.registry.register(name))
-    }
-
-    /// Begins an epoch: from here on it is the newest, and what pages had before is
-    /// [stale](Store::stale). Its table of document frequencies, if it has one, is copied into the
-    /// store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that there is
-    /// already is not begun again, but gets its table if that is missing. One commit; with a table two
-    /// syncs more.
-    ///
-    /// While two epochs live, whoever has a page at hand makes the fingerprints of both
-    /// ([`Observation::also`]): then its distance to what was seen before is known whichever of them
-    /// that has.
-    ///
-    /// ```
-    /// use simkeep::{Observation, Options, Origin, Store, Verdict, fingerprint::Recipe};
-    ///
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-    /// let (url, old) = ("https://example.com/", store.newest_epoch());
-    /// store.observe(Observation::content(url, 1_000, 0b0011, old))?;
-    ///
-    /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()))?;
-    /// let seen = Observation::content(url, 2_000, 0b0101, new).also(0b0111, old);
-    /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance: Some(1) });
-    /// assert_eq!(store.stale(None).count(), 0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EndedEpoch`] if it has ended, [`Error::Misuse`] if the recipe needs a table and there
-    /// is none; [`Error::Io`].
-    pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
-        self.change(|shared| shared.registry.begin(origin))
-    }
-
-    /// Ends an epoch, for good; it cannot be the newest: nothing is observed in it and nothing is searched
-    /// for any more, its table of document frequencies goes at once, and its fingerprint tables with
-    /// the merges to come. Histories keep what they have of it.
-    ///
-    /// At most `left` pages may have a version in force that is of this epoch: until they are observed
-    /// again or restated, no search finds them. So it is with pages that are observed in it while this
-    /// goes on. Costs a scan, unless any number may be left, and a commit.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Misuse`]
-    /// for the newest, [`Error::Corrupt`], [`Error::Io`].
-    pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
-        self.change(|shared| shared.registry.end(epoch, left))
-    }
-
-    /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
-    /// newest: in answers it takes the place of what was known of an older one. No visit, no change of
-    /// the page; the history keeps both. As durable, and as fast, as
-    /// [`observe`](Store::observe); [`restate_batch`](Store::restate_batch) takes many at a time.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Store};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// # let url = "https://example.com/";
-    /// store.observe(Observation::content(url, 1_000, 0x1234, store.newest_epoch()))?;
-    /// let new = store.register_epoch("another extractor")?;
-    /// for page in store.stale(None) {
-    ///     let page = page?;
-    ///     // Its text, as it was kept elsewhere, by the new extractor.
-    ///     let fingerprint = 0x4321;
-    ///     let restated = Restatement::new(&page.url, page.time, fingerprint, new);
-    ///     assert_eq!(store.restate(restated)?, RestateOutcome::Stored);
-    /// }
-    /// assert_eq!(store.near(0x4321, 0)?.near.len(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Those of [`observe`](Store::observe).
-    pub fn restate(&self, restatement: Restatement<'_>) -> Result<RestateOutcome> {
-        let mut outcomes = self.restate_batch(std::slice::from_ref(&restatement))?;
-        Ok(outcomes.pop().or_bug("each restatement has an outcome")?)
-    }
-
-    /// Restates many fingerprints, one after another; durable together, in one commit or a few. If
-    /// one of them cannot be stored as it is (its URL, time or epoch), none is.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`observe_batch`](Store::observe_batch).
-    pub fn restate_batch(&self, restatements: &[Restatement<'_>]) -> Result<Vec<RestateOutcome>> {
-        let requests: Vec<_> = restatements.iter().copied().map(Request::Restate).collect();
-        self.answered(&requests, Answer::restated)
-    }
-
-    /// All epochs, by number.
-    pub fn epochs(&self) -> Vec<EpochInfo> {
-        self.handle.shared.base.live.view().epochs.to_vec()
-    }
-
-    /// The epoch that was registered last.
-    pub fn newest_epoch(&self) -> Epoch {
-        self.handle.shared.base.live.view().newest_epoch()
-    }
 }
 
 /// What makes the fingerprints of an epoch, with its table.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::Scope;
 use super::admission::Writer;
 use super::answer::Forgotten;
 use super::compactor::Purge;
@@ -15,6 +14,15 @@ use super::view::View;
 use crate::disk::Dir;
 use crate::error::{Error, Result};
 use crate::page::{Prefix, check_url};
+
+/// What [`Store::forget`](super::Store::forget) applies to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// One page.
+    Url(&'a str),
+    /// Every page under a prefix.
+    Prefix(Prefix),
+}
 
 /// Hides everything observed so far under a URL or prefix.
 pub(super) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {

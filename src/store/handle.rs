@@ -1,17 +1,57 @@
-//! A handle of an open store: how it is had, how calls go through it, and how it ends.
+//! An open store: how it is had, how calls go through its handles, and how it ends.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::lifecycle::OnPanic;
+use super::live::Live;
 use super::load::{LoadOptions, Loaded, Observed};
 use super::options::Options;
 use super::shared::Shared;
-use super::{Store, epochs, open};
+use super::{epochs, open};
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::sync::{Rank, RankedMutex, thread};
+
+/// An open store.
+///
+/// Cheap to clone and safe to share between threads: all clones are handles of the same store. Many
+/// threads may observe at once; their operations become durable together. When the last handle is
+/// dropped the store is closed as by [`close`](Store::close), errors aside.
+///
+/// The store belongs to the process that opened it. In one that is forked from that, whatever writes
+/// is [`Error::Forked`] before anything is written, and dropping the store only closes its files; the
+/// lock stays the first process's. Reading goes on with what there was, unless another thread was just
+/// writing, which is [`Error::Forked`] too. A process that is forked out of a callback of
+/// [`load`](Store::load) is to end, or to run another program: the threads of the load are not there.
+///
+/// ```
+/// use simkeep::{Observation, Options, Store, Verdict, fingerprint};
+///
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("crawl.simkeep");
+/// let store = Store::create(&path, Options::default())?;
+/// let epoch = store.register_epoch(fingerprint::RECIPE)?;
+/// let text = "The quick brown fox jumps over the lazy dog, and runs away";
+/// let seen = fingerprint::of_text(text);
+///
+/// let outcome = store.observe(Observation::content("https://example.com/", 0, seen, epoch))?;
+/// assert_eq!(outcome.verdict, Verdict::New);
+///
+/// // Another page with the same text is a near-duplicate of the first.
+/// let outcome = store.observe(Observation::content("https://example.org/", 5, seen, epoch))?;
+/// assert_eq!(outcome.near[0].url, "https://example.com/");
+/// assert_eq!(outcome.near[0].distance, 0);
+/// store.close()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Store {
+    handle: Arc<Handle>,
+}
 
 /// The one owner of the background threads.
 #[derive(Debug)]
@@ -174,6 +214,21 @@ impl Store {
             store.handle.spawn("simkeep-merge", move || compactor.run())?;
         }
         Ok(store)
+    }
+
+    /// Makes everything durable, ends the background work and lets go of the lock. What other
+    /// handles do afterwards fails with [`Error::Closed`], except reading.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Poisoned`] if not everything is durable.
+    pub fn close(self) -> Result<()> {
+        self.handle.close()
+    }
+
+    /// What is live: to be read in a forked process, too.
+    pub(super) fn live(&self) -> &Live {
+        &self.handle.shared.base.live
     }
 
     /// What all handles share, in the process that opened the store.

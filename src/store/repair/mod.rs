@@ -16,8 +16,8 @@ pub use options::{Loss, RepairOptions, Repaired};
 
 use self::find::{Found, Part, SavedComponent, flaw_of, open_file};
 use self::merge::{Input, Merge};
-use super::Store;
 use super::epochs::{first, has_table, open_table};
+use super::handle::Store;
 use super::load::LoadOptions;
 use super::open;
 use super::options::Options;
