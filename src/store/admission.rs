@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::base::Base;
 use super::compactor::Compactor;
 use super::lifecycle::OnPanic;
-use super::memtable::{Inner, Memtable};
+use super::memtable::Memtable;
 use super::memtables::Memtables;
 use super::pending::Pending;
 use super::view::View;
@@ -116,12 +116,6 @@ impl Admission {
         Ok((std::mem::take(&mut writer.pending), writer.next_sequence - 1))
     }
 
-    /// Whether the memtable that is written must be sealed before it takes more.
-    pub(super) fn is_full(&self, inner: &Inner) -> bool {
-        inner.operations >= self.base.options.memtable_observations
-            || inner.operations > 0 && inner.bytes() >= self.base.options.memtable_bytes
-    }
-
     /// Takes the write lock once there is room for an operation, and no load makes the writers wait.
     pub(super) fn admit(&self) -> Result<Admitted<'_>> {
         let Base { options, live, lifecycle, .. } = &*self.base;
@@ -133,7 +127,7 @@ impl Admission {
                 lifecycle.wait_until(|| !self.paused.load(Ordering::Acquire))?;
                 continue;
             }
-            if !self.is_full(&live.view().memtables.active.read()) {
+            if !live.view().memtables.active.read().is_full(options) {
                 return Ok(Admitted::Now(writer));
             }
             let rotated = self.rotate(&writer);

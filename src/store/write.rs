@@ -4,6 +4,7 @@ use super::answer::{Answer, Forgotten, Merged, Outcome};
 use super::forget::{self, Scope};
 use super::handle::Store;
 use super::load::{self, LoadEpochs, LoadOptions, Loaded, Observed};
+use super::observe::observe;
 use super::origin::Origin;
 use super::snapshot::Snapshot;
 use crate::bug::{Bug, OrBug};
@@ -55,7 +56,7 @@ impl Store {
         if requests.is_empty() {
             return Ok(Vec::new());
         }
-        self.change(|shared| shared.request(requests))
+        self.change(|shared| observe(shared, requests))
     }
 
     /// The answers to requests of one kind.

@@ -30,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::page::{Content, Entry, Prefix, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
+use crate::store::options::Options;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
 
@@ -223,6 +224,12 @@ impl Inner {
             + self.places.memory_bytes()
             + self.fingerprints.memory_bytes()
             + self.by_key.memory_bytes()
+    }
+
+    /// Whether it must be sealed before it takes more.
+    pub(crate) fn is_full(&self, options: &Options) -> bool {
+        self.operations >= options.memtable_observations
+            || self.operations > 0 && self.bytes() >= options.memtable_bytes
     }
 
     /// Brings a page here; `head` is what older components know of it, packed.

@@ -1,0 +1,81 @@
+//! Applying a request, in memory: what the memtables know is asked, the page is judged, and what comes of
+//! it goes to the journal and into the memtable.
+
+use super::admission::Writer;
+use super::answer::{Answer, Outcome};
+use super::component::ComponentId;
+use super::journal::{self, Place};
+use super::judged::{Judged, Meaning, is_alone, judge_all};
+use super::memtable::Effect;
+use super::nearby::add_nearby;
+use super::options::Options;
+use super::prepared::Prepared;
+use crate::error::Result;
+use crate::page::Request;
+use crate::segment::{put_carried, unpack_head};
+
+/// Judges request number `at` and applies it, under the write lock. Says also whether the memtable is
+/// now full.
+pub(super) fn apply(
+    options: &Options,
+    writer: &mut Writer,
+    prepared: &mut Prepared<'_>,
+    at: usize,
+    request: &Request<'_>,
+) -> Result<(Answer, bool)> {
+    let (view, page, head) = prepared.page(at)?;
+    let lookup = &page.lookup;
+    let active = &view.memtables.active;
+    let Writer { next_sequence, pending, packed } = writer;
+    packed.clear();
+    // What the memtables know is newer than what the segments do.
+    let known = view.known_in_memory(lookup)?;
+    let standing = known.as_ref().and_then(|known| known.standing);
+    let own = standing.filter(|standing| standing.component == ComponentId::Active);
+    let mut number = own.map(|standing| standing.page);
+    let mut earlier = page.earlier;
+    let judged = if let Some(known) = known {
+        if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
+            put_carried(packed, head, &[]);
+        }
+        earlier = standing.is_some();
+        judge_all(view, lookup, known.head, request)?
+    } else {
+        packed.extend_from_slice(head);
+        match page.effect {
+            Effect { verdict: Some(verdict), .. } if is_alone(request) => {
+                Judged::visit(verdict, request.entry(), page.effect)
+            }
+            _ => judge_all(view, lookup, unpack_head(packed), request)?,
+        }
+    };
+    let answer = match judged.meaning {
+        Meaning::Restated(outcome) => Answer::Restated(outcome),
+        Meaning::Visit(verdict) => {
+            let (also, copies, near) = (judged.also(), Vec::new(), Vec::new());
+            let mut outcome = Outcome { verdict, also, copies, near, complete: true };
+            let found = [&mut page.found, &mut page.also];
+            add_nearby(&mut outcome, view, options, request, found)?;
+            Answer::Observed(outcome)
+        }
+    };
+    let mut full = false;
+    for (entry, effect) in judged.operations {
+        let sequence = *next_sequence;
+        let place = match number {
+            Some(number) => Place::Known(number),
+            None => Place::New { url: lookup.url, earlier, head: packed },
+        };
+        pending.push(active.journal, sequence, |out| journal::put_entry(out, &place, &entry))?;
+        *next_sequence += 1;
+        let mut inner = active.write();
+        let page = match number {
+            Some(page) => page,
+            None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed)?,
+        };
+        inner.enter(sequence, page, entry, &effect)?;
+        number = Some(page);
+        full = inner.is_full(options);
+    }
+    Ok((answer, full))
+}

@@ -1,0 +1,153 @@
+//! What the segments of a view say of requests, found before the write lock is taken.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::judged::also_of;
+use super::lookup::Lookup;
+use super::memtable::Effect;
+use super::nearby::{wanted, wanted_also};
+use super::options::Options;
+use super::search::{Found, Wanted, segment_hits_of_many};
+use super::view::View;
+use crate::bug::{Bug, OrBug, ensure};
+use crate::error::{Error, Result};
+use crate::page::Request;
+use crate::segment::put_carried;
+
+/// What the segments of a view say of requests.
+pub(super) struct Prepared<'a> {
+    pub(super) view: Arc<View>,
+    /// Observations before the first that is spoken of.
+    skipped: usize,
+    each: Vec<PreparedPage<'a>>,
+    /// Heads of pages, packed as in the journal.
+    heads: Vec<u8>,
+}
+
+/// What they say of one, and of its page.
+pub(super) struct PreparedPage<'a> {
+    pub(super) lookup: Lookup<'a>,
+    /// Whether any segment has the page.
+    pub(super) earlier: bool,
+    /// Where its head is, if it has one.
+    head: Range<usize>,
+    pub(super) effect: Effect,
+    pub(super) found: Found,
+    /// Near its other fingerprint.
+    pub(super) also: Found,
+}
+
+impl<'a> Prepared<'a> {
+    /// Looks up what the segments know, and what is near.
+    pub(super) fn new(
+        view: Arc<View>,
+        options: &Options,
+        requests: &[Request<'a>],
+    ) -> Result<Prepared<'a>> {
+        let lookups: Vec<_> = requests.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
+        let searches: Vec<_> = requests.iter().map(|o| wanted(options, o)).collect();
+        let also = requests.iter().filter(|o| o.also().is_some()).map(|o| wanted_also(options, o));
+        let all: Vec<_> = searches.into_iter().chain(also).collect();
+        let mut found = segment_hits_of_many(&view.segments, &all)?.into_iter();
+        let (own, mut others) = all.split_at(requests.len());
+        let mut heads = Vec::new();
+        let new = |o: &Request<'_>| {
+            (false, 0..0, Effect::of(&mut None, &o.entry(), also_of(o).as_slice()), None)
+        };
+        let mut pages: Vec<_> = requests.iter().map(new).collect();
+        view.known_in_segments(&lookups, |place, mut known| {
+            let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
+            let request = requests.get(place).or_bug("a place is that of a lookup")?;
+            let start = heads.len();
+            if let Some(head) = &known.head {
+                put_carried(&mut heads, head, &[]);
+            }
+            let also = also_of(request);
+            let effect = Effect::of(&mut known.head, &request.entry(), also.as_slice());
+            *page = (known.standing.is_some(), start..heads.len(), effect, known.standing);
+            Ok(())
+        })?;
+        let shown = |wanted: &Option<Wanted<'_>>, found: Found, standing| {
+            let mut hits = Vec::new();
+            for hit in found.hits {
+                if let Some(wanted) = wanted
+                    && view.may_show(wanted, &hit, standing)?
+                {
+                    hits.push(hit);
+                }
+            }
+            Ok::<_, Error>(Found { hits, ..found })
+        };
+        let mut each = Vec::with_capacity(lookups.len());
+        for (((lookup, wanted), found), page) in
+            lookups.into_iter().zip(own).zip(found.by_ref()).zip(&pages)
+        {
+            let (earlier, head, effect, standing) = page.clone();
+            let found = shown(wanted, found, standing)?;
+            let also = Found::new(options.near_distance);
+            each.push(PreparedPage { lookup, earlier, head, effect, found, also });
+        }
+        // What is left are the hits of the other fingerprints.
+        let both = each.iter_mut().zip(requests).zip(&pages);
+        for ((looked, _), (.., standing)) in both.filter(|((_, o), _)| o.also().is_some()) {
+            let (wanted, rest) = others.split_first().or_bug("each of them is searched for")?;
+            let also = found.next().or_bug("each search has an answer")?;
+            looked.also = shown(wanted, also, *standing)?;
+            others = rest;
+        }
+        let is_all = each.len() == requests.len() && found.next().is_none();
+        ensure(is_all && others.is_empty(), "each observation is looked up, and each search")?;
+        Ok(Prepared { view, skipped: 0, each, heads })
+    }
+
+    /// Says it of another view, which has the same segments.
+    pub(super) fn seen_in(self, view: Arc<View>) -> Self {
+        Prepared { view, ..self }
+    }
+
+    /// Counts requests from as many before, of which nothing is said.
+    pub(super) fn after(self, skipped: usize) -> Self {
+        Prepared { skipped, ..self }
+    }
+
+    /// What is said of observation number `at`.
+    fn get(&self, at: usize) -> Option<&PreparedPage<'_>> {
+        self.each.get(at.checked_sub(self.skipped)?)
+    }
+
+    /// What is said of request number `at`, the view that says it, and the page's head, packed.
+    pub(super) fn page(&mut self, at: usize) -> Result<(&View, &mut PreparedPage<'a>, &[u8]), Bug> {
+        let Prepared { view, skipped, each, heads } = self;
+        let page = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
+        let page = page.or_bug("each observation was looked up")?;
+        let head = heads.get(page.head.clone());
+        Ok((view, page, head.or_bug("a head lies among those that were packed")?))
+    }
+
+    /// Tells the processor what the memtables will be asked for soon after observation `at`.
+    pub(super) fn prefetch(&self, requests: &[Request<'_>], at: usize) {
+        /// Observations for which this is done at once, since it takes the memtables' locks.
+        const TOGETHER: usize = 8;
+        if !at.is_multiple_of(TOGETHER) {
+            return;
+        }
+        let soon = at + TOGETHER..at + 2 * TOGETHER;
+        let later = |by: usize| soon.start + by * TOGETHER..soon.end + by * TOGETHER;
+        let looked = |range: Range<usize>| range.filter_map(|at| self.get(at));
+        for memtable in &self.view.memtables {
+            let inner = memtable.read();
+            // A page's place, then the page, then what it has.
+            looked(later(2)).for_each(|looked| inner.prefetch_place(looked.lookup.hash));
+            looked(later(1)).for_each(|looked| inner.prefetch_page(looked.lookup.hash));
+            looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
+            // Of the last few nothing is asked for.
+            let contents = requests.get(soon.clone()).unwrap_or(&[]).iter();
+            for content in contents.filter_map(Request::seen) {
+                if let Some(fingerprint) = content.compared() {
+                    inner.prefetch(content.epoch.0, fingerprint);
+                }
+            }
+        }
+    }
+}
