@@ -12,20 +12,18 @@ mod page;
 mod places;
 mod under;
 
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 use buried::Buried;
 pub(crate) use effect::Effect;
-use fingerprints::{Fingerprints, PAGES_MAX};
+use fingerprints::Fingerprints;
 pub(crate) use page::PageOf;
-use page::{Arrival, CHECKPOINT_ARRIVALS, Checkpoint, MemPage};
+use page::Pages;
 use places::Places;
 use under::ByKey;
 
-use crate::bug::{Bug, OrBug, ensure};
+use crate::bug::{Bug, ensure};
 use crate::catalog::Journal;
-use crate::cpu::prefetch_value;
 use crate::error::{Error, Result};
 use crate::page::{Content, Entry, Prefix, surt};
 use crate::process::Process;
@@ -52,16 +50,9 @@ pub(crate) struct Memtable {
 /// allocation for each.
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
-    pages: Vec<MemPage>,
-    urls: String,
-    /// Heads, packed as in the journal: as older components know them, and of checkpoints.
-    heads: Vec<u8>,
-    arrivals: Vec<Arrival>,
-    checkpoints: Vec<Checkpoint>,
+    pages: Pages,
     places: Places,
     fingerprints: Fingerprints,
-    /// Pages that were forgotten, and when.
-    resets: BTreeSet<(u32, u64)>,
     /// Prefixes that were forgotten, and when.
     pub(crate) buried: Buried,
     by_key: ByKey,
@@ -139,25 +130,11 @@ impl Memtable {
 
 impl Inner {
     fn clear(&mut self) {
-        let mut emptied = std::mem::take(self);
-        emptied.pages.clear();
-        emptied.urls.clear();
-        emptied.heads.clear();
-        emptied.arrivals.clear();
-        emptied.checkpoints.clear();
-        emptied.places.clear();
-        emptied.fingerprints.clear();
-        let Inner { pages, urls, heads, arrivals, checkpoints, places, fingerprints, .. } = emptied;
-        *self = Inner {
-            pages,
-            urls,
-            heads,
-            arrivals,
-            checkpoints,
-            places,
-            fingerprints,
-            ..Inner::default()
-        };
+        let Inner { mut pages, mut places, mut fingerprints, .. } = std::mem::take(self);
+        pages.clear();
+        places.clear();
+        fingerprints.clear();
+        *self = Inner { pages, places, fingerprints, ..Inner::default() };
     }
 
     /// Tells the processor what a search for this fingerprint will read.
@@ -173,7 +150,7 @@ impl Inner {
     /// Tells the processor that a page will be read whose place has come.
     pub(crate) fn prefetch_page(&self, hash: u64) {
         if let Some(number) = self.places.candidates(hash).next() {
-            prefetch_value(self.page(number).page);
+            self.page(number).prefetch_page();
         }
     }
 
@@ -196,31 +173,47 @@ impl Inner {
 
     /// Whether a page has this number: asked of those that a journal names.
     pub(crate) fn has(&self, number: u32) -> bool {
-        (number as usize) < self.pages.len()
+        number < self.pages.len()
     }
 
     /// The page of a number.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "numbers are given out here, and no page is taken away; a journal's are checked"
-    )]
+    #[inline]
     pub(crate) fn page(&self, number: u32) -> PageOf<'_> {
-        PageOf { inner: self, number, page: &self.pages[number as usize] }
+        self.pages.page(number)
     }
 
     /// All pages, in order of arrival.
     pub(crate) fn pages(&self) -> impl Iterator<Item = PageOf<'_>> {
-        (0..).zip(&self.pages).map(|(number, page)| PageOf { inner: self, number, page })
+        self.pages.iter()
+    }
+
+    /// The numbers of the pages under a prefix, or of all, in SURT order: looks at all of them. Takes
+    /// the memory of their keys meanwhile.
+    pub(crate) fn order(&self, prefix: Option<&Prefix>) -> Vec<u32> {
+        order::order(&self.pages, prefix)
+    }
+
+    /// All pages in SURT order, to be read one after another.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = PageOf<'_>> {
+        order::in_order(&self.pages)
+    }
+
+    /// The numbers of the pages under a prefix, in SURT order; those may be left out that were
+    /// forgotten with a prefix at or before `sequence` and did not come again.
+    ///
+    /// Costs a few binary searches for each page that came since this was asked for last; a look at
+    /// all pages where `sequence` is from before a prefix was forgotten.
+    pub(crate) fn under(&self, prefix: &Prefix, sequence: u64) -> Vec<u32> {
+        if !self.buried.is_as_of(sequence) {
+            return self.order(Some(prefix));
+        }
+        self.by_key.under(&self.pages, prefix)
     }
 
     /// The bytes that all this takes, room that is not used yet left out.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
-            + size_of_val(self.pages.as_slice())
-            + self.urls.len()
-            + self.heads.len()
-            + size_of_val(self.arrivals.as_slice())
-            + size_of_val(self.checkpoints.as_slice())
+            + self.pages.bytes()
             + self.places.memory_bytes()
             + self.fingerprints.memory_bytes()
             + self.by_key.memory_bytes()
@@ -237,7 +230,6 @@ impl Inner {
     /// # Errors
     ///
     /// If there are more pages than numbers, or one is longer than a page can be.
-    #[expect(clippy::indexing_slicing, reason = "places have the numbers of pages that are here")]
     pub(crate) fn add_page(
         &mut self,
         sequence: u64,
@@ -246,39 +238,18 @@ impl Inner {
         earlier: bool,
         head: &[u8],
     ) -> Result<u32, Bug> {
-        let number = u32::try_from(self.pages.len()).ok().filter(|number| *number < PAGES_MAX);
-        let number = number.or_bug("a memtable has fewer than 2^31 pages")?;
-        let url_len = u32::try_from(url.len()).ok().or_bug("a URL has less than 4 GiB")?;
-        let head_len = u32::try_from(head.len()).ok().or_bug("a head has less than 4 GiB")?;
-        self.pages.push(MemPage {
-            url: self.urls.len(),
-            url_len,
-            hash,
-            first_sequence: sequence,
-            head: self.heads.len(),
-            head_len,
-            arrivals: None,
-            checkpoint: None,
-            arrivals_since: 0,
-            earlier,
-            current: false,
-            reset: false,
-            taken_out: false,
-        });
-        self.urls.push_str(url);
-        self.heads.extend_from_slice(head);
+        let number = self.pages.add(sequence, url, hash, earlier, head)?;
         let pages = &self.pages;
-        self.places.insert(hash, number, |number| pages[number as usize].hash);
+        self.places.insert(hash, number, |number| pages.page(number).hash());
         Ok(number)
     }
 
     /// Enters a page under the fingerprint of a content, if it has one.
-    #[expect(clippy::indexing_slicing, reason = "only pages that are here are entered")]
     fn index(&mut self, content: Content, number: u32) {
         let Some(fingerprint) = content.compared() else { return };
-        let Inner { pages, urls, fingerprints, .. } = self;
+        let Inner { pages, fingerprints, .. } = self;
         fingerprints.add(content.epoch.0, fingerprint, number, |number| {
-            let url = pages[number as usize].url_in(urls);
+            let url = pages.page(number).url();
             (surt::key_of(url), url)
         });
     }
@@ -305,32 +276,14 @@ impl Inner {
         effect: &Effect,
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
-        let page =
-            self.pages.get_mut(number as usize).or_bug("an entry is of a page that is here")?;
-        // What is in force before the page's first entry here is only in older tables, and they
-        // speak for the page until now.
-        let indexed = page.arrivals.and(effect.before);
-        let place = u32::try_from(self.arrivals.len()).ok();
-        let place = place.or_bug("a memtable has fewer than 2^32 entries")?;
-        page.arrivals = match page.arrivals {
-            None => Some((place, place)),
-            Some((first, last)) => {
-                let last = self.arrivals.get_mut(last as usize);
-                last.or_bug("a page's last entry is among all")?.next = Some(place);
-                Some((first, place))
-            }
-        };
-        if std::mem::take(&mut page.taken_out) {
+        let before = self.pages.enter(sequence, number, entry, effect)?;
+        if before.taken_out {
             self.by_key.put_back(number);
         }
+        // What is in force before the page's first entry here is only in older tables, and they
+        // speak for the page until now.
+        let indexed = effect.before.filter(|_| before.came);
         let content = entry.content();
-        page.current = content.is_some() && content == effect.after;
-        page.arrivals_since += 1;
-        let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
-        self.arrivals.push(Arrival { sequence, entry, first: effect.first, next: None });
-        if is_due {
-            self.keep_head(number, sequence, place)?;
-        }
         self.page_delta += i64::from(effect.first);
         self.visit_delta += i64::from(!entry.is_restated());
         // What came; and what is in force now, which may be an older version.
@@ -344,19 +297,15 @@ impl Inner {
         Ok(())
     }
 
-    fn forget(&mut self, number: u32, sequence: u64) -> Result<&mut MemPage, Bug> {
+    fn forget(&mut self, number: u32, sequence: u64, with_prefix: bool) -> Result<(), Bug> {
         self.bytes += 4 * size_of::<(u32, u64)>();
-        self.resets.insert((number, sequence));
-        let page = self.pages.get_mut(number as usize).or_bug("what is forgotten is here")?;
-        page.reset = true;
-        page.current = false;
-        Ok(page)
+        self.pages.reset(sequence, number, with_prefix)
     }
 
     /// Forgets a page that is here: `visits` of it were known.
     pub(crate) fn reset(&mut self, sequence: u64, number: u32, visits: u64) -> Result<(), Bug> {
         self.operation(sequence)?;
-        self.forget(number, sequence)?;
+        self.forget(number, sequence, false)?;
         self.take_away(sequence, 1, visits)
     }
 
@@ -369,8 +318,8 @@ impl Inner {
         visits: u64,
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
-        for number in self.by_key.take_out(&self.pages, &self.urls, &prefix)? {
-            self.forget(number, sequence)?.taken_out = true;
+        for number in self.by_key.take_out(&self.pages, &prefix)? {
+            self.forget(number, sequence, true)?;
         }
         self.bytes += BURIED_BYTES + 8 * prefix.to_bytes().len();
         self.buried.add(sequence, prefix);
@@ -396,9 +345,9 @@ impl Inner {
     /// operations after it.
     pub(crate) fn deltas_at(&self, sequence: u64) -> (i64, i64) {
         let (mut pages, mut visits) = (self.page_delta, self.visit_delta);
-        for arrival in self.arrivals.iter().rev().take_while(|a| a.sequence > sequence) {
-            pages -= i64::from(arrival.first);
-            visits -= i64::from(!arrival.entry.is_restated());
+        for (entry, first) in self.pages.entries_after(sequence) {
+            pages -= i64::from(first);
+            visits -= i64::from(!entry.is_restated());
         }
         for (_, p, v) in self.forgotten.iter().rev().take_while(|f| f.0 > sequence) {
             pages += p.cast_signed();

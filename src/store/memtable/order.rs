@@ -1,7 +1,6 @@
 //! The pages of a memtable in SURT order.
 
-use super::{Inner, PageOf};
-use crate::cpu::prefetch_value;
+use super::page::{PageOf, Pages};
 use crate::page::{Prefix, surt};
 use crate::sort::{Keyed, sort_by_digits};
 
@@ -28,54 +27,53 @@ impl Keyed for KeyedPage {
     }
 }
 
-impl Inner {
-    /// The numbers of the pages under a prefix, or of all, in SURT order: looks at all of them. Takes
-    /// the memory of their keys meanwhile.
-    #[expect(clippy::indexing_slicing, reason = "the key of a page is the last of all keys")]
-    pub(crate) fn order(&self, prefix: Option<&Prefix>) -> Vec<u32> {
-        let (mut keys, mut order) = (Vec::new(), Vec::new());
-        if prefix.is_none() {
-            keys.reserve(self.urls.len() + self.urls.len() / 8);
-            order.reserve(self.pages.len());
-        }
-        for page in self.pages() {
-            let start = keys.len();
-            surt::key(page.url(), &mut keys);
-            if prefix.is_none_or(|prefix| prefix.contains(&keys[start..])) {
-                let (end, number) = (keys.len(), page.number);
-                order.push(KeyedPage { digit: 0, start, end, number });
-            } else {
-                keys.truncate(start);
-            }
-        }
-        let url = |keyed: &KeyedPage| self.page(keyed.number).url();
-        sort_by_digits(&keys, &mut order, &|a, b| url(a).cmp(url(b)));
-        order.into_iter().map(|keyed| keyed.number).collect()
+/// The numbers of the pages under a prefix, or of all, in SURT order: looks at all of them. Takes
+/// the memory of their keys meanwhile.
+#[expect(clippy::indexing_slicing, reason = "the key of a page is the last of all keys")]
+pub(super) fn order(pages: &Pages, prefix: Option<&Prefix>) -> Vec<u32> {
+    let (mut keys, mut order) = (Vec::new(), Vec::new());
+    if prefix.is_none() {
+        keys.reserve(pages.url_bytes() + pages.url_bytes() / 8);
+        order.reserve(pages.len() as usize);
     }
+    for page in pages.iter() {
+        let start = keys.len();
+        surt::key(page.url(), &mut keys);
+        if prefix.is_none_or(|prefix| prefix.contains(&keys[start..])) {
+            let (end, number) = (keys.len(), page.number());
+            order.push(KeyedPage { digit: 0, start, end, number });
+        } else {
+            keys.truncate(start);
+        }
+    }
+    let url = |keyed: &KeyedPage| pages.page(keyed.number).url();
+    sort_by_digits(&keys, &mut order, &|a, b| url(a).cmp(url(b)));
+    order.into_iter().map(|keyed| keyed.number).collect()
+}
 
-    /// All pages in SURT order, to be read one after another.
-    #[expect(clippy::indexing_slicing, reason = "no further than the order goes")]
-    pub(crate) fn in_order(&self) -> impl Iterator<Item = PageOf<'_>> {
-        /// How many pages ahead the processor is told what will be read: of a page, and of what
-        /// belongs to it.
-        const AHEAD: (usize, usize) = (8, 4);
-        let order = self.order(None);
-        (0..order.len()).map(move |at| {
-            if let Some(ahead) = order.get(at + AHEAD.0) {
-                prefetch_value(self.page(*ahead).page);
-            }
-            if let Some(ahead) = order.get(at + AHEAD.1) {
-                self.page(*ahead).prefetch();
-            }
-            self.page(order[at])
-        })
-    }
+/// All pages in SURT order, to be read one after another.
+#[expect(clippy::indexing_slicing, reason = "no further than the order goes")]
+pub(super) fn in_order(pages: &Pages) -> impl Iterator<Item = PageOf<'_>> {
+    /// How many pages ahead the processor is told what will be read: of a page, and of what
+    /// belongs to it.
+    const AHEAD: (usize, usize) = (8, 4);
+    let order = order(pages, None);
+    (0..order.len()).map(move |at| {
+        if let Some(ahead) = order.get(at + AHEAD.0) {
+            pages.page(*ahead).prefetch_page();
+        }
+        if let Some(ahead) = order.get(at + AHEAD.1) {
+            pages.page(*ahead).prefetch();
+        }
+        pages.page(order[at])
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::Inner;
     use super::*;
     use crate::page::check_url;
 

@@ -1,6 +1,9 @@
-//! A page of a memtable: what came of it, and its head at any operation.
+//! The pages of a memtable: what came of each, and its head at any operation.
 
-use super::Inner;
+use std::collections::BTreeSet;
+
+use super::effect::Effect;
+use super::fingerprints::PAGES_MAX;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::page::{Content, Entry, Head};
@@ -8,44 +11,44 @@ use crate::segment::{Record, put_carried, unpack_head};
 
 /// A page of which something was observed since the last seal.
 #[derive(Debug)]
-pub(super) struct MemPage {
+struct MemPage {
     /// Where its URL lies among the URLs.
-    pub(super) url: usize,
-    pub(super) url_len: u32,
-    pub(super) hash: u64,
-    pub(super) first_sequence: u64,
+    url: usize,
+    url_len: u32,
+    hash: u64,
+    first_sequence: u64,
     /// Where its head lies among the heads; of no length if older components know none.
-    pub(super) head: usize,
-    pub(super) head_len: u32,
+    head: usize,
+    head_len: u32,
     /// Its first and last arrival.
-    pub(super) arrivals: Option<(u32, u32)>,
+    arrivals: Option<(u32, u32)>,
     /// Its last checkpoint, and how many arrivals came after.
-    pub(super) checkpoint: Option<u32>,
-    pub(super) arrivals_since: u32,
-    pub(super) earlier: bool,
+    checkpoint: Option<u32>,
+    arrivals_since: u32,
+    earlier: bool,
     /// Whether what its last arrival saw is in force.
-    pub(super) current: bool,
+    current: bool,
     /// Whether it was ever forgotten here.
-    pub(super) reset: bool,
+    reset: bool,
     /// Whether it was forgotten with a prefix and did not come again.
-    pub(super) taken_out: bool,
+    taken_out: bool,
 }
 
 /// An entry as it came.
 #[derive(Debug)]
-pub(super) struct Arrival {
-    pub(super) sequence: u64,
-    pub(super) entry: Entry,
+struct Arrival {
+    sequence: u64,
+    entry: Entry,
     /// Whether the page was not known before.
-    pub(super) first: bool,
+    first: bool,
     /// The next of the same page.
-    pub(super) next: Option<u32>,
+    next: Option<u32>,
 }
 
 /// A page's head on the way, so that a page that is visited often is not folded from its first
 /// visit again and again.
 #[derive(Debug)]
-pub(super) struct Checkpoint {
+struct Checkpoint {
     /// The last operation in it.
     sequence: u64,
     /// The last arrival in it.
@@ -58,26 +61,44 @@ pub(super) struct Checkpoint {
 }
 
 /// Arrivals of a page after which there is a checkpoint.
-pub(super) const CHECKPOINT_ARRIVALS: u32 = 32;
+const CHECKPOINT_ARRIVALS: u32 = 32;
 
-impl MemPage {
-    /// Its URL, among all.
-    pub(super) fn url_in<'u>(&self, urls: &'u str) -> &'u str {
-        &urls[self.url..self.url + self.url_len as usize]
-    }
+/// The pages, and what came of them: a few long columns, not a small allocation for each.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    pages: Vec<MemPage>,
+    urls: String,
+    /// Heads, packed as in the journal: as older components know them, and of checkpoints.
+    heads: Vec<u8>,
+    arrivals: Vec<Arrival>,
+    checkpoints: Vec<Checkpoint>,
+    /// Pages that were forgotten, and when.
+    resets: BTreeSet<(u32, u64)>,
+}
+
+/// What there was of a page before an entry came.
+pub(super) struct Before {
+    /// Whether anything of it came here.
+    pub(super) came: bool,
+    /// Whether it had been forgotten with a prefix.
+    pub(super) taken_out: bool,
 }
 
 /// A page of a memtable.
 #[derive(Clone, Copy)]
 pub(crate) struct PageOf<'a> {
-    pub(super) inner: &'a Inner,
-    pub(super) number: u32,
-    pub(super) page: &'a MemPage,
+    pages: &'a Pages,
+    number: u32,
+    page: &'a MemPage,
 }
 
 impl<'a> PageOf<'a> {
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
     pub(crate) fn url(&self) -> &'a str {
-        self.page.url_in(&self.inner.urls)
+        self.pages.url(self.page)
     }
 
     pub(crate) fn hash(&self) -> u64 {
@@ -103,12 +124,12 @@ impl<'a> PageOf<'a> {
             .filter(|c| reset.is_none_or(|reset| reset < c.sequence));
         let (mut head, first) = match checkpoint {
             Some(c) => {
-                let next = self.inner.arrivals[c.arrival as usize].next;
-                (unpack_head(self.inner.packed(c.head, c.head_len)), next)
+                let next = self.pages.arrivals[c.arrival as usize].next;
+                (unpack_head(self.pages.packed(c.head, c.head_len)), next)
             }
             None => {
                 let MemPage { head, head_len, arrivals, .. } = *self.page;
-                let packed = self.inner.packed(head, head_len);
+                let packed = self.pages.packed(head, head_len);
                 let older = reset.is_none().then(|| unpack_head(packed)).flatten();
                 (older, arrivals.map(|(first, _)| first))
             }
@@ -122,7 +143,7 @@ impl<'a> PageOf<'a> {
     /// Its checkpoints, latest first.
     #[expect(clippy::indexing_slicing, reason = "a checkpoint names one that came before it")]
     fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
-        let checkpoints = &self.inner.checkpoints;
+        let checkpoints = &self.pages.checkpoints;
         let of = move |at: Option<u32>| at.map(|at| &checkpoints[at as usize]);
         std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
     }
@@ -132,14 +153,20 @@ impl<'a> PageOf<'a> {
         self.head_at(u64::MAX)
     }
 
+    /// Tells the processor that the page will be read.
+    pub(super) fn prefetch_page(&self) {
+        prefetch_value(self.page);
+    }
+
+    /// Tells the processor that what the page has will be read, once the page itself has come.
     #[expect(clippy::indexing_slicing, reason = "what a page has was put there")]
     pub(super) fn prefetch(&self) {
         let MemPage { url, url_len, head, head_len, arrivals, .. } = *self.page;
         if let Some((first, _)) = arrivals {
-            prefetch_value(&self.inner.arrivals[first as usize]);
+            prefetch_value(&self.pages.arrivals[first as usize]);
         }
-        prefetch(&self.inner.urls.as_bytes()[url..url + url_len as usize]);
-        prefetch(self.inner.packed(head, head_len));
+        prefetch(&self.pages.urls.as_bytes()[url..url + url_len as usize]);
+        prefetch(self.pages.packed(head, head_len));
     }
 
     /// When the page was last forgotten, at or before `sequence`.
@@ -148,7 +175,7 @@ impl<'a> PageOf<'a> {
             return None;
         }
         let upto = (self.number, 0)..=(self.number, sequence);
-        self.inner.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
+        self.pages.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
     }
 
     /// Whether what older components have of the page does not count as of `sequence`: they do not know
@@ -174,7 +201,7 @@ impl<'a> PageOf<'a> {
         after: u64,
         sequence: u64,
     ) -> impl Iterator<Item = Entry> + use<'a> {
-        let arrivals = &self.inner.arrivals;
+        let arrivals = &self.pages.arrivals;
         let of = |at: Option<u32>| at.map(|at| &arrivals[at as usize]);
         std::iter::successors(of(first), move |arrival| of(arrival.next))
             .take_while(move |a| a.sequence <= sequence)
@@ -191,7 +218,7 @@ impl<'a> PageOf<'a> {
         entries.extend(self.entries_at(u64::MAX));
         entries.sort_unstable();
         let MemPage { head, head_len, earlier, reset, .. } = *self.page;
-        let before = if reset { &[] } else { self.inner.packed(head, head_len) };
+        let before = if reset { &[] } else { self.pages.packed(head, head_len) };
         Record { reset: reset && earlier, earlier: earlier && !reset, before, entries }
     }
 
@@ -199,13 +226,155 @@ impl<'a> PageOf<'a> {
     #[expect(clippy::indexing_slicing, reason = "a page's arrivals are among all")]
     pub(crate) fn in_force(&self) -> Option<Content> {
         match self.page.arrivals.filter(|_| self.page.current) {
-            Some((_, last)) => self.inner.arrivals[last as usize].entry.content(),
+            Some((_, last)) => self.pages.arrivals[last as usize].entry.content(),
             None => self.head().and_then(|head| head.in_force().map(|version| version.content)),
         }
     }
 }
 
-impl Inner {
+impl Pages {
+    /// Nothing, in the memory of this.
+    pub(super) fn clear(&mut self) {
+        let Pages { pages, urls, heads, arrivals, checkpoints, resets } = self;
+        pages.clear();
+        urls.clear();
+        heads.clear();
+        arrivals.clear();
+        checkpoints.clear();
+        resets.clear();
+    }
+
+    /// How many there are: they have the numbers below.
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^31 are added")]
+    pub(super) fn len(&self) -> u32 {
+        self.pages.len() as u32
+    }
+
+    /// The page of a number.
+    #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "numbers are given out here, and no page is taken away; a journal's are checked"
+    )]
+    pub(super) fn page(&self, number: u32) -> PageOf<'_> {
+        PageOf { pages: self, number, page: &self.pages[number as usize] }
+    }
+
+    /// All of them, in order of arrival.
+    pub(super) fn iter(&self) -> impl Iterator<Item = PageOf<'_>> {
+        (0..).zip(&self.pages).map(|(number, page)| PageOf { pages: self, number, page })
+    }
+
+    /// Bytes of their URLs.
+    pub(super) fn url_bytes(&self) -> usize {
+        self.urls.len()
+    }
+
+    /// Bytes of the columns, room that is not used yet left out.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.pages.as_slice())
+            + self.urls.len()
+            + self.heads.len()
+            + size_of_val(self.arrivals.as_slice())
+            + size_of_val(self.checkpoints.as_slice())
+    }
+
+    /// Brings a page here; `head` is what older components know of it, packed. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// If there are more pages than numbers, or one is longer than a page can be.
+    pub(super) fn add(
+        &mut self,
+        sequence: u64,
+        url: &str,
+        hash: u64,
+        earlier: bool,
+        head: &[u8],
+    ) -> Result<u32, Bug> {
+        let number = u32::try_from(self.pages.len()).ok().filter(|number| *number < PAGES_MAX);
+        let number = number.or_bug("a memtable has fewer than 2^31 pages")?;
+        let url_len = u32::try_from(url.len()).ok().or_bug("a URL has less than 4 GiB")?;
+        let head_len = u32::try_from(head.len()).ok().or_bug("a head has less than 4 GiB")?;
+        self.pages.push(MemPage {
+            url: self.urls.len(),
+            url_len,
+            hash,
+            first_sequence: sequence,
+            head: self.heads.len(),
+            head_len,
+            arrivals: None,
+            checkpoint: None,
+            arrivals_since: 0,
+            earlier,
+            current: false,
+            reset: false,
+            taken_out: false,
+        });
+        self.urls.push_str(url);
+        self.heads.extend_from_slice(head);
+        Ok(number)
+    }
+
+    /// Adds an entry of a page, which has this effect on it.
+    pub(super) fn enter(
+        &mut self,
+        sequence: u64,
+        number: u32,
+        entry: Entry,
+        effect: &Effect,
+    ) -> Result<Before, Bug> {
+        let page =
+            self.pages.get_mut(number as usize).or_bug("an entry is of a page that is here")?;
+        let came = page.arrivals.is_some();
+        let place = u32::try_from(self.arrivals.len()).ok();
+        let place = place.or_bug("a memtable has fewer than 2^32 entries")?;
+        page.arrivals = match page.arrivals {
+            None => Some((place, place)),
+            Some((first, last)) => {
+                let last = self.arrivals.get_mut(last as usize);
+                last.or_bug("a page's last entry is among all")?.next = Some(place);
+                Some((first, place))
+            }
+        };
+        let taken_out = std::mem::take(&mut page.taken_out);
+        let content = entry.content();
+        page.current = content.is_some() && content == effect.after;
+        page.arrivals_since += 1;
+        let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
+        self.arrivals.push(Arrival { sequence, entry, first: effect.first, next: None });
+        if is_due {
+            self.keep_head(number, sequence, place)?;
+        }
+        Ok(Before { came, taken_out })
+    }
+
+    /// Forgets a page, alone or with a prefix.
+    pub(super) fn reset(
+        &mut self,
+        sequence: u64,
+        number: u32,
+        with_prefix: bool,
+    ) -> Result<(), Bug> {
+        self.resets.insert((number, sequence));
+        let page = self.pages.get_mut(number as usize).or_bug("what is forgotten is here")?;
+        page.reset = true;
+        page.current = false;
+        page.taken_out |= with_prefix;
+        Ok(())
+    }
+
+    /// The entries after an operation, the last first, each with whether it brought a page that was not
+    /// known before.
+    pub(super) fn entries_after(&self, sequence: u64) -> impl Iterator<Item = (&Entry, bool)> {
+        let after = self.arrivals.iter().rev().take_while(move |a| a.sequence > sequence);
+        after.map(|arrival| (&arrival.entry, arrival.first))
+    }
+
+    fn url(&self, page: &MemPage) -> &str {
+        &self.urls[page.url..page.url + page.url_len as usize]
+    }
+
     /// A head that was packed here.
     #[expect(clippy::indexing_slicing, reason = "heads are only added")]
     fn packed(&self, start: usize, len: u32) -> &[u8] {
@@ -213,12 +382,7 @@ impl Inner {
     }
 
     /// Keeps the head of a page as it is now.
-    pub(super) fn keep_head(
-        &mut self,
-        number: u32,
-        sequence: u64,
-        arrival: u32,
-    ) -> Result<(), Bug> {
+    fn keep_head(&mut self, number: u32, sequence: u64, arrival: u32) -> Result<(), Bug> {
         let page = self.page(number);
         let (now, before) = (page.head(), page.page.checkpoint);
         let head = self.heads.len();
@@ -241,7 +405,7 @@ impl Inner {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Effect;
+    use super::super::{Effect, Inner};
     use super::*;
     use crate::page::{Content, Epoch, Seen, Visit};
     use crate::segment::RecordRef;

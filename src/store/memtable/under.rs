@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Inner, MemPage};
+use super::order::order;
+use super::page::Pages;
 use crate::bug::{Bug, OrBug};
 use crate::page::{Prefix, surt};
 use crate::process::Process;
@@ -41,6 +42,24 @@ impl ByKey {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// The numbers of the pages under a prefix, in SURT order, those left out that were taken out. Costs
+    /// a few binary searches for each page that came since the last time.
+    pub(super) fn under(&self, pages: &Pages, prefix: &Prefix) -> Vec<u32> {
+        let mut ordered = match self.order.try_lock() {
+            // Whoever has it was left behind by a fork, and never lets go.
+            None if !self.process.is_current() => return order(pages, Some(prefix)),
+            None => self.order.lock(),
+            Some(ordered) => ordered,
+        };
+        let grown = ordered.catch_up(pages);
+        self.bytes.fetch_add(grown, Ordering::Relaxed);
+        let mut found: Vec<_> = ordered.pages.range(range_of(prefix)).collect();
+        // Those whose keys are the same are told apart by their URLs.
+        let url = |number: u32| pages.page(number).url();
+        found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| url(a.1).cmp(url(b.1))));
+        found.into_iter().map(|(_, number)| *number).collect()
+    }
+
     /// A page that was taken out is to be found again.
     pub(super) fn put_back(&mut self, number: u32) {
         self.order.get_mut().again.push(number);
@@ -48,14 +67,9 @@ impl ByKey {
 
     /// Takes out the pages under a prefix. Costs a few binary searches for each of them, and for each
     /// that came since the last time.
-    pub(super) fn take_out(
-        &mut self,
-        pages: &[MemPage],
-        urls: &str,
-        prefix: &Prefix,
-    ) -> Result<Vec<u32>, Bug> {
+    pub(super) fn take_out(&mut self, pages: &Pages, prefix: &Prefix) -> Result<Vec<u32>, Bug> {
         let order = self.order.get_mut();
-        let grown = order.catch_up(pages, urls);
+        let grown = order.catch_up(pages);
         let range = range_of(prefix);
         let out: Vec<_> = order.pages.range(range).cloned().collect();
         out.iter().for_each(|page| _ = order.pages.remove(page));
@@ -68,16 +82,11 @@ impl ByKey {
 
 impl Order {
     /// Takes in what came since. Returns how many bytes that takes.
-    #[expect(
-        clippy::indexing_slicing,
-        clippy::cast_possible_truncation,
-        reason = "pages are numbered one after another, in 31 bits, and none goes"
-    )]
-    fn catch_up(&mut self, pages: &[MemPage], urls: &str) -> usize {
-        let new = self.upto..pages.len() as u32;
+    fn catch_up(&mut self, pages: &Pages) -> usize {
+        let new = self.upto..pages.len();
         self.upto = new.end;
         let keyed = new.chain(std::mem::take(&mut self.again));
-        let keyed = keyed.map(|n| (surt::key_of(pages[n as usize].url_in(urls)), n));
+        let keyed = keyed.map(|n| (surt::key_of(pages.page(n).url()), n));
         let mut keyed: Vec<_> = keyed.collect();
         let bytes = keyed.iter().map(bytes_of).sum();
         if keyed.len() > self.pages.len() / 8 {
@@ -98,30 +107,4 @@ fn bytes_of((key, _): &(Vec<u8>, u32)) -> usize {
 fn range_of(prefix: &Prefix) -> std::ops::Range<(Vec<u8>, u32)> {
     let (start, end) = prefix.range();
     (start.to_vec(), 0)..(end.to_vec(), 0)
-}
-
-impl Inner {
-    /// The numbers of the pages under a prefix, in SURT order; those may be left out that were
-    /// forgotten with a prefix at or before `sequence` and did not come again.
-    ///
-    /// Costs a few binary searches for each page that came since this was asked for last; a look at
-    /// all pages where `sequence` is from before a prefix was forgotten.
-    pub(crate) fn under(&self, prefix: &Prefix, sequence: u64) -> Vec<u32> {
-        if !self.buried.is_as_of(sequence) {
-            return self.order(Some(prefix));
-        }
-        let mut order = match self.by_key.order.try_lock() {
-            // Whoever has it was left behind by a fork, and never lets go.
-            None if !self.by_key.process.is_current() => return self.order(Some(prefix)),
-            None => self.by_key.order.lock(),
-            Some(order) => order,
-        };
-        let grown = order.catch_up(&self.pages, &self.urls);
-        self.by_key.bytes.fetch_add(grown, Ordering::Relaxed);
-        let mut found: Vec<_> = order.pages.range(range_of(prefix)).collect();
-        // Those whose keys are the same are told apart by their URLs.
-        let url = |number: u32| self.page(number).url();
-        found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| url(a.1).cmp(url(b.1))));
-        found.into_iter().map(|(_, number)| *number).collect()
-    }
 }
