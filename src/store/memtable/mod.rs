@@ -211,6 +211,7 @@ impl Inner {
     }
 
     /// The bytes that all this takes, room that is not used yet left out.
+    #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
             + self.pages.bytes()
@@ -220,6 +221,7 @@ impl Inner {
     }
 
     /// Whether it must be sealed before it takes more.
+    #[inline]
     pub(crate) fn is_full(&self, options: &Options) -> bool {
         self.operations >= options.memtable_observations
             || self.operations > 0 && self.bytes() >= options.memtable_bytes

@@ -271,6 +271,7 @@ impl Pages {
     }
 
     /// Bytes of the columns, room that is not used yet left out.
+    #[inline]
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.pages.as_slice())
             + self.urls.len()
