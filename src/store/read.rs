@@ -112,6 +112,12 @@ impl Snapshot {
     ///
     /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::NoTable`] if the table is not there,
     /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
+    ///
+    /// [`Error::UnknownEpoch`]: crate::Error::UnknownEpoch
+    /// [`Error::EndedEpoch`]: crate::Error::EndedEpoch
+    /// [`Error::NoTable`]: crate::Error::NoTable
+    /// [`Error::Corrupt`]: crate::Error::Corrupt
+    /// [`Error::Io`]: crate::Error::Io
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
         self.heed(|| origin_of(&self.view, epoch))
     }
