@@ -3,7 +3,7 @@
 
 use super::admission::Writer;
 use super::answer::{Answer, Outcome};
-use super::component::ComponentId;
+use super::component::{ComponentId, Known};
 use super::journal::{self, Place};
 use super::judged::{Judged, Meaning, is_alone, judge_all};
 use super::memtable::Effect;
@@ -29,16 +29,16 @@ pub(super) fn apply(
     let Writer { next_sequence, pending, packed } = writer;
     packed.clear();
     // What the memtables know is newer than what the segments do.
-    let known = view.known_in_memory(lookup)?;
-    let standing = known.as_ref().and_then(|known| known.standing);
-    let own = standing.filter(|standing| standing.component == ComponentId::Active);
+    let mut known = Known::default();
+    let is_all = view.take_in_memory(lookup, &mut known)?;
+    let own = known.standing.filter(|standing| standing.component == ComponentId::Active);
     let mut number = own.map(|standing| standing.page);
     let mut earlier = page.earlier;
-    let judged = if let Some(known) = known {
+    let judged = if is_all {
         if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
             put_carried(packed, head, &[]);
         }
-        earlier = standing.is_some();
+        earlier = known.standing.is_some();
         judge_all(view, lookup, known.head, request)?
     } else {
         packed.extend_from_slice(head);

@@ -245,18 +245,22 @@ impl PageIn<'_> {
     }
 }
 
-/// What components know of a page, newest first; `None` if they leave it to older ones.
-#[inline]
-pub(crate) fn known_across<'k, 'v>(
-    key: impl Fn() -> &'k [u8],
-    newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
-) -> Result<Option<Known>> {
-    let mut known = Known::default();
-    let end = page_across(key, newest_first, |page| {
-        known = Known { standing: page.standing(), head: page.head()? };
-        Ok(ControlFlow::Break(()))
-    })?;
-    Ok(end.map(|_| known))
+impl Known {
+    /// Takes in what components know of a page, the newest first. Returns whether that is all: if not,
+    /// they leave it to older ones. A head is large, so that it is put in its place at once.
+    #[inline]
+    pub(crate) fn take_in<'k, 'v>(
+        &mut self,
+        key: impl Fn() -> &'k [u8],
+        newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
+    ) -> Result<bool> {
+        let end = page_across(key, newest_first, |page| {
+            self.standing = page.standing();
+            self.head = page.head()?;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(end.is_some())
+    }
 }
 
 /// The entries that components have of a page, in order.

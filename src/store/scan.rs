@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::answer::Page;
-use super::component::{Component, ComponentId, PageIn, entries_across, known_across};
+use super::component::{Component, ComponentId, Known, PageIn, entries_across};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::snapshot::Snapshot;
@@ -247,9 +247,9 @@ impl Iterator for Scan {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_with(|scan| {
-            let known = known_across(|| scan.pages.key(), scan.parts())?;
-            let head = known.and_then(|known| known.head);
-            head.map(|head| Ok(Page::new(scan.pages.url()?, &head))).transpose()
+            let mut known = Known::default();
+            known.take_in(|| scan.pages.key(), scan.parts())?;
+            known.head.map(|head| Ok(Page::new(scan.pages.url()?, &head))).transpose()
         })
     }
 }

@@ -3,9 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::component::{
-    Component, ComponentId, Known, PageIn, Standing, entries_across, known_across,
-};
+use super::component::{Component, ComponentId, Known, PageIn, Standing, entries_across};
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
 use super::memtables::Memtables;
@@ -117,15 +115,18 @@ impl View {
     /// What is known of a page as of `sequence`.
     pub(crate) fn known(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Known> {
         let pages = self.components().map(|component| component.page(lookup, sequence));
-        Ok(known_across(|| lookup.key(), pages)?.unwrap_or_default())
+        let mut known = Known::default();
+        known.take_in(|| lookup.key(), pages)?;
+        Ok(known)
     }
 
-    /// What the memtables know of a page; `None` if they leave it to the segments.
-    pub(crate) fn known_in_memory(&self, lookup: &Lookup<'_>) -> Result<Option<Known>> {
+    /// Takes in what the memtables know of a page. Returns whether that is all: if not, they leave it to
+    /// the segments.
+    pub(crate) fn take_in_memory(&self, lookup: &Lookup<'_>, known: &mut Known) -> Result<bool> {
         let memtables = self.memtables.with_ids().rev();
         let pages = memtables
             .map(|(id, memtable)| Component::Memtable(id, memtable).page(lookup, u64::MAX));
-        known_across(|| lookup.key(), pages)
+        known.take_in(|| lookup.key(), pages)
     }
 
     /// What the segments know of many pages: looked up in order of their hashes, which is that of each
@@ -235,6 +236,9 @@ impl View {
         sequence: u64,
         id: ComponentId,
     ) -> Result<bool> {
+        if id == ComponentId::Active {
+            return Ok(false);
+        }
         self.newer_than(id).for_each(|component| component.prefetch(lookup.hash));
         let newer = self.newer_than(id).map(|component| component.page(lookup, sequence));
         let end = page_across(|| lookup.key(), newer, |_| Ok(ControlFlow::Break(())))?;
