@@ -106,7 +106,7 @@ pub(crate) fn merge(
         tier: deepest + u64::from(inputs.len() > 1),
         ..Numbers::default()
     };
-    let tombstones = inputs.iter().map(|s| s.tombstones()).collect::<Result<Vec<_>>>()?;
+    let tombstones = inputs.iter().map(|s| Tombstones::read(s)).collect::<Result<Vec<_>>>()?;
     let Some(moves) = merge_pages(&mut builder, mergeable, &tombstones, &mut numbers)? else {
         return Ok(None);
     };

@@ -105,10 +105,10 @@ fn decode(section: &[u8]) -> Option<Tombstones> {
     Some(tombstones)
 }
 
-impl Segment {
-    /// The tombstones.
-    pub(crate) fn tombstones(&self) -> Result<Tombstones> {
-        let section = self.section(Tag::of(Kind::Tombstones));
+impl Tombstones {
+    /// Those of a segment.
+    pub(crate) fn read(segment: &Segment) -> Result<Tombstones> {
+        let section = segment.section(Tag::of(Kind::Tombstones));
         decode(section.get(0..section.len())?).ok_or_else(|| section.flaw(0, UNREADABLE))
     }
 }

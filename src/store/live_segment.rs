@@ -32,7 +32,7 @@ pub(crate) struct LiveSegment {
 impl LiveSegment {
     pub(crate) fn open(segment: Segment) -> Result<LiveSegment> {
         segment.read_plainly()?;
-        let tombstones = segment.tombstones()?;
+        let tombstones = Tombstones::read(&segment)?;
         let segment = Arc::new(segment);
         let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));
         let tables = tables.collect::<Result<_>>()?;
