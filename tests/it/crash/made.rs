@@ -101,7 +101,7 @@ fn after_a_crash_of_a_load_its_epochs_are_there_with_the_rest_or_not_at_all() {
     assert_eq!(names(&epochs), ["one", "two", "named", "ended", &origin.name(), "last"]);
     assert!(epochs[3].ended && tables(&disk) == [Name::Df(4)]);
     let mut found = [0; 3];
-    for stop in (1..=changes).step_by(every()) {
+    for stop in (1..=changes).rev().step_by(every()) {
         let (disk, store) = begin();
         disk.fail(power_failure(stop));
         let done = loads(&store, &other).iter().take_while(|done| done.is_ok()).count();
