@@ -246,6 +246,7 @@ impl Pages {
 
     /// How many there are: they have the numbers below.
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^31 are added")]
+    #[inline]
     pub(super) fn len(&self) -> u32 {
         self.pages.len() as u32
     }
@@ -285,6 +286,7 @@ impl Pages {
     /// # Errors
     ///
     /// If there are more pages than numbers, or one is longer than a page can be.
+    #[inline]
     pub(super) fn add(
         &mut self,
         sequence: u64,
@@ -318,6 +320,7 @@ impl Pages {
     }
 
     /// Adds an entry of a page, which has this effect on it.
+    #[inline]
     pub(super) fn enter(
         &mut self,
         sequence: u64,
