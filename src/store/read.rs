@@ -62,11 +62,11 @@ impl Snapshot {
         Scan::new(self, prefix, None)
     }
 
-    /// Every observation: pages in SURT order, their visits in order of time. What
+    /// Every observation: pages in SURT order, their entries in order of time. What
     /// [`Store::load`](super::Store::load) takes.
     ///
     /// Reads as it goes, most of it from front to end; memory as for [`scan`](Snapshot::scan), and
-    /// the visits of one page.
+    /// the entries of one page.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -75,8 +75,8 @@ impl Snapshot {
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::failed("https://example.com/", 1))?;
     /// for observation in store.snapshot().observations() {
-    ///     let (url, visit) = observation?;
-    ///     println!("{} {url} {:?}", visit.time, visit.seen);
+    ///     let (url, entry) = observation?;
+    ///     println!("{} {url} {:?}", entry.time(), entry.content());
     /// }
     /// # Ok(())
     /// # }
