@@ -89,6 +89,6 @@ fn a_merge_of_four_times_as_many_pages_takes_little_more_memory() {
     let [few, many] = [100_000, 400_000].map(merge);
     println!("{few} bytes, and {many} for four times the pages");
     assert!(many < MEMORY_BYTES + BUFFERS_BYTES, "{many} bytes");
-    // More buffers of files are full at the same time.
-    assert!(many * 10 < few * 16, "{few} bytes, then {many}");
+    // More buffers of files are full at the same time, the more so the more threads have to wait.
+    assert!(many * 10 < few * 25, "{few} bytes, then {many}");
 }
