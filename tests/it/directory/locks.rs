@@ -97,15 +97,18 @@ fn a_catalog_that_a_purge_made_is_locked_too() {
     refused(&place.path);
 }
 
-/// Puts another store in the place of one, with as many segments as are asked for.
+/// Puts another store in the place of one, with as many segments as are asked for. It is made beside,
+/// since the first may still be creating files where it was.
 fn put_another(path: &Path, segments: usize) {
-    fs::rename(path, path.with_extension("old")).unwrap();
-    let store = Store::create(path, Options::default()).unwrap();
+    let beside = path.with_extension("new");
+    let store = Store::create(&beside, Options::default()).unwrap();
     for number in 0..segments {
         store.observe(Observation::gone(&format!("http://c/{number}"), 0)).unwrap();
         store.seal().unwrap();
     }
     store.close().unwrap();
+    fs::rename(path, path.with_extension("old")).unwrap();
+    fs::rename(&beside, path).unwrap();
 }
 
 /// The store that came into the place of another one has all that was put there.
