@@ -262,7 +262,7 @@ fn observe(store: &Store, thread: u64, visits: u64, then: impl Fn(u64)) -> (u64,
 fn visits(view: &Snapshot, thread: u64) -> u64 {
     let history = view.history(&url(thread)).unwrap();
     let fingerprints: Vec<u64> =
-        history.iter().map(|v| v.visit.seen.content().unwrap().fingerprint).collect();
+        history.iter().map(|e| e.entry().content().unwrap().fingerprint.unwrap()).collect();
     assert_eq!(fingerprints, (0..history.len() as u64).collect::<Vec<_>>());
     history.len() as u64
 }
@@ -500,7 +500,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
             let query = Query::new(99, 0).epoch(Epoch(0));
             let near = snapshot.search(&query).unwrap().near.len() as u64;
             let history = snapshot.history(&url(0)).unwrap();
-            let of_page = history.iter().filter(|v| v.visit.time >= 100).count() as u64;
+            let of_page = history.iter().filter(|e| e.entry().time() >= 100).count() as u64;
             assert!([0, LOADED].contains(&near) && of_page == near, "{near} and {of_page}");
             near == LOADED
         };
@@ -554,7 +554,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
         assert_eq!(whole(&store.snapshot()), loaded.is_ok());
         for (thread, done) in (0..).zip(done) {
             let history = store.history(&url(thread)).unwrap();
-            let own = history.iter().filter(|v| v.visit.time < 100).count() as u64;
+            let own = history.iter().filter(|e| e.entry().time() < 100).count() as u64;
             assert!((done..=done + 1).contains(&own), "{own} of {done} acknowledged");
         }
     });
