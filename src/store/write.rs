@@ -13,7 +13,8 @@ use crate::page::{Epoch, Observation, Request, RestateOutcome, Restatement};
 
 impl Store {
     /// Tells the store of one visit; answers what the page is now, and which other pages are copies
-    /// or near. Durable when this returns, unless [`Options::durability`](super::Options::durability) says otherwise.
+    /// or near. Durable when this returns, unless
+    /// [`Options::durability`](super::Options::durability) says otherwise.
     ///
     /// Costs a lookup of the page and a search of every segment, some microseconds together, and a
     /// share of a commit: two to three syncs for all calls that wait at the same time. Waits while
@@ -27,8 +28,9 @@ impl Store {
     /// [`Error::Io`] if the commit failed: whether it is stored shows when the store is opened
     /// again, and until then nothing more is accepted ([`Error::Poisoned`]).
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
-        let mut outcomes = self.observe_batch(std::slice::from_ref(&observation))?;
-        Ok(outcomes.pop().or_bug("each observation has an outcome")?)
+        self.answered(&[Request::Observe(observation)], |mut answers| {
+            answers.pop().or_bug("each observation has an outcome")?.observed()
+        })
     }
 
     /// Tells the store of many visits, one after another: each is judged after those before it.
@@ -42,7 +44,7 @@ impl Store {
     /// not be judged are stored, and the rest is not; to observe all again is harmless.
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
         let requests: Vec<_> = observations.iter().copied().map(Request::Observe).collect();
-        self.answered(&requests, Answer::observed)
+        self.answered(&requests, |answers| answers.into_iter().map(Answer::observed).collect())
     }
 
     /// Observes and restates, one after another: each is judged after those before it. Durable
@@ -53,20 +55,20 @@ impl Store {
     ///
     /// Those of [`observe_batch`](Store::observe_batch).
     pub fn request_batch(&self, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
-        if requests.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.change(|shared| observe(shared, requests))
+        self.answered(requests, Ok)
     }
 
-    /// The answers to requests of one kind.
+    /// What `read` makes of the answers to requests. If they are not such as were to come, that is a bug
+    /// of this call, as any within it.
     fn answered<T>(
         &self,
         requests: &[Request<'_>],
-        each: fn(Answer) -> Result<T, Bug>,
-    ) -> Result<Vec<T>> {
-        let answers = self.request_batch(requests)?.into_iter().map(each);
-        answers.collect::<Result<_, Bug>>().map_err(Error::from)
+        read: impl FnOnce(Vec<Answer>) -> Result<T, Bug>,
+    ) -> Result<T> {
+        self.change(|shared| {
+            let answers = if requests.is_empty() { Vec::new() } else { observe(shared, requests)? };
+            read(answers).map_err(Error::from)
+        })
     }
 
     /// Takes many observations at once, in any order, without a search and without the journal: an
@@ -304,8 +306,9 @@ impl Store {
     ///
     /// Those of [`observe`](Store::observe).
     pub fn restate(&self, restatement: Restatement<'_>) -> Result<RestateOutcome> {
-        let mut outcomes = self.restate_batch(std::slice::from_ref(&restatement))?;
-        Ok(outcomes.pop().or_bug("each restatement has an outcome")?)
+        self.answered(&[Request::Restate(restatement)], |mut answers| {
+            answers.pop().or_bug("each restatement has an outcome")?.restated()
+        })
     }
 
     /// Restates many fingerprints, one after another; durable together, in one commit or a few. If
@@ -316,6 +319,6 @@ impl Store {
     /// Those of [`observe_batch`](Store::observe_batch).
     pub fn restate_batch(&self, restatements: &[Restatement<'_>]) -> Result<Vec<RestateOutcome>> {
         let requests: Vec<_> = restatements.iter().copied().map(Request::Restate).collect();
-        self.answered(&requests, Answer::restated)
+        self.answered(&requests, |answers| answers.into_iter().map(Answer::restated).collect())
     }
 }
