@@ -179,7 +179,7 @@ impl Stale {
             let page = page?;
             any = true;
             let (seen, content) = (time::format(page.time), page.content);
-            let epoch = visit::epoch(snapshot.epochs(), content.epoch);
+            let epoch = visit::epoch(snapshot.epochs(), content.epoch)?;
             if self.common.json {
                 let mut object = json!({
                     "url": page.url,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use simkeep::{Content, Entry, Epoch, EpochInfo, Restated, Seen, Visit};
+use simkeep::{Content, Entry, Epoch, EpochInfo, Error, Restated, Seen, Visit};
 
 use super::exit::{Exit, Failure};
 use super::output::Output;
@@ -48,11 +48,11 @@ impl Export {
         for page in snapshot.scan(None) {
             let url = page?.url;
             let history = snapshot.history(&url)?;
-            let mut entries: Vec<Entry> =
-                history.iter().map(|entry| names.renumber(entry.entry())).collect();
+            let entries = history.iter().map(|entry| names.renumber(entry.entry()));
+            let mut entries: Vec<Entry> = entries.collect::<simkeep::Result<_>>()?;
             entries.sort_unstable();
             for entry in entries {
-                output.object(&visit::object(&url, &entry, &names.sorted).into())?;
+                output.object(&visit::object(&url, &entry, &names.sorted)?.into())?;
             }
         }
         Ok(Exit::Done)
@@ -80,14 +80,14 @@ impl ByName {
         ByName { sorted, places }
     }
 
-    fn renumber(&self, mut entry: Entry) -> Entry {
+    fn renumber(&self, mut entry: Entry) -> simkeep::Result<Entry> {
         if let Entry::Visit(Visit { seen: Seen::Content(Content { epoch, .. }), .. })
         | Entry::Restated(Restated { epoch, .. }) = &mut entry
         {
-            let number = usize::try_from(epoch.count()).unwrap_or(usize::MAX);
-            *epoch = Epoch(self.places.get(number).copied().unwrap_or(u32::MAX));
+            let place = self.places.get(epoch.count() as usize);
+            *epoch = Epoch(*place.ok_or(Error::UnknownEpoch(epoch.0))?);
         }
-        entry
+        Ok(entry)
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
         let numbers = [0, 1, 2].map(|number| {
             let content = Content { fingerprint: Some(0), digest: None, epoch: Epoch(number) };
             let visit = Visit { time: 0, seen: Seen::Content(content), status: None };
-            names.renumber(visit.into()).content().map(|c| c.epoch.0)
+            names.renumber(visit.into()).unwrap().content().map(|c| c.epoch.0)
         });
         assert_eq!(numbers, [Some(1), Some(2), Some(0)]);
     }

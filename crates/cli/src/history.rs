@@ -53,7 +53,7 @@ impl History {
         let epochs = store.epochs();
         for entry in &history {
             if self.common.json {
-                output.object(&self.object(entry, epochs))?;
+                output.object(&self.object(entry, epochs)?)?;
             } else {
                 let verdict = match entry.visit() {
                     Some((_, verdict)) => words::verdict(verdict),
@@ -65,12 +65,12 @@ impl History {
         Ok(Exit::Done)
     }
 
-    fn object(&self, entry: &HistoryEntry, epochs: &[EpochInfo]) -> Value {
-        let mut object = visit::object(&self.url, &entry.entry(), epochs);
+    fn object(&self, entry: &HistoryEntry, epochs: &[EpochInfo]) -> simkeep::Result<Value> {
+        let mut object = visit::object(&self.url, &entry.entry(), epochs)?;
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         let Some((_, verdict)) = entry.visit() else {
             put("verdict", "restated".into());
-            return object.into();
+            return Ok(object.into());
         };
         put("verdict", words::verdict_key(verdict).into());
         match verdict {
@@ -88,7 +88,7 @@ impl History {
             }
             _ => {}
         }
-        object.into()
+        Ok(object.into())
     }
 
     fn version(&self, store: &Snapshot, time: i64, output: &mut Output) -> Result<Exit, Failure> {
@@ -101,7 +101,7 @@ impl History {
             return Ok(Exit::Nothing);
         };
         if self.common.json {
-            output.object(&visit::object(&self.url, &found.into(), store.epochs()).into())?;
+            output.object(&visit::object(&self.url, &found.into(), store.epochs())?.into())?;
         } else {
             output.line(&visit::row(&found.into()))?;
         }

@@ -102,7 +102,7 @@ impl Near {
             });
             let mut object = json!({
                 "fingerprint": visit::fingerprint(fingerprint),
-                "epoch": visit::epoch(snapshot.epochs(), epoch),
+                "epoch": visit::epoch(snapshot.epochs(), epoch)?,
                 "k": query.k,
                 "complete": matches.complete,
                 "within": matches.within,

@@ -37,7 +37,7 @@ impl Scan {
             let page = page?;
             any = true;
             if self.common.json {
-                output.object(&object(&page, store.epochs()))?;
+                output.object(&object(&page, store.epochs())?)?;
             } else {
                 output.line(&row(&page))?;
             }
@@ -54,17 +54,21 @@ impl Scan {
 }
 
 fn row(page: &Page) -> String {
-    let content = page.content.and_then(|c| c.fingerprint);
+    let none = match page.content {
+        Some(_) => "no fingerprint",
+        None if page.gone => "gone",
+        None => "no content",
+    };
     format!(
         "{:<24}  {}  {:>6}  {}",
         time::format(page.last.time),
-        visit::fingerprint_or(content, if page.gone { "gone" } else { "no content" }),
+        visit::fingerprint_or(page.content.and_then(|content| content.fingerprint), none),
         words::count(page.visits),
         escape::whole(&page.url),
     )
 }
 
-fn object(page: &Page, epochs: &[EpochInfo]) -> Value {
+fn object(page: &Page, epochs: &[EpochInfo]) -> simkeep::Result<Value> {
     let mut object = json!({
         "url": page.url,
         "visits": page.visits,
@@ -79,10 +83,10 @@ fn object(page: &Page, epochs: &[EpochInfo]) -> Value {
         if let Some(digest) = content.digest {
             put("digest", digest.to_string().into());
         }
-        put("epoch", visit::epoch(epochs, content.epoch).into());
+        put("epoch", visit::epoch(epochs, content.epoch)?.into());
         if let Some(seen) = page.content_seen {
             put("content_seen", time::format(seen).into());
         }
     }
-    object
+    Ok(object)
 }

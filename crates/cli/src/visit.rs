@@ -1,7 +1,7 @@
 //! An entry of a history as it is shown.
 
 use serde_json::{Map, Value};
-use simkeep::{Digest, Entry, Epoch, EpochInfo, Seen};
+use simkeep::{Digest, Entry, Epoch, EpochInfo, Error, Seen};
 
 use super::time;
 
@@ -17,7 +17,11 @@ pub(super) fn seen(seen: &Seen) -> Option<&'static str> {
 
 /// An entry as `export` writes and `ingest` reads it: keys in this order, and only those that say
 /// something. Content without a fingerprint has `null` in its place.
-pub(super) fn object(url: &str, entry: &Entry, epochs: &[EpochInfo]) -> Map<String, Value> {
+pub(super) fn object(
+    url: &str,
+    entry: &Entry,
+    epochs: &[EpochInfo],
+) -> simkeep::Result<Map<String, Value>> {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("url", url.into());
@@ -29,7 +33,7 @@ pub(super) fn object(url: &str, entry: &Entry, epochs: &[EpochInfo]) -> Map<Stri
         put("digest", digest.to_string().into());
     }
     if let Some(content) = entry.content() {
-        put("epoch", epoch(epochs, content.epoch).into());
+        put("epoch", epoch(epochs, content.epoch)?.into());
     }
     if let Some(status) = entry.visit().and_then(|visit| visit.status) {
         put("status", status.into());
@@ -41,7 +45,7 @@ pub(super) fn object(url: &str, entry: &Entry, epochs: &[EpochInfo]) -> Map<Stri
     if let Some(seen) = seen {
         put("seen", seen.into());
     }
-    object
+    Ok(object)
 }
 
 /// An entry in columns: time, status, fingerprint, digest.
@@ -70,8 +74,8 @@ fn digest_or_dash(digest: Option<Digest>) -> String {
     digest.map_or_else(|| format!("{:<32}", "-"), |digest| digest.to_string())
 }
 
-/// The name of an epoch.
-pub(super) fn epoch(epochs: &[EpochInfo], epoch: Epoch) -> &str {
-    // A store names every epoch that it has fingerprints of.
-    epochs.iter().find(|info| info.epoch == epoch).map_or("", |info| &info.name)
+/// The name of an epoch. A store names every epoch that it has fingerprints of, unless it is damaged.
+pub(super) fn epoch(epochs: &[EpochInfo], epoch: Epoch) -> simkeep::Result<&str> {
+    let info = epochs.iter().find(|info| info.epoch == epoch);
+    info.map(|info| info.name.as_str()).ok_or(Error::UnknownEpoch(epoch.0))
 }

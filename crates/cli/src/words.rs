@@ -94,11 +94,11 @@ pub(super) fn verdict(verdict: Verdict) -> String {
         Verdict::Changed { distance: Some(bits) } => {
             format!("changed by {}", many(bits.into(), "bit", "bits"))
         }
-        Verdict::Changed { distance: None } => "changed (across epochs)".into(),
+        Verdict::Changed { distance: None } => "changed (by how much is not known)".into(),
         Verdict::Reverted { to, distance } => {
             let far = match distance {
                 Some(bits) => many(bits.into(), "bit", "bits") + " from the one before",
-                None => "across epochs".into(),
+                None => "how far from the one before is not known".into(),
             };
             format!("reverted to the version of {} ({far})", time::format(to))
         }
@@ -177,7 +177,10 @@ mod tests {
             verdict(Verdict::Reverted { to: 0, distance: Some(1) }),
             "reverted to the version of 1970-01-01T00:00:00Z (1 bit from the one before)"
         );
-        assert_eq!(verdict(Verdict::Changed { distance: None }), "changed (across epochs)");
+        assert_eq!(
+            verdict(Verdict::Changed { distance: None }),
+            "changed (by how much is not known)"
+        );
         assert_eq!(verdict(Verdict::Same(SameBy::Word)), "same (server's word)");
     }
 }

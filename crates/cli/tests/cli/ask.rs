@@ -147,6 +147,33 @@ fn scan_lists_a_site_together() {
 }
 
 #[test]
+fn content_without_a_fingerprint_reads_as_such() {
+    let place = Place::with(
+        r#"
+{"epoch":"e"}
+{"url":"http://none.example/","t":0,"fingerprint":null,"epoch":"e"}
+{"url":"http://none.example/","t":1,"fingerprint":"0000000000000001","epoch":"e"}
+"#,
+    );
+    let history = place.done(&["history", "http://none.example/"]);
+    let rows: Vec<&str> = history.lines().collect();
+    assert!(rows[0].contains("  -") && rows[0].ends_with("  new"), "{}", rows[0]);
+    assert!(rows[1].ends_with("  changed (by how much is not known)"), "{}", rows[1]);
+    let lines = objects(&place.done(&["history", "http://none.example/", "--json"]));
+    assert_eq!((&lines[0]["fingerprint"], &lines[0]["epoch"]), (&Value::Null, &"e".into()));
+    assert_eq!((&lines[1]["verdict"], lines[1].get("distance")), (&"changed".into(), None));
+
+    let place =
+        Place::with(r#"{"url":"http://none.example/","t":0,"fingerprint":null,"epoch":"e"}"#);
+    let row = place.done(&["scan"]);
+    assert!(row.contains("  no fingerprint"), "{row}");
+    let line = &objects(&place.done(&["scan", "--json"]))[0];
+    assert_eq!((line.get("fingerprint"), &line["epoch"]), (Some(&Value::Null), &"e".into()));
+    let near = place.run(&["near", "0000000000000001", "--epoch", "e"]);
+    assert_eq!((near.code, near.out.as_str()), (1, ""));
+}
+
+#[test]
 fn stats_count_what_is_there() {
     let place = Place::with(CRAWL);
     let stats = place.run(&["stats", "--json"]).objects().remove(0);

@@ -20,6 +20,8 @@ fn everything() -> String {
 {"url":"http://late.example/","t":"9999-12-31T23:59:59.999Z","text":"last","status":200}
 {"url":"http://error.example/","t":-0.001,"fingerprint":"0000000000000003","status":404}
 {"url":"urn:isbn:1","t":1,"text":"no host"}
+{"url":"http://none.example/","t":6,"fingerprint":null,"epoch":"e"}
+{"url":"http://none.example/","t":7,"fingerprint":null,"digest":"00000000000000000000000000000003","epoch":"e","status":200}
 {"url":"https://bücher.example/ä b?\"\\","t":1,"text":"odd characters"}
 {"url":"https://turned.example/\u202e\u2028","t":1,"text":"turned"}
 "#;
