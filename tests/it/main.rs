@@ -11,6 +11,7 @@ mod crash;
 mod damage;
 mod directory;
 mod epochs;
+mod examples;
 #[cfg(not(narrow_hash))]
 mod format;
 mod invariants;

@@ -27,7 +27,7 @@ fn files(folders: &[&str]) -> Vec<PathBuf> {
 
 #[test]
 fn no_documentation_comment_leans_on_the_one_before_it() {
-    for path in files(&["src", "crates", "tests", "fuzz", "benches"]) {
+    for path in files(&["src", "crates", "tests", "examples", "fuzz", "benches"]) {
         let text = fs::read_to_string(&path).unwrap();
         let mut before = "";
         for (number, line) in text.lines().map(str::trim_start).enumerate() {

@@ -1,54 +1,65 @@
-//! Which pages of some archives, files and folders are copies of others, or near them.
+//! Which pages in a folder of archives are copies of others, or near-duplicates of them.
 //!
-//! `cargo run --release --example deduplicate -- crawl-1.warc.gz crawl-2.warc.gz`
+//! `cargo run --release -p simkeep-archive --example deduplicate -- folder-of-warcs`
 
 use std::error::Error;
 
-use simkeep::fingerprint::Fingerprinter;
-use simkeep::{Observation, Options, Store};
+use simkeep::fingerprint::{Fingerprinter, Recipe};
+use simkeep::{Observation, Options, Outcome, Store};
 use simkeep_archive::{Input, Item, Payload, Record, Source};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let store = Store::create(folder.path().join("pages.simkeep"), Options::default())?;
-    let mut fingerprinter = Fingerprinter::new(&simkeep::fingerprint::Recipe::DEFAULT)?;
+    let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+    let (mut pages, mut copies, mut near) = (0, 0, 0);
+
+    // Folders, WARC, WET and ARC files, JSON lines, packed or not.
     let sources = std::env::args_os().skip(1).map(|path| Source::from_argument(&path));
-    // An archive is a part, and a part comes in chunks of records.
+    // Each source has parts, such as the files of a folder, and each part comes in chunks of records.
+    // Here one thread reads them all; chunks can be shared out among threads as well.
     for chunk in Input::new(sources).flatten() {
         let mut items = Vec::new();
         chunk.items(|item| items.push(item));
         for item in items {
             match item {
-                Item::Record(record) => observe(&store, &mut fingerprinter, &record)?,
+                Item::Record(record) => {
+                    let Some(outcome) = observe(&store, &mut fingerprinter, &record)? else {
+                        continue;
+                    };
+                    pages += 1;
+                    // The first copy is the one seen first. What is a copy needs no comparison.
+                    if let Some(original) = outcome.copies.first() {
+                        copies += 1;
+                        println!("{} is a copy of {}", record.url, original.url);
+                    } else if let Some(like) = outcome.near.first() {
+                        near += 1;
+                        println!("{} is {} bits away from {}", record.url, like.distance, like.url);
+                    }
+                }
                 Item::Broken(broken) => eprintln!("{}: {}", broken.at, broken.why),
-                // Requests, images, and what else has no text.
+                // Requests, images, and whatever else has no text.
                 _ => {}
             }
         }
     }
+    println!("pages: {pages}, copies: {copies}, near-duplicates: {near}");
     store.close()?;
     Ok(())
 }
 
-/// Observes a record with a text, and prints which pages it is like.
+/// Tells the store of a record; `None` if it has no text.
 fn observe(
     store: &Store,
     fingerprinter: &mut Fingerprinter<'_>,
     record: &Record,
-) -> Result<(), Box<dyn Error>> {
-    let Payload::Text(document) = &record.payload else { return Ok(()) };
+) -> Result<Option<Outcome>, Box<dyn Error>> {
+    let Payload::Text(document) = &record.payload else { return Ok(None) };
     let fingerprint = fingerprinter.of(document)?;
     let epoch = store.newest_epoch();
     let mut seen = Observation::content(&record.url, record.time, fingerprint, epoch);
     if let Some(digest) = record.digest {
         seen = seen.digest(digest);
     }
-    let outcome = store.observe(seen)?;
-    for copy in &outcome.copies {
-        println!("{} is a copy of {}", record.url, copy.url);
-    }
-    for near in &outcome.near {
-        println!("{} is {} bits away from {}", record.url, near.distance, near.url);
-    }
-    Ok(())
+    Ok(Some(store.observe(seen)?))
 }

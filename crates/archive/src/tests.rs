@@ -221,3 +221,39 @@ fn json_lines_of_others_are_read_whole() {
     }
     assert_eq!(kinds, BTreeMap::from([("text", 16_928), ("gone", 1_497)]));
 }
+
+/// `cargo test` builds the example beside the tests.
+#[test]
+fn the_example_finds_copies_and_near_duplicates_in_a_folder_of_archives() {
+    let page = |url: &str, html: &str| {
+        let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{html}");
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\n\
+             WARC-Date: 2024-01-10T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\n\
+             Content-Length: {}\r\n\r\n{http}\r\n\r\n",
+            http.len()
+        )
+    };
+    let terms = "<p>You may use this site as long as you behave well towards others.";
+    let first = page("https://example.com/terms", terms)
+        + &page("https://example.com/terms?print", terms)
+        + &page("https://example.com/", "<p>Something else that shares nothing with the rest.");
+    let second = page("https://example.org/rules", &terms.replace(" site as", " site, as"));
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("1.warc"), first).unwrap();
+    fs::write(folder.path().join("2.warc.gz"), gz(second.as_bytes())).unwrap();
+
+    let tests = std::env::current_exe().unwrap();
+    let example = tests.ancestors().nth(2).unwrap().join("examples/deduplicate");
+    let output = std::process::Command::new(example)
+        .arg(folder.path())
+        .output()
+        .unwrap_or_else(|e| panic!("{e}; `cargo build --release --examples` builds it"));
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "https://example.com/terms?print is a copy of https://example.com/terms\n\
+         https://example.org/rules is 0 bits away from https://example.com/terms\n\
+         pages: 4, copies: 1, near-duplicates: 1\n"
+    );
+}

@@ -1,0 +1,55 @@
+//! The history of a page: what each visit meant, and what was in force on a day in between.
+//!
+//! `cargo run --release --example history`
+
+use std::error::Error;
+
+use simkeep::{Observation, Options, Store, Verdict, fingerprint};
+
+const URL: &str = "https://example.com/terms";
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+const FREE: &str = "Reading is free. You may copy what you find here if you say where it is from.";
+const PAID: &str = "Reading costs five euros a month. You may not copy what you find here.";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let store = Store::create(folder.path().join("terms.simkeep"), Options::default())?;
+
+    let epoch = store.newest_epoch();
+    let content = |day, text| {
+        Observation::content(URL, day * DAY, fingerprint::of_text(text), epoch).status(200)
+    };
+    store.observe_batch(&[
+        content(1, FREE),
+        content(8, FREE),
+        Observation::failed(URL, 15 * DAY).status(503),
+        content(22, PAID),
+        content(29, FREE),
+    ])?;
+    // A visit that is told of later, from an archive perhaps, takes its place in the history.
+    store.observe(content(19, PAID))?;
+
+    // Answers of one snapshot agree with each other, whatever is observed meanwhile.
+    let snapshot = store.snapshot();
+    for (visit, verdict) in snapshot.history(URL)?.iter().filter_map(|entry| entry.visit()) {
+        let meaning = match verdict {
+            Verdict::Changed { distance: Some(bits) } => format!("changed by {bits} bits"),
+            Verdict::Reverted { to, .. } => format!("back to what it was on day {}", to / DAY),
+            other => format!("{other:?}"),
+        };
+        println!("day {:>2}  {meaning}", visit.time / DAY);
+    }
+
+    // The store has no texts, only when each was seen: the visit says which file to open.
+    for day in [16, 25] {
+        if let Some(visit) = snapshot.as_of(URL, day * DAY)? {
+            println!("on day {day}, what was seen on day {} was in force", visit.time / DAY);
+        }
+    }
+    if let Some(page) = snapshot.latest(URL)? {
+        println!("{} visits, the last on day {}", page.visits, page.last.time / DAY);
+    }
+    store.close()?;
+    Ok(())
+}

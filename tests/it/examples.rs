@@ -1,0 +1,73 @@
+//! The examples run, and print what they should. `cargo test` builds them beside the tests.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What an example prints, line by line.
+fn lines(example: &str) -> Vec<String> {
+    let tests = std::env::current_exe().unwrap();
+    let target: PathBuf = tests.ancestors().nth(2).unwrap().into();
+    let output = Command::new(target.join("examples").join(example))
+        .output()
+        .unwrap_or_else(|e| panic!("{e}; `cargo build --release --examples` builds {example}"));
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_crawler_tells_what_became_of_each_page() {
+    let told = [
+        "day 1",
+        "  https://example.com/                  new",
+        "  https://example.com/calendar?month=1  new",
+        "  https://example.com/news              new",
+        "  https://example.com/offer             new",
+        "  https://example.com/terms             new",
+        "  https://example.com/calendar?month=2  new, a copy of https://example.com/calendar?month=1",
+        "  https://example.org/rules             new, 2 bits away from https://example.com/terms",
+        "day 2",
+        "  https://example.com/                  unchanged",
+        "  https://example.com/calendar?month=1  unchanged",
+        "  https://example.com/calendar?month=2  unchanged",
+        "  https://example.com/news              changed by 32 bits",
+        "  https://example.com/offer             gone",
+        "  https://example.com/terms             unchanged",
+        "  https://example.org/rules             unchanged",
+        "day 3",
+        "  https://example.com/news              back to what it was on day 1",
+    ];
+    assert_eq!(lines("crawler"), told);
+}
+
+#[test]
+fn the_crawler_in_tokio_follows_no_links_of_copies() {
+    let mut told = lines("crawler_async");
+    // Tasks end in any order.
+    told.sort();
+    let all = [
+        "https://example.com/: New",
+        "https://example.com/calendar?month=1: New",
+        "https://example.com/calendar?month=2: New, a copy of https://example.com/calendar?month=1",
+        "https://example.com/news: New",
+        "https://example.com/offer: New",
+        "https://example.com/terms: New",
+        "https://example.org/rules: New, 2 bits away from https://example.com/terms",
+    ];
+    assert_eq!(told, all);
+}
+
+#[test]
+fn a_history_says_what_each_visit_meant() {
+    let told = [
+        "day  1  New",
+        "day  8  Same(Fingerprint)",
+        "day 15  Failed",
+        "day 19  changed by 35 bits",
+        "day 22  Same(Fingerprint)",
+        "day 29  back to what it was on day 8",
+        "on day 16, what was seen on day 8 was in force",
+        "on day 25, what was seen on day 22 was in force",
+        "6 visits, the last on day 29",
+    ];
+    assert_eq!(lines("history"), told);
+}
