@@ -124,8 +124,9 @@ impl Drop for Catalog {
 }
 
 impl Catalog {
-    /// Makes the catalog of a new store: whole under its name, or not at all. One that is `unfinished` is
-    /// that until segments are [added](Self::add). The store is locked; returns the lock on the catalog.
+    /// Makes the catalog of a new store: whole under its name, or not at all. One that is
+    /// `unfinished` is that until segments are [added](Self::add). The store is locked; returns the
+    /// lock on the catalog.
     pub(crate) fn create(
         disk: &Arc<dyn Disk>,
         epochs: Vec<EpochInfo>,

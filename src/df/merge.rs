@@ -25,10 +25,11 @@ use crate::sort::Tournament;
 /// ```
 ///
 /// # Errors
-/// [`Error::Misuse`] for no table, for one that is there twice, for tables of different features, and for
-/// tables that left out what is asked for: of a feature that one of them left out nobody knows the sum.
-/// [`Error::Limit`] for so many documents that no table counts them. [`Error::InTheWay`] where something stands
-/// that is no table, [`Error::Io`] if the file cannot be written.
+/// [`Error::Misuse`] for no table, for one that is there twice, for tables of different features,
+/// and for tables that left out what is asked for: of a feature that one of them left out nobody
+/// knows the sum. [`Error::Limit`] for so many documents that no table counts them.
+/// [`Error::InTheWay`] where something stands that is no table, [`Error::Io`] if the file cannot be
+/// written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(Place::file(path.as_ref())?, tables, least)
 }

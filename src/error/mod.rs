@@ -64,8 +64,8 @@ pub enum Error {
         /// Why it is none.
         why: String,
     },
-    /// What was to be a store was never finished: the repair, or the load, that makes it was broken off, or
-    /// is still at it. Run that again: it begins anew.
+    /// What was to be a store was never finished: the repair, or the load, that makes it was broken
+    /// off, or is still at it. Run that again: it begins anew.
     Unfinished {
         /// The place.
         location: String,
@@ -116,8 +116,8 @@ pub enum Error {
         /// The file.
         file: String,
     },
-    /// The store was opened by the process that this one was forked from, and only that one uses it. Open
-    /// it in one process, or read it with a [`Reader`](crate::Reader).
+    /// The store was opened by the process that this one was forked from, and only that one uses
+    /// it. Open it in one process, or read it with a [`Reader`](crate::Reader).
     Forked,
     /// A write failed before, or a bug of simkeep's was met: nothing more is accepted until the store is
     /// opened again. After a bug nothing is read either.
@@ -146,8 +146,8 @@ pub enum Error {
         /// The file that it would be.
         file: String,
     },
-    /// An epoch that cannot end yet: pages have a version in force that is of it. Restate or forget them,
-    /// or say how many may be left behind.
+    /// An epoch that cannot end yet: pages have a version in force that is of it. Restate or forget
+    /// them, or say how many may be left behind.
     EpochInUse {
         /// Its name.
         name: String,

@@ -116,8 +116,8 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// This fingerprinter without the special instructions of this processor: slower, and the fingerprints are
-    /// the same. For tests and measurements.
+    /// This fingerprinter without the special instructions of this processor: slower, and the
+    /// fingerprints are the same. For tests and measurements.
     #[must_use]
     pub fn portable(self) -> Fingerprinter<'t> {
         Fingerprinter::with(&self.recipe, self.frequencies, Kernel::PORTABLE)

@@ -45,7 +45,8 @@ pub trait Column {
 
     /// The error for a value at byte `offset` of this column that cannot be right.
     ///
-    /// `what` says what was found to be wrong, in a few words, such as "it refers to a fingerprint beyond the last one".
+    /// `what` says what was found to be wrong, in a few words, such as "it refers to a fingerprint
+    /// beyond the last one".
     fn damaged(&self, offset: u64, what: &'static str) -> Self::Error;
 }
 

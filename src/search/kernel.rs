@@ -1,12 +1,12 @@
 //! Comparing many words with one: the only room of this module with unsafe code.
 //!
 //! Three functions, each in four versions: `near_u64` appends the indices of all words within
-//! distance k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several runs of
-//! blocks of 16 bits; `near_in_lines` (`cells.rs`) goes through lines of entries. The portable version is
-//! the truth, and another is the same source compiled for processors with a popcount instruction.
-//! Nearly all groups of words hold nothing near, so a group costs one comparison, and only the few
-//! others are gone through word by word. The versions for AVX2 and AVX-512 are written out: masks give
-//! them the indices at once, which matters to runs of one memory line.
+//! distance k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several runs
+//! of blocks of 16 bits; `near_in_lines` (`cells.rs`) goes through lines of entries. The portable
+//! version is the truth, and another is the same source compiled for processors with a popcount
+//! instruction. Nearly all groups of words hold nothing near, so a group costs one comparison, and
+//! only the few others are gone through word by word. The versions for AVX2 and AVX-512 are written
+//! out: masks give them the indices at once, which matters to runs of one memory line.
 //!
 //! Which version runs is decided once, at the first use, by what the processor has.
 

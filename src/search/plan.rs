@@ -118,8 +118,8 @@ const NODE_SCANS: usize = 150;
 
 /// Whether the index in memory follows its chains or compares all `n` fingerprints.
 ///
-/// The model is that of segments, with `NODE_NS` for each node: one for each bucket, and one more for every nine
-/// entries.
+/// The model is that of segments, with `NODE_NS` for each node: one for each bucket, and one more
+/// for every nine entries.
 pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
     let Visit { probes, candidates, .. } = Visit::of_rotations(n, bits, k);
     let nodes = probes + candidates / 9.0;

@@ -75,7 +75,8 @@ impl<C: Column> Tables<C> {
     /// # Errors
     ///
     /// The rotations are addressed by more than the 16 bits of a block, or have buckets without
-    /// lines, or with more than 2^26; there are no cells; or there are more fingerprints than tables can have, 2^31 - 1.
+    /// lines, or with more than 2^26; there are no cells; or there are more fingerprints than
+    /// tables can have, 2^31 - 1.
     pub fn new(fingerprints: C, shards: Shards, index: Index<C>) -> Result<Self, C::Error> {
         if let Index::Rotations(Rotations { address, .. }) = &index
             && !address.is_possible()
@@ -221,10 +222,10 @@ impl<C: Column> Tables<C> {
         Ok(others)
     }
 
-    /// Appends to `out` what is nearest of everything within `k`, by a scan that goes no further than it
-    /// must. Exact as far as the [`Extent`] says: a table is so where [`find_in_tables`](Self::find_in_tables)
-    /// gives up, and then only [`Bounds::fingerprints`] are compared, and those that differ in one bit at
-    /// most looked up.
+    /// Appends to `out` what is nearest of everything within `k`, by a scan that goes no further
+    /// than it must. Exact as far as the [`Extent`] says: a table is so where
+    /// [`find_in_tables`](Self::find_in_tables) gives up, and then only [`Bounds::fingerprints`]
+    /// are compared, and those that differ in one bit at most looked up.
     ///
     /// # Errors
     ///

@@ -12,7 +12,8 @@ const SETTLED: u8 = 2;
 /// A page has fewer visits than this, so that sums of them have room.
 const VISITS_MAX: u64 = 1 << 48;
 
-/// A head that was packed in memory with no entries beside it, or was found to be one; `None` of nothing.
+/// A head that was packed in memory with no entries beside it, or was found to be one; `None` of
+/// nothing.
 #[expect(clippy::expect_used, reason = "what a journal says to be a head was taken once before")]
 pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
     let take = || take_head(&mut Cursor::new(packed)).expect("a head that was packed can be read");

@@ -81,8 +81,9 @@ impl Moves {
     }
 }
 
-/// Writes a segment from the inputs. `None` if it was cancelled. Reads each input three times
-/// from front to end, writes the output once and some twelve bytes a page beside it; two syncs and one for every 64 MiB.
+/// Writes a segment from the inputs. `None` if it was cancelled. Reads each input three times from
+/// front to end, writes the output once and some twelve bytes a page beside it; two syncs and one
+/// for every 64 MiB.
 pub(crate) fn merge(
     disk: &Arc<dyn Disk>,
     stamp: Stamp,

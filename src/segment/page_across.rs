@@ -11,9 +11,9 @@ pub(crate) trait PartOfPage {
     fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool;
 }
 
-/// Hands over what components have of a page, newest first, as far back as it is not forgotten: the four
-/// steps of "A page across components" in `format/README.md`. `take` breaks when it has enough; the key is
-/// asked for only where there are tombstones.
+/// Hands over what components have of a page, newest first, as far back as it is not forgotten: the
+/// four steps of "A page across components" in `format/README.md`. `take` breaks when it has
+/// enough; the key is asked for only where there are tombstones.
 ///
 /// Returns the component that ended this; `None` if still older ones would have a say.
 pub(crate) fn page_across<'k, P: PartOfPage, E>(

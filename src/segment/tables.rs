@@ -262,8 +262,9 @@ impl EpochTables {
         self.postings_ref().from(ordinal, first)
     }
 
-    /// The pages that have a fingerprint, as of [`postings`](Self::postings). Those that are `wanted` are
-    /// prefetched, some ahead of where they are needed, and no more than `most` at a time.
+    /// The pages that have a fingerprint, as of [`postings`](Self::postings). Those that are
+    /// `wanted` are prefetched, some ahead of where they are needed, and no more than `most` at a
+    /// time.
     pub(crate) fn postings_ahead(
         &self,
         ordinal: u32,

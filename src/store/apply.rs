@@ -1,5 +1,5 @@
-//! Applying a request, in memory: what the memtables know is asked, the page is judged, and what comes of
-//! it goes to the journal and into the memtable.
+//! Applying a request, in memory: what the memtables know is asked, the page is judged, and what
+//! comes of it goes to the journal and into the memtable.
 
 use super::admission::Writer;
 use super::answer::{Answer, Outcome};

@@ -111,8 +111,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged,
-    /// [`Error::Limit`] for 2^32 fingerprints or more. What was handed over before is right, but not all.
+    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Limit`] for 2^32 fingerprints or
+    /// more. What was handed over before is right, but not all.
     pub fn all_pairs(
         &self,
         like: &Query,

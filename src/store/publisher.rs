@@ -164,7 +164,8 @@ impl Publisher {
 
     fn remove_orphan(&self, name: Name) -> Result<()> {
         match self.base.disk.remove(name) {
-            // Somebody's directory of that name: none of ours. Or it went when nothing could be published.
+            // Somebody's directory of that name: none of ours. Or it went when nothing could be
+            // published.
             Err(e) if matches!(e.kind(), ErrorKind::IsADirectory | ErrorKind::NotFound) => Ok(()),
             removed => removed.map_err(|e| Error::io("remove", name, e)),
         }

@@ -112,12 +112,13 @@ impl Query {
 
     /// Bounds how many fingerprints that crowd together are compared. Default: 4,096.
     ///
-    /// A template, or somebody who means harm, can make many thousand different fingerprints of which no
-    /// table tells the near ones from the others. Where a search within up to 12 bits meets more of them
-    /// in a segment or in memory than evenly spread ones would cost it several times over, it ends: it looks up what
-    /// differs in one bit at most, compares so many of the others (and 16 for each answer that it may
-    /// name), and says that it is not [complete](Matches::complete). A search for all (a
-    /// [`limit`](Query::limit) of `usize::MAX`) and one under a prefix do not.
+    /// A template, or somebody who means harm, can make many thousand different fingerprints of
+    /// which no table tells the near ones from the others. Where a search within up to 12 bits
+    /// meets more of them in a segment or in memory than evenly spread ones would cost it several
+    /// times over, it ends: it looks up what differs in one bit at most, compares so many of the
+    /// others (and 16 for each answer that it may name), and says that it is not
+    /// [complete](Matches::complete). A search for all (a [`limit`](Query::limit) of `usize::MAX`)
+    /// and one under a prefix do not.
     #[must_use]
     pub fn fingerprints(mut self, fingerprints: u32) -> Query {
         self.fingerprints = fingerprints;
@@ -138,9 +139,9 @@ impl Query {
         self
     }
 
-    /// Sets how long the search may take: equal fingerprints are searched first, then ever wider circles as
-    /// long as the next one is expected to be done in what is left, and for the rest of it a scan goes
-    /// outward. How far all was searched says [`Matches::within`].
+    /// Sets how long the search may take: equal fingerprints are searched first, then ever wider
+    /// circles as long as the next one is expected to be done in what is left, and for the rest of
+    /// it a scan goes outward. How far all was searched says [`Matches::within`].
     #[must_use]
     pub fn budget(mut self, time: Duration) -> Query {
         self.budget = Some(time);

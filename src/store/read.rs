@@ -85,7 +85,8 @@ impl Snapshot {
         self.observations_under(None)
     }
 
-    /// Every observation of the pages under a prefix: pages in SURT order, their visits in order of time.
+    /// Every observation of the pages under a prefix: pages in SURT order, their visits in order of
+    /// time.
     pub fn observations_under(&self, prefix: Option<&Prefix>) -> Observations {
         Observations::of(self.scan(prefix))
     }

@@ -228,8 +228,9 @@ impl View {
         self.newer_than(id).all(Component::is_untouched)
     }
 
-    /// Whether a component newer than this one knows the page or forgot it, so that what this one says
-    /// of it is not in force. Any of them may be the one, so they are asked in the order that is quicker.
+    /// Whether a component newer than this one knows the page or forgot it, so that what this one
+    /// says of it is not in force. Any of them may be the one, so they are asked in the order that
+    /// is quicker.
     pub(crate) fn superseded(
         &self,
         lookup: &Lookup<'_>,

@@ -81,8 +81,9 @@ impl Store {
     /// options say.
     ///
     /// Readers go on and see nothing of it until all is there. Observing and forgetting go on while
-    /// observations are taken ([`Stage::Gathering`](super::Stage::Gathering)); then they wait until the load is done. One
-    /// load goes on at a time, and [`close`](Store::close) waits for it to stop.
+    /// observations are taken ([`Stage::Gathering`](super::Stage::Gathering)); then they wait until
+    /// the load is done. One load goes on at a time, and [`close`](Store::close) waits for it to
+    /// stop.
     ///
     /// ```
     /// use simkeep::{LoadOptions, Observation, Options, Store, fingerprint};
@@ -219,9 +220,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] where there
-    /// are 32,768 epochs already, [`Error::EndedEpoch`]
-    /// if it has ended, [`Error::Io`].
+    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] where
+    /// there are 32,768 epochs already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str) -> Result<Epoch> {
         self.change(|shared| shared.registry.register(name))
     }
@@ -261,9 +261,9 @@ impl Store {
         self.change(|shared| shared.registry.begin(origin))
     }
 
-    /// Ends an epoch, for good; it cannot be the newest: nothing is observed in it and nothing is searched
-    /// for any more, its table of document frequencies goes at once, and its fingerprint tables with
-    /// the merges to come. Histories keep what they have of it.
+    /// Ends an epoch, for good; it cannot be the newest: nothing is observed in it and nothing is
+    /// searched for any more, its table of document frequencies goes at once, and its fingerprint
+    /// tables with the merges to come. Histories keep what they have of it.
     ///
     /// At most `left` pages may have a version in force that is of this epoch: until they are observed
     /// again or restated, no search finds them. So it is with pages that are observed in it while this

@@ -5,8 +5,9 @@
 //! sure of it ([`ranked`](super::ranked)). A lock that is only tried waits for nobody, and may be tried
 //! out of order.
 //!
-//! What is held over calls of the disk stands above what a reader takes: the live view and the memtables.
-//! What is not in this list is held over a few plain instructions, and no other lock is taken under it.
+//! What is held over calls of the disk stands above what a reader takes: the live view and the
+//! memtables. What is not in this list is held over a few plain instructions, and no other lock is
+//! taken under it.
 
 /// Where a lock stands in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

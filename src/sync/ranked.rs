@@ -125,8 +125,8 @@ impl<G: DerefMut> DerefMut for Guard<G> {
     }
 }
 
-/// Does something that may be about another store, as a test does from within a call of its own disk: the
-/// locks that this thread has stand in no order to those.
+/// Does something that may be about another store, as a test does from within a call of its own
+/// disk: the locks that this thread has stand in no order to those.
 #[cfg(feature = "internals")]
 pub fn apart<T>(run: impl FnOnce() -> T) -> T {
     let _held = Held::none();

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const LINES_MAX: usize = 500;
+const COMMENT_COLUMNS_MAX: usize = 105;
 
 /// The source files of these folders.
 fn files(folders: &[&str]) -> Vec<PathBuf> {
@@ -39,6 +40,19 @@ fn no_documentation_comment_leans_on_the_one_before_it() {
                 .find(|word| begins && comment.is_some_and(|comment| comment.starts_with(**word)));
             assert_eq!(leans, None, "{}:{}", path.display(), number + 1);
             before = line;
+        }
+    }
+}
+
+#[test]
+fn comments_are_narrow_enough_to_be_read() {
+    for path in files(&["src", "crates", "tests", "examples", "fuzz", "benches"]) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            let comment = line.trim_start().starts_with("//");
+            // Code in the documentation has lines of its own.
+            let wide = line.chars().count() > COMMENT_COLUMNS_MAX && !line.contains('"');
+            assert!(!(comment && wide), "{}:{}", path.display(), number + 1);
         }
     }
 }

@@ -158,7 +158,8 @@ pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
     parent.await_word();
 }
 
-/// Crawls until memory is full by bytes, with URLs of this length: how many pages there are is said when it is done.
+/// Crawls until memory is full by bytes, with URLs of this length: how many pages there are is said
+/// when it is done.
 pub(crate) fn crawl_long(parent: &Parent, path: &Path, url_bytes: u64) {
     let (store, is_sealing) = never_sealing(path);
     let filler = "x".repeat(usize::try_from(url_bytes).unwrap() - 30);

@@ -1,7 +1,7 @@
 //! Search within a Hamming distance: the store, and beside it what one would otherwise use.
 //!
-//! `cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- --json` prints one JSON object a line,
-//! without `--json` the same as text. See [`USAGE`] for what can be chosen.
+//! `cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- --json` prints one JSON
+//! object a line, without `--json` the same as text. See [`USAGE`] for what can be chosen.
 //!
 //! # What is compared
 //!
@@ -29,9 +29,9 @@
 //! queries, first some that are timed one by one, then others in a loop; each round has queries of
 //! its own, so that none finds its answer in a processor's cache because it was asked before. The
 //! machine is not the same from one minute to the next: the median of the rounds is reported, with
-//! least and most, and ratios are made within a round. An engine that answers many at once is given a
-//! batch as well, which is set against the loops of the others. What an engine answers is checked against a
-//! plain loop over all pages.
+//! least and most, and ratios are made within a round. An engine that answers many at once is given
+//! a batch as well, which is set against the loops of the others. What an engine answers is checked
+//! against a plain loop over all pages.
 //!
 //! # What is fair about it
 //!

@@ -17,11 +17,11 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// Reads lines of JSON.
 ///
 /// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339), and
-/// with `text`, or with `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content that has
-/// none) and perhaps `digest` (32), or with
-/// `seen` (`"not-modified"`, `"gone"`, `"failed"`), or only with a `status` that says as much.
-/// `epoch` names that of a fingerprint, which with `seen` (`"restated"`) is one more of content that
-/// was seen before; alone in a line it names an epoch of what comes. The first of equal keys counts; other keys do not.
+/// with `text`, or with `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content
+/// that has none) and perhaps `digest` (32), or with `seen` (`"not-modified"`, `"gone"`,
+/// `"failed"`), or only with a `status` that says as much. `epoch` names that of a fingerprint,
+/// which with `seen` (`"restated"`) is one more of content that was seen before; alone in a line it
+/// names an epoch of what comes. The first of equal keys counts; other keys do not.
 pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
     for (number, line) in lines.each() {
         let item = match line {

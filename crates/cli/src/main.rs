@@ -1,8 +1,8 @@
 //! The tool `simkeep`: see `simkeep --help`. One file for each verb.
 //!
-//! A verb takes its arguments and an [`Output`], and answers with an [`exit::Exit`] or a [`Failure`]; what
-//! those mean to the caller of the program is said in one place, [`exit`]. Reading verbs open the
-//! store without ever writing to it, also beside a writer.
+//! A verb takes its arguments and an [`Output`], and answers with an [`exit::Exit`] or a
+//! [`Failure`]; what those mean to the caller of the program is said in one place, [`exit`].
+//! Reading verbs open the store without ever writing to it, also beside a writer.
 
 mod advice;
 mod df;
@@ -49,7 +49,8 @@ use output::Output;
 /// near-duplicates of others.
 ///
 /// A store is a directory. `ingest` makes it and fills it from files, folders, JSON lines and web
-/// archives, and `load` fills it with very much at once; the other verbs ask it. It may be killed at any moment without loss.
+/// archives, and `load` fills it with very much at once; the other verbs ask it. It may be killed
+/// at any moment without loss.
 #[derive(Parser)]
 #[command(name = "simkeep", version, max_term_width = 100, after_long_help = AFTER_HELP)]
 #[command(after_help = exit::HELP)]

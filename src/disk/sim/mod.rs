@@ -210,9 +210,10 @@ impl SimDisk {
         self.state.lock().order = seed;
     }
 
-    /// The random numbers that it gives are those of this seed from now on. Without one, all new disks
-    /// give the same numbers, and all that begin with the same files, so that what happens on them can be
-    /// repeated: two stores that are to be told apart, or two copies of one, need two seeds.
+    /// The random numbers that it gives are those of this seed from now on. Without one, all new
+    /// disks give the same numbers, and all that begin with the same files, so that what happens on
+    /// them can be repeated: two stores that are to be told apart, or two copies of one, need two
+    /// seeds.
     pub fn set_seed(&self, seed: u64) {
         self.state.lock().drawn = split_mix(seed);
     }

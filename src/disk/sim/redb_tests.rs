@@ -56,8 +56,8 @@ fn committed(disk: &SimDisk) -> u64 {
     n
 }
 
-/// A disk with one durable commit, then more until the `stop`th change fails and all after it. The number
-/// that was acknowledged.
+/// A disk with one durable commit, then more until the `stop`th change fails and all after it. The
+/// number that was acknowledged.
 fn run(stop: u64) -> (SimDisk, u64) {
     let disk = SimDisk::new();
     let db = database(&disk, Access::Create).unwrap();

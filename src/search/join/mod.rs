@@ -35,12 +35,12 @@
 //! looked into, whatever k is: wider distances have more parts instead, and where they would be too
 //! narrow to tell anything apart (from k = 16 or so), all are compared with all.
 //!
-//! Hot buckets, of fingerprints whose bits are not evenly spread, are split in this way too. Where counting the
-//! entries shows that they would stay together, their bits are put into another order, in which each
-//! part has its share of those that tell these entries apart. If they stay together still, they are
-//! near each other indeed. A bucket that holds much of a load is shared out among the threads that way.
-//! Equal fingerprints cannot be split; in a bucket with many of them each is compared once, and stands
-//! for all of its copies.
+//! Hot buckets, of fingerprints whose bits are not evenly spread, are split in this way too. Where
+//! counting the entries shows that they would stay together, their bits are put into another order,
+//! in which each part has its share of those that tell these entries apart. If they stay together
+//! still, they are near each other indeed. A bucket that holds much of a load is shared out among
+//! the threads that way. Equal fingerprints cannot be split; in a bucket with many of them each is
+//! compared once, and stands for all of its copies.
 //!
 //! # Memory
 //!

@@ -29,7 +29,8 @@ const BUCKET_ENTRIES: u32 = 1 << 13;
 const DIGIT_BITS: u32 = 9;
 /// The most bits that tell the buckets of a pass apart, whatever their size.
 const DIGIT_BITS_MAX: u32 = 16;
-/// Entries of a bucket that are worth being shared out, and how many times as many as other buckets have.
+/// Entries of a bucket that are worth being shared out, and how many times as many as other buckets
+/// have.
 const CROWD_MIN: usize = 4 * BUCKET_ENTRIES as usize;
 const CROWD_BUCKETS: usize = 8;
 /// Times the entries of a bucket that there is room for, to split it again.
@@ -366,8 +367,9 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         }
     }
 
-    /// What there is to do for a load, of which `cut` tells what is known of its buckets, the most first,
-    /// so that no thread is left alone with much of it at the end; and the crowds that it has.
+    /// What there is to do for a load, of which `cut` tells what is known of its buckets, the most
+    /// first, so that no thread is left alone with much of it at the end; and the crowds that it
+    /// has.
     fn items(&self, load: &Load, cut: &Cut) -> (Vec<Item>, Vec<Crowd>) {
         let bucket_max = self.bucket_max();
         let buckets = load.digits.len();

@@ -24,7 +24,8 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// The order for these entries in which the first parts, of `width` bits each, tell them apart alike.
+    /// The order for these entries in which the first parts, of `width` bits each, tell them apart
+    /// alike.
     #[expect(clippy::indexing_slicing, reason = "bits are below 64")]
     pub(super) fn of(words: &[u64], parts: usize, width: usize) -> Box<Self> {
         let mut ones = [0_usize; u64::BITS as usize];

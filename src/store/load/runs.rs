@@ -113,8 +113,8 @@ impl Runs {
         self.places.len()
     }
 
-    /// All pages in fewer and longer runs, each of `fan_in` of these, in another scratch file. `watch` is told
-    /// of visits as they are merged.
+    /// All pages in fewer and longer runs, each of `fan_in` of these, in another scratch file.
+    /// `watch` is told of visits as they are merged.
     pub(super) fn merged(
         self,
         disk: &Arc<dyn Disk>,

@@ -39,8 +39,8 @@ impl fmt::Debug for RepairOptions<'_> {
 }
 
 impl<'w> RepairOptions<'w> {
-    /// Sets whether pages are kept that may have been forgotten. Default: no, and then nothing is repaired
-    /// where that cannot be told.
+    /// Sets whether pages are kept that may have been forgotten. Default: no, and then nothing is
+    /// repaired where that cannot be told.
     #[must_use]
     pub fn keep_forgotten(mut self, keep: bool) -> Self {
         self.keep_forgotten = keep;

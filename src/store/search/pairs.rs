@@ -17,8 +17,8 @@ use crate::sync::Mutex;
 /// How many pairs ahead what is read of one is asked for.
 const AHEAD: usize = 16;
 
-/// The fingerprints of all components, one behind the other, the oldest first. A fingerprint may stand in
-/// several.
+/// The fingerprints of all components, one behind the other, the oldest first. A fingerprint may
+/// stand in several.
 struct Columns<'v> {
     columns: Vec<(ComponentId, Column<'v>)>,
     /// Where each of them begins, and then the end.

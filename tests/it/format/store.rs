@@ -1,5 +1,6 @@
-//! A reader of whole stores, written from `format/README.md`, `format/catalog.md`,
-//! `format/lock.md` and `format/snapshot.md`: redb and the URL hash are taken from their crates, everything else is here.
+//! A reader of whole stores, written from `format/README.md`, `format/catalog.md`, `format/lock.md`
+//! and `format/snapshot.md`: redb and the URL hash are taken from their crates, everything else is
+//! here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
