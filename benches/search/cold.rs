@@ -2,7 +2,7 @@
 //!
 //! The files are dropped from the page cache (posix_fadvise(2); elsewhere than on Linux they stay
 //! there), and then another process opens the store and searches it. One process searches as a
-//! crawler does, and another asks [`Store::explain`], which counts the page faults of tables alone.
+//! crawler does, and another asks [`Snapshot::explain`], which counts the page faults of tables alone.
 
 use std::fs::File;
 use std::path::Path;
@@ -103,7 +103,7 @@ pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
     } else {
         let (mut minor, mut major, mut major_most) = (0, 0, 0);
         for query in queries {
-            let explained = store.explain(&Query::new(query, K)).unwrap();
+            let explained = store.snapshot().explain(&Query::new(query, K)).unwrap();
             let faults = explained.components.iter().filter_map(|component| component.faults);
             let faults = faults.fold((0, 0), |sum, faults| (sum.0 + faults.0, sum.1 + faults.1));
             minor += faults.0;

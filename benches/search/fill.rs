@@ -36,7 +36,7 @@ pub(crate) fn store(
         Ok((url, Visit { time: TIME, status: None, seen: Seen::Content(content) }))
     };
     store.load(fingerprints.enumerate().map(page), LoadOptions::default()).unwrap();
-    store.warm_up().unwrap();
+    store.snapshot().warm_up().unwrap();
     store
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn store(
 pub(crate) fn warm(store: &Store, fingerprints: &[u64]) {
     let step = fingerprints.len().div_ceil(WARM);
     let some: Vec<u64> = fingerprints.iter().copied().step_by(step).collect();
-    store.search_many(&some, &Query::new(0, 0).limit(4)).unwrap();
+    store.snapshot().search_batch(&some, &Query::new(0, 0).limit(4)).unwrap();
 }
 
 /// Closes a store and removes its files.

@@ -139,7 +139,7 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
         for k in DISTANCES {
             store.close().unwrap();
             store = Store::open(&path, Options { near_distance: k, ..options() }).unwrap();
-            store.warm_up().unwrap();
+            store.snapshot().warm_up().unwrap();
             if place == "memory" {
                 observe(
                     &store,
@@ -167,7 +167,8 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
             pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
             ControlFlow::Continue(())
         };
-        let joined = store.all_pairs(&Query::new(0, K_PAIRS), &Progress::default(), found);
+        let joined =
+            store.snapshot().all_pairs(&Query::new(0, K_PAIRS), &Progress::default(), found);
         assert_eq!(joined.unwrap(), ControlFlow::Continue(()));
         start.elapsed().as_nanos() as f64
     });

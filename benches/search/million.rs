@@ -32,7 +32,8 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
                 _ => data::planted(&mut random, &fingerprints, K, QUERIES),
             };
             let (start, before) = (Instant::now(), process::processor_seconds());
-            let answers = black_box(store.search_many(&queries, &Query::new(0, K)).unwrap());
+            let answers =
+                black_box(store.snapshot().search_batch(&queries, &Query::new(0, K)).unwrap());
             seconds.push(start.elapsed().as_secs_f64());
             processor.push(process::processor_seconds() - before);
             hits = answers.iter().map(|answer| answer.near.len()).sum();

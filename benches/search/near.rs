@@ -79,7 +79,7 @@ fn measure(
         batch.extend(queries);
     }
     let start = Instant::now();
-    let batched = black_box(store.search_many(&batch, &like).unwrap());
+    let batched = black_box(store.snapshot().search_batch(&batch, &like).unwrap());
     let batch_ns = start.elapsed().as_nanos() as f64 / batch.len() as f64;
     let differ = batched.iter().zip(answers.iter().cycle()).filter(|(a, b)| a != b).count();
     assert_eq!(differ, 0, "a batch answers like its queries");

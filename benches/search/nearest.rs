@@ -33,7 +33,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
 fn measure(report: &Report, store: &Store, kind: Kind, n: usize) {
     let mut random = Random(0x4ea2);
     let queries = kind.strangers(&mut random, QUERIES);
-    let nearest = |query| store.nearest(query, COUNT).unwrap();
+    let nearest = |query| store.search(&Query::nearest(query, COUNT)).unwrap();
     let within: Vec<u32> =
         queries.iter().map(|query| nearest(*query).near.last().unwrap().distance).collect();
     let known = |query| {

@@ -129,7 +129,10 @@ fn in_memory(fingerprints: &[u64], found: &(dyn Fn(usize) -> ControlFlow<()> + S
 
 fn in_store(store: &Store, found: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) {
     let like = Query::new(0, K);
-    let end = store.all_pairs(&like, &Progress::default(), |pairs| found(pairs.len())).unwrap();
+    let end = store
+        .snapshot()
+        .all_pairs(&like, &Progress::default(), |pairs| found(pairs.len()))
+        .unwrap();
     assert_eq!(end, ControlFlow::Continue(()));
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
                     |fingerprint: &u64| Query { fingerprint: *fingerprint, ..like.clone() };
                 let singly = queries.iter().map(|query| store.search(&singly(query)).unwrap());
                 let singly = score(singly, &truths, k);
-                let many = store.search_many(&queries, &like).unwrap();
+                let many = store.snapshot().search_batch(&queries, &like).unwrap();
                 let many = score(many.into_iter(), &truths, k);
                 report.print(
                     Row::new("recall")
@@ -72,7 +72,7 @@ fn score(answers: impl Iterator<Item = Matches>, truths: &[Vec<Hit>], k: u32) ->
 
 /// The way that a query takes, and the shape that it takes it through.
 fn way(store: &Store, query: u64, k: u32) -> String {
-    let explained = store.explain(&Query::new(query, k)).unwrap();
+    let explained = store.snapshot().explain(&Query::new(query, k)).unwrap();
     let way = |component: &simkeep::ComponentSearch| {
         let shape = component.shape.map_or("memtable".to_owned(), |shape| format!("{shape:?}"));
         format!("{:?} of {shape}", component.plan.way)

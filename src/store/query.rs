@@ -25,7 +25,7 @@ pub enum Versions {
     /// Those in force now.
     #[default]
     InForce,
-    /// Those that were in force at a time, as by [`Store::as_of`](super::Store::as_of).
+    /// Those that were in force at a time, as by [`Snapshot::as_of`](super::Snapshot::as_of).
     At(i64),
     /// Those that a visit saw from one time to another, both included.
     Seen(i64, i64),
@@ -92,6 +92,9 @@ impl Query {
     }
 
     /// A search for the pages that are nearest, `count` of them, however far they are.
+    ///
+    /// It goes in ever wider circles, so it costs as much as a search within the distance of the
+    /// last one, and some of those before: up to three times as much. Memory for a few times `count`.
     pub fn nearest(fingerprint: u64, count: usize) -> Query {
         Query::new(fingerprint, DISTANCE_MAX).limit(count)
     }
@@ -170,7 +173,7 @@ pub struct Matches {
 }
 
 /// Two different fingerprints that are near each other, and that pages have; from
-/// [`Store::all_pairs`](super::Store::all_pairs).
+/// [`Snapshot::all_pairs`](super::Snapshot::all_pairs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NearPair {
     /// The smaller one.
@@ -181,7 +184,7 @@ pub struct NearPair {
     pub distance: u32,
 }
 
-/// What a search does and costs, from [`Store::explain`](super::Store::explain).
+/// What a search does and costs, from [`Snapshot::explain`](super::Snapshot::explain).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`.

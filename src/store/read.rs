@@ -17,22 +17,75 @@ use crate::page::{Epoch, Prefix};
 use crate::search::Progress;
 
 impl Snapshot {
-    /// Pages near a fingerprint; see [`Store::near`](super::Store::near).
+    /// Pages whose version in force is within distance `k`, of the newest epoch, at most 16: a
+    /// [`search`](Snapshot::search) for those who want no more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
         self.search(&Query::new(fingerprint, k))
     }
 
-    /// Pages near a fingerprint; see [`Store::search`](super::Store::search).
+    /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
+    ///
+    /// Costs what [`explain`](Snapshot::explain) says, and up to a microsecond for a page that is near, and
+    /// 0.3 for each beyond the first. Takes no lock that a writer holds while it waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn search(&self, query: &Query) -> Result<Matches> {
         self.heed(|| search::search(self, query))
     }
 
-    /// Many searches of one kind; see [`Store::search_many`](super::Store::search_many).
-    pub fn search_many(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
-        self.heed(|| search::search_many(self, fingerprints, like))
+    /// Searches like one, for many fingerprints instead of its own; the answers in their order, all of
+    /// one moment.
+    ///
+    /// Interleaved, and on all cores: the memory that one waits for comes while others go on, so that
+    /// each costs a half to a quarter of what it does alone. Memory for the answers, and for what is
+    /// near 4,096 of the fingerprints at a time and core.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
+    pub fn search_batch(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
+        self.heed(|| search::search_batch(self, fingerprints, like))
     }
 
-    /// All pairs of near fingerprints; see [`Store::all_pairs`](super::Store::all_pairs).
+    /// All pairs of different fingerprints within [`k`](Query::k) of each other that pages have, of
+    /// the epoch, versions and prefix of a query (both pages under it), whose fingerprint, limit and
+    /// budget do not matter. Each pair once, in no certain order; pages with equal fingerprints are
+    /// found by a [`search`](Snapshot::search) within 0.
+    ///
+    /// A join, not a search for each ([`Join`](crate::search::Join)): it sorts all fingerprints by
+    /// parts of their bits, in 256 MiB of memory and on all cores. `sink` is called from several
+    /// threads with up to 1,024 pairs at a time, as they are found; if it breaks, the join ends, as
+    /// it does when it is cancelled through `progress`, and this returns `Break`. Some 0.1
+    /// microseconds a fingerprint, and unless all is in one segment a look at pages for each pair,
+    /// until one is found that has the fingerprint still.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use simkeep::search::Progress;
+    /// use simkeep::{Query, Snapshot};
+    ///
+    /// fn near_pairs(snapshot: &Snapshot) -> simkeep::Result<u64> {
+    ///     let count = AtomicU64::new(0);
+    ///     snapshot.all_pairs(&Query::new(0, 3), &Progress::default(), |pairs| {
+    ///         count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+    ///         ControlFlow::Continue(())
+    ///     })?;
+    ///     Ok(count.into_inner())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged,
+    /// [`Error::Limit`] for 2^32 fingerprints or more. What was handed over before is right, but not all.
     pub fn all_pairs(
         &self,
         like: &Query,
@@ -42,22 +95,24 @@ impl Snapshot {
         self.heed(|| search::all_pairs(self, like, progress, sink))
     }
 
-    /// How a search runs; see [`Store::explain`](super::Store::explain).
+    /// How a search runs: what the planner chooses in each component and why, and what happened
+    /// when it was done. Costs three searches or so; page faults are counted on the first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn explain(&self, query: &Query) -> Result<Explanation> {
         self.heed(|| search::explain(self, query))
     }
 
-    /// Pages near many fingerprints; see [`Store::near_batch`](super::Store::near_batch).
-    pub fn near_batch(&self, fingerprints: &[u64], k: u32) -> Result<Vec<Matches>> {
-        self.search_many(fingerprints, &Query::new(0, k))
-    }
-
-    /// The nearest pages; see [`Store::nearest`](super::Store::nearest).
-    pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Matches> {
-        self.search(&Query::nearest(fingerprint, count))
-    }
-
-    /// Pages in SURT order; see [`Store::scan`](super::Store::scan).
+    /// All pages, or those under a prefix, in SURT order: all pages of a host are neighbours.
+    ///
+    /// Reads as it goes, most of it from front to end, some microseconds a page. Memory for a block of
+    /// each segment.
+    ///
+    /// # Errors
+    ///
+    /// Of the items: [`Error::Corrupt`] if what it touches is damaged, after which nothing more comes.
     pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
         Scan::new(self, prefix, None)
     }

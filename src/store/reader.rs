@@ -1,6 +1,5 @@
 //! Reading a store from another process than the one that writes it.
 
-use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -31,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 ///
 /// It goes on in a process that is forked from this one.
 ///
-/// What is asked is asked of a [`Snapshot`], which this stands for:
+/// What is asked is asked of a [`Snapshot`]:
 ///
 /// ```
 /// use simkeep::{Observation, Options, Reader, Store};
@@ -47,7 +46,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// assert_eq!(reader.behind(), 1); // not sealed yet
 /// store.seal()?;
 /// assert!(reader.refresh()?);
-/// assert_eq!(reader.history("https://example.com/")?.len(), 1);
+/// assert_eq!(reader.snapshot().history("https://example.com/")?.len(), 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -56,14 +55,6 @@ pub struct Reader {
     disk: Arc<dyn Disk>,
     now: Snapshot,
     written: Option<SystemTime>,
-}
-
-impl Deref for Reader {
-    type Target = Snapshot;
-
-    fn deref(&self) -> &Snapshot {
-        &self.now
-    }
 }
 
 impl Reader {
@@ -111,7 +102,7 @@ impl Reader {
         Ok(changed)
     }
 
-    /// The view that this is of now, which stays as it is when this is refreshed.
+    /// What is seen now, to be asked. It stays as it is when this is refreshed. Costs a clone of it.
     pub fn snapshot(&self) -> Snapshot {
         self.now.clone()
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::page::{Entry, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 
-/// Pages in SURT order, from [`Store::scan`](super::Store::scan).
+/// Pages in SURT order, from [`Snapshot::scan`](super::Snapshot::scan).
 ///
 /// Reads as it goes; memory for the unsealed pages under the prefix and one page of each segment.
 /// After an error there is nothing more.

@@ -8,10 +8,28 @@ use super::view::View;
 use crate::error::{Error, Result};
 use crate::page::{Content, Digest, Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
 
-/// A consistent view: every operation up to a sequence number, and none after it.
+/// A consistent view: every operation up to a sequence number, and none after it. Whatever can be asked
+/// of a store is asked here; [`Store::snapshot`](super::Store::snapshot) and
+/// [`Reader::snapshot`](super::Reader::snapshot) hand it out.
 ///
 /// Cheap to make and to clone. It stays as it is whatever is observed, sealed, merged or forgotten
 /// later; the files that it needs stay until it is dropped.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// # use simkeep::{Observation, Options, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.newest_epoch());
+/// store.observe(Observation::content(url, 1_000, 0b0011, epoch))?;
+/// let before = store.snapshot();
+/// store.observe(Observation::content(url, 2_000, 0b0111, epoch))?;
+///
+/// assert_eq!(before.history(url)?.len(), 1);
+/// assert_eq!(store.snapshot().near(0b0111, 0)?.near[0].url, url);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) view: Arc<View>,
@@ -29,7 +47,7 @@ impl Snapshot {
         &self.view.epochs
     }
 
-    /// The epoch that was registered last.
+    /// The epoch that was registered last: the one that searches look at, if they name no other.
     pub fn newest_epoch(&self) -> Epoch {
         self.view.newest_epoch()
     }
@@ -46,18 +64,33 @@ impl Snapshot {
         Ok(Lookup::new(url, self.view.seed))
     }
 
-    /// All visits of a page, with what each meant; see [`Store::history`](super::Store::history).
+    /// All visits of a page in order, each with what it meant after those before it; empty for a
+    /// page that is not known. Costs the page's record in each segment that has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.heed(|| Ok(fold(&self.view.entries(&self.lookup(url)?, self.sequence)?)))
     }
 
-    /// The visit whose content was in force at a time; see
-    /// [`Store::as_of`](super::Store::as_of).
+    /// The visit whose content was in force at a time (milliseconds since 1970): the last content
+    /// at or before it. `None` if the page was not known then, or gone. Costs the page's record in each
+    /// segment that has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
         self.heed(|| self.view.as_of(&self.lookup(url)?, self.sequence, time))
     }
 
-    /// A page as it stands; see [`Store::latest`](super::Store::latest).
+    /// A page as it stands; `None` for one that is not known. Costs one record of the newest
+    /// segment that knows it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.heed(|| {
             let head = self.view.known(&self.lookup(url)?, self.sequence)?.head;
@@ -65,7 +98,14 @@ impl Snapshot {
         })
     }
 
-    /// Reads the fingerprint tables into memory; see [`Store::warm_up`](super::Store::warm_up).
+    /// Reads the fingerprint tables of all segments into memory and checks them, so that no search
+    /// waits for the disk or for checksums afterwards. Costs reading them once; searches wait for
+    /// none of it. Without this, every block is read and checked when it is first touched, and
+    /// segments of up to 4 GiB that this process writes are ready from the start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] for the first block that is damaged.
     pub fn warm_up(&self) -> Result<()> {
         self.heed(|| {
             self.view.poison.check_read()?;

@@ -130,7 +130,7 @@ impl Store {
     /// # drop(Store::create(&old, Options::default())?);
     /// let old = Reader::open(old)?;
     /// let new = Store::open_or_create(new, Options::default())?;
-    /// new.copy_from(&old, LoadOptions::default())?;
+    /// new.copy_from(&old.snapshot(), LoadOptions::default())?;
     /// assert_eq!(new.stats()?.visits, old.stats()?.visits);
     /// # Ok(())
     /// # }
@@ -227,7 +227,7 @@ impl Store {
     }
 
     /// Begins an epoch: from here on it is the newest, and what pages had before is
-    /// [stale](Store::stale). Its table of document frequencies, if it has one, is copied into the
+    /// [stale](Snapshot::stale). Its table of document frequencies, if it has one, is copied into the
     /// store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that there is
     /// already is not begun again, but gets its table if that is missing. One commit; with a table two
     /// syncs more.
@@ -248,7 +248,7 @@ impl Store {
     /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()))?;
     /// let seen = Observation::content(url, 2_000, 0b0101, new).also(0b0111, old);
     /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance: Some(1) });
-    /// assert_eq!(store.stale(None).count(), 0);
+    /// assert_eq!(store.snapshot().stale(None).count(), 0);
     /// # Ok(())
     /// # }
     /// ```
@@ -290,7 +290,7 @@ impl Store {
     /// # let url = "https://example.com/";
     /// store.observe(Observation::content(url, 1_000, 0x1234, store.newest_epoch()))?;
     /// let new = store.register_epoch("another extractor")?;
-    /// for page in store.stale(None) {
+    /// for page in store.snapshot().stale(None) {
     ///     let page = page?;
     ///     // Its text, as it was kept elsewhere, by the new extractor.
     ///     let fingerprint = 0x4321;

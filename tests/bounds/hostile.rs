@@ -14,7 +14,7 @@ use simkeep::{
 
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::model::history;
-use simkeep_testing::{choice, create, digest, open, small};
+use simkeep_testing::{choice, create, digest, open, small, sound};
 
 /// What something took: time, and memory beyond what was taken before.
 struct Cost {
@@ -216,9 +216,9 @@ fn a_million_pages_with_one_fingerprint_are_searched_as_soon_as_others() {
     load(u64::MAX, million, more);
     search_among_copies(&store, 0, million);
     search_among_copies(&store, u64::MAX, more);
-    let found = store.nearest(1, 5).unwrap();
+    let found = store.search(&Query::nearest(1, 5)).unwrap();
     assert!(found.near.len() == 5 && found.near.iter().all(|near| near.distance == 1));
-    store.verify().unwrap();
+    sound(&store).unwrap();
 }
 
 #[test]

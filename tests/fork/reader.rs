@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use simkeep::{Epoch, Observation, Options, Prefix, Reader, Store};
+use simkeep::{Epoch, Observation, Options, Prefix, Query, Reader, Store};
 
 use super::child::{fork, forks};
 
@@ -11,16 +11,16 @@ const DEEP: i64 = 5000;
 
 /// Every kind of question, on segments and on a replayed journal.
 fn ask(reader: &Reader) {
-    assert_eq!(reader.near(3 << 32, 0).unwrap().near.len(), 1);
-    assert!(!reader.nearest(5, 3).unwrap().near.is_empty());
+    assert_eq!(reader.snapshot().near(3 << 32, 0).unwrap().near.len(), 1);
+    assert!(!reader.snapshot().search(&Query::nearest(5, 3)).unwrap().near.is_empty());
     assert_eq!(
-        reader.latest("https://deep.example/").unwrap().unwrap().visits,
+        reader.snapshot().latest("https://deep.example/").unwrap().unwrap().visits,
         DEEP.unsigned_abs()
     );
-    assert_eq!(reader.history("https://b.example/7").unwrap().len(), 1);
+    assert_eq!(reader.snapshot().history("https://b.example/7").unwrap().len(), 1);
     let prefix = Prefix::parse("b.example").unwrap();
-    assert_eq!(reader.scan(Some(&prefix)).filter(Result::is_ok).count(), 300);
-    assert_eq!(reader.scan(None).filter(Result::is_ok).count(), 601);
+    assert_eq!(reader.snapshot().scan(Some(&prefix)).filter(Result::is_ok).count(), 300);
+    assert_eq!(reader.snapshot().scan(None).filter(Result::is_ok).count(), 601);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use simkeep_testing::compare::{check_reader, check_store, dump};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::{closed_sample, file, fill, killed_sample, sample, segments, with};
-use simkeep_testing::{EPOCHS, choice, create, names, on, open, request, small};
+use simkeep_testing::{EPOCHS, choice, create, names, on, open, request, small, sound};
 
 // --- No store, or another's ---
 
@@ -309,12 +309,12 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
         // Still full: opening, reading and closing take no room.
         for disk in [disk.clone(), disk.crash_synced_only()] {
             let reader = Reader::open_on(on(&disk)).unwrap();
-            let found = dump(&reader).unwrap();
+            let found = dump(&reader.snapshot()).unwrap();
             assert!(states.contains(&found), "{what}: read only");
             let store = Store::open_on(on(&disk), small())
                 .unwrap_or_else(|e| panic!("{what}: opening on the full disk: {e}"));
             check_store(&store, &found);
-            store.verify().unwrap();
+            sound(&store).unwrap();
             store.close().unwrap_or_else(|e| panic!("{what}: closing on the full disk: {e}"));
         }
         disk.set_capacity_bytes(None);
@@ -392,7 +392,7 @@ fn the_longest_url_is_served_in_memory_and_in_a_segment() {
         store.seal().unwrap();
     }
     store.merge().unwrap();
-    store.verify().unwrap();
+    sound(&store).unwrap();
     assert_eq!(store.search(&Query::new(1, 0).epoch(Epoch(0))).unwrap().near.len(), 2);
     drop(store);
     assert_eq!(open(&disk, small()).history(&url).unwrap().len(), 3);
@@ -434,9 +434,9 @@ fn urls_that_are_none_of_the_web_are_pages_like_any() {
         for (time, url) in (0..).zip(odd) {
             assert_eq!(store.latest(url).unwrap().unwrap().first, time, "{url}, {merged}");
         }
-        assert_eq!(store.scan(None).count(), odd.len());
+        assert_eq!(store.snapshot().scan(None).count(), odd.len());
         store.seal().unwrap();
-        store.verify().unwrap();
+        sound(&store).unwrap();
     }
 }
 
@@ -491,7 +491,7 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
         assert!(matches!(store.register_epoch(name), Err(Error::Misuse(_))), "{name:?}");
     }
     assert_eq!(store.register_epoch(EPOCHS[0]).unwrap(), Epoch(0));
-    assert_eq!(names(&store.epochs()), EPOCHS);
+    assert_eq!(names(store.snapshot().epochs()), EPOCHS);
     for options in [
         Options { merge_fanout: 1, ..small() },
         Options { memtable_observations: 0, ..small() },
@@ -552,7 +552,7 @@ fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
         let another = Reader::open(&path).unwrap();
         check_reader(&reader, &model);
         simkeep::verify(&path, VerifyOptions::default()).unwrap().sound().unwrap();
-        assert_eq!(names(reader.epochs()), EPOCHS);
+        assert_eq!(names(reader.snapshot().epochs()), EPOCHS);
         check_reader(&another, &model);
         assert!(listing(&path) == before, "{} changed", path.display());
         set_modes(&path, 0o755, 0o644);

@@ -67,16 +67,19 @@ fn is_poisoned(store: &Store) -> Error {
         ("merge", cause_of("merge", store.merge())),
         ("epoch", cause_of("epoch", store.register_epoch("a third"))),
         ("near", cause_of("near", store.near(7, 3))),
-        ("search_many", cause_of("search_many", store.search_many(&[7, 8], &query))),
-        ("all_pairs", cause_of("all_pairs", store.all_pairs(&query, &Progress::default(), pairs))),
-        ("explain", cause_of("explain", store.explain(&query))),
+        ("search_many", cause_of("search_many", store.snapshot().search_batch(&[7, 8], &query))),
+        (
+            "all_pairs",
+            cause_of("all_pairs", store.snapshot().all_pairs(&query, &Progress::default(), pairs)),
+        ),
+        ("explain", cause_of("explain", store.snapshot().explain(&query))),
         ("history", cause_of("history", store.history(&url(1)))),
         ("latest", cause_of("latest", store.latest(&url(1)))),
         ("as_of", cause_of("as_of", store.as_of(&url(1), 5))),
-        ("scan", cause_of("scan", store.scan(None).next().unwrap())),
-        ("stale", cause_of("stale", store.stale(None).next().unwrap())),
-        ("origin", cause_of("origin", store.origin(Epoch(0)))),
-        ("warm_up", cause_of("warm_up", store.warm_up())),
+        ("scan", cause_of("scan", store.snapshot().scan(None).next().unwrap())),
+        ("stale", cause_of("stale", store.snapshot().stale(None).next().unwrap())),
+        ("origin", cause_of("origin", store.snapshot().origin(Epoch(0)))),
+        ("warm_up", cause_of("warm_up", store.snapshot().warm_up())),
         ("stats", cause_of("stats", store.stats())),
     ] {
         assert_eq!(said.to_string(), cause.to_string(), "{what}");
@@ -96,7 +99,7 @@ fn call(disk: &SimDisk, store: Store, acknowledged: &AtomicU64, calls: &[(&str, 
         // That fails unless all that was applied is durable.
         let _ = store.close();
         let store = open(disk, small());
-        let pages = store.scan(None).map(Result::unwrap).count() as u64;
+        let pages = store.snapshot().scan(None).map(Result::unwrap).count() as u64;
         let least = acknowledged.load(Ordering::SeqCst);
         assert!(pages >= least, "{what}: {pages} pages of {least}");
         panic!("{what}: {error}; poisoned with {cause}");
@@ -128,15 +131,15 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
             ("seal", &Store::seal),
             ("observe more", &|store| observed(store, 30)),
             ("near", &|store| store.search(&query).map(drop)),
-            ("near many", &|store| store.search_many(&[7; 9], &query).map(drop)),
+            ("near many", &|store| store.snapshot().search_batch(&[7; 9], &query).map(drop)),
             ("history", &|store| store.history(&url(3)).map(drop)),
-            ("scan", &|store| store.scan(None).try_for_each(|page| page.map(drop))),
+            ("scan", &|store| store.snapshot().scan(None).try_for_each(|page| page.map(drop))),
             ("observe in a second segment", &|store| observed(store, 60)),
             ("seal again", &Store::seal),
             ("near in two", &|store| store.search(&query).map(drop)),
             ("pairs", &|store| {
                 let flow = |_: &[simkeep::NearPair]| ControlFlow::Continue(());
-                store.all_pairs(&query, &Progress::default(), flow).map(drop)
+                store.snapshot().all_pairs(&query, &Progress::default(), flow).map(drop)
             }),
             ("load", &|store| load(store, 40..80)),
             ("forget a page that is none", &|store| store.forget(Scope::Url("urn:x")).map(drop)),

@@ -1,5 +1,6 @@
 //! Where much comes together: many segments, many copies, what a crash left half sealed.
 
+use simkeep_testing::sound;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,7 +83,7 @@ fn very_many_segments_become_one() {
     assert_eq!(store.merge().unwrap().inputs, 300 + 3);
     let stats = store.stats().unwrap();
     assert_eq!((stats.segments.len(), stats.pages, stats.visits), (1, 70, 300));
-    store.verify().unwrap();
+    sound(&store).unwrap();
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
         assert_eq!(again.stats().unwrap().pages, 300);
         again.seal().unwrap();
         thread.join().unwrap();
-        again.verify().unwrap();
+        sound(&again).unwrap();
         again.close().unwrap();
         let again = Store::open_on(on(&disk), options(10_000, true)).unwrap();
         assert_eq!(again.stats().unwrap().pages, 300);

@@ -14,7 +14,7 @@ use simkeep_testing::disks::Gate;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::sample::fill;
-use simkeep_testing::{choice, create, on, open, request, small};
+use simkeep_testing::{choice, create, on, open, request, small, sound};
 
 /// What sets the pages to be purged apart; their neighbours' keys do not begin like it.
 const MARK: &str = "zq7unheard";
@@ -122,7 +122,7 @@ fn what_is_forgotten_stays_so_wherever_it_was_and_starts_anew() {
                         check_store(&store, &model);
                     }
                     assert_eq!(store.history(URLS[0]).unwrap().len(), 1);
-                    store.verify().unwrap();
+                    sound(&store).unwrap();
                 }
             }
         }
@@ -152,7 +152,7 @@ fn a_prefix_ends_at_a_boundary() {
             }
             let expected = left.forget(|url| under.covers(url));
             assert_eq!(store.forget(Scope::Prefix(under.prefix())).unwrap(), expected);
-            let urls: Vec<String> = store.scan(None).map(|p| p.unwrap().url).collect();
+            let urls: Vec<String> = store.snapshot().scan(None).map(|p| p.unwrap().url).collect();
             assert!(urls.iter().all(|url| !under.covers(url)), "{}: {urls:?}", under.text);
             check_store(&store, &left);
             store.seal().unwrap();
@@ -205,7 +205,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
         store.merge().unwrap();
         check_store(&store, &model);
     }
-    store.verify().unwrap();
+    sound(&store).unwrap();
     check_store(&open(&disk.crash_synced_only(), small()), &model);
 }
 
@@ -257,7 +257,7 @@ fn marked_store(disk: &SimDisk, model: &mut Model, spread: u64) -> Store {
 fn check_purged(store: Store, disk: &SimDisk, model: &Model, text: &str) {
     assert_eq!(files_with(disk, text), [], "{text:?}");
     check_store(&store, model);
-    store.verify().unwrap();
+    sound(&store).unwrap();
     let crashed = disk.crash_synced_only();
     drop(store);
     assert_eq!(files_with(disk, text), [], "{text:?} after the store was closed");

@@ -40,11 +40,11 @@ fn crawl(store: &Store, from: u64, to: u64) {
 
 /// What a reader sees of the crawl is its beginning, up to the operation that it names.
 fn check_beginning(reader: &Reader) {
-    let last = reader.sequence();
+    let last = reader.snapshot().sequence();
     let mut visits = 0;
     for first in 1..=PAGES.min(last) {
         let url = page(first);
-        let history = reader.history(&url).unwrap();
+        let history = reader.snapshot().history(&url).unwrap();
         let times: Vec<i64> = history.iter().map(|entry| entry.entry().time()).collect();
         let expected: Vec<i64> =
             (first..=last).filter(|n| (n - first) % PAGES == 0).map(u64::cast_signed).collect();
@@ -52,7 +52,8 @@ fn check_beginning(reader: &Reader) {
         visits += times.len() as u64;
         let newest = *times.last().unwrap();
         let fingerprint = newest.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let near = reader.search(&Query::new(fingerprint, 0).epoch(Epoch(0))).unwrap().near;
+        let near =
+            reader.snapshot().search(&Query::new(fingerprint, 0).epoch(Epoch(0))).unwrap().near;
         assert!(near.iter().any(|near| near.url == url), "{url} is not found by its fingerprint");
     }
     assert_eq!(visits, last);
@@ -64,23 +65,23 @@ fn a_reader_sees_what_was_sealed_and_says_how_far_behind_it_is() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let mut reader = Reader::open_on(on(&disk)).unwrap();
-    assert_eq!((reader.sequence(), reader.behind()), (0, 0));
+    assert_eq!((reader.snapshot().sequence(), reader.behind()), (0, 0));
     assert_eq!(reader.stats().unwrap().pages, 0);
     crawl(&store, 1, 11);
-    assert_eq!((reader.sequence(), reader.behind()), (0, 10));
+    assert_eq!((reader.snapshot().sequence(), reader.behind()), (0, 10));
     assert!(!reader.refresh().unwrap(), "nothing was sealed");
     store.seal().unwrap();
     crawl(&store, 11, 14);
     assert!(reader.refresh().unwrap());
     assert!(reader.written().unwrap().elapsed().unwrap() < Duration::from_secs(60));
-    assert_eq!((reader.sequence(), reader.behind()), (10, 3));
+    assert_eq!((reader.snapshot().sequence(), reader.behind()), (10, 3));
     check_beginning(&reader);
-    assert_eq!(reader.epochs(), store.epochs());
+    assert_eq!(reader.snapshot().epochs(), store.snapshot().epochs());
     verify_on(on(&disk), VerifyOptions::default()).unwrap().sound().unwrap();
     // Without a writer there is nothing that it does not see.
     store.close().unwrap();
     assert!(reader.refresh().unwrap());
-    assert_eq!((reader.sequence(), reader.behind(), reader.written()), (13, 0, None));
+    assert_eq!((reader.snapshot().sequence(), reader.behind(), reader.written()), (13, 0, None));
     check_beginning(&reader);
 }
 
@@ -121,7 +122,7 @@ fn a_reader_lives_through_merges_and_purges_that_remove_its_files() {
     store.purge(Scope::Url(&page(1))).unwrap();
     check_beginning(&reader);
     let purged = Reader::open(dir.path()).unwrap();
-    assert!(purged.history(&page(1)).unwrap().is_empty());
+    assert!(purged.snapshot().history(&page(1)).unwrap().is_empty());
 }
 
 #[test]
@@ -222,7 +223,7 @@ fn a_snapshot_that_does_not_fit_the_disk_keeps_nobody_from_working() {
         drop(store);
         let reader = Reader::open_on(on(&disk)).unwrap();
         check_beginning(&reader);
-        assert_eq!(reader.sequence(), 32);
+        assert_eq!(reader.snapshot().sequence(), 32);
         // Not a byte is left, and it opens.
         let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
         disk.set_capacity_bytes(Some(used as u64));
@@ -248,8 +249,8 @@ fn a_process_that_reads() {
         if reader.written().is_none() {
             break;
         }
-        assert!(reader.sequence() >= least, "it went back");
-        least = reader.sequence();
+        assert!(reader.snapshot().sequence() >= least, "it went back");
+        least = reader.snapshot().sequence();
         opens += 1;
         if opens % 10 == 0 {
             check_beginning(&reader);
@@ -378,9 +379,9 @@ fn a_reader_of_a_killed_store_sees_everything_that_was_acknowledged() {
     let killed = disk.crash_all_kept();
     let before = killed.contents();
     let reader = Reader::open_on(on(&killed)).unwrap();
-    assert_eq!((reader.sequence(), reader.written()), (29, None));
+    assert_eq!((reader.snapshot().sequence(), reader.written()), (29, None));
     check_beginning(&reader);
-    assert_eq!(dump(&reader).unwrap(), dump(&store.snapshot()).unwrap());
+    assert_eq!(dump(&reader.snapshot()).unwrap(), dump(&store.snapshot()).unwrap());
     drop(reader);
     assert!(killed.contents() == before, "a reader wrote");
     assert!(before.iter().any(|(name, _)| *name == Name::Snapshot));
@@ -400,7 +401,7 @@ fn at_every_moment_a_reader_finds_a_state_that_no_crash_takes_back() {
         if reader.written().is_some() {
             check_beginning(&reader);
             let crashed = Store::open_on(on(&at_work.crash_synced_only()), small()).unwrap();
-            assert!(crashed.snapshot().sequence() >= reader.sequence());
+            assert!(crashed.snapshot().sequence() >= reader.snapshot().sequence());
             counter.fetch_add(1, Ordering::Relaxed);
         }
     });
@@ -459,7 +460,7 @@ fn a_reader_of_a_killed_store_keeps_nobody_out() {
     crawl(&writer, 20, 60);
     writer.merge().unwrap();
     check_beginning(&reader);
-    assert_eq!(reader.sequence(), 19);
+    assert_eq!(reader.snapshot().sequence(), 19);
 }
 
 #[test]
@@ -512,7 +513,7 @@ fn with_plain_reads_nobody_elses_cutting_a_file_short_is_noticed() {
         fs::File::options().write(true).open(file.unwrap().path()).unwrap().set_len(0).unwrap();
     }
     check_beginning(&reader);
-    assert_eq!(dump(&store.snapshot()).unwrap(), dump(&reader).unwrap());
+    assert_eq!(dump(&store.snapshot()).unwrap(), dump(&reader.snapshot()).unwrap());
     // Whoever opens it now is told.
     drop(store);
     let cut = Store::open(dir.path(), small()).unwrap_err();

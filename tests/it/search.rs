@@ -87,7 +87,7 @@ fn the_budget_of_bytes_decides_the_shape_and_every_shape_answers_alike() {
     let shapes: Vec<Shape> = stores
         .iter()
         .map(|(store, _)| {
-            let explanation = store.explain(&Query::new(0, 3)).unwrap();
+            let explanation = store.snapshot().explain(&Query::new(0, 3)).unwrap();
             assert_eq!(explanation.components.len(), 3);
             explanation.components[0].shape.unwrap()
         })
@@ -125,19 +125,19 @@ fn many_segments_answer_alike_before_and_after_they_are_warm() {
         store.seal().unwrap();
     }
     fill_from(&store, &fingerprints, 12 * 1600, fingerprints.len());
-    let explanation = store.explain(&Query::new(0, 3)).unwrap();
+    let explanation = store.snapshot().explain(&Query::new(0, 3)).unwrap();
     let shapes = explanation.components.iter().filter_map(|component| component.shape);
     assert_eq!(shapes.filter(|shape| matches!(shape, Shape::Rotations(_))).count(), 12);
     let queries: Vec<u64> =
         fingerprints.iter().step_by(397).map(|f| f ^ 4).chain(random(8).take(5)).collect();
     for warm in [false, true] {
         if warm {
-            store.warm_up().unwrap();
+            store.snapshot().warm_up().unwrap();
         }
         for k in [0, 1, 2, 3, 4, 8, 12] {
             for versions in [Versions::InForce, Versions::Ever] {
                 let like = Query::new(0, k).limit(1000).versions(versions);
-                let many = store.search_many(&queries, &like).unwrap();
+                let many = store.snapshot().search_batch(&queries, &like).unwrap();
                 for (&fingerprint, batched) in queries.iter().zip(many) {
                     let single = store.search(&Query { fingerprint, ..like.clone() }).unwrap();
                     let mut truth = distances(&fingerprints, fingerprint);
@@ -155,7 +155,7 @@ fn the_nearest_pages_are_found_however_far_they_are() {
     for (store, fingerprints) in stores() {
         for query in [fingerprints[7] ^ 3, 0, u64::MAX, 0x0123_4567_89ab_cdef] {
             for count in [0, 1, 10, 300] {
-                let matches = store.nearest(query, count).unwrap();
+                let matches = store.search(&Query::nearest(query, count)).unwrap();
                 assert_eq!(found(&matches), distances(&fingerprints, query)[..count]);
                 assert!(!matches.complete);
                 let last = found(&matches).last().copied().unwrap_or(0);
@@ -164,8 +164,8 @@ fn the_nearest_pages_are_found_however_far_they_are() {
         }
     }
     let store = create(Options::default());
-    assert_eq!(store.nearest(7, 3).unwrap().near, []);
-    assert!(store.nearest(7, 3).unwrap().complete);
+    assert_eq!(store.search(&Query::nearest(7, 3)).unwrap().near, []);
+    assert!(store.search(&Query::nearest(7, 3)).unwrap().complete);
 }
 
 #[test]
@@ -195,15 +195,16 @@ fn many_searches_are_answered_like_one_after_another() {
             Query::nearest(0, 2),
         ] {
             let queries = if like.k > 8 { &queries[..20] } else { &queries[..] };
-            let many = store.search_many(queries, &like).unwrap();
+            let many = store.snapshot().search_batch(queries, &like).unwrap();
             assert_eq!(many.len(), queries.len());
             for (&fingerprint, matches) in queries.iter().zip(&many) {
                 let alone = store.search(&Query { fingerprint, ..like.clone() }).unwrap();
                 assert_eq!(*matches, alone);
             }
         }
-        assert_eq!(store.near_batch(&[], 3).unwrap(), []);
-        let near = store.near_batch(&queries[..5], 3).unwrap();
+        let within = Query::new(0, 3);
+        assert_eq!(store.snapshot().search_batch(&[], &within).unwrap(), []);
+        let near = store.snapshot().search_batch(&queries[..5], &within).unwrap();
         assert_eq!(near[0], store.near(queries[0], 3).unwrap());
     }
 }
@@ -213,7 +214,7 @@ fn an_explanation_tells_what_was_chosen_and_met() {
     for (store, fingerprints) in stores() {
         for k in [0, 3, 6, 40] {
             let query = Query::new(fingerprints[3] ^ 1, k);
-            let explanation = store.explain(&query).unwrap();
+            let explanation = store.snapshot().explain(&query).unwrap();
             assert_eq!(explanation.matches, store.search(&query).unwrap());
             let [large, small, memory] = &explanation.components[..] else { panic!() };
             assert_eq!([large, small, memory].map(|c| c.fingerprints), [70_000, 5000, 5000]);
@@ -397,7 +398,7 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
             let found = Mutex::new(Vec::new());
             let like = Query { under, ..Query::new(0, k) };
             let progress = Progress::default();
-            let end = store.all_pairs(&like, &progress, |pairs| {
+            let end = store.snapshot().all_pairs(&like, &progress, |pairs| {
                 found.lock().unwrap().extend_from_slice(pairs);
                 ControlFlow::Continue(())
             });
@@ -411,8 +412,9 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
             assert_eq!(found, expected);
         }
     }
-    let broken =
-        store.all_pairs(&Query::new(0, 3), &Progress::default(), |_| ControlFlow::Break(()));
+    let broken = store
+        .snapshot()
+        .all_pairs(&Query::new(0, 3), &Progress::default(), |_| ControlFlow::Break(()));
     assert_eq!(broken.unwrap(), ControlFlow::Break(()));
 }
 
@@ -427,7 +429,7 @@ fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_lon
     store.observe(seen).unwrap();
     for _ in 0..2 {
         let found = Mutex::new(Vec::new());
-        let end = store.all_pairs(&Query::new(0, 3), &Progress::default(), |pairs| {
+        let end = store.snapshot().all_pairs(&Query::new(0, 3), &Progress::default(), |pairs| {
             found.lock().unwrap().extend_from_slice(pairs);
             ControlFlow::Continue(())
         });
@@ -490,13 +492,13 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
                 fingerprints.iter().step_by(1999).flat_map(|f| [*f, f ^ 1 << 60]).collect();
             for k in [0, 1, 3, 8] {
                 let like = Query::new(0, k).fingerprints(4000);
-                let many = store.search_many(&queries, &like).unwrap();
+                let many = store.snapshot().search_batch(&queries, &like).unwrap();
                 let mut cut = 0;
                 for (&fingerprint, matches) in queries.iter().zip(&many) {
                     let query = Query { fingerprint, ..like.clone() };
                     check_crowd(&fingerprints, &query, matches);
                     assert_eq!(store.search(&query).unwrap(), *matches, "the same each time");
-                    let crowded = store.explain(&query).unwrap().components;
+                    let crowded = store.snapshot().explain(&query).unwrap().components;
                     let crowded = crowded.iter().any(|component| component.crowded.is_some());
                     assert!(!crowded || !matches.complete && matches.within == 1);
                     cut += usize::from(crowded);
@@ -561,7 +563,7 @@ fn pairs_in_a_crowd_are_those_that_there_are() {
             store.seal().unwrap();
         }
         let found = Mutex::new(Vec::new());
-        let end = store.all_pairs(&Query::new(0, 1), &Progress::default(), |pairs| {
+        let end = store.snapshot().all_pairs(&Query::new(0, 1), &Progress::default(), |pairs| {
             found.lock().unwrap().extend(pairs.iter().map(|pair| (pair.left, pair.right)));
             ControlFlow::Continue(())
         });

@@ -10,7 +10,7 @@ use simkeep::{Epoch, Error, Observation, Options, Result, Store};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, run, say, succeeds, text};
-use simkeep_testing::choice;
+use simkeep_testing::{choice, sound};
 
 /// Starts a program that may mount, where only it and its children see it, and nothing stays
 /// mounted after its end.
@@ -154,7 +154,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         for _ in 0..2 {
             let store = Store::open(&store_dir, options(&mut choice)).unwrap();
             pages = check(&store, acknowledged);
-            store.verify().unwrap();
+            sound(&store).unwrap();
             store.close().unwrap();
         }
         // Writing fails, and takes nothing with it.
@@ -170,7 +170,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         observe(&store, (pages, pages + 500), |n| acknowledged = n).unwrap();
         // A merge may still find no room; it says so, and nothing waits for it.
         assert!(store.wait_idle().err().is_none_or(|e| is_full(&e)));
-        store.verify().unwrap();
+        sound(&store).unwrap();
         store.close().unwrap();
         let store = Store::open(&store_dir, Options::default()).unwrap();
         assert_eq!(check(&store, acknowledged), acknowledged);

@@ -10,9 +10,9 @@ use simkeep::{Options, Store};
 use super::child::Child;
 use super::crawl::{self, Expected, acknowledged, options};
 use super::scene::{Scene, copy, say};
-use simkeep_testing::choice;
 use simkeep_testing::compare::check_store;
 use simkeep_testing::depth::deep;
+use simkeep_testing::{choice, sound};
 
 /// Opening after a crash takes less, whatever the size of the store.
 const RECOVERY_MAX: Duration = Duration::from_secs(1);
@@ -117,7 +117,7 @@ fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
     victim.expected.recognise(&store, acknowledged, opened);
     if victim.kills % 8 == 7 {
         check_store(&store, &victim.expected.model);
-        store.verify().unwrap();
+        sound(&store).unwrap();
     }
     let stats = store.stats().unwrap();
     let live: Vec<u64> = stats.segments.iter().map(|segment| segment.id).collect();

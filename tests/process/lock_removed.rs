@@ -11,8 +11,8 @@ use simkeep::{Epoch, Error, Observation, Options, Store};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
-use simkeep_testing::choice;
 use simkeep_testing::depth::deep;
+use simkeep_testing::{choice, sound};
 
 fn options() -> Options {
     Options { memtable_observations: 300, merge_fanout: 3, ..Options::default() }
@@ -79,7 +79,7 @@ fn when_lock_is_removed_the_next_writer_takes_over_and_nothing_is_lost() {
         }
     }
     let store = Store::open(&path, Options::default()).unwrap();
-    store.verify().unwrap();
+    sound(&store).unwrap();
     let lost = acknowledged.iter().filter(|n| store.latest(&url(**n)).unwrap().is_none()).count();
     assert_eq!((lost, took_over, stopped), (0, kills, kills), "lost, took over, stopped");
     let kept = acknowledged.len();

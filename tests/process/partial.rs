@@ -11,7 +11,7 @@ use super::crawl::{self, Expected};
 use super::full_disk;
 use super::scene::{Scene, say, text};
 use super::strace::may_trace;
-use simkeep_testing::choice;
+use simkeep_testing::{choice, sound};
 
 /// Each second of these calls, once the program is loaded, is interrupted before it does anything. A
 /// system may do so to each call that takes long, on a disk in the network above all.
@@ -49,7 +49,7 @@ fn interrupted_calls_are_made_again() {
     let store = Store::open(&store, crawl::options()).unwrap();
     let acknowledged = crawl::acknowledged(&said).unwrap();
     Expected::new(scene.seed).recognise(&store, acknowledged, true);
-    store.verify().unwrap();
+    sound(&store).unwrap();
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_write_that_is_cut_short_and_cannot_go_on_takes_nothing_with_it() {
         child.kill();
         let store = Store::open(&path, Options::default()).unwrap();
         ends.push(full_disk::check(&store, acknowledged));
-        store.verify().unwrap();
+        sound(&store).unwrap();
         store.close().unwrap();
     }
     say(format!("a write was cut short {} times, with {ends:?} pages; none lost", ends.len()));

@@ -15,8 +15,8 @@ use simkeep::{Options, Store};
 use super::child::{Child, Parent};
 use super::crawl::{self, Expected, acknowledged, options};
 use super::scene::{Scene, run, say, succeeds, text};
-use simkeep_testing::choice;
 use simkeep_testing::compare::check_store;
+use simkeep_testing::{choice, sound};
 
 /// Starts a program whose mounts only it and its children see, and that end when they do. A file
 /// system from an image is only for the administrator.
@@ -75,7 +75,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         let mut found = expected.clone();
         found.recognise(&store, before, true);
         check_store(&store, &found.model);
-        store.verify().unwrap();
+        sound(&store).unwrap();
         store.close().unwrap();
         run(&["umount", text(&after)]);
         expected.go_to(before);

@@ -18,7 +18,7 @@ use simkeep::{LoadOptions, Observation, Options, Scope, Store};
 use super::child::Child;
 use super::scene::{Scene, say, succeeds, text};
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, observation, small};
+use simkeep_testing::{choice, observation, small, sound};
 
 /// The real disk, with marks.
 struct MarkedDisk {
@@ -162,7 +162,7 @@ pub(crate) fn work(path: &Path) {
         store.observe_batch(&batch(40)).unwrap();
         store.purge(Scope::Prefix(PREFIXES[0].prefix())).unwrap();
         store.near(7, 64).unwrap();
-        store.verify().unwrap();
+        sound(&store).unwrap();
         store.close().unwrap();
     }
     // Left as by a crash, with files to be removed.

@@ -9,7 +9,7 @@ use simkeep::{Epoch, Error, Observation, Options, Result, Store};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
-use simkeep_testing::choice;
+use simkeep_testing::{choice, sound};
 
 const PAGES: u64 = 5000;
 
@@ -72,7 +72,7 @@ fn open_names(path: &Path, segment: &Path) {
 
 fn is_whole(path: &Path) {
     let store = Store::open(path, Options::default()).unwrap();
-    store.verify().unwrap();
+    sound(&store).unwrap();
     assert_eq!(read_all(&store).unwrap(), PAGES);
     store.close().unwrap();
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
     let crawl = Crawl::grow(report, &path, n);
     let merged = Store::create(&merged_path, Options::default()).unwrap();
     merged.copy_from(&crawl.store.snapshot(), LoadOptions::default()).unwrap();
-    merged.warm_up().unwrap();
+    merged.snapshot().warm_up().unwrap();
     for (name, store) in [("crawl", &crawl.store), ("merged", &merged)] {
         fill::warm(store, crawl.pages.lock().unwrap().fingerprints());
         let stats = store.stats().unwrap();
@@ -95,7 +95,8 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
 /// Where the time goes when nothing is found: segments and memtables, each timed by itself.
 fn explain(report: &Report, store: &Store) {
     let queries = Kind::Uniform.strangers(&mut Random(0xe8), EXPLAINED);
-    let explained = queries.iter().map(|query| store.explain(&Query::new(*query, K)).unwrap());
+    let explained =
+        queries.iter().map(|query| store.snapshot().explain(&Query::new(*query, K)).unwrap());
     let explained: Vec<Explanation> = explained.collect();
     let of = |in_segment: bool| {
         let of_one = |one: &Explanation| {

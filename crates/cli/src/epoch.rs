@@ -220,7 +220,7 @@ struct End {
 impl End {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let store = Store::open(&self.common.store, origin::options()?)?;
-        let epoch = origin::named(&store.epochs(), &self.epoch)?;
+        let epoch = origin::named(store.snapshot().epochs(), &self.epoch)?;
         store.end_epoch(epoch, self.left)?;
         let snapshot = store.snapshot();
         store.close()?;

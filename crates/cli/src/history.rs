@@ -37,7 +37,7 @@ pub(super) struct History {
 
 impl History {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let store = self.common.read()?;
+        let store = self.common.read()?.snapshot();
         match self.as_of {
             Some(time) => self.version(&store, time, output),
             None => self.visits(&store, output),

@@ -68,7 +68,7 @@ impl Load {
         self.paths.iter().try_for_each(check)?;
         let place = &self.common.store;
         let store = existing(place)?;
-        let known = store.as_ref().map(Store::epochs);
+        let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
         let origins = match &store {
             Some(store) => origin::live(&store.snapshot())?,
             None => vec![origin::default()?],
@@ -192,10 +192,10 @@ impl Part<'_> {
                 if path.canonicalize().ok() == into.store.canonicalize().ok() {
                     return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
                 }
-                let reader = super::read(path)?;
-                taken.borrow_mut().admission.admit_store(&reader)?;
-                let numbers = taken.borrow().coming.of(&reader)?;
-                let observations = reader.observations().renumbered(numbers);
+                let snapshot = super::read(path)?.snapshot();
+                taken.borrow_mut().admission.admit_store(&snapshot)?;
+                let numbers = taken.borrow().coming.of(&snapshot)?;
+                let observations = snapshot.observations().renumbered(numbers);
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, entry) = observation?;
                     taken.borrow_mut().restated += u64::from(entry.is_restated());

@@ -31,7 +31,7 @@ pub(super) struct Scan {
 
 impl Scan {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let store = self.common.read()?;
+        let store = self.common.read()?.snapshot();
         let mut any = false;
         for page in store.scan(self.prefix.as_ref()) {
             let page = page?;

@@ -148,5 +148,5 @@ pub fn check_store(store: &Store, model: &Model) {
 /// Checks that a reader sees what the model says.
 pub fn check_reader(reader: &Reader, model: &Model) {
     check_stats(&reader.stats().unwrap(), model);
-    check_view(reader, model);
+    check_view(&reader.snapshot(), model);
 }

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use simkeep::disk::{Disk, SimDisk};
 use simkeep::{
-    Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restated, Restatement, Seen,
-    Store, Visit,
+    Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restated, Restatement,
+    Result, Seen, Store, Verified, VerifyOptions, Visit,
 };
 
 /// The epoch that test stores begin with, and one that is registered next.
@@ -58,6 +58,15 @@ pub fn names(epochs: &[EpochInfo]) -> Vec<&str> {
 
 pub fn open(disk: &SimDisk, options: Options) -> Store {
     Store::open_on(on(disk), options).unwrap()
+}
+
+/// Checks all of a store.
+///
+/// # Errors
+///
+/// The first flaw.
+pub fn sound(store: &Store) -> Result<Verified> {
+    store.verify(VerifyOptions::default())?.sound()
 }
 
 /// The command that runs some tests of this program again.

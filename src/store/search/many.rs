@@ -98,7 +98,7 @@ impl Expected<'_> {
 }
 
 /// Many searches of one kind.
-pub(in crate::store) fn search_many(
+pub(in crate::store) fn search_batch(
     snapshot: &Snapshot,
     fingerprints: &[u64],
     like: &Query,

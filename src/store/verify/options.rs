@@ -8,7 +8,7 @@ use crate::error::{Corruption, Error, Result};
 
 type Callback<'w> = &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>;
 
-/// Settings of a [`Store::verify_with`](crate::Store::verify_with) or a [`verify`](crate::verify()).
+/// Settings of a [`Store::verify`](crate::Store::verify_with) or a [`verify`](crate::verify()).
 ///
 /// ```
 /// use std::ops::ControlFlow;

@@ -14,7 +14,7 @@ use super::tally::{Tally, image};
 use simkeep_testing::compare::{check_counts, check_store, dump};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
-use simkeep_testing::{choice, on};
+use simkeep_testing::{choice, on, sound};
 
 /// One of so many recovered stores is also searched, scanned and verified; each of them where one
 /// workload is run again.
@@ -209,10 +209,10 @@ impl Under {
             check_counts(&store, &found);
             if deep {
                 check_store(&store, &found);
-                store.verify().map_err(|e| format!("it is not sound: {e}"))?;
+                sound(&store).map_err(|e| format!("it is not sound: {e}"))?;
                 // As another process sees it, now that it has a writer again.
                 let reader = Reader::open_on(on(&disk)).map_err(|e| format!("no reader: {e}"))?;
-                dump(&reader).map_err(|e| format!("a reader cannot read it: {e}"))?;
+                dump(&reader.snapshot()).map_err(|e| format!("a reader cannot read it: {e}"))?;
             }
             Ok(found)
         }));

@@ -87,12 +87,12 @@ fn saved(disk: &SimDisk) -> (Repaired, Model) {
     let to = SimDisk::new();
     let options = RepairOptions::default().keep_forgotten(true);
     let repaired = repair_on(on(disk), on(&to), options).unwrap();
-    let model = dump(&Reader::open_on(on(&to)).unwrap()).unwrap();
+    let model = dump(&Reader::open_on(on(&to)).unwrap().snapshot()).unwrap();
     (repaired, model)
 }
 
 fn held(files: &Files) -> Model {
-    dump(&Reader::open_on(on(&SimDisk::of(files.iter().cloned()))).unwrap()).unwrap()
+    dump(&Reader::open_on(on(&SimDisk::of(files.iter().cloned()))).unwrap().snapshot()).unwrap()
 }
 
 /// Refused for writing and for reading, by errors of this file that say all of this; nothing is
@@ -195,7 +195,7 @@ fn a_reader_beside_a_writer_takes_no_other_segment_of_the_same_number() {
     assert!(matches!(&flaws[..], [flaw] if flaw.file == name.to_string()), "{flaws:?}");
     // What is open already is the right one.
     assert!(!follows.refresh().unwrap());
-    assert!(dump(&follows).unwrap() == held(&own));
+    assert!(dump(&follows.snapshot()).unwrap() == held(&own));
     drop(writer);
 }
 
@@ -235,7 +235,7 @@ fn a_reader_that_follows_sees_all_of_a_copy_that_comes_into_the_place_of_another
     put(&path("three"), &path("here"));
     assert!(reader.refresh().unwrap());
     let there = Reader::open(path("three")).unwrap();
-    assert!(dump(&reader).unwrap() == dump(&there).unwrap());
+    assert!(dump(&reader.snapshot()).unwrap() == dump(&there.snapshot()).unwrap());
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn an_older_snapshot_or_none_is_of_no_account() {
     let without = newer.iter().filter(|(name, _)| *name != Name::Snapshot).cloned();
     for disk in [mixed(&newer, &older, &[Name::Snapshot]), SimDisk::of(without)] {
         assert!(verified(&disk).is_sound());
-        assert!(dump(&Reader::open_on(on(&disk)).unwrap()).unwrap() == held(&newer));
+        assert!(dump(&Reader::open_on(on(&disk)).unwrap().snapshot()).unwrap() == held(&newer));
         let store = open(&disk, small());
         assert!(dump(&store.snapshot()).unwrap() == held(&newer));
     }

@@ -55,7 +55,7 @@ fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> Repaired {
     let verified = verify_on(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
     assert_eq!((verified.pages, verified.visits), (repaired.pages, repaired.visits));
     let reader = Reader::open_on(on(&to)).unwrap();
-    let found = dump(&reader).unwrap();
+    let found = dump(&reader.snapshot()).unwrap();
     let was = &sound.answers.0;
     let allowed = if kept { &sound.ever } else { was };
     for (place, visits) in found.pages() {
@@ -207,7 +207,7 @@ fn of_segments_with_one_operation_in_both_the_newer_counts() {
     assert!(segments > 2, "{segments}");
     let to = SimDisk::new();
     let repaired = repair_on(on(&SimDisk::of(files)), on(&to), RepairOptions::default()).unwrap();
-    assert!(dump(&Reader::open_on(on(&to)).unwrap()).unwrap() == model, "{repaired:#?}");
+    assert!(dump(&Reader::open_on(on(&to)).unwrap().snapshot()).unwrap() == model, "{repaired:#?}");
 }
 
 #[test]

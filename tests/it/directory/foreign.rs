@@ -190,7 +190,7 @@ fn a_store_reached_by_a_link_and_segments_with_other_names_are_sound() {
     let segment = place.store().join("segments/0000000001.seg");
     fs::hard_link(&segment, place.dir.path().join("backup")).unwrap();
     simkeep::verify(&link, VerifyOptions::default()).unwrap().sound().unwrap();
-    assert_eq!(Reader::open(&link).unwrap().history("http://a/").unwrap().len(), 1);
+    assert_eq!(Reader::open(&link).unwrap().snapshot().history("http://a/").unwrap().len(), 1);
     work(&link).unwrap();
 }
 

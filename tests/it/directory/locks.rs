@@ -1,5 +1,6 @@
 //! One writer, whatever is done to the files that say so.
 
+use simkeep_testing::sound;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ fn stops(store: Store, file: &str, reopen: &Path) {
     drop(store);
     let store = Store::open(reopen, Options::default()).unwrap();
     assert_eq!(store.history("http://a/").unwrap().len(), 1);
-    store.verify().unwrap();
+    sound(&store).unwrap();
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn a_writer_stops_when_its_directory_was_renamed_and_another_store_came_there() 
     other.observe(Observation::gone("http://c/", 0)).unwrap();
     stops(place.store, "LOCK", &away);
     other.seal().unwrap();
-    other.verify().unwrap();
+    sound(&other).unwrap();
     other.close().unwrap();
 }
 
@@ -117,7 +118,7 @@ fn is_whole(path: &Path, segments: usize) {
     for number in 0..segments {
         assert_eq!(store.history(&format!("http://c/{number}")).unwrap().len(), 1);
     }
-    store.verify().unwrap();
+    sound(&store).unwrap();
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn make(disk: &SimDisk) -> Expected {
         pages.into_iter().map(|(url, entries)| (url, entries.into_iter().collect())).collect();
     pages.sort_by_cached_key(|(url, _)| (surt::key(url), url.clone()));
     let sequence = store.snapshot().sequence();
-    let epochs = store.epochs().iter().map(answered_epoch).collect();
+    let epochs = store.snapshot().epochs().iter().map(answered_epoch).collect();
     let mut expected = Expected { sequence, epochs, pages, near: Vec::new() };
     store.close().unwrap();
     for (fingerprint, k, epoch, every_version) in [

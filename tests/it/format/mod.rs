@@ -14,6 +14,7 @@ mod surt;
 mod tables;
 mod visits;
 
+use simkeep_testing::sound;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -91,11 +92,11 @@ fn the_golden_store_answers_as_when_it_was_made() {
     let expected = expected();
     let before = files(&golden_store());
     let store = simkeep::Reader::open(golden_store()).unwrap();
-    let epochs: Vec<_> = store.epochs().iter().map(answered_epoch).collect();
+    let epochs: Vec<_> = store.snapshot().epochs().iter().map(answered_epoch).collect();
     assert_eq!(epochs, expected.epochs);
-    for (info, epoch) in store.epochs().iter().zip(&expected.epochs) {
+    for (info, epoch) in store.snapshot().epochs().iter().zip(&expected.epochs) {
         assert_eq!(info.epoch.mask(), mask(epoch.number));
-        let origin = store.origin(info.epoch);
+        let origin = store.snapshot().origin(info.epoch);
         assert_eq!(origin.is_err(), epoch.ended);
         let table = origin.ok().flatten().and_then(|o| o.frequencies().map(|table| table.id()));
         assert_eq!(table, epoch.table());
@@ -105,11 +106,11 @@ fn the_golden_store_answers_as_when_it_was_made() {
     let stats = store.stats().unwrap();
     assert_eq!((stats.pages, stats.visits), (expected.pages.len() as u64, visits));
 
-    let mut scan = store.scan(None);
+    let mut scan = store.snapshot().scan(None);
     for (url, entries) in &expected.pages {
         let page = scan.next().unwrap().unwrap();
         assert_eq!(page.url, *url);
-        let history = store.history(url).unwrap();
+        let history = store.snapshot().history(url).unwrap();
         let history: Vec<Entry> = history.iter().map(|e| answered(&e.entry())).collect();
         assert_eq!(history, *entries, "{url}");
         let head = Head::of(entries).unwrap();
@@ -125,7 +126,7 @@ fn the_golden_store_answers_as_when_it_was_made() {
         if near.every_version {
             query.versions = Versions::Ever;
         }
-        let found = store.search(&query.limit(10_000)).unwrap();
+        let found = store.snapshot().search(&query.limit(10_000)).unwrap();
         assert!(found.complete);
         let found: Vec<_> =
             found.near.into_iter().map(|n| (n.url, n.distance, n.fingerprint)).collect();
@@ -133,7 +134,7 @@ fn the_golden_store_answers_as_when_it_was_made() {
     }
 
     for (prefix, key) in PREFIXES {
-        let found = store.scan(Some(&simkeep::Prefix::parse(prefix).unwrap()));
+        let found = store.snapshot().scan(Some(&simkeep::Prefix::parse(prefix).unwrap()));
         let found: Vec<String> = found.map(|page| page.unwrap().url).collect();
         let under = expected.pages.iter().filter(|(url, _)| surt::covers(key, &surt::key(url)));
         let under: Vec<String> = under.map(|(url, _)| url.clone()).collect();
@@ -411,7 +412,7 @@ fn a_stranger_finds_what_is_near_in_the_cells_of_a_segment() {
         store.observe_batch(batch).unwrap();
     }
     store.seal().unwrap();
-    store.verify().unwrap();
+    sound(&store).unwrap();
     store.close().unwrap();
 
     let segments = store::Store::open(&path).segments();

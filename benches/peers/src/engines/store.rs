@@ -36,7 +36,7 @@ impl Engine for Own {
     }
 
     fn batch(&mut self, fingerprints: &[u64]) -> Option<usize> {
-        let answers = self.store.search_many(fingerprints, &self.query(0)).unwrap();
+        let answers = self.store.snapshot().search_batch(fingerprints, &self.query(0)).unwrap();
         Some(black_box(answers).iter().map(|answer| answer.near.len()).sum())
     }
 }
@@ -49,7 +49,7 @@ pub(crate) fn build(source: &Source<'_>) -> Built {
     let filling = start.elapsed();
     let segments = store.stats().unwrap().segments.len();
     assert_eq!(segments, 1, "all pages are in one segment");
-    store.warm_up().unwrap();
+    store.snapshot().warm_up().unwrap();
     let note = "files hold URLs and histories too".to_owned();
     let engine = Box::new(Own { store, wanted: source.wanted });
     Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&dir)), note }

@@ -101,7 +101,7 @@ impl Ingest {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
         let store = existing(&self.common.store)?;
-        let known = store.as_ref().map(Store::epochs);
+        let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
         let origins = match &store {
             Some(store) => origin::live(&store.snapshot())?,
             None => vec![origin::default()?],
@@ -122,7 +122,7 @@ impl Ingest {
             Some(store) => store,
             None => Store::open_or_create(&self.common.store, origin::options()?)?,
         };
-        let known = store.epochs().len();
+        let known = store.snapshot().epochs().len();
         let pages = store.stats()?.pages;
         let ready_made = self.epoch.clone();
         let mut observer =
@@ -136,7 +136,8 @@ impl Ingest {
         })?;
         let mut summary = observer.summary;
         summary.bytes = feed.bytes_read();
-        summary.begun = store.epochs().drain(known..).map(|info| info.name).collect();
+        summary.begun =
+            store.snapshot().epochs().iter().skip(known).map(|info| info.name.clone()).collect();
         // Nothing forgets a page meanwhile.
         summary.new_pages = store.stats()?.pages - pages;
         store.close()?;

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use simkeep::fingerprint::{Fingerprinter, Recipe};
 use simkeep::{
     Durability, Epoch, HistoryEntry, Observation, Origin, RestateOutcome, Restatement, SameBy,
-    Verdict,
+    Verdict, VerifyOptions,
 };
 
 use super::*;
@@ -274,7 +274,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     assert!(restated > 1600 && measured > 20_000 && unmeasured > 100);
     // So it stands in the histories.
     let (mut changes, mut of_restated) = (0, 0);
-    for page in store.scan(None) {
+    for page in store.snapshot().scan(None) {
         let page = page.unwrap();
         let history = store.history(&page.url).unwrap();
         let mut visits = 0;
@@ -297,7 +297,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     println!("{changes} changes in the histories");
     assert!(measured + unmeasured - changes < 10);
     // What is left of older epochs is restated, and they end.
-    let stale: Vec<_> = store.stale(None).collect::<simkeep::Result<_>>().unwrap();
+    let stale: Vec<_> = store.snapshot().stale(None).collect::<simkeep::Result<_>>().unwrap();
     assert!(stale.len() > 100);
     for page in &stale {
         let InForce { of, time } = &pages[&page.url].last().unwrap();
@@ -305,16 +305,17 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
         let restated = Restatement::new(&page.url, *time, of[0].2, epoch);
         assert_eq!(store.restate(restated).unwrap(), RestateOutcome::Stored);
     }
-    assert_eq!(store.stale(None).count(), 0);
-    for info in store.epochs() {
+    assert_eq!(store.snapshot().stale(None).count(), 0);
+    let epochs = store.snapshot().epochs().to_vec();
+    for info in &epochs {
         if info.epoch != epoch {
             store.end_epoch(info.epoch, 0).unwrap();
         }
     }
     store.seal().unwrap();
     store.merge().unwrap();
-    store.verify().unwrap();
-    let left =
-        store.epochs().iter().filter(|info| store.snapshot().fingerprints(info.epoch) > 0).count();
+    store.verify(VerifyOptions::default()).unwrap().sound().unwrap();
+    let snapshot = store.snapshot();
+    let left = epochs.iter().filter(|info| snapshot.fingerprints(info.epoch) > 0).count();
     assert_eq!(left, 1);
 }

@@ -21,7 +21,7 @@ use crate::fuzz::input::Input;
 use crate::fuzz::store::{on, open, options};
 use crate::model::Model;
 use crate::pages::URLS;
-use crate::{choice, observation};
+use crate::{choice, observation, sound};
 
 /// Changes of one input.
 const CHANGES_MAX: usize = 8;
@@ -95,9 +95,9 @@ fn ask(view: &Snapshot) -> Answers {
 fn state(files: Files) -> State {
     let disk = SimDisk::of(files.iter().cloned());
     let reader = Reader::open_on(on(&disk)).unwrap();
-    let (model, answers) = (dump(&reader).unwrap(), ask(&reader));
+    let (model, answers) = (dump(&reader.snapshot()).unwrap(), ask(&reader.snapshot()));
     let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
-    let sealed = ask(&Reader::open_on(on(&disk)).unwrap());
+    let sealed = ask(&Reader::open_on(on(&disk)).unwrap().snapshot());
     State { files, model, answers, sealed }
 }
 
@@ -171,7 +171,7 @@ pub fn run(data: &[u8]) {
     let reads = disk();
     let verified = verify_on(on(&reads), VerifyOptions::default()).and_then(Verified::sound);
     if let Ok(reader) = Reader::open_on(on(&reads)) {
-        check(&ask(&reader), |state| &state.answers, verified.is_ok(), "a reader");
+        check(&ask(&reader.snapshot()), |state| &state.answers, verified.is_ok(), "a reader");
     } else {
         assert!(verified.is_err(), "what is sound can be read");
     }
@@ -183,7 +183,12 @@ pub fn run(data: &[u8]) {
         {
             let verified = verify_on(on(&reads), VerifyOptions::default());
             let sound = verified.and_then(Verified::sound).is_ok();
-            check(&ask(&reader), |state| &state.sealed, sound, "a reader beside a writer");
+            check(
+                &ask(&reader.snapshot()),
+                |state| &state.sealed,
+                sound,
+                "a reader beside a writer",
+            );
         }
     }
 
@@ -200,7 +205,7 @@ pub fn run(data: &[u8]) {
     let done = store.observe(seen).and_then(|_| store.seal()).and_then(|()| store.merge());
     if verified.is_ok() {
         done.unwrap();
-        store.verify().unwrap();
+        sound(&store).unwrap();
         assert!(store.latest(URLS[0]).unwrap().unwrap().gone);
     }
 }
@@ -213,7 +218,7 @@ fn repair(from: &SimDisk) {
         let options = RepairOptions::default().keep_forgotten(keep_forgotten);
         let Ok(repaired) = repair_on(on(from), on(&to), options) else { continue };
         let store = open(&to).unwrap();
-        store.verify().unwrap();
+        sound(&store).unwrap();
         let saved = dump(&store.snapshot()).unwrap();
         let mut states = STATES.0.iter().map(|state| &state.model);
         if repaired.is_whole() {

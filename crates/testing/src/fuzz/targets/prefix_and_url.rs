@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{Error, Observation, Prefix, Scope, Store, URL_BYTES_MAX};
 
-use crate::forge::catalog::Catalog;
 use crate::fuzz::store::{CATALOG, on, open, options};
 use crate::pages::Place;
+use crate::{forge::catalog::Catalog, sound};
 
 /// URLs of an input that are observed.
 const URLS_MAX: usize = 12;
@@ -54,7 +54,7 @@ pub fn run(data: &[u8]) {
         let history = store.history(url).unwrap();
         assert_eq!(history.len(), 1, "{url:?}");
     }
-    store.verify().unwrap();
+    sound(&store).unwrap();
     drop(store);
 
     let store = Store::open_on(on(&disk), options()).unwrap();
@@ -69,7 +69,7 @@ pub fn run(data: &[u8]) {
     store.seal().unwrap();
     store.merge().unwrap();
     assert_eq!(urls(&store, None), left);
-    store.verify().unwrap();
+    sound(&store).unwrap();
 }
 
 /// What is shown of a prefix is that prefix.
@@ -106,7 +106,7 @@ fn observe(store: &Store, url: &str, known: &mut BTreeSet<String>) {
 }
 
 fn urls(store: &Store, prefix: Option<&Prefix>) -> Vec<String> {
-    store.scan(prefix).map(|page| page.unwrap().url).collect()
+    store.snapshot().scan(prefix).map(|page| page.unwrap().url).collect()
 }
 
 /// Whether a text is a URL for a prefix, too: what has no scheme is a host there, and what has commas
