@@ -38,7 +38,7 @@
 //!
 //! # The rooms
 //!
-//! [`disk`] is the one seam to the file system, real or simulated. `layout` has the numbers of the
+//! `disk` is the one seam to the file system, real or simulated. `layout` has the numbers of the
 //! format, `page` the URLs, their order and the fold of visits into a history, [`fingerprint`] makes
 //! simhashes of text, [`search`] finds them by distance, `sort` sorts what memory does not hold, and
 //! `sync` has the locks, which a test may schedule, `process` says which process this is, and `cpu`
@@ -54,7 +54,7 @@
 //! # Features
 //!
 //! None is on by default. `html`: [`fingerprint`] reduces HTML to its visible text. `internals`: what
-//! tests and benchmarks of simkeep itself see of [`search`] and [`disk`]; it changes with any release.
+//! tests and benchmarks of simkeep itself see of `search` and `disk`; it changes with any release.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -67,7 +67,11 @@ mod bug;
 mod catalog;
 mod cpu;
 pub mod df;
+#[cfg(feature = "internals")]
 pub mod disk;
+#[cfg(not(feature = "internals"))]
+#[expect(unreachable_pub, reason = "public to the tests and benchmarks of this repository")]
+mod disk;
 mod error;
 pub mod fingerprint;
 mod layout;
@@ -81,6 +85,7 @@ mod sync;
 mod threads;
 
 pub use bug::Bug;
+pub use disk::Location;
 pub use error::{Corruption, Error, Result};
 pub use page::{
     Content, Digest, Entry, Epoch, EpochInfo, HISTORY_WINDOW, Observation, Prefix, PrefixError,
@@ -92,7 +97,7 @@ pub use store::{
     LoadEpochs, LoadOptions, Loaded, Loading, Loss, Matches, Merged, Near, NearPair, Observations,
     Observed, Options, Origin, Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope,
     SegmentStats, Snapshot, Stage, Stale, StalePage, Stats, Store, Verified, VerifyOptions,
-    Verifying, Versions, repair, repair_on, verify, verify_on,
+    Verifying, Versions, repair, verify,
 };
 
 #[cfg(doctest)]

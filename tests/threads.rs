@@ -104,12 +104,12 @@ fn start(disk: &SimDisk, options: Options) -> Store {
             pause();
         }
     });
-    Store::open_on(Arc::new(slow), options).unwrap()
+    Store::open(Arc::new(slow), options).unwrap()
 }
 
 /// What would be there if the power went now, as far as it is sure to be.
 fn durable(disk: &SimDisk) -> Snapshot {
-    Reader::open_on(on(&disk.crash_synced_only())).unwrap().snapshot()
+    Reader::open(on(&disk.crash_synced_only())).unwrap().snapshot()
 }
 
 fn some_durability() -> Durability {
@@ -368,7 +368,7 @@ fn a_close_waits_for_whatever_writes_and_loses_nothing() {
         let (observers, each, pauses) = if is_busy { (3, 6, 30) } else { (1, 2, 8) };
         let durability = some_durability();
         let options = Options { durability, background: is_busy, ..busy() };
-        let store = Store::open_on(Arc::new(slow), options).unwrap();
+        let store = Store::open(Arc::new(slow), options).unwrap();
         let (done, found) = thread::scope(|scope| {
             let observers: Vec<_> = (0..observers)
                 .map(|thread| {

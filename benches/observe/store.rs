@@ -46,7 +46,7 @@ fn real(dir: &Path) -> Arc<dyn Disk> {
 impl Metered {
     fn create(dir: &Path) -> Metered {
         let meter = Meter::new(real(dir));
-        let store = Store::create_on(Arc::new(meter.clone()), options()).unwrap();
+        let store = Store::create(Arc::new(meter.clone()), options()).unwrap();
         let epoch = store.register_epoch("bench").unwrap();
         let before = meter.counts();
         Metered { store, meter, before, epoch }
@@ -246,7 +246,7 @@ pub(crate) fn open(report: &Report, grown: &Grown) {
 /// Opens the store, asks it something, and says how many visits it knows.
 fn time_open(report: &Report, grown: &Grown, after: &str) -> u64 {
     let start = Instant::now();
-    let store = Store::open_on(real(&grown.dir), options()).unwrap();
+    let store = Store::open(real(&grown.dir), options()).unwrap();
     let opened = start.elapsed().as_secs_f64();
     store.near(0, 3).unwrap();
     let answered = start.elapsed().as_secs_f64();
@@ -285,7 +285,7 @@ fn observe_and_kill(grown: &Grown) -> u64 {
 
 /// Observes, with a line for each acknowledged call, until the process is killed.
 pub(crate) fn observe_until_killed(dir: &Path, seed: u64, pages: usize, time: i64) -> ! {
-    let store = Store::open_on(real(dir), options()).unwrap();
+    let store = Store::open(real(dir), options()).unwrap();
     let epoch = store.register_epoch("bench").unwrap();
     let mut load = Load::resume(seed, pages, time);
     let mut batch = Batch::default();

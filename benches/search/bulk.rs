@@ -72,7 +72,7 @@ pub(crate) fn run(report: &Report, dir: &Path, pages: u64) {
 fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Figures> {
     let meter = Meter::new(Arc::new(RealDisk::new(directory)));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
-    let store = Store::create_on(disk, Options { background: false, ..Options::default() })?;
+    let store = Store::create(disk, Options { background: false, ..Options::default() })?;
     let before = (meter.counts().bytes_written, process::anonymous_bytes());
     let (mut gathering, mut most) = (Duration::ZERO, before.1);
     let mut asked = 0u64;

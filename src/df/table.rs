@@ -66,11 +66,8 @@ impl Table {
         Table::open_on(&*place.disk, place.number).map_err(|e| place.error(e))
     }
 
-    /// Opens the table of a number on any disk, such as a simulated one.
-    ///
-    /// # Errors
-    /// As [`Table::open`].
-    pub fn open_on(disk: &dyn Disk, number: u64) -> Result<Table> {
+    /// Opens the table of a number.
+    pub(crate) fn open_on(disk: &dyn Disk, number: u64) -> Result<Table> {
         let name = Name::Df(number);
         for _ in 0..ATTEMPTS {
             let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
@@ -89,6 +86,16 @@ impl Table {
         }
         let busy = std::io::ErrorKind::ResourceBusy;
         Err(Error::io("open, because it is replaced again and again,", name, busy.into()))
+    }
+
+    /// Opens the table of a number on a disk such as a simulated one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::open`].
+    #[cfg(feature = "internals")]
+    pub fn on(disk: &dyn Disk, number: u64) -> Result<Table> {
+        Table::open_on(disk, number)
     }
 
     /// Copies the table to a number of another disk: whole, or not at all.

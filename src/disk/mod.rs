@@ -14,6 +14,7 @@ mod faults;
 mod file;
 mod flock;
 mod held;
+mod location;
 mod map;
 #[cfg(feature = "internals")]
 mod meter;
@@ -29,12 +30,12 @@ pub use failure::Failure;
 pub use faults::page_faults;
 pub use file::{NewFile, Scratch, ScratchMap};
 pub(crate) use held::Held;
+pub use location::Location;
 pub use map::Map;
 pub(crate) use map::MapPart;
 #[cfg(feature = "internals")]
 pub use meter::{Counts, Meter};
 pub use name::{Dir, Name};
-pub use plain::PlainDisk;
 pub use real::RealDisk;
 #[cfg(feature = "internals")]
 pub use sim::{Fault, Op, OpKind, SimDisk, Strikes, Unit};

@@ -11,13 +11,13 @@ use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name};
 /// An I/O error is an error then, and never a signal, and nobody's truncating a file ends the
 /// process: at the price of memory for all segments, which are read when they are opened.
 #[derive(Clone, Debug)]
-pub struct PlainDisk {
+pub(crate) struct PlainDisk {
     disk: Arc<dyn Disk>,
 }
 
 impl PlainDisk {
     /// The store of another disk, without maps.
-    pub fn new(disk: Arc<dyn Disk>) -> PlainDisk {
+    pub(crate) fn new(disk: Arc<dyn Disk>) -> PlainDisk {
         PlainDisk { disk }
     }
 }

@@ -1,6 +1,5 @@
 //! An open store: how it is had, how calls go through its handles, and how it ends.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::lifecycle::OnPanic;
@@ -9,7 +8,7 @@ use super::load::{LoadOptions, Loaded, Observed};
 use super::options::Options;
 use super::shared::Shared;
 use super::{epochs, open};
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, Location};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::sync::{Rank, RankedMutex, thread};
@@ -73,8 +72,8 @@ impl Store {
     /// (after 5 s, so that one that is told to end may do so) or this one does (at once),
     /// [`Error::Corrupt`], also where a file is of another store or the catalog is older than
     /// `SNAPSHOT`, [`Error::Version`], [`Error::Io`].
-    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        Self::open_on(Arc::new(RealDisk::new(path.as_ref())), options)
+    pub fn open(at: impl Into<Location>, options: Options) -> Result<Store> {
+        open::open(at.into().disk(None), options).and_then(Self::start)
     }
 
     /// Makes a store in a new or empty directory, or in the place of one that was never
@@ -84,9 +83,10 @@ impl Store {
     ///
     /// [`Error::Exists`], [`Error::NotAStore`] if the directory holds something else,
     /// [`Error::Io`].
-    pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        let disk = RealDisk::new(path.as_ref()).with_file_mode(options.file_mode);
-        Self::create_on(Arc::new(disk), options)
+    pub fn create(at: impl Into<Location>, options: Options) -> Result<Store> {
+        let disk = at.into().disk(Some(options.file_mode));
+        open::create(&disk, &options)?;
+        open::open(disk, options).and_then(Self::start)
     }
 
     /// Opens the store, or makes it where there is none.
@@ -94,14 +94,15 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`open`](Store::open) and [`create`](Store::create).
-    pub fn open_or_create(path: impl AsRef<Path>, options: Options) -> Result<Store> {
-        match Self::open(&path, options.clone()) {
+    pub fn open_or_create(at: impl Into<Location>, options: Options) -> Result<Store> {
+        let at = at.into();
+        match Self::open(at.clone(), options.clone()) {
             Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => {}
             opened => return opened,
         }
-        match Self::create(&path, options.clone()) {
+        match Self::create(at.clone(), options.clone()) {
             // Somebody else was quicker.
-            Err(Error::Exists { .. }) => Self::open(path, options),
+            Err(Error::Exists { .. }) => Self::open(at, options),
             made => made,
         }
     }
@@ -129,26 +130,12 @@ impl Store {
     ///
     /// Those of [`create`](Store::create) and [`load`](Store::load).
     pub fn create_from<O: Observed>(
-        path: impl AsRef<Path>,
+        at: impl Into<Location>,
         options: Options,
         observations: impl IntoIterator<Item = Result<O>>,
         load: LoadOptions<'_>,
     ) -> Result<(Store, Loaded)> {
-        let disk = RealDisk::new(path.as_ref()).with_file_mode(options.file_mode);
-        Self::create_from_on(Arc::new(disk), options, observations, load)
-    }
-
-    /// [`create_from`](Store::create_from) on any disk.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`create_from`](Store::create_from).
-    pub fn create_from_on<O: Observed>(
-        disk: Arc<dyn Disk>,
-        options: Options,
-        observations: impl IntoIterator<Item = Result<O>>,
-        load: LoadOptions<'_>,
-    ) -> Result<(Store, Loaded)> {
+        let disk = at.into().disk(Some(options.file_mode));
         open::require_empty(&disk)?;
         let mut observations = observations.into_iter().peekable();
         if let Some(Err(e)) = observations.next_if(Result::is_err) {
@@ -177,25 +164,6 @@ impl Store {
         if shared.base.is_in_place() {
             open::unmake(&shared.base.disk);
         }
-    }
-
-    /// [`open`](Store::open) on any disk.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Store::open).
-    pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Store> {
-        open::open(disk, options).and_then(Self::start)
-    }
-
-    /// [`create`](Store::create) on any disk.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`create`](Store::create).
-    pub fn create_on(disk: Arc<dyn Disk>, options: Options) -> Result<Store> {
-        open::create(&disk, &options)?;
-        Self::open_on(disk, options)
     }
 
     fn start(shared: Shared) -> Result<Store> {

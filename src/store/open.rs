@@ -22,7 +22,7 @@ use super::stamps::Stamps;
 use super::view::View;
 use crate::catalog::mark::{self, Begun};
 use crate::catalog::{Blob, Catalog, Contents, Journal, Locks, Manifest, Settings};
-use crate::disk::{Access, Dir, Disk, DiskFile, Lock, Name, PlainDisk};
+use crate::disk::{Access, Dir, Disk, DiskFile, Lock, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::sync::thread;
@@ -166,7 +166,6 @@ fn open_locked(
     locks: Locks,
     unfinished: bool,
 ) -> Result<Shared> {
-    let disk = if options.plain_reads { Arc::new(PlainDisk::new(disk)) } else { disk };
     let (catalog, contents) = Catalog::open(&disk, locks)?;
     if !unfinished {
         require_finished(&disk, &contents)?;

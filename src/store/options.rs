@@ -63,9 +63,6 @@ pub struct Options {
     /// about to open them; a reader that comes too late starts again. Default: 10 seconds. Without
     /// the [background](Self::background) they wait for the next seal, merge or close.
     pub reader_grace: Duration,
-    /// Whether segments are read whole into memory instead of being mapped. Default: no. If so, an
-    /// I/O error is an error and never a signal, and memory is taken for all segments.
-    pub plain_reads: bool,
 }
 
 impl Default for Options {
@@ -86,7 +83,6 @@ impl Default for Options {
             near_fingerprints: super::query::FINGERPRINTS,
             background_memory_bytes: 256 << 20,
             reader_grace: Duration::from_secs(10),
-            plain_reads: false,
         }
     }
 }

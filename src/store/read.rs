@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::answer::{SegmentStats, Stats};
-use super::epochs::{has_table, known, origin_of};
+use super::epochs::{has_table, known, origin_of, table_name};
 use super::memtable::PageOf;
 use super::observations::Observations;
 use super::origin::Origin;
@@ -176,6 +176,13 @@ impl Snapshot {
     /// [`Error::Io`]: crate::Error::Io
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
         self.heed(|| origin_of(&self.view, epoch))
+    }
+
+    /// The file in the store's directory that is an epoch's table of document frequencies; `None` for
+    /// one that has none, or has ended. Reads nothing.
+    pub fn table_file(&self, epoch: Epoch) -> Option<String> {
+        let info = known(self.epochs(), epoch).filter(|info| has_table(info));
+        info.map(|info| table_name(info.epoch).to_string())
     }
 
     /// How many distinct fingerprints of an epoch can be searched; those that several segments have

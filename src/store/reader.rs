@@ -1,6 +1,5 @@
 //! Reading a store from another process than the one that writes it.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,7 +10,7 @@ use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::View;
 use crate::catalog::{Catalog, Journal, Locks, Manifest, mark};
-use crate::disk::{Disk, Lock, LockGuard, RealDisk};
+use crate::disk::{Disk, Location, Lock, LockGuard};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
@@ -68,17 +67,8 @@ impl Reader {
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Corrupt`], [`Error::Version`],
     /// [`Error::Io`]; [`Error::Locked`] if a writer is there and for 10 s has had nothing to show.
-    pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
-        Self::open_on(Arc::new(RealDisk::new(path.as_ref())))
-    }
-
-    /// [`open`](Reader::open) on any disk; with a [`PlainDisk`](crate::disk::PlainDisk) without
-    /// maps.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Reader::open).
-    pub fn open_on(disk: Arc<dyn Disk>) -> Result<Reader> {
+    pub fn open(at: impl Into<Location>) -> Result<Reader> {
+        let disk = at.into().disk(None);
         let (now, written) = look(&disk, None)?;
         Ok(Reader { disk, now, written })
     }

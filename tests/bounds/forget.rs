@@ -35,7 +35,7 @@ fn store() -> Store {
         ..small()
     };
     let disk = SimDisk::new();
-    let store = Store::create_on(simkeep_testing::on(&disk), options).unwrap();
+    let store = Store::create(simkeep_testing::on(&disk), options).unwrap();
     for page in 0..100 {
         observe(&store, &kept(page));
     }

@@ -40,7 +40,7 @@ fn what_is_sealed_while_others_are_merged_leaves_memory() {
     let gate = Gate::default();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(dir.path()));
     let options = Options { memtable_observations: 2 * 10_000, near_limit: 0, ..small() };
-    let store = Store::create_on(Arc::new(gate.before(disk)), options).unwrap();
+    let store = Store::create(Arc::new(gate.before(disk)), options).unwrap();
     observe(&store, 0, PAGES);
     store.seal().unwrap();
     observe(&store, PAGES, PAGES);

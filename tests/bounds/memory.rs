@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
-    Epoch, Options, Query, Reader, RepairOptions, Snapshot, Store, VerifyOptions, repair_on,
-    verify_on,
+    Epoch, Options, Query, Reader, RepairOptions, Snapshot, Store, VerifyOptions, repair, verify,
 };
 
 use simkeep_testing::allocator::{alone, most_taken};
@@ -49,19 +48,19 @@ fn use_each(disk: &dyn Fn() -> Arc<dyn Disk>) {
             let _ = view.search(&Query::new(0, k).epoch(Epoch(1)));
         }
     };
-    if let Ok(reader) = Reader::open_on(disk()) {
+    if let Ok(reader) = Reader::open(disk()) {
         read(&reader.snapshot());
         let _ = reader.stats();
     }
-    if let Ok(store) = Store::open_on(disk(), options()) {
+    if let Ok(store) = Store::open(disk(), options()) {
         read(&store.snapshot());
         let _ = store.stats();
         let _ = store.merge();
         let _ = sound(&store);
     }
-    let _ = verify_on(disk(), VerifyOptions::default());
+    let _ = verify(disk(), VerifyOptions::default());
     let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
-    let _ = repair_on(disk(), Arc::new(SimDisk::new()), options.keep_forgotten(true));
+    let _ = repair(disk(), Arc::new(SimDisk::new()), options.keep_forgotten(true));
 }
 
 /// The golden store with another catalog, and with another content of one segment.
@@ -314,9 +313,9 @@ fn a_million_empty_sections_are_opened_in_under_a_second() {
         let disk = || -> Arc<dyn Disk> { Arc::new(SimDisk::of(files.iter().cloned())) };
         let (read, write) = (disk(), disk());
         let since = Instant::now();
-        let (reader, time) = (Reader::open_on(read), since.elapsed());
+        let (reader, time) = (Reader::open(read), since.elapsed());
         let since = Instant::now();
-        let (store, time_to_write) = (Store::open_on(write, options()), since.elapsed());
+        let (store, time_to_write) = (Store::open(write, options()), since.elapsed());
         let what = format!("of kinds {kinds:?}: {time:?} to read, {time_to_write:?} to write");
         eprintln!("{what}: {:?}, {:?}", reader.err(), store.err());
         let most = Duration::from_secs(1);

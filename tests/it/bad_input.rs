@@ -9,7 +9,7 @@ use std::path::Path;
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
     Epoch, Error, Observation, Options, Prefix, Query, Reader, Scope, Store, TIME_MAX, TIME_MIN,
-    URL_BYTES_MAX, UrlError, VerifyOptions, verify_on,
+    URL_BYTES_MAX, UrlError, VerifyOptions, verify,
 };
 
 use simkeep_testing::compare::{check_reader, check_store, dump};
@@ -157,9 +157,9 @@ fn a_file_of_another_version_is_not_called_damaged() {
     for name in [segments(&files)[1], Name::Snapshot] {
         for (version, advice) in [(1, "the simkeep that made it"), (3, "use a newer simkeep")] {
             let disk = of_version(name, version);
-            let writer = Store::open_on(on(&disk), small()).map(drop);
-            let verified = verify_on(on(&disk), VerifyOptions::default()).map(drop);
-            for opened in [writer, Reader::open_on(on(&disk)).map(drop), verified] {
+            let writer = Store::open(on(&disk), small()).map(drop);
+            let verified = verify(on(&disk), VerifyOptions::default()).map(drop);
+            for opened in [writer, Reader::open(on(&disk)).map(drop), verified] {
                 match opened {
                     Err(e @ Error::Version { reads: 2, .. }) => {
                         let said = e.to_string();
@@ -238,7 +238,7 @@ fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
         let mut damaged = content.to_vec();
         damaged[offset] ^= 1;
         let disk = with(&files, name, damaged);
-        let Ok(store) = Store::open_on(on(&disk), small()) else { continue };
+        let Ok(store) = Store::open(on(&disk), small()) else { continue };
         let batch = [
             Observation::content(URLS[13], 5, 7, Epoch(0)),
             Observation::content(URLS[12], 5, 0xffff_0000, Epoch(0)),
@@ -308,10 +308,10 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
         drop(store.close());
         // Still full: opening, reading and closing take no room.
         for disk in [disk.clone(), disk.crash_synced_only()] {
-            let reader = Reader::open_on(on(&disk)).unwrap();
+            let reader = Reader::open(on(&disk)).unwrap();
             let found = dump(&reader.snapshot()).unwrap();
             assert!(states.contains(&found), "{what}: read only");
-            let store = Store::open_on(on(&disk), small())
+            let store = Store::open(on(&disk), small())
                 .unwrap_or_else(|e| panic!("{what}: opening on the full disk: {e}"));
             check_store(&store, &found);
             sound(&store).unwrap();
@@ -331,11 +331,11 @@ fn a_store_that_did_not_fit_is_made_once_there_is_room() {
     for room in [0, 1, 4_096, 100_000, 500_000] {
         let disk = SimDisk::new();
         disk.set_capacity_bytes(Some(room));
-        let error = Store::create_on(on(&disk), small()).unwrap_err();
+        let error = Store::create(on(&disk), small()).unwrap_err();
         assert!(error.to_string().contains("make room on the disk"), "{error}");
-        assert!(matches!(Store::open_on(on(&disk), small()), Err(Error::NotAStore { .. })));
+        assert!(matches!(Store::open(on(&disk), small()), Err(Error::NotAStore { .. })));
         disk.set_capacity_bytes(None);
-        check_store(&Store::create_on(on(&disk), small()).unwrap(), &Model::default());
+        check_store(&Store::create(on(&disk), small()).unwrap(), &Model::default());
     }
 }
 
@@ -498,7 +498,7 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
         Options { near_distance: 65, ..small() },
         Options { epoch: String::new(), ..small() },
     ] {
-        let made = Store::create_on(on(&SimDisk::new()), options.clone());
+        let made = Store::create(on(&SimDisk::new()), options.clone());
         assert!(matches!(made, Err(Error::Option { .. } | Error::Misuse(_))), "{options:?}");
     }
 }

@@ -337,7 +337,7 @@ fn a_store_is_loaded_into_another() {
     let loaded = same.load(source.snapshot().observations(), little()).unwrap();
     assert_eq!(loaded.visits, model.visit_count());
     check_store(&same, &model);
-    let other = Store::create_on(on(&SimDisk::new()), Options { epoch: "two".into(), ..small() });
+    let other = Store::create(on(&SimDisk::new()), Options { epoch: "two".into(), ..small() });
     let other = other.unwrap();
     let copied = other.copy_from(&source.snapshot(), little()).unwrap();
     // Other numbers, in another order, may take other bytes.
@@ -451,7 +451,7 @@ fn readers_go_on_and_writers_wait_while_segments_are_written() {
     let gate = Gate::default();
     let disk = SimDisk::new();
     let options = Options { background: true, ..small() };
-    let store = Store::create_on(Arc::new(gate.before(on(&disk))), options).unwrap();
+    let store = Store::create(Arc::new(gate.before(on(&disk))), options).unwrap();
     store.register_epoch("two").unwrap();
     store.observe(Observation::gone(URLS[0], 1)).unwrap();
     let all = many(300, 0);

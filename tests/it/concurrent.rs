@@ -270,7 +270,7 @@ fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
     let meter = Meter::new(Arc::new(slow));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
     let options = Options { durability, memtable_observations: 100_000, ..small() };
-    let store = Store::create_on(disk, options).unwrap();
+    let store = Store::create(disk, options).unwrap();
     let before = meter.counts();
     thread::scope(|scope| {
         for thread in 0..threads {
@@ -325,7 +325,7 @@ fn beside(
 fn gated() -> (Gate, Store) {
     let gate = Gate::default();
     let disk = Arc::new(gate.before(on(&SimDisk::new())));
-    let store = Store::create_on(disk, small()).unwrap();
+    let store = Store::create(disk, small()).unwrap();
     for page in 0..8 {
         let content = Observation::content(&url(0, page), 0, 5, Epoch(0)).visit;
         store.observe(Observation::of(&url(0, page), content)).unwrap();

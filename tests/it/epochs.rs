@@ -17,7 +17,7 @@ use simkeep_testing::{choice, digest, names, on, open, small, sound};
 const URL: &str = "https://example.com/";
 
 fn create(disk: &SimDisk) -> Store {
-    Store::create_on(on(disk), small()).unwrap()
+    Store::create(on(disk), small()).unwrap()
 }
 
 /// What makes fingerprints by a table of these texts.
@@ -67,7 +67,7 @@ fn a_table_lives_as_long_as_its_epoch() {
 
     store.observe(Observation::content(URL, 1, fingerprint, epoch)).unwrap();
     store.seal().unwrap();
-    let reader = Reader::open_on(on(&disk)).unwrap();
+    let reader = Reader::open(on(&disk)).unwrap();
     assert_eq!(of(&reader.snapshot().origin(epoch).unwrap().unwrap()), fingerprint);
     store.close().unwrap();
     let store = open(&disk, small());
@@ -176,7 +176,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
             assert_eq!((beside, a), (Epoch(1), Epoch(2)));
             store.observe(Observation::content(URL, 1000, 8, beside))?;
             assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a"]);
-            let reader = Reader::open_on(on(&disk))?;
+            let reader = Reader::open(on(&disk))?;
             assert_eq!(reader.snapshot().epochs().len(), 1);
             let early = store.observe(Observation::content(URL, 1, 1, epochs.named("b")?));
             assert!(matches!(early, Err(Error::UnknownEpoch(_))));
@@ -255,9 +255,9 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     let files = contents.iter().filter(|(name, _)| *name != Name::Df(1)).cloned();
     let swapped = SimDisk::of(files.chain([(Name::Df(1), bytes(Name::Df(2)))]));
     store.close().unwrap();
-    let reader = Reader::open_on(on(&swapped)).unwrap();
+    let reader = Reader::open(on(&swapped)).unwrap();
     assert!(matches!(reader.snapshot().origin(epoch), Err(Error::Corrupt(_))));
-    let verified = simkeep::verify_on(on(&swapped), Default::default()).unwrap();
+    let verified = simkeep::verify(on(&swapped), Default::default()).unwrap();
     assert_eq!(verified.flaws.len(), 1, "{verified:?}");
     assert_eq!(verified.flaws[0].file, "0000000001.df");
 }
@@ -384,7 +384,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
     let disk = SimDisk::new();
     let options =
         Options { background: true, seal_after: std::time::Duration::from_millis(50), ..small() };
-    let store = Store::create_on(on(&disk), options).unwrap();
+    let store = Store::create(on(&disk), options).unwrap();
     let two = store.register_epoch("two").unwrap();
     for page in 0..10 {
         store.observe(Observation::content(&format!("{URL}{page}"), 1, page, Epoch(0))).unwrap();
@@ -575,7 +575,7 @@ fn what_is_restated_is_no_visit_and_no_change() {
 #[test]
 fn an_epoch_with_a_table_is_due_after_so_many_visits() {
     let options = Options { epoch_visits: 10, ..small() };
-    let store = Store::create_on(on(&SimDisk::new()), options).unwrap();
+    let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |epoch, times: std::ops::Range<i64>| {
         for time in times {
             store.observe(Observation::content(URL, time, 7, epoch)).unwrap();

@@ -254,7 +254,7 @@ struct Run {
 
 impl Run {
     fn new(options: Options, home: Home) -> Run {
-        let store = Store::create_on(home.disk(), options.clone()).unwrap();
+        let store = Store::create(home.disk(), options.clone()).unwrap();
         assert_eq!(store.register_epoch(EPOCHS[1]).unwrap(), Epoch(1));
         let store = Some(store);
         let model = Model::default();
@@ -429,12 +429,12 @@ impl Run {
         }
         if read_only {
             let before = self.home.contents();
-            let reader = Reader::open_on(self.home.disk()).unwrap();
+            let reader = Reader::open(self.home.disk()).unwrap();
             self.settle(&reader.snapshot());
             check_reader(&reader, &self.model);
             assert!(self.home.contents() == before, "a reader changed a file");
         }
-        let store = Store::open_on(self.home.disk(), self.options.clone()).unwrap();
+        let store = Store::open(self.home.disk(), self.options.clone()).unwrap();
         assert_eq!(names(store.snapshot().epochs()), EPOCHS);
         self.settle(&store.snapshot());
         check_store(&store, &self.model);

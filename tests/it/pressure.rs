@@ -37,7 +37,7 @@ fn in_time(what: impl FnOnce() + Send + 'static) {
 #[test]
 fn writers_do_not_wait_for_merges_that_are_not_due() {
     in_time(|| {
-        let store = Store::create_on(on(&SimDisk::new()), options(1, true)).unwrap();
+        let store = Store::create(on(&SimDisk::new()), options(1, true)).unwrap();
         for i in 0..600 {
             store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
         }
@@ -52,7 +52,7 @@ fn writers_do_not_wait_for_merges_that_do_not_go() {
     in_time(|| {
         let disk = SimDisk::new();
         let page = |i: i64| format!("http://a.example/{i}");
-        let store = Store::create_on(on(&disk), options(50, false)).unwrap();
+        let store = Store::create(on(&disk), options(50, false)).unwrap();
         for i in 0..2000 {
             store.observe(content(&page(i), i, F.wrapping_mul(i as u64), 1)).unwrap();
         }
@@ -60,7 +60,7 @@ fn writers_do_not_wait_for_merges_that_do_not_go() {
         store.close().unwrap();
         let used: usize = disk.contents().iter().map(|(_, bytes)| bytes.len()).sum();
         disk.set_capacity_bytes(Some(used as u64 + segments - 1));
-        let store = Store::open_on(on(&disk), options(50, true)).unwrap();
+        let store = Store::open(on(&disk), options(50, true)).unwrap();
         for i in 2000..2400 {
             store.observe(content(&page(i), i, F.wrapping_mul(i as u64), 1)).unwrap();
         }
@@ -72,7 +72,7 @@ fn writers_do_not_wait_for_merges_that_do_not_go() {
 
 #[test]
 fn very_many_segments_become_one() {
-    let store = Store::create_on(on(&SimDisk::new()), options(1, false)).unwrap();
+    let store = Store::create(on(&SimDisk::new()), options(1, false)).unwrap();
     for i in 0..300 {
         store.observe(Observation::gone(&format!("http://a.example/{}", i % 70), i)).unwrap();
     }
@@ -91,11 +91,11 @@ fn what_a_crash_left_waiting_to_be_sealed_is_sealed_in_the_foreground() {
     in_time(|| {
         // Crash wherever the store is: with some seeds a full memtable had not been sealed yet.
         let disk = SimDisk::new();
-        let store = Store::create_on(on(&disk), options(4, true)).unwrap();
+        let store = Store::create(on(&disk), options(4, true)).unwrap();
         for i in 0..40 {
             store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
             let left = disk.crash_all_kept();
-            let store = Store::open_on(on(&left), options(4, false)).unwrap();
+            let store = Store::open(on(&left), options(4, false)).unwrap();
             for j in 100..120 {
                 store.observe(Observation::gone(&format!("http://a.example/{j}"), j)).unwrap();
             }
@@ -107,7 +107,7 @@ fn what_a_crash_left_waiting_to_be_sealed_is_sealed_in_the_foreground() {
 #[test]
 fn many_copies_hide_no_other_page_that_is_as_near() {
     for sealed in [false, true] {
-        let store = Store::create_on(on(&SimDisk::new()), options(10_000, false)).unwrap();
+        let store = Store::create(on(&SimDisk::new()), options(10_000, false)).unwrap();
         for i in 0..40 {
             // The later in order, the earlier seen: the original is the last in SURT order.
             let url = format!("http://a.example/{i:02}");
@@ -156,7 +156,7 @@ fn no_new_catalog_is_made_over_segments_that_have_lost_theirs() {
 fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
     for _ in 0..20 {
         let disk = SimDisk::new();
-        let store = Store::create_on(on(&disk), options(10_000, true)).unwrap();
+        let store = Store::create(on(&disk), options(10_000, true)).unwrap();
         for i in 0..300 {
             store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
         }
@@ -166,13 +166,13 @@ fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
             let _ = other.seal();
         });
         store.close().unwrap();
-        let again = Store::open_on(on(&disk), options(10_000, true)).unwrap();
+        let again = Store::open(on(&disk), options(10_000, true)).unwrap();
         assert_eq!(again.stats().unwrap().pages, 300);
         again.seal().unwrap();
         thread.join().unwrap();
         sound(&again).unwrap();
         again.close().unwrap();
-        let again = Store::open_on(on(&disk), options(10_000, true)).unwrap();
+        let again = Store::open(on(&disk), options(10_000, true)).unwrap();
         assert_eq!(again.stats().unwrap().pages, 300);
     }
 }
@@ -181,7 +181,7 @@ fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
 fn a_page_that_is_visited_all_the_time_costs_no_more_than_others() {
     in_time(|| {
         let disk = SimDisk::new();
-        let store = Store::create_on(on(&disk), options(262_144, false)).unwrap();
+        let store = Store::create(on(&disk), options(262_144, false)).unwrap();
         let url = "http://a.example/";
         for first in (0..100_000).step_by(10_000) {
             let visits: Vec<_> =
@@ -191,7 +191,7 @@ fn a_page_that_is_visited_all_the_time_costs_no_more_than_others() {
         let before = store.latest(url).unwrap();
         drop(store);
         // The same again when the journal is replayed.
-        let store = Store::open_on(on(&disk.crash_synced_only()), options(262_144, false)).unwrap();
+        let store = Store::open(on(&disk.crash_synced_only()), options(262_144, false)).unwrap();
         assert_eq!(store.latest(url).unwrap(), before);
         assert_eq!(before.unwrap().visits, 100_000);
         store.seal().unwrap();
@@ -206,7 +206,7 @@ fn a_merge_at_rest_gives_way_to_those_that_are_due() {
         let gate = Gate::default();
         let rest = Duration::from_millis(50);
         let options = Options { merge_fanout: 4, seal_after: rest, ..options(2000, true) };
-        let store = Store::create_on(Arc::new(gate.before(on(&SimDisk::new()))), options).unwrap();
+        let store = Store::create(Arc::new(gate.before(on(&SimDisk::new()))), options).unwrap();
         gate.close(|kind, name| {
             let begins =
                 matches!(name, Some(Name::SegmentNew(_))) && kind == OpKind::Open(Access::Create);
@@ -246,7 +246,7 @@ fn a_memtable_that_fills_while_a_purge_replaces_the_catalog_is_sealed_after_it()
             }
         });
         let options = Options { durability: Durability::OnFlush, ..options(10, true) };
-        let store = Store::create_on(Arc::new(disk), options).unwrap();
+        let store = Store::create(Arc::new(disk), options).unwrap();
         wait.recv().unwrap();
         let observe = |time| store.observe(Observation::gone("http://a/", time)).map(drop);
         std::thread::scope(|scope| {

@@ -180,7 +180,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
     let disk = SimDisk::new();
     let gate = Gate::default();
     let gated = Arc::new(gate.before(on(&disk)));
-    let store = Store::create_on(gated, options.clone()).unwrap();
+    let store = Store::create(gated, options.clone()).unwrap();
     store.register_epoch("two").unwrap();
     let mut model = Model::default();
     for time in 0..2 {
@@ -440,8 +440,7 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
     let disk = SimDisk::new();
     let gate = Gate::default();
     let gated = Arc::new(gate.before(on(&disk)));
-    let store =
-        Store::create_on(gated, Options { memtable_observations: 1000, ..small() }).unwrap();
+    let store = Store::create(gated, Options { memtable_observations: 1000, ..small() }).unwrap();
     store.register_epoch("two").unwrap();
     let mut model = Model::default();
     for time in 0..2 {

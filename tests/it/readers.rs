@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Access, Counts, Disk, Meter, Name, OpKind, PlainDisk, RealDisk, SimDisk};
+use simkeep::disk::{Access, Counts, Disk, Meter, Name, OpKind, RealDisk, SimDisk};
 use simkeep::{
-    Digest, Epoch, Error, Observation, Options, Query, Reader, Scope, Store, VerifyOptions,
-    verify_on,
+    Digest, Epoch, Error, Location, Observation, Options, Query, Reader, Scope, Store,
+    VerifyOptions, verify,
 };
 
 use simkeep_testing::compare::{check_reader, dump};
@@ -64,7 +64,7 @@ fn check_beginning(reader: &Reader) {
 fn a_reader_sees_what_was_sealed_and_says_how_far_behind_it_is() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
-    let mut reader = Reader::open_on(on(&disk)).unwrap();
+    let mut reader = Reader::open(on(&disk)).unwrap();
     assert_eq!((reader.snapshot().sequence(), reader.behind()), (0, 0));
     assert_eq!(reader.stats().unwrap().pages, 0);
     crawl(&store, 1, 11);
@@ -77,7 +77,7 @@ fn a_reader_sees_what_was_sealed_and_says_how_far_behind_it_is() {
     assert_eq!((reader.snapshot().sequence(), reader.behind()), (10, 3));
     check_beginning(&reader);
     assert_eq!(reader.snapshot().epochs(), store.snapshot().epochs());
-    verify_on(on(&disk), VerifyOptions::default()).unwrap().sound().unwrap();
+    verify(on(&disk), VerifyOptions::default()).unwrap().sound().unwrap();
     // Without a writer there is nothing that it does not see.
     store.close().unwrap();
     assert!(reader.refresh().unwrap());
@@ -101,8 +101,8 @@ fn a_reader_sees_all_kinds_of_operations_as_they_were_at_its_seal() {
         }
     }
     store.seal().unwrap();
-    check_reader(&Reader::open_on(on(&disk)).unwrap(), &model);
-    check_reader(&Reader::open_on(Arc::new(PlainDisk::new(on(&disk)))).unwrap(), &model);
+    check_reader(&Reader::open(on(&disk)).unwrap(), &model);
+    check_reader(&Reader::open(Location::from(on(&disk)).plain_reads()).unwrap(), &model);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_reader_starts_again_when_a_file_goes_before_it_is_open() {
             writer.merge().unwrap();
         }
     });
-    let reader = Reader::open_on(Arc::new(under_its_feet)).unwrap();
+    let reader = Reader::open(Arc::new(under_its_feet)).unwrap();
     assert_eq!(reader.stats().unwrap().segments.len(), 1);
     check_beginning(&reader);
 }
@@ -216,18 +216,18 @@ fn a_snapshot_that_does_not_fit_the_disk_keeps_nobody_from_working() {
             }
             Err(e) => panic!("{e}"),
         };
-        let reader = Reader::open_on(on(&disk)).unwrap();
+        let reader = Reader::open(on(&disk)).unwrap();
         check_beginning(&reader);
         assert_eq!(reader.stats().unwrap().segments.len() == 1, merged, "{room}");
         kept_out += u32::from(!merged);
         drop(store);
-        let reader = Reader::open_on(on(&disk)).unwrap();
+        let reader = Reader::open(on(&disk)).unwrap();
         check_beginning(&reader);
         assert_eq!(reader.snapshot().sequence(), 32);
         // Not a byte is left, and it opens.
         let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
         disk.set_capacity_bytes(Some(used as u64));
-        drop(Store::open_on(on(&disk), small()).unwrap());
+        drop(Store::open(on(&disk), small()).unwrap());
     }
     assert!(kept_out > 0);
 }
@@ -295,7 +295,7 @@ fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
     });
     let options = Options { memtable_observations: 500, merge_fanout: 4, ..small() };
     Store::create(path, options.clone()).unwrap().close().unwrap();
-    let store = Store::open_on(Arc::new(disk), options).unwrap();
+    let store = Store::open(Arc::new(disk), options).unwrap();
     assert_eq!(locks.load(Ordering::Relaxed), 2);
     let (before, cpu, since) = (meter.counts(), cpu_nanos(), Instant::now());
     let mut n = 1;
@@ -378,7 +378,7 @@ fn a_reader_of_a_killed_store_sees_everything_that_was_acknowledged() {
     crawl(&store, 1, 30);
     let killed = disk.crash_all_kept();
     let before = killed.contents();
-    let reader = Reader::open_on(on(&killed)).unwrap();
+    let reader = Reader::open(on(&killed)).unwrap();
     assert_eq!((reader.snapshot().sequence(), reader.written()), (29, None));
     check_beginning(&reader);
     assert_eq!(dump(&reader.snapshot()).unwrap(), dump(&store.snapshot()).unwrap());
@@ -397,15 +397,15 @@ fn at_every_moment_a_reader_finds_a_state_that_no_crash_takes_back() {
         if !kind.changes() {
             return;
         }
-        let reader = Reader::open_on(on(&at_work)).unwrap();
+        let reader = Reader::open(on(&at_work)).unwrap();
         if reader.written().is_some() {
             check_beginning(&reader);
-            let crashed = Store::open_on(on(&at_work.crash_synced_only()), small()).unwrap();
+            let crashed = Store::open(on(&at_work.crash_synced_only()), small()).unwrap();
             assert!(crashed.snapshot().sequence() >= reader.snapshot().sequence());
             counter.fetch_add(1, Ordering::Relaxed);
         }
     });
-    let store = Store::open_on(Arc::new(hooked), small()).unwrap();
+    let store = Store::open(Arc::new(hooked), small()).unwrap();
     for round in 0..3 {
         crawl(&store, 1 + 20 * round, 21 + 20 * round);
         store.seal().unwrap();
@@ -429,7 +429,7 @@ fn at_every_moment_of_a_recovery_a_reader_finds_what_it_is_told_of() {
             *seen.lock().unwrap() = Some(at_work.crash_all_kept());
         }
     });
-    let store = Store::open_on(Arc::new(hooked), small()).unwrap();
+    let store = Store::open(Arc::new(hooked), small()).unwrap();
     crawl(&store, 1, 41);
     store.seal().unwrap();
     store.merge().unwrap();
@@ -438,14 +438,14 @@ fn at_every_moment_of_a_recovery_a_reader_finds_what_it_is_told_of() {
     let counter = Arc::clone(&removed);
     let hooked = HookDisk::new(on(&killed), move |kind, name| {
         if kind.changes() {
-            check_beginning(&Reader::open_on(on(&beside)).unwrap());
+            check_beginning(&Reader::open(on(&beside)).unwrap());
             let segment = matches!(name, Some(Name::Segment(_)));
             counter.fetch_add(u64::from(kind == OpKind::Remove && segment), Ordering::Relaxed);
         }
     });
-    let recovered = Store::open_on(Arc::new(hooked), small()).unwrap();
+    let recovered = Store::open(Arc::new(hooked), small()).unwrap();
     assert!(removed.load(Ordering::Relaxed) > 1, "the inputs were not there any more");
-    check_beginning(&Reader::open_on(on(&killed)).unwrap());
+    check_beginning(&Reader::open(on(&killed)).unwrap());
     drop(recovered);
 }
 
@@ -455,8 +455,8 @@ fn a_reader_of_a_killed_store_keeps_nobody_out() {
     let store = create(&disk, small());
     crawl(&store, 1, 20);
     let killed = disk.crash_all_kept();
-    let reader = Reader::open_on(on(&killed)).unwrap();
-    let writer = Store::open_on(on(&killed), small()).unwrap();
+    let reader = Reader::open(on(&killed)).unwrap();
+    let writer = Store::open(on(&killed), small()).unwrap();
     crawl(&writer, 20, 60);
     writer.merge().unwrap();
     check_beginning(&reader);
@@ -505,10 +505,9 @@ fn with_plain_reads_nobody_elses_cutting_a_file_short_is_noticed() {
     crawl(&store, 1, 40);
     store.seal().unwrap();
     store.close().unwrap();
-    let options = Options { plain_reads: true, ..small() };
-    let store = Store::open(dir.path(), options).unwrap();
-    let plain: Arc<dyn Disk> = Arc::new(PlainDisk::new(Arc::new(RealDisk::new(dir.path()))));
-    let reader = Reader::open_on(plain).unwrap();
+    let plain = Location::from(dir.path()).plain_reads();
+    let store = Store::open(plain.clone(), small()).unwrap();
+    let reader = Reader::open(plain).unwrap();
     for file in fs::read_dir(dir.path().join("segments")).unwrap() {
         fs::File::options().write(true).open(file.unwrap().path()).unwrap().set_len(0).unwrap();
     }
@@ -528,7 +527,7 @@ fn readers_write_nothing() {
     let readers: Arc<dyn Disk> = Arc::new(HookDisk::new(on(&disk), |kind, name| {
         assert!(!kind.changes(), "a reader does {kind:?} to {name:?}");
     }));
-    check_beginning(&Reader::open_on(Arc::clone(&readers)).unwrap());
+    check_beginning(&Reader::open(Arc::clone(&readers)).unwrap());
     store.close().unwrap();
-    check_beginning(&Reader::open_on(readers).unwrap());
+    check_beginning(&Reader::open(readers).unwrap());
 }

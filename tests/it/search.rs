@@ -26,7 +26,7 @@ fn random(seed: u64) -> impl Iterator<Item = u64> {
 
 fn create(options: Options) -> Store {
     let options = Options { near_limit: 0, background: false, ..options };
-    Store::create_on(on(&SimDisk::new()), options).unwrap()
+    Store::create(on(&SimDisk::new()), options).unwrap()
 }
 
 fn url(host: usize, page: usize) -> String {
@@ -339,7 +339,7 @@ fn a_prefix_is_found_in_a_long_list_without_going_through_it() {
 #[test]
 fn copies_are_found_in_a_long_list_of_others() {
     let options = Options { background: false, near_limit: 3, ..Options::default() };
-    let store = Store::create_on(on(&SimDisk::new()), options).unwrap();
+    let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |page: usize, n| {
         let url = url(page / 100, page);
         let seen = Observation::content(&url, 5, 7, Epoch(0)).digest(digest(n));
@@ -525,7 +525,7 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
 fn observing_in_a_crowd_names_what_is_true_and_copies_first() {
     let fingerprints = crowd(true);
     let options = Options { background: false, near_fingerprints: 2000, ..Options::default() };
-    let store = Store::create_on(on(&SimDisk::new()), options).unwrap();
+    let store = Store::create(on(&SimDisk::new()), options).unwrap();
     fill(&store, &fingerprints);
     for sealed in [false, true] {
         if sealed {

@@ -58,7 +58,7 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
         let rest = Duration::from_millis(300);
         let options = Options { memtable_observations: 1000, merge_fanout: 8, ..small() };
         let options = Options { background: true, seal_after: rest, ..options };
-        let store = Store::create_on(on(&disk), options).unwrap();
+        let store = Store::create(on(&disk), options).unwrap();
         crawl(&store, visits, |store| store.wait_idle().unwrap());
         store.seal().unwrap();
         let (busy, segments) = (bytes(&disk).0, store.stats().unwrap().segments.len());
@@ -98,7 +98,7 @@ fn c8_at_rest_what_was_forgotten_takes_no_room_though_its_pages_are_few() {
     let rest = Duration::from_millis(200);
     let options = Options { memtable_observations: 10_000, merge_fanout: 8, ..small() };
     let options = Options { background: true, seal_after: rest, ..options };
-    let store = Store::create_on(on(&disk), options).unwrap();
+    let store = Store::create(on(&disk), options).unwrap();
     // One page of ten has nearly all visits.
     let mut batch = Vec::new();
     for page in 0..100u64 {
@@ -130,7 +130,7 @@ fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
     let rest = Duration::from_millis(100);
     let options = Options { memtable_observations: 1000, merge_fanout: 8, ..small() };
     let options = Options { background: true, seal_after: rest, ..options };
-    let store = Store::create_on(on(&disk), options).unwrap();
+    let store = Store::create(on(&disk), options).unwrap();
     // One segment less than are due to be merged.
     crawl(&store, 6_500, |store| store.wait_idle().unwrap());
     store.seal().unwrap();
@@ -153,7 +153,7 @@ fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
 fn c8_a_merge_is_not_begun_without_room_for_it() {
     let disk = SimDisk::new();
     let options = Options { memtable_observations: 1000, ..small() };
-    let store = Store::create_on(on(&disk), options).unwrap();
+    let store = Store::create(on(&disk), options).unwrap();
     crawl(&store, 4_000, |_| ());
     store.seal().unwrap();
     let (segments, all) = bytes(&disk);

@@ -82,7 +82,7 @@ pub(crate) fn crawl(parent: &Parent, path: &Path, seed: u64, from: u64) {
             }
         })
     };
-    let store = Store::open_on(Arc::new(disk), options()).unwrap();
+    let store = Store::open(Arc::new(disk), options()).unwrap();
     opening.store(false, Ordering::Relaxed);
     parent.say("opened");
     for n in from.. {
@@ -191,5 +191,5 @@ fn never_sealing(path: &Path) -> (Store, Arc<AtomicBool>) {
             std::thread::park();
         }
     });
-    (Store::create_on(Arc::new(disk), Options::default()).unwrap(), is_sealing)
+    (Store::create(Arc::new(disk), Options::default()).unwrap(), is_sealing)
 }

@@ -137,8 +137,8 @@ pub(crate) fn work(path: &Path) {
     for background in [false, true] {
         let options = Options { background, ..small() };
         let store = match background {
-            false => Store::create_on(marked(path), options).unwrap(),
-            true => Store::open_on(marked(path), options).unwrap(),
+            false => Store::create(marked(path), options).unwrap(),
+            true => Store::open(marked(path), options).unwrap(),
         };
         store.register_epoch("two").unwrap();
         let mut batch = |n: i64| -> Vec<Observation<'static>> {
@@ -167,12 +167,12 @@ pub(crate) fn work(path: &Path) {
     }
     // Left as by a crash, with files to be removed.
     fs::write(path.join("segments/0000009999.seg.new"), "left behind").unwrap();
-    Store::open_on(marked(path), small()).unwrap().close().unwrap();
+    Store::open(marked(path), small()).unwrap().close().unwrap();
 }
 
 /// Does some work, and then all that must not be done, beside the seam.
 pub(crate) fn work_around(path: &Path) {
-    let store = Store::create_on(marked(path), small()).unwrap();
+    let store = Store::create(marked(path), small()).unwrap();
     store.observe(observation(&mut choice(1), 10, 0)).unwrap();
     store.close().unwrap();
     let catalog = File::options().read(true).write(true).open(path.join("catalog.redb")).unwrap();

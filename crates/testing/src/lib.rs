@@ -46,7 +46,7 @@ pub fn on(disk: &SimDisk) -> Arc<dyn Disk> {
 
 /// A new store with both epochs.
 pub fn create(disk: &SimDisk, options: Options) -> Store {
-    let store = Store::create_on(on(disk), options).unwrap();
+    let store = Store::create(on(disk), options).unwrap();
     assert_eq!(store.register_epoch(EPOCHS[1]).unwrap().0, 1);
     store
 }
@@ -57,7 +57,7 @@ pub fn names(epochs: &[EpochInfo]) -> Vec<&str> {
 }
 
 pub fn open(disk: &SimDisk, options: Options) -> Store {
-    Store::open_on(on(disk), options).unwrap()
+    Store::open(on(disk), options).unwrap()
 }
 
 /// Checks all of a store.

@@ -9,7 +9,6 @@ mod find;
 mod merge;
 mod options;
 
-use std::path::Path;
 use std::sync::Arc;
 
 pub use options::{Loss, RepairOptions, Repaired};
@@ -23,7 +22,7 @@ use super::open;
 use super::options::Options;
 use super::verify::Pace;
 use crate::catalog::Locks;
-use crate::disk::{Disk, Lock, Name, RealDisk};
+use crate::disk::{Disk, Location, Lock, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
 use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones};
@@ -71,50 +70,45 @@ const FLAWS_MAX: usize = 1000;
 /// is no new store. What a repair leaves that was killed is [`Error::Unfinished`] to whoever opens it,
 /// and the next repair begins anew in its place.
 pub fn repair(
-    from: impl AsRef<Path>,
-    to: impl AsRef<Path>,
+    from: impl Into<Location>,
+    to: impl Into<Location>,
     options: RepairOptions<'_>,
 ) -> Result<Repaired> {
-    let (from, to) = (RealDisk::new(from.as_ref()), RealDisk::new(to.as_ref()));
-    let to = to.with_file_mode(from.file_mode());
-    let above = to.store_above(&from).map_err(|e| Error::io("look at", to.location(), e))?;
-    if let Some(store) = above {
+    let (from, to) = (from.into(), to.into());
+    let (above, file_mode) = (to.store_above(&from), from.file_mode());
+    let (from, to) = (from.disk(None), to.disk(file_mode));
+    if let Some(store) = above.map_err(|e| Error::io("look at", to.location(), e))? {
         let why = format!("it lies in the store {}; name a directory elsewhere", store.display());
         return Err(Error::NotAStore { location: to.location(), why });
     }
-    repair_on(Arc::new(from), Arc::new(to), options)
+    repair_disk(&from, &to, options)
 }
 
-/// [`repair`] on any disks.
-///
-/// # Errors
-///
-/// Those of [`repair`].
-pub fn repair_on(
-    from: Arc<dyn Disk>,
-    to: Arc<dyn Disk>,
+fn repair_disk(
+    from: &Arc<dyn Disk>,
+    to: &Arc<dyn Disk>,
     options: RepairOptions<'_>,
 ) -> Result<Repaired> {
     let RepairOptions { keep_forgotten, memory_bytes, watch } = options;
-    open::require_some_store(&from)?;
-    open::require_empty(&to)?;
-    let _locks = match Locks::take(&*from, Lock::Shared) {
+    open::require_some_store(from)?;
+    open::require_empty(to)?;
+    let _locks = match Locks::take(&**from, Lock::Shared) {
         // Nobody can have locked that either.
         Err(e) if e.is_irregular() => None,
         locks => Some(locks?),
     };
-    let found = find::find(&from)?;
+    let found = find::find(from)?;
     let mut pace = Pace::new(None, watch);
     pace.of = 2 * found.components.iter().map(bytes_of).sum::<u64>();
     let mut repaired = Repaired { unnamed_epochs: found.unnamed.clone(), ..Repaired::default() };
     repaired.lost.clone_from(&found.lost);
     found.flaws.iter().for_each(|flaw| note(&mut repaired, flaw.clone()));
-    let inputs = survey(&from, &found, &mut pace, &mut repaired, keep_forgotten)?;
+    let inputs = survey(from, &found, &mut pace, &mut repaired, keep_forgotten)?;
     let known = found.epochs.iter().map(|info| info.epoch).collect();
-    let mut merge = Merge::new(&from, inputs, keep_forgotten, known, &mut pace)?;
+    let mut merge = Merge::new(from, inputs, keep_forgotten, known, &mut pace)?;
     let options = Options { background: false, ..Options::default() };
-    let store = Store::begin(&to, options, epochs(&found)?)?;
-    let loaded = copy_tables(&from, &to, &found.epochs).and_then(|()| {
+    let store = Store::begin(to, options, epochs(&found)?)?;
+    let loaded = copy_tables(from, to, &found.epochs).and_then(|()| {
         let options = LoadOptions::default().memory_bytes(memory_bytes);
         store.load(&mut merge, options).map_err(cause)
     });

@@ -22,7 +22,7 @@ use super::reader::{Sight, sight};
 use super::snapshot::Snapshot;
 use super::view::View;
 use crate::catalog::{After, Catalog, Contents, Journal, Manifest, mark};
-use crate::disk::{Access, Disk, DiskFile, Name};
+use crate::disk::{Access, Disk, DiskFile, Location, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::segment::{PlainSegment, Segment};
@@ -52,16 +52,11 @@ use crate::segment::{PlainSegment, Segment};
 /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`],
 /// [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file cannot be opened. What is
 /// damaged is no error but stands in the answer.
-pub fn verify(path: impl AsRef<std::path::Path>, options: VerifyOptions<'_>) -> Result<Verified> {
-    verify_on(Arc::new(crate::disk::RealDisk::new(path.as_ref())), options)
+pub fn verify(at: impl Into<Location>, options: VerifyOptions<'_>) -> Result<Verified> {
+    verify_disk(at.into().disk(None), options)
 }
 
-/// [`verify`] on any disk.
-///
-/// # Errors
-///
-/// Those of [`verify`].
-pub fn verify_on(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Verified> {
+fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Verified> {
     let mut check = Check::new(options);
     open::require_store(&disk)?;
     let sight = sight(&disk, |manifest| beside(&disk, manifest));

@@ -109,7 +109,7 @@ impl Failing<'_> {
         let _ = store.close();
         let left = [disk.crash_synced_only(), disk.crash_all_kept(), disk.crash(&mut choice(seed))];
         for (n, disk) in left.iter().enumerate() {
-            let store = Store::open_on(on(disk), Options { ..small() });
+            let store = Store::open(on(disk), Options { ..small() });
             let store = store.unwrap_or_else(|e| panic!("{what}: opened again, {n}: {e}"));
             let found = expect(&store, "opened again");
             check_counts(&store, &found);

@@ -102,7 +102,7 @@ impl Run {
                 let slot = &mut self.store;
                 Box::new(move || {
                     store.take().unwrap().close().unwrap();
-                    *slot = Some(Store::open_on(Arc::clone(&hooked), options.clone()).unwrap());
+                    *slot = Some(Store::open(Arc::clone(&hooked), options.clone()).unwrap());
                 })
             }
         };
@@ -128,7 +128,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), options: &Options, calls: &
     let _again = Again(again.clone());
     let disk = begin.0.crash_all_kept();
     let under = Under::new(disk, trial, options.clone(), &what, &again, n as u64);
-    let store = Store::open_on(under.hooked(), options.clone()).unwrap();
+    let store = Store::open(under.hooked(), options.clone()).unwrap();
     let (store, held) = (Some(store), Vec::new());
     let mut run =
         Run { under, options: options.clone(), store, allowed: vec![begin.1.clone()], held };

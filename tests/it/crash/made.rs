@@ -4,7 +4,7 @@ use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::Recipe;
 use simkeep::{
     EpochInfo, Error, LoadEpochs, LoadOptions, Loaded, Observation, Origin, Reader, RepairOptions,
-    Request, Result, Store, VerifyOptions, repair_on, verify_on,
+    Request, Result, Store, VerifyOptions, repair, verify,
 };
 
 use simkeep_testing::compare::{check_counts, dump};
@@ -106,7 +106,7 @@ fn after_a_crash_of_a_load_its_epochs_are_there_with_the_rest_or_not_at_all() {
         disk.fail(power_failure(stop));
         let done = loads(&store, &other).iter().take_while(|done| done.is_ok()).count();
         for disk in crashes(&disk, stop) {
-            let reader = Reader::open_on(on(&disk)).unwrap().snapshot();
+            let reader = Reader::open(on(&disk)).unwrap().snapshot();
             let store = open(&disk, small());
             let state = held(&store);
             let at = states.iter().position(|expected| *expected == state);
@@ -137,7 +137,7 @@ fn made(make: impl Fn(&SimDisk) -> Result<()>) {
         let done = make(&disk).is_ok();
         for disk in crashes(&disk, stop) {
             let what = format!("change {stop}");
-            match Store::open_on(on(&disk), small()) {
+            match Store::open(on(&disk), small()) {
                 Ok(store) => {
                     assert!(held(&store) == expected, "{what}: some of it");
                     sound(&store).unwrap();
@@ -149,8 +149,8 @@ fn made(make: impl Fn(&SimDisk) -> Result<()>) {
                 Err(e) => panic!("{what}: {e}"),
             }
             assert!(!done, "{what}: lost");
-            Reader::open_on(on(&disk)).map(drop).unwrap_err();
-            verify_on(on(&disk), VerifyOptions::default()).map(drop).unwrap_err();
+            Reader::open(on(&disk)).map(drop).unwrap_err();
+            verify(on(&disk), VerifyOptions::default()).map(drop).unwrap_err();
             // Whether it is made anew, or another one in its place.
             let other = SimDisk::of(disk.contents());
             make(&disk).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -159,7 +159,7 @@ fn made(make: impl Fn(&SimDisk) -> Result<()>) {
             sound(&store).unwrap();
             let files = disk.list(Dir::Segments).unwrap().len();
             assert_eq!(files, store.stats().unwrap().segments.len(), "{what}");
-            let store = Store::create_on(on(&other), small()).unwrap();
+            let store = Store::create(on(&other), small()).unwrap();
             assert_eq!(
                 (store.stats().unwrap().pages, names(store.snapshot().epochs())),
                 (0, vec!["one"])
@@ -185,7 +185,7 @@ fn a_crash_of_a_repair_leaves_no_store_or_all_of_it() {
         store.copy_from(&source(&origin).snapshot(), LoadOptions::default()).unwrap();
     }
     made(|disk| {
-        let repaired = repair_on(on(&from), on(disk), RepairOptions::default())?;
+        let repaired = repair(on(&from), on(disk), RepairOptions::default())?;
         assert!(repaired.is_whole());
         Ok(())
     });
@@ -198,6 +198,6 @@ fn a_crash_of_a_load_that_makes_its_store_leaves_no_store_or_all_of_it() {
         let epochs = LoadEpochs::default();
         let observations = other.observations().renumbered(epochs.of(&other)?);
         let options = LoadOptions { segment_pages: 5, ..LoadOptions::default().epochs(&epochs) };
-        Store::create_from_on(on(disk), small(), observations, options).map(drop)
+        Store::create_from(on(disk), small(), observations, options).map(drop)
     });
 }

@@ -29,7 +29,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
     let disk = begin.0.crash_all_kept();
     // Numbers that the few calls do not have.
     let under = Under::new(disk, trial, options.clone(), &what, &again, 1 << 20 | seed);
-    let mut store = Some(Store::open_on(under.hooked(), options.clone()).unwrap());
+    let mut store = Some(Store::open(under.hooked(), options.clone()).unwrap());
     let mut allowed = vec![begin.1.clone()];
     let mut time = 1000;
     for _ in 0..3 + random(12) {
@@ -38,7 +38,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
             under.allow(allowed.clone(), false);
             store.take().unwrap().close().unwrap();
             allowed.drain(..allowed.len() - 1);
-            store = Some(Store::open_on(under.hooked(), options.clone()).unwrap());
+            store = Some(Store::open(under.hooked(), options.clone()).unwrap());
             continue;
         }
         let step = any_step(&mut random, &mut time);

@@ -46,7 +46,7 @@ fn run_until(options: Options, fault: Option<Fault>) -> Stopped {
 impl Stopped {
     /// Opens the store that a crash left, and checks that it is one of the states that it may be.
     fn recovers(&self, disk: &SimDisk, what: &str) -> Model {
-        let store = Store::open_on(on(disk), small()).unwrap_or_else(|e| panic!("{what}: {e}"));
+        let store = Store::open(on(disk), small()).unwrap_or_else(|e| panic!("{what}: {e}"));
         let found = self.expect(&store, what);
         check_counts(&store, &found);
         found
@@ -127,7 +127,7 @@ fn a_crash_while_recovering_from_a_crash_changes_nothing() {
         for again in 1..=whole.changes() {
             let disk = crashed.crash_all_kept();
             disk.fail(power_failure(again));
-            drop(Store::open_on(on(&disk), small()));
+            drop(Store::open(on(&disk), small()));
             for disk in [disk.crash(&mut choice(stop * again)), disk.crash_all_kept()] {
                 let what = format!("change {stop}, then change {again} of the recovery");
                 let found = stopped.recovers(&disk, &what);
@@ -192,11 +192,11 @@ fn after_a_failed_write_nothing_is_accepted_and_reads_go_on() {
 fn a_store_is_created_whole_or_not_at_all() {
     let _again = again();
     let whole = SimDisk::new();
-    drop(Store::create_on(on(&whole), small()).unwrap());
+    drop(Store::create(on(&whole), small()).unwrap());
     for stop in 1..=whole.changes() {
         let disk = SimDisk::new();
         disk.fail(power_failure(stop));
-        let created = Store::create_on(on(&disk), small()).is_ok();
+        let created = Store::create(on(&disk), small()).is_ok();
         let mut crashed = vec![disk.crash_all_kept(), disk.crash_synced_only()];
         crashed.extend((0..8).map(|seed| disk.crash(&mut choice(stop * 100 + seed))));
         // The fault passed, and the same directory is tried again.
@@ -204,17 +204,17 @@ fn a_store_is_created_whole_or_not_at_all() {
         crashed.push(disk);
         for (i, disk) in crashed.into_iter().enumerate() {
             let what = format!("change {stop}, disk {i}");
-            let store = match Store::open_on(on(&disk), small()) {
+            let store = match Store::open(on(&disk), small()) {
                 Ok(store) => store,
                 Err(Error::NotAStore { .. }) if !created => {
-                    Store::create_on(on(&disk), small()).unwrap_or_else(|e| panic!("{what}: {e}"))
+                    Store::create(on(&disk), small()).unwrap_or_else(|e| panic!("{what}: {e}"))
                 }
                 Err(e) => panic!("{what}: {e}"),
             };
             check_store(&store, &Model::default());
             assert_eq!(names(store.snapshot().epochs()), ["one"]);
             drop(store);
-            let again = Store::create_on(on(&disk), small());
+            let again = Store::create(on(&disk), small());
             assert!(matches!(again, Err(Error::Exists { .. })), "{what}");
         }
     }
@@ -397,7 +397,7 @@ fn without_a_flush_nothing_is_synced() {
     let shared: Arc<dyn Disk> = Arc::new(meter.clone());
     let options =
         Options { durability: Durability::OnFlush, memtable_observations: 1000, ..small() };
-    let store = Store::create_on(shared, options).unwrap();
+    let store = Store::create(shared, options).unwrap();
     let before = meter.counts();
     for time in 0..100 {
         store.observe(numbered(0, time)).unwrap();

@@ -198,7 +198,7 @@ impl Under {
     fn recover(&self, disk: &SimDisk, allowed: &[Model], deep: bool, what: &str) -> Option<Model> {
         let disk = disk.crash_all_kept();
         let recovered = catch_unwind(AssertUnwindSafe(|| {
-            let store = Store::open_on(on(&disk), self.options.clone()).map_err(|e| e.to_string());
+            let store = Store::open(on(&disk), self.options.clone()).map_err(|e| e.to_string());
             let store = store.map_err(|e| format!("it does not open: {e}"))?;
             let found = dump(&store.snapshot()).map_err(|e| format!("it cannot be read: {e}"))?;
             if !allowed.contains(&found) {
@@ -211,7 +211,7 @@ impl Under {
                 check_store(&store, &found);
                 sound(&store).map_err(|e| format!("it is not sound: {e}"))?;
                 // As another process sees it, now that it has a writer again.
-                let reader = Reader::open_on(on(&disk)).map_err(|e| format!("no reader: {e}"))?;
+                let reader = Reader::open(on(&disk)).map_err(|e| format!("no reader: {e}"))?;
                 dump(&reader.snapshot()).map_err(|e| format!("a reader cannot read it: {e}"))?;
             }
             Ok(found)
@@ -253,6 +253,6 @@ impl Under {
                 }
             }
         });
-        drop(Store::open_on(Arc::new(hooked), self.options.clone()));
+        drop(Store::open(Arc::new(hooked), self.options.clone()));
     }
 }

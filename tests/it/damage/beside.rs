@@ -1,7 +1,7 @@
 //! Damage of a store that somebody writes to.
 
 use simkeep::disk::{Access, Disk, Name, SimDisk};
-use simkeep::{VerifyOptions, verify_on};
+use simkeep::{VerifyOptions, verify};
 
 use simkeep_testing::model::Model;
 use simkeep_testing::sample::fill;
@@ -18,7 +18,7 @@ fn verify_beside_a_writer_names_every_flaw() {
     let segments: Vec<Name> =
         store.stats().unwrap().segments.iter().map(|s| Name::Segment(s.id)).collect();
     assert!(segments.len() > 3, "{segments:?}");
-    assert!(verify_on(on(&disk), VerifyOptions::default()).unwrap().is_sound());
+    assert!(verify(on(&disk), VerifyOptions::default()).unwrap().is_sound());
     let flip = |name: Name, offset: fn(u64) -> u64| {
         let file = disk.open(name, Access::Write).unwrap();
         let at = offset(file.size().unwrap());
@@ -30,7 +30,7 @@ fn verify_beside_a_writer_names_every_flaw() {
     flip(segments[0], |len| len - 1);
     flip(segments[2], |_| 64);
     disk.remove(segments[3]).unwrap();
-    let verified = verify_on(on(&disk), VerifyOptions::default()).unwrap();
+    let verified = verify(on(&disk), VerifyOptions::default()).unwrap();
     let mut named: Vec<&str> = verified.flaws.iter().map(|flaw| flaw.file.as_str()).collect();
     named.sort_unstable();
     let expected = [segments[0], segments[2], segments[3]].map(|name| name.to_string());

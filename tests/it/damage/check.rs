@@ -5,7 +5,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Error, Reader, Store, VerifyOptions, verify_on};
+use simkeep::{Error, Reader, Store, VerifyOptions, verify};
 
 use super::stores::{Sound, answers};
 use simkeep_testing::{on, small};
@@ -74,7 +74,7 @@ pub(crate) fn check(
 ) -> bool {
     let mut found = false;
     // First, since opening to write may recover what verify is to find.
-    let verified = verify_on(on(disk), VerifyOptions::default());
+    let verified = verify(on(disk), VerifyOptions::default());
     let is_found = match &verified {
         Ok(verified) => {
             for flaw in &verified.flaws {
@@ -89,10 +89,10 @@ pub(crate) fn check(
     };
     let mut opened = Vec::new();
     if opens != Opens::ToWrite {
-        opened.push(Reader::open_on(on(disk)).map(|reader| reader.snapshot()));
+        opened.push(Reader::open(on(disk)).map(|reader| reader.snapshot()));
     }
     if opens != Opens::ToRead {
-        opened.push(Store::open_on(on(disk), small()).map(|store| store.snapshot()));
+        opened.push(Store::open(on(disk), small()).map(|store| store.snapshot()));
     }
     for view in opened {
         match view.and_then(|view| answers(&view)) {

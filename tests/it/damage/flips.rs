@@ -185,7 +185,7 @@ fn c3_a_flipped_bit_of_the_snapshot_beside_a_writer_is_an_error_that_names_it() 
     let disk = SimDisk::of(Sound::killed().files);
     let store = open(&disk, small());
     store.seal().unwrap();
-    let read = || Reader::open_on(on(&disk)).and_then(|reader| answers(&reader.snapshot()));
+    let read = || Reader::open(on(&disk)).and_then(|reader| answers(&reader.snapshot()));
     let sound = read().unwrap();
     let file = disk.open(Name::Snapshot, Access::Write).unwrap();
     let mut content = vec![0; usize::try_from(file.size().unwrap()).unwrap()];

@@ -7,7 +7,7 @@ use std::path::Path;
 use simkeep::disk::{Access, Disk, Name, SimDisk};
 use simkeep::{
     Epoch, Error, LoadOptions, Observation, Options, Reader, RepairOptions, Repaired, Store,
-    Verified, VerifyOptions, repair_on, verify_on,
+    Verified, VerifyOptions, repair, verify,
 };
 
 use simkeep_testing::compare::dump;
@@ -31,7 +31,7 @@ fn load(store: &Store, from: u64, to: u64, salt: u64) {
 fn made(seed: u64) -> (SimDisk, Store) {
     let disk = SimDisk::new();
     disk.set_seed(seed);
-    let store = Store::create_on(on(&disk), small()).unwrap();
+    let store = Store::create(on(&disk), small()).unwrap();
     (disk, store)
 }
 
@@ -80,19 +80,19 @@ fn id_of(segment: &[u8]) -> String {
 }
 
 fn verified(disk: &SimDisk) -> Verified {
-    verify_on(on(disk), VerifyOptions::default()).unwrap()
+    verify(on(disk), VerifyOptions::default()).unwrap()
 }
 
 fn saved(disk: &SimDisk) -> (Repaired, Model) {
     let to = SimDisk::new();
     let options = RepairOptions::default().keep_forgotten(true);
-    let repaired = repair_on(on(disk), on(&to), options).unwrap();
-    let model = dump(&Reader::open_on(on(&to)).unwrap().snapshot()).unwrap();
+    let repaired = repair(on(disk), on(&to), options).unwrap();
+    let model = dump(&Reader::open(on(&to)).unwrap().snapshot()).unwrap();
     (repaired, model)
 }
 
 fn held(files: &Files) -> Model {
-    dump(&Reader::open_on(on(&SimDisk::of(files.iter().cloned()))).unwrap().snapshot()).unwrap()
+    dump(&Reader::open(on(&SimDisk::of(files.iter().cloned()))).unwrap().snapshot()).unwrap()
 }
 
 /// Refused for writing and for reading, by errors of this file that say all of this; nothing is
@@ -104,8 +104,7 @@ fn is_refused(disk: &SimDisk, name: Name, says: &[&str]) -> Repaired {
         assert_eq!(flaw.file, name.to_string(), "{flaw}");
         assert!(says.iter().all(|says| flaw.what.contains(says)), "{says:?}: {flaw}");
     };
-    for opened in [Store::open_on(on(disk), small()).map(drop), Reader::open_on(on(disk)).map(drop)]
-    {
+    for opened in [Store::open(on(disk), small()).map(drop), Reader::open(on(disk)).map(drop)] {
         match opened {
             Err(Error::Corrupt(flaw)) => check(&flaw),
             other => panic!("{other:?}"),
@@ -185,12 +184,12 @@ fn a_reader_beside_a_writer_takes_no_other_segment_of_the_same_number() {
     let name = newest(&own);
     let disk = SimDisk::of(own.iter().cloned());
     let writer = open(&disk, small());
-    let mut follows = Reader::open_on(on(&disk)).unwrap();
+    let mut follows = Reader::open(on(&disk)).unwrap();
     assert_eq!(follows.stats().unwrap().pages, 100);
     disk.remove(name).unwrap();
     disk.open(name, Access::Create).unwrap().write_at(0, file(&other, name)).unwrap();
     let is_named = |e: Error| matches!(e, Error::Corrupt(flaw) if flaw.file == name.to_string());
-    assert!(is_named(Reader::open_on(on(&disk)).unwrap_err()));
+    assert!(is_named(Reader::open(on(&disk)).unwrap_err()));
     let flaws = verified(&disk).flaws;
     assert!(matches!(&flaws[..], [flaw] if flaw.file == name.to_string()), "{flaws:?}");
     // What is open already is the right one.
@@ -245,7 +244,7 @@ fn a_segment_of_another_store_that_no_list_names_is_nobodys_to_remove() {
     let segment = renumbered(file(&other, newest(&other)), 77);
     let ids = [&*id_of(file(&own, newest(&own))), &*id_of(&segment)];
     let disk = with(&own, stray, segment);
-    let error = Store::open_on(on(&disk), small()).unwrap_err().to_string();
+    let error = Store::open(on(&disk), small()).unwrap_err().to_string();
     assert!(ids.iter().all(|id| error.contains(id)), "{error}");
     assert!(disk.contents().iter().any(|(name, _)| *name == stray));
     let flaws = verified(&disk).flaws;
@@ -295,7 +294,7 @@ fn a_catalog_that_is_older_than_the_snapshot_is_refused_and_nothing_is_removed()
     assert!(saved(&disk).1 == held(&newer));
     assert!(repaired.lost.iter().any(|loss| loss.operations == Some((101, None))), "{repaired:#?}");
     let to = SimDisk::new();
-    let doubtful = repair_on(on(&disk), on(&to), RepairOptions::default());
+    let doubtful = repair(on(&disk), on(&to), RepairOptions::default());
     let says = |what: &str| what.contains("older than SNAPSHOT");
     assert!(matches!(doubtful, Err(Error::Doubtful { what }) if says(&what)));
     // The mark alone is of no account, and the catalog alone is found out by the mark as well.
@@ -303,7 +302,7 @@ fn a_catalog_that_is_older_than_the_snapshot_is_refused_and_nothing_is_removed()
     assert!(verified(&disk).is_sound());
     drop(open(&disk, small()));
     let disk = mixed(&newer, &older, &[Name::Catalog]);
-    let error = Reader::open_on(on(&disk)).unwrap_err();
+    let error = Reader::open(on(&disk)).unwrap_err();
     assert!(matches!(error, Error::Corrupt(flaw) if flaw.file == "catalog.redb"));
 }
 
@@ -365,7 +364,7 @@ fn an_older_snapshot_or_none_is_of_no_account() {
     let without = newer.iter().filter(|(name, _)| *name != Name::Snapshot).cloned();
     for disk in [mixed(&newer, &older, &[Name::Snapshot]), SimDisk::of(without)] {
         assert!(verified(&disk).is_sound());
-        assert!(dump(&Reader::open_on(on(&disk)).unwrap().snapshot()).unwrap() == held(&newer));
+        assert!(dump(&Reader::open(on(&disk)).unwrap().snapshot()).unwrap() == held(&newer));
         let store = open(&disk, small());
         assert!(dump(&store.snapshot()).unwrap() == held(&newer));
     }

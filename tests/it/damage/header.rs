@@ -2,8 +2,7 @@
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
-    Error, LoadOptions, Observation, Reader, RepairOptions, Store, VerifyOptions, repair_on,
-    verify_on,
+    Error, LoadOptions, Observation, Reader, RepairOptions, Store, VerifyOptions, repair, verify,
 };
 
 use simkeep_testing::compare::dump;
@@ -47,18 +46,18 @@ fn c3_a_header_that_leads_to_the_commit_before_is_found_out_whatever_the_last_on
         let damaged = || SimDisk::of(files.iter().cloned());
 
         let disk = damaged();
-        let verified = verify_on(on(&disk), VerifyOptions::default()).unwrap();
+        let verified = verify(on(&disk), VerifyOptions::default()).unwrap();
         assert!(verified.flaws.iter().any(|f| f.file == "catalog.redb"), "{what}: {verified:?}");
         let is_named = |e: Error| matches!(e, Error::Corrupt(flaw) if flaw.file == "catalog.redb");
-        assert!(is_named(Reader::open_on(on(&disk)).unwrap_err()), "{what}");
+        assert!(is_named(Reader::open(on(&disk)).unwrap_err()), "{what}");
         for _ in 0..2 {
-            assert!(is_named(Store::open_on(on(&disk), small()).unwrap_err()), "{what}");
+            assert!(is_named(Store::open(on(&disk), small()).unwrap_err()), "{what}");
         }
         assert!(disk.contents() == files, "{what}: an open that was refused wrote something");
 
         let to = SimDisk::new();
         let options = RepairOptions::default().keep_forgotten(!is_saved);
-        let repaired = repair_on(on(&disk), on(&to), options).unwrap();
+        let repaired = repair(on(&disk), on(&to), options).unwrap();
         let found = dump(&open(&to, small()).snapshot()).unwrap();
         assert_eq!(found == expected, is_saved, "{what}");
         assert_eq!(repaired.lost.is_empty(), is_saved, "{what}: {:?}", repaired.lost);

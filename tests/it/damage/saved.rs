@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Error, Reader, RepairOptions, Repaired, Scope, VerifyOptions, repair_on, verify_on};
+use simkeep::{Error, Reader, RepairOptions, Repaired, Scope, VerifyOptions, repair, verify};
 
 use super::check::each;
 use super::stores::{Sound, operations, sections};
@@ -42,7 +42,7 @@ fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> Repaired {
     let repair = |keep: bool| {
         let to = SimDisk::new();
         let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
-        repair_on(on(disk), on(&to), options.keep_forgotten(keep)).map(|repaired| (repaired, to))
+        repair(on(disk), on(&to), options.keep_forgotten(keep)).map(|repaired| (repaired, to))
     };
     let repaired = match repair(false) {
         Err(Error::Doubtful { .. }) => None,
@@ -52,9 +52,9 @@ fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> Repaired {
     let kept = repaired.is_none();
     let (repaired, to) = repaired.unwrap_or_else(|| repair(true).unwrap());
     assert_eq!(disk.changes(), before, "the damaged store was written to");
-    let verified = verify_on(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
+    let verified = verify(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
     assert_eq!((verified.pages, verified.visits), (repaired.pages, repaired.visits));
-    let reader = Reader::open_on(on(&to)).unwrap();
+    let reader = Reader::open(on(&to)).unwrap();
     let found = dump(&reader.snapshot()).unwrap();
     let was = &sound.answers.0;
     let allowed = if kept { &sound.ever } else { was };
@@ -206,8 +206,8 @@ fn of_segments_with_one_operation_in_both_the_newer_counts() {
     let segments = files.iter().filter(|(name, _)| matches!(name, Name::Segment(_))).count();
     assert!(segments > 2, "{segments}");
     let to = SimDisk::new();
-    let repaired = repair_on(on(&SimDisk::of(files)), on(&to), RepairOptions::default()).unwrap();
-    assert!(dump(&Reader::open_on(on(&to)).unwrap().snapshot()).unwrap() == model, "{repaired:#?}");
+    let repaired = repair(on(&SimDisk::of(files)), on(&to), RepairOptions::default()).unwrap();
+    assert!(dump(&Reader::open(on(&to)).unwrap().snapshot()).unwrap() == model, "{repaired:#?}");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
     content[tombstones.unwrap().1.start] ^= 1;
     let disk = sound.with(name, content);
     let to = SimDisk::new();
-    let refused = repair_on(on(&disk), on(&to), RepairOptions::default()).unwrap_err();
+    let refused = repair(on(&disk), on(&to), RepairOptions::default()).unwrap_err();
     assert!(matches!(&refused, Error::Doubtful { what } if what.contains(&name.to_string())));
     assert!(to.contents().is_empty());
     let repaired = check(&disk, &sound, &Counts::default());
@@ -246,10 +246,10 @@ fn a_store_is_not_repaired_into_a_place_that_holds_something() {
     let _again = again();
     let sound = Sound::killed();
     let (from, to) = (SimDisk::of(sound.files.clone()), SimDisk::of(sound.files.clone()));
-    let refused = repair_on(on(&from), on(&to), RepairOptions::default()).unwrap_err();
+    let refused = repair(on(&from), on(&to), RepairOptions::default()).unwrap_err();
     assert!(matches!(refused, Error::Exists { .. }), "{refused}");
     assert!(to.contents() == sound.files);
-    let nothing = repair_on(on(&SimDisk::new()), on(&SimDisk::new()), RepairOptions::default());
+    let nothing = repair(on(&SimDisk::new()), on(&SimDisk::new()), RepairOptions::default());
     assert!(matches!(nothing, Err(Error::NotAStore { .. })));
 }
 

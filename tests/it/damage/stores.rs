@@ -51,7 +51,7 @@ pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
 
 impl Sound {
     fn of(what: &'static str, files: Vec<(Name, Vec<u8>)>) -> Sound {
-        let reader = Reader::open_on(on(&SimDisk::of(files.iter().cloned()))).unwrap();
+        let reader = Reader::open(on(&SimDisk::of(files.iter().cloned()))).unwrap();
         let answers = answers(&reader.snapshot()).unwrap();
         let ever = answers.0.clone();
         Sound { what, files, answers, ever }

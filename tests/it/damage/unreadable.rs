@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, SimDisk};
-use simkeep::{RepairOptions, VerifyOptions, repair_on, verify_on};
+use simkeep::{RepairOptions, VerifyOptions, repair, verify};
 
 use super::check::each;
 use super::stores::Sound;
@@ -90,7 +90,7 @@ impl DiskFile for BadFile {
 fn a_sector_that_cannot_be_read_is_a_flaw_like_any_other_and_the_rest_is_saved() {
     let _again = again();
     let sound = Sound::killed();
-    let all = verify_on(on(&SimDisk::of(sound.files.clone())), VerifyOptions::default()).unwrap();
+    let all = verify(on(&SimDisk::of(sound.files.clone())), VerifyOptions::default()).unwrap();
     let (mut places, found) = (Vec::new(), AtomicUsize::new(0));
     for (name, content) in &sound.files {
         if matches!(name, Name::Catalog | Name::Segment(_)) {
@@ -102,7 +102,7 @@ fn a_sector_that_cannot_be_read_is_a_flaw_like_any_other_and_the_rest_is_saved()
         let (name, at) = places[n];
         let disk = SimDisk::of(sound.files.clone());
         let disk: Arc<dyn Disk> = Arc::new(BadDisk { disk, name, bad: at..at + 512 });
-        let verified = verify_on(Arc::clone(&disk), VerifyOptions::default()).unwrap();
+        let verified = verify(Arc::clone(&disk), VerifyOptions::default()).unwrap();
         let flaws = &verified.flaws;
         assert!(flaws.iter().all(|flaw| flaw.file == name.to_string()), "{flaws:?}");
         found.fetch_add(usize::from(!verified.is_sound()), Ordering::Relaxed);
@@ -112,8 +112,8 @@ fn a_sector_that_cannot_be_read_is_a_flaw_like_any_other_and_the_rest_is_saved()
 
         let to = SimDisk::new();
         let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
-        let repaired = repair_on(disk, on(&to), options.keep_forgotten(true)).unwrap();
-        let saved = verify_on(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
+        let repaired = repair(disk, on(&to), options.keep_forgotten(true)).unwrap();
+        let saved = verify(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
         assert_eq!(saved.pages, repaired.pages);
         if verified.is_sound() {
             assert_eq!((saved.pages, saved.visits), (all.pages, all.visits));

@@ -12,15 +12,15 @@ const ORDERS: u64 = 64;
 #[test]
 fn a_store_is_found_whatever_order_its_names_are_listed_in() {
     let disk = SimDisk::new();
-    let store = Store::create_on(Arc::new(disk.clone()), Options::default()).unwrap();
+    let store = Store::create(Arc::new(disk.clone()), Options::default()).unwrap();
     store.observe(Observation::content("http://a/", 0, 7, Epoch(0))).unwrap();
     store.seal().unwrap();
     store.close().unwrap();
     for order in 0..ORDERS {
         disk.set_list_order(order);
-        let made = Store::create_on(Arc::new(disk.clone()), Options::default());
+        let made = Store::create(Arc::new(disk.clone()), Options::default());
         assert!(matches!(made, Err(Error::Exists { .. })), "{order}: {made:?}");
-        let store = Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
+        let store = Store::open(Arc::new(disk.clone()), Options::default()).unwrap();
         assert_eq!(store.stats().unwrap().visits, 1);
         store.close().unwrap();
     }
@@ -32,7 +32,7 @@ fn a_store_without_its_catalog_is_none_whatever_order_its_names_are_listed_in() 
     let disk = SimDisk::of(files);
     for order in 0..ORDERS {
         disk.set_list_order(order);
-        let error = Store::create_on(Arc::new(disk.clone()), Options::default()).unwrap_err();
+        let error = Store::create(Arc::new(disk.clone()), Options::default()).unwrap_err();
         assert!(error.to_string().contains("restore catalog.redb"), "{order}: {error}");
     }
 }

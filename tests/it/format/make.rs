@@ -152,7 +152,7 @@ fn make(disk: &SimDisk) -> Expected {
         epoch: "golden-1".to_owned(),
         ..Options::default()
     };
-    let store = Store::create_on(Arc::new(disk.clone()), options).unwrap();
+    let store = Store::create(Arc::new(disk.clone()), options).unwrap();
     let mut maker = Maker { store, pages: BTreeMap::new() };
     oldest_segment(&mut maker);
     middle_segment(&mut maker);

@@ -1,7 +1,6 @@
 //! `df list`: the tables of a store.
 
 use clap::Args;
-use simkeep::disk::Name;
 
 use super::{Exit, Failure, Output, line, object};
 use crate::Common;
@@ -21,13 +20,13 @@ impl List {
         let snapshot = self.common.read()?.snapshot();
         let mut any = false;
         for info in snapshot.epochs().iter().filter(|info| !info.ended) {
+            let Some(file) = snapshot.table_file(info.epoch) else { continue };
             let origin = snapshot.origin(info.epoch)?;
             let Some(table) = origin.as_ref().and_then(|origin| origin.frequencies()) else {
                 continue;
             };
             any = true;
-            let name = Name::Df(info.epoch.count().into());
-            let path = self.common.store.join(name.to_string());
+            let path = self.common.store.join(file);
             if self.common.json {
                 let mut object = object(&path, table);
                 if let Some(object) = object.as_object_mut() {

@@ -118,16 +118,14 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use simkeep::disk::SimDisk;
     use simkeep::{Options, Store};
 
     use super::*;
 
     #[test]
     fn histories_of_long_urls_are_let_go_as_soon_as_long_ones() {
-        let store = Store::create_on(Arc::new(SimDisk::new()), Options::default()).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::create(dir.path(), Options::default()).unwrap();
         let mut histories = Histories::default();
         let mut most = 0;
         for number in 0..10_000 {

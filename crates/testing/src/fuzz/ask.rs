@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::{
     Epoch, Error, Observation, Prefix, Query, Reader, Restatement, Result, Scope, Snapshot, Stats,
-    Store, Verified, VerifyOptions, Versions, verify_on,
+    Store, Verified, VerifyOptions, Versions, verify,
 };
 
 use crate::fuzz::store::{disk, golden, on, open};
@@ -94,7 +94,7 @@ pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
 static SEALED: LazyLock<Answers> = LazyLock::new(|| {
     let disk = disk(golden());
     let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
-    let reader = Reader::open_on(on(&disk)).unwrap();
+    let reader = Reader::open(on(&disk)).unwrap();
     let answers = questions(&reader.snapshot(), reader.stats(), &GOLDEN.0, &FINGERPRINTS);
     assert!(answers.iter().all(|(_, answer)| answer.is_ok()));
     answers
@@ -118,7 +118,7 @@ pub fn check_same(store: &Store) {
 /// As [`check_same`].
 pub fn check_same_reader(reader: &Reader, disk: &SimDisk) {
     let expected = if reader.written().is_some() { &*SEALED } else { &GOLDEN.1 };
-    let verified = verify_on(on(disk), VerifyOptions::default()).and_then(Verified::sound);
+    let verified = verify(on(disk), VerifyOptions::default()).and_then(Verified::sound);
     let found = questions(&reader.snapshot(), reader.stats(), &GOLDEN.0, &FINGERPRINTS);
     compare(&found, expected, &verified);
 }

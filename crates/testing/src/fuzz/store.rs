@@ -66,5 +66,5 @@ pub fn options() -> Options {
 }
 
 pub fn open(disk: &SimDisk) -> simkeep::Result<Store> {
-    Store::open_on(on(disk), options())
+    Store::open(on(disk), options())
 }

@@ -60,7 +60,7 @@ fn files(catalog: &[u8]) -> impl Iterator<Item = (Name, Vec<u8>)> {
 
 fn damaged(file: Vec<u8>) {
     let disk = disk(files(&file));
-    if let Ok(reader) = Reader::open_on(on(&disk)) {
+    if let Ok(reader) = Reader::open(on(&disk)) {
         check_same_reader(&reader, &disk);
     }
     if let Ok(store) = open(&disk) {
@@ -137,7 +137,7 @@ fn hostile(catalog: &Catalog) {
     let root = [(Name::Catalog, catalog.write()), (Name::Lock, LOCK[..8].to_vec())];
     let segments = SEGMENTS.map(|(id, bytes)| (Name::Segment(id), bytes.to_vec()));
     let disk = disk(root.into_iter().chain(segments));
-    drop(Reader::open_on(on(&disk)));
+    drop(Reader::open(on(&disk)));
     if let Ok(store) = open(&disk) {
         use_all(&store);
     }

@@ -49,7 +49,7 @@ pub fn run(data: &[u8]) {
         }
     }
     let same = file == TABLE;
-    let Ok(table) = Table::open_on(&disk([(Name::Df(1), file)]), 1) else {
+    let Ok(table) = Table::on(&disk([(Name::Df(1), file)]), 1) else {
         assert!(!same, "a sound table is refused");
         return;
     };

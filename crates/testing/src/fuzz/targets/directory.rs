@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::{
     Error, Observation, Reader, RepairOptions, Scope, Snapshot, Store, Verified, VerifyOptions,
-    repair_on, verify_on,
+    repair, verify,
 };
 
 use crate::compare::dump;
@@ -56,7 +56,7 @@ static STATES: LazyLock<(Vec<State>, Vec<Name>)> = LazyLock::new(|| {
 fn begun(seed: u64) -> Files {
     let disk = SimDisk::new();
     disk.set_seed(seed);
-    let store = Store::create_on(on(&disk), options()).unwrap();
+    let store = Store::create(on(&disk), options()).unwrap();
     store.register_epoch("another").unwrap();
     fill(&store, seed);
     store.seal().unwrap();
@@ -94,10 +94,10 @@ fn ask(view: &Snapshot) -> Answers {
 
 fn state(files: Files) -> State {
     let disk = SimDisk::of(files.iter().cloned());
-    let reader = Reader::open_on(on(&disk)).unwrap();
+    let reader = Reader::open(on(&disk)).unwrap();
     let (model, answers) = (dump(&reader.snapshot()).unwrap(), ask(&reader.snapshot()));
     let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
-    let sealed = ask(&Reader::open_on(on(&disk)).unwrap().snapshot());
+    let sealed = ask(&Reader::open(on(&disk)).unwrap().snapshot());
     State { files, model, answers, sealed }
 }
 
@@ -169,8 +169,8 @@ pub fn run(data: &[u8]) {
     let disk = || SimDisk::of(files.iter().cloned());
 
     let reads = disk();
-    let verified = verify_on(on(&reads), VerifyOptions::default()).and_then(Verified::sound);
-    if let Ok(reader) = Reader::open_on(on(&reads)) {
+    let verified = verify(on(&reads), VerifyOptions::default()).and_then(Verified::sound);
+    if let Ok(reader) = Reader::open(on(&reads)) {
         check(&ask(&reader.snapshot()), |state| &state.answers, verified.is_ok(), "a reader");
     } else {
         assert!(verified.is_err(), "what is sound can be read");
@@ -179,9 +179,9 @@ pub fn run(data: &[u8]) {
         let _writer = on(&reads).lock(Name::Lock, Lock::Exclusive).unwrap();
         // Without a SNAPSHOT it would wait for one.
         if files.iter().any(|(name, _)| *name == Name::Snapshot)
-            && let Ok(reader) = Reader::open_on(on(&reads))
+            && let Ok(reader) = Reader::open(on(&reads))
         {
-            let verified = verify_on(on(&reads), VerifyOptions::default());
+            let verified = verify(on(&reads), VerifyOptions::default());
             let sound = verified.and_then(Verified::sound).is_ok();
             check(
                 &ask(&reader.snapshot()),
@@ -192,7 +192,7 @@ pub fn run(data: &[u8]) {
         }
     }
 
-    repair(&reads);
+    check_repair(&reads);
 
     let writes = disk();
     let before = kept(&writes);
@@ -212,11 +212,11 @@ pub fn run(data: &[u8]) {
 
 /// If a repair says that it saved all, that is all of one state; else nothing that was in none of them,
 /// unless what was forgotten may come back.
-fn repair(from: &SimDisk) {
+fn check_repair(from: &SimDisk) {
     for keep_forgotten in [false, true] {
         let to = SimDisk::new();
         let options = RepairOptions::default().keep_forgotten(keep_forgotten);
-        let Ok(repaired) = repair_on(on(from), on(&to), options) else { continue };
+        let Ok(repaired) = repair(on(from), on(&to), options) else { continue };
         let store = open(&to).unwrap();
         sound(&store).unwrap();
         let saved = dump(&store.snapshot()).unwrap();

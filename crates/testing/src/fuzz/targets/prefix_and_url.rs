@@ -57,7 +57,7 @@ pub fn run(data: &[u8]) {
     sound(&store).unwrap();
     drop(store);
 
-    let store = Store::open_on(on(&disk), options()).unwrap();
+    let store = Store::open(on(&disk), options()).unwrap();
     assert_eq!(urls(&store, Some(&prefix)), under);
     let forgotten = store.forget(Scope::Prefix(prefix.clone())).unwrap();
     assert_eq!(forgotten.pages, under.len() as u64);

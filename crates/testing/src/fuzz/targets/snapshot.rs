@@ -45,7 +45,7 @@ pub fn run(data: &[u8]) {
     });
     let disk = disk(files);
     let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
-    match Reader::open_on(on(&disk)) {
+    match Reader::open(on(&disk)) {
         Ok(reader) if mode == 2 => read_all(&reader),
         Ok(reader) => check_same_reader(&reader, &disk),
         Err(_) => {}

@@ -1,0 +1,107 @@
+//! Where a store is.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::plain::PlainDisk;
+use super::{Disk, RealDisk};
+
+/// Where a store is: a directory, made from its path.
+///
+/// What opens a store takes anything that can be made into one, so a path does. A location itself is
+/// needed only to read the store otherwise:
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// # use simkeep::{Location, Options, Reader, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("crawl.simkeep");
+/// # Store::create(&path, Options::default())?;
+/// let reader = Reader::open(Location::from(&path).plain_reads())?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Location {
+    at: At,
+    plain: bool,
+}
+
+#[derive(Clone, Debug)]
+enum At {
+    Directory(PathBuf),
+    Disk(Arc<dyn Disk>),
+}
+
+impl Location {
+    /// Has segments read whole into memory instead of being mapped, when they are opened.
+    ///
+    /// An I/O error is an error then, and never a signal, and nobody's truncating a file ends the
+    /// process: at the price of memory for all segments.
+    #[must_use]
+    pub fn plain_reads(mut self) -> Location {
+        self.plain = true;
+        self
+    }
+
+    /// The directory, if it is one.
+    fn directory(&self) -> Option<RealDisk> {
+        match &self.at {
+            At::Directory(path) => Some(RealDisk::new(path)),
+            At::Disk(_) => None,
+        }
+    }
+
+    /// Permissions of the next file that is made there; `None` for other disks than a directory.
+    pub(crate) fn file_mode(&self) -> Option<u32> {
+        self.directory().map(|disk| disk.file_mode())
+    }
+
+    /// The store that this directory lies in, if any: one with a catalog, or `other` without.
+    pub(crate) fn store_above(&self, other: &Location) -> io::Result<Option<PathBuf>> {
+        match (self.directory(), other.directory()) {
+            (Some(disk), Some(other)) => disk.store_above(&other),
+            _ => Ok(None),
+        }
+    }
+
+    /// The disk, on which files that are made in a directory have these permissions.
+    pub(crate) fn disk(self, file_mode: Option<u32>) -> Arc<dyn Disk> {
+        let disk: Arc<dyn Disk> = match self.at {
+            At::Directory(path) => {
+                let disk = RealDisk::new(&path);
+                Arc::new(match file_mode {
+                    Some(mode) => disk.with_file_mode(mode),
+                    None => disk,
+                })
+            }
+            At::Disk(disk) => disk,
+        };
+        if self.plain { Arc::new(PlainDisk::new(disk)) } else { disk }
+    }
+}
+
+impl<P: AsRef<Path> + ?Sized> From<&P> for Location {
+    fn from(path: &P) -> Location {
+        Location { at: At::Directory(path.as_ref().to_owned()), plain: false }
+    }
+}
+
+impl From<PathBuf> for Location {
+    fn from(path: PathBuf) -> Location {
+        Location { at: At::Directory(path), plain: false }
+    }
+}
+
+impl<D: Disk> From<Arc<D>> for Location {
+    fn from(disk: Arc<D>) -> Location {
+        Location::from(disk as Arc<dyn Disk>)
+    }
+}
+
+impl From<Arc<dyn Disk>> for Location {
+    fn from(disk: Arc<dyn Disk>) -> Location {
+        Location { at: At::Disk(disk), plain: false }
+    }
+}
