@@ -1,17 +1,17 @@
 //! Invariants of simkeep's own: one that breaks is loud.
 //!
-//! There are three kinds of "this cannot be". What a file or a caller says that cannot be is an error
-//! that names it. What is merely empty is an answer. And what only a fault of simkeep's own can bring
-//! about comes here: where assertions are on it panics at once; elsewhere it is an
+//! There are three kinds of "this cannot happen". An impossible value from a file or a caller is an
+//! error that names it. Something that is merely empty is an answer. And what only a bug in simkeep
+//! can cause comes here: it panics at once if assertions are on, and otherwise becomes an
 //! [`Error::Bug`](crate::Error::Bug), which poisons the store, so that nothing is acknowledged on
-//! grounds that do not hold. It is never a plausible value.
+//! false grounds. It never becomes a plausible value.
 //!
-//! Where a loop cannot afford a `Result`, and its function states the bound, it indexes plainly.
+//! A loop that cannot afford a `Result` indexes plainly, and its function states the bound.
 
 use std::fmt;
 use std::panic::Location;
 
-/// An invariant that is broken: a fault of simkeep's.
+/// A broken invariant: a bug in simkeep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bug {
     /// What should hold.
@@ -20,7 +20,7 @@ pub struct Bug {
 }
 
 impl Bug {
-    /// Says what should hold and does not. The place is that of the caller.
+    /// Says what should hold and does not, and records the caller's line.
     ///
     /// # Panics
     ///
@@ -39,7 +39,7 @@ impl Bug {
         bug
     }
 
-    /// A panic that ended what was done at this place, halfway.
+    /// A panic that stopped an operation halfway, at this place.
     #[cold]
     pub(crate) fn of_panic(at: &'static Location<'static>) -> Self {
         Self { what: "it panicked, and what it was changing is half changed", at }
@@ -56,7 +56,7 @@ impl fmt::Display for Bug {
 
 impl std::error::Error for Bug {}
 
-/// What is there unless simkeep has a fault.
+/// A value that is there unless simkeep has a bug.
 pub(crate) trait OrBug<T> {
     /// The value; without one, a [`Bug`] that says what should hold, in a few words: "a page's number is
     /// of a page".

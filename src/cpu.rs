@@ -1,4 +1,4 @@
-//! Hints to the processor: what will be read soon is fetched into its caches beforehand.
+//! Prefetching: hints to the processor that bring memory into its caches before it is read.
 //!
 //! A hint changes no result. It costs about a nanosecond a memory line, and nothing where there is no
 //! such instruction.
@@ -9,7 +9,7 @@ const LINE: usize = 64;
 /// Fetches the first lines of `bytes`, at most twelve.
 #[inline]
 pub(crate) fn prefetch(bytes: &[u8]) {
-    /// As many lines as a core can wait for at once. The processor notices longer runs by itself.
+    /// A core can wait for this many lines at once. The processor detects longer runs by itself.
     const LINES_MAX: usize = 12;
     let start = bytes.as_ptr();
     // Nearly all are no more than two lines: no loop, whose end would not be foreseen.

@@ -9,7 +9,7 @@
 pub(crate) struct Process(u32);
 
 impl Process {
-    /// This one. Costs a call of the system, some 0.1 µs.
+    /// The current process. Costs a system call, some 0.1 µs.
     pub(crate) fn current() -> Process {
         Process(std::process::id())
     }

@@ -1,5 +1,5 @@
-//! Sharing work out among threads, as many as can be had: where the system gives no more, fewer do it,
-//! if need be the one that is there already.
+//! Sharing work among threads. If the system refuses to start more threads, fewer do the work, down
+//! to the calling thread alone.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -7,8 +7,8 @@ use std::panic::resume_unwind;
 use crate::sync::Mutex;
 use crate::sync::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// Does some jobs on up to so many threads, this one among them, and returns what they come to, in
-/// order. Each thread that has a job has something `own`.
+/// Does some jobs on up to this many threads, including this one, and returns their results in
+/// order. Each thread that has a job gets an `own` value.
 pub(crate) fn share<J: Send, O, T: Send>(
     jobs: impl Iterator<Item = J>,
     threads: usize,
@@ -39,12 +39,12 @@ pub(crate) fn share<J: Send, O, T: Send>(
     done.into_iter().map(|(_, came_to)| came_to).collect()
 }
 
-/// Does two things at the same time, or if there is no thread for the first, one after another.
+/// Does two things at the same time, or one after another if no thread can be started.
 pub(crate) fn beside<A: Send, B>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B,
 ) -> (A, B) {
-    // Not lost where a thread is refused.
+    // Kept outside of the closure, so that it is not lost if no thread can be started.
     let one = Mutex::new(Some(one));
     let run_one = || {
         let one = one.lock().take();
@@ -65,7 +65,7 @@ pub(crate) fn beside<A: Send, B>(
     })
 }
 
-/// Starts a thread, if there is one to be had.
+/// Starts a thread, if the system allows it.
 fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     run: impl FnOnce() -> T + Send + 'scope,

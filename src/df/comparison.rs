@@ -3,7 +3,7 @@
 use super::table::Table;
 use crate::fingerprint::Frequencies;
 
-/// How far apart two tables weigh the same pages.
+/// How differently two tables weigh the same pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -13,21 +13,21 @@ pub struct Comparison {
     pub first_only: u64,
     /// Features of the second alone.
     pub second_only: u64,
-    /// The share of what the first has counted (a feature in a document) that is of features which
-    /// the second knows, too.
+    /// The share of the first table's counts (one feature in one document) whose features the
+    /// second table knows as well.
     pub known: f64,
-    /// By how much the two idf, ln(1 + N/df), of a feature differ, on average over what the first
-    /// has counted.
+    /// How much the two idf values, ln(1 + N/df), of a feature differ on average, over the counts
+    /// of the first table.
     pub difference: f64,
-    /// The idf of a feature by the first, on average over the same.
+    /// The average idf of a feature in the first table, over the same counts.
     pub idf: f64,
 }
 
 impl Comparison {
-    /// Compares two tables; as many features as both have are read once.
+    /// Compares two tables. Reads both once.
     ///
-    /// Whether a table does for other pages is better seen by fingerprints of these pages under both;
-    /// this says why.
+    /// To see whether a table suits other pages, compare fingerprints of those pages under both
+    /// tables. This comparison explains why they differ.
     pub fn of(first: &Table, second: &Table) -> Comparison {
         let idf =
             |table: &Table, df: u32| (1.0 + table.documents() as f64 / f64::from(df.max(1))).ln();

@@ -18,23 +18,23 @@ use crate::sort::{Packed, Sorted, Sorter};
 /// beside the half as large one from which it grew.
 const BYTES_PER_FEATURE: usize = 58;
 
-/// Features that no setting makes too many.
+/// So many features are counted in memory under any setting.
 const FEATURES_MIN: usize = 1 << 10;
 
 /// Counts how many documents have each feature.
 ///
-/// What does not fit in the memory it is given waits sorted in a file beside the table to come, 12
-/// bytes for each feature that was met since the last time, and is merged in the end.
+/// Counts that do not fit in the given memory are sorted into a scratch file beside the new table,
+/// 12 bytes for each feature met since the last time, and merged at the end.
 ///
 /// See the [module](super) for an example.
 pub struct Counter {
     counts: Counts,
-    /// The table to come. It goes after the scratch file, which is known by it.
+    /// The new table. Dropped after the scratch file, whose name is derived from it.
     file: NewFile,
     place: Place,
     name: String,
     features: FeatureSet,
-    /// Why counting failed: what was lost then cannot be counted again.
+    /// Why counting failed. What was lost cannot be counted again.
     failed: Option<Error>,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Debug for Counter {
     }
 }
 
-/// A feature and how many documents have it, as far as was counted at a time.
+/// A feature, and how many documents of one run of counting have it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Term {
     hash: u64,
@@ -82,16 +82,17 @@ impl Packed for Term {
 }
 
 impl Counter {
-    /// Counts the features of this recipe for a table in the file `path`, in about `memory_bytes`, and
-    /// some 16 bytes for each feature of the largest document. Begins a file beside it, with a number
-    /// in its name, so that what cannot be written is known before anything is counted.
+    /// Counts the features of this recipe for a table in the file `path`. Takes about
+    /// `memory_bytes`, and some 16 bytes for each feature of the largest document. Begins a file
+    /// beside `path`, with a number in its name, so that a place where nothing can be written is
+    /// noticed before anything is counted.
     ///
-    /// What a process leaves behind that is killed, `path` with a number and `.new` or `.tmp` behind
-    /// it, has no meaning; the next counter for this path removes it.
+    /// A process that is killed leaves files named `path` with a number and `.new` or `.tmp`. They
+    /// mean nothing, and the next counter for this path removes them.
     ///
     /// # Errors
-    /// [`Error::InTheWay`] where something stands that is no table, [`Error::Io`] if no file can be
-    /// made there.
+    /// [`Error::InTheWay`] if `path` is something else than a table, [`Error::Io`] if no file can
+    /// be made there.
     pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
         Counter::at(Place::file(path.as_ref())?, recipe, memory_bytes)
     }
@@ -116,24 +117,25 @@ impl Counter {
         })
     }
 
-    /// How many documents there were so far.
+    /// How many documents were counted so far.
     pub fn documents(&self) -> u64 {
         self.counts.documents
     }
 
-    /// Counts a document: each of its features once. Linear in the text; now and then some hundred
-    /// milliseconds, when memory is full.
+    /// Counts a document: each of its features once. Linear in the text. When memory is full, a
+    /// call takes some hundred milliseconds.
     ///
     /// # Errors
-    /// [`Error::Io`] if the scratch file cannot be written: then, and whenever it is asked again.
-    /// [`Error::Limit`] for more documents than a table counts, 2³² - 1.
+    /// [`Error::Io`] if the scratch file cannot be written; every later call fails as well.
+    /// [`Error::Limit`] for more documents than a table can count, 2³² - 1.
     pub fn add(&mut self, text: &str) -> Result<()> {
         let Counter { place, features, counts, failed, .. } = self;
         add(place, counts, failed, features.of_text(text))
     }
 
-    /// Counts a document by its distinct features, in any order: what [`FeatureSet::of_text`] gives for
-    /// the recipe of this counter. So the features of many documents can be found in many threads.
+    /// Counts a document by its distinct features, in any order, as [`FeatureSet::of_text`] returns
+    /// them for the recipe of this counter. With this, many threads can find the features of many
+    /// documents.
     ///
     /// # Errors
     /// Those of [`add`](Counter::add).
@@ -142,16 +144,15 @@ impl Counter {
         add(place, counts, failed, features)
     }
 
-    /// Makes the table, and opens it; features of fewer than `least` documents are left out, since
-    /// nearly all rare features are of one document, and say no more by being known. A table that was
-    /// there under its name is replaced, at once: whatever happens, there is the old table or the
-    /// new one.
+    /// Writes the table, and opens it. Features of fewer than `least` documents are left out: most
+    /// rare features occur in one document only, and knowing them does not help. A table that had
+    /// this name is replaced atomically: whatever happens, there is the old table or the new one.
     ///
-    /// One pass over what was counted, and one over the table.
+    /// Costs one pass over the counts, and one over the table.
     ///
     /// # Errors
-    /// [`Error::InTheWay`] if something else than a table has come there meanwhile, [`Error::Io`] if a
-    /// file cannot be read or written, or if counting failed.
+    /// [`Error::InTheWay`] if something else than a table has appeared at the path meanwhile,
+    /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
     pub fn freeze(self, least: u32) -> Result<Table> {
         let Counter { place, file, name, mut counts, .. } = self;
         if let Some(failed) = self.failed {
@@ -170,7 +171,7 @@ impl Counter {
     }
 }
 
-/// What to say of more documents than a table counts.
+/// The error for more documents than a table can count.
 pub(super) fn too_many_documents() -> Error {
     let instead = "count fewer into one table";
     Error::Limit { what: "documents in a table", max: u32::MAX.into(), instead }
@@ -220,7 +221,7 @@ fn write(sorter: Sorter<Term>, mut writer: Writer, place: &Place) -> Result<()> 
     while let Some(Term { hash, frequency }) = sorted.next()? {
         writer.push(hash, frequency)?;
     }
-    // Its scratch file goes first: whoever removes what was left knows it by the table's.
+    // The scratch file is removed first: leftovers are recognised by the table's name.
     drop(sorted);
     writer.finish(place)
 }

@@ -24,7 +24,7 @@ pub(super) const BITS_MAX: u32 = 24;
 /// Bytes of the name of the features, at most.
 const FEATURES_MAX: usize = 256;
 
-/// What a table says of itself.
+/// What a table says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
     /// Documents that were counted.
@@ -66,7 +66,7 @@ fn head_of(version: u32, rest: u8) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// So many leading bits of a hash, [`BITS_MAX`] at most: its place in the directory.
+/// The leading `bits` of a hash, at most [`BITS_MAX`]: its place in the directory.
 #[expect(clippy::cast_possible_truncation, reason = "24 bits at most")]
 pub(super) fn leading(hash: u64, bits: u32) -> usize {
     hash.unbounded_shr(u64::BITS - bits) as usize

@@ -1,4 +1,4 @@
-//! One table of several.
+//! Adding up several tables.
 
 use std::path::Path;
 
@@ -11,11 +11,12 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
 use crate::sort::Tournament;
 
-/// Makes one table of what several have counted, in the file `path`, and opens it; features of fewer
-/// than `least` documents are left out. Of one table it makes another with fewer rare features. A table
-/// that was there is replaced, at once.
+/// Adds up several tables into one, in the file `path`, and opens it. Features of fewer than
+/// `least` documents are left out; with a single table as input, this makes a copy with fewer rare
+/// features. A table that was there is replaced atomically.
 ///
-/// One pass over all of them; a megabyte of memory, and one byte for each feature up to 64 MiB.
+/// Costs one pass over all tables, a megabyte of memory, and one byte for each feature, up to 64
+/// MiB.
 ///
 /// ```no_run
 /// use simkeep::df::{Table, merge};
@@ -25,11 +26,10 @@ use crate::sort::Tournament;
 /// ```
 ///
 /// # Errors
-/// [`Error::Misuse`] for no table, for one that is there twice, for tables of different features,
-/// and for tables that left out what is asked for: of a feature that one of them left out nobody
-/// knows the sum. [`Error::Limit`] for so many documents that no table counts them.
-/// [`Error::InTheWay`] where something stands that is no table, [`Error::Io`] if the file cannot be
-/// written.
+/// [`Error::Misuse`] for no table, for the same table twice, for tables of different features, and
+/// for tables that left out features which `least` asks for: their sum is unknown. [`Error::Limit`]
+/// for more documents than a table can count. [`Error::InTheWay`] if `path` is something else than
+/// a table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(Place::file(path.as_ref())?, tables, least)
 }

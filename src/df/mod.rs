@@ -1,13 +1,13 @@
 //! Frozen tables of document frequencies: how many documents have a feature.
 //!
-//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, and so need
-//! to know how many documents have it. That must not change while there are fingerprints that were
-//! made with it: a [`Table`] is an immutable file, checked as a whole when it is opened, read as a
-//! map, and known by its [checksum](Table::id).
+//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, so they
+//! need to know how many documents have it. These numbers must not change as long as there are
+//! fingerprints made with them. So a [`Table`] is an immutable file, checked as a whole when it is
+//! opened, read through a memory map, and identified by its [checksum](Table::id).
 //!
-//! A table is counted from one's own pages: that of other pages does harm, since what is rare there
-//! is common here. A [`Counter`] takes any number of documents in the memory that it is given, and
-//! [`merge`] makes one table of several, such as those of many machines.
+//! Count a table from your own pages. A table of other pages does harm, since what is rare there
+//! may be common in yours. A [`Counter`] takes any number of documents in bounded memory, and
+//! [`merge`] adds up several tables, such as those of many machines.
 //!
 //! ```
 //! use simkeep::df::{Counter, Table};

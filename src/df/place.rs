@@ -13,14 +13,14 @@ use crate::error::{Error, Result};
 pub(super) struct Place {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) number: u64,
-    /// What knows the names, where they are not the numbers.
+    /// The disk that maps numbers to names, if the file has a name of its own.
     named: Option<RealDisk>,
     /// Held while a table is being made here: a lock on its `.new`.
     making: Option<Box<dyn LockGuard>>,
 }
 
-/// Drawn by lot, so that what is made on the way to a file is nobody else's: not a file that stands
-/// there, and not that of another who makes the same table at the same time.
+/// A random number, so that a scratch file never has the name of a file that is there already, or
+/// of one that another process makes for the same table at the same time.
 fn drawn() -> u64 {
     RandomState::new().hash_one(())
 }
@@ -39,8 +39,8 @@ impl Place {
         Ok(Place { disk: Arc::new(disk), number, named, making: None })
     }
 
-    /// Begins a table, which must be possible to end: what is not to be replaced would be in the way.
-    /// Removes what killed processes left of tables of this name.
+    /// Begins a table, after checking that it can be finished: something that must not be replaced
+    /// would be in the way. Removes what killed processes left of tables with this name.
     pub(super) fn begin(&mut self) -> Result<NewFile> {
         self.check()?;
         if self.named.is_none() {
@@ -52,7 +52,7 @@ impl Place {
             if self.hold()? {
                 return Ok(file);
             }
-            // Somebody took it for a file that was left, before it was locked.
+            // Another process took it for a leftover, before it was locked.
             self.number = drawn();
         }
     }
@@ -62,8 +62,7 @@ impl Place {
             .map_err(|e| self.error(e.into()))
     }
 
-    /// Locks the file that was begun: as long as this is held, nobody removes it. Whether it is still
-    /// there.
+    /// Locks the file that was begun, so that nobody removes it. Returns whether it is still there.
     fn hold(&mut self) -> Result<bool> {
         let name = Name::DfNew(self.number);
         let locked = self.disk.lock(name, Lock::Exclusive);
@@ -75,9 +74,9 @@ impl Place {
         Ok(self.disk.open(name, Access::Read).is_ok())
     }
 
-    /// Removes what killed processes left beside this place. Each has its `.new` until it has removed
-    /// its scratch file, and a lock on that as long as it lives. What cannot be removed stays for
-    /// the next.
+    /// Removes what killed processes left beside this place. A process keeps its `.new` until it
+    /// has removed its scratch file, and holds a lock on it as long as it lives. What cannot be
+    /// removed is left for the next counter.
     fn remove_left(&self) {
         let Some(disk) = &self.named else { return };
         for (number, parts) in disk.left_of_tables().unwrap_or_default() {
@@ -95,7 +94,7 @@ impl Place {
         }
     }
 
-    /// Whether a file begins as a table does, or is empty yet.
+    /// Whether a file begins as a table does, or is still empty.
     fn is_begun(&self, name: Name) -> bool {
         let Ok(file) = self.disk.open(name, Access::Write) else { return false };
         let mut head = [0; HEAD_BYTES];
@@ -106,12 +105,12 @@ impl Place {
         }
     }
 
-    /// Whether a table may take this place: where there is none, it is another table, and no file of
-    /// a store.
+    /// Checks that a table may be written here: nothing is there, or another table that is not part
+    /// of a store.
     ///
     /// # Errors
     ///
-    /// [`Error::InTheWay`] where it is something else.
+    /// [`Error::InTheWay`] if something else is there.
     pub(super) fn check(&self) -> Result<()> {
         let Some(disk) = &self.named else { return Ok(()) };
         let name = Name::Df(self.number);

@@ -26,16 +26,17 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// Hashes that are looked up side by side, each waiting for memory while the others do.
 const SIDE_BY_SIDE: usize = 16;
 
-/// How often a table is opened that is replaced meanwhile.
+/// How often to try to open a table that is being replaced.
 const ATTEMPTS: usize = 100;
 
-/// Entries from which on a place is halved rather than walked.
+/// A place with more entries is searched by halving, not one by one.
 const WALKED_MAX: usize = 8;
 
 /// A frozen table of document frequencies: a file, read as a map.
 ///
-/// Twelve bytes a term and one for the way to it. It takes no memory but what of the file is in the
-/// system's cache; a look-up touches two lines of memory, many at a time wait side by side.
+/// The file has twelve bytes for each term and one for the directory. It takes no memory except for
+/// the file's pages in the system's cache. A lookup touches two lines of memory; many lookups at a
+/// time wait side by side.
 ///
 /// ```no_run
 /// use simkeep::{df::Table, fingerprint::Frequencies};
@@ -92,7 +93,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// As [`Table::open`].
+    /// Those of [`Table::open`].
     #[cfg(feature = "internals")]
     pub fn on(disk: &dyn Disk, number: u64) -> Result<Table> {
         Table::open_on(disk, number)
@@ -108,7 +109,7 @@ impl Table {
         Ok(())
     }
 
-    /// What it is known by: its checksum, the XXH3-64 of everything before that.
+    /// The identity of the table: its checksum, the XXH3-64 of everything before the checksum.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -186,8 +187,8 @@ impl Table {
         found.map_or(0, |entry| entry.1)
     }
 
-    /// What contradicts itself although the checksum is right, and where: such a file was not
-    /// written by us.
+    /// Finds what contradicts itself although the checksum is right: simkeep did not write such a
+    /// file.
     #[expect(
         clippy::indexing_slicing,
         reason = "no further than to the end of a place, which is checked"
@@ -261,8 +262,8 @@ impl Frequencies for Table {
     }
 }
 
-/// Reads a whole file: what it says of itself, and its checksum. By reads and not by a map, since
-/// what a medium cannot give is an error of a read, and the end of a process that maps it.
+/// Reads a whole file, and returns what it says about itself and its checksum. It reads instead of
+/// mapping, because an unreadable medium makes a read fail, but kills a process that maps it.
 fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     let flawed = |flaw| match flaw {
         Flaw::Version(found) => Error::Version { file: name.to_string(), found, reads: VERSION },

@@ -17,14 +17,14 @@ const ENTRIES_PER_PLACE: u64 = 4;
 
 /// Writes a table: entries in ascending order, then directory and trailer.
 ///
-/// Takes four bytes for every four entries that may come, up to 64 MiB. A file under its own name is
-/// a whole one: until then it is `.new`.
+/// Takes four bytes of memory for every four entries that may come, up to 64 MiB. The file is
+/// called `.new` until it is complete.
 pub(super) struct Writer {
     file: NewFile,
     sum: Xxh3Default,
     chunk: Vec<u8>,
     frame: Frame,
-    /// The term at hand, of which more may come.
+    /// The current term; more documents of it may come.
     open: Option<(u64, u32)>,
     /// The leading bits that entries are counted by, and how many there are of each.
     bits: u32,
@@ -38,8 +38,7 @@ fn bits_of(terms: u64) -> u32 {
 }
 
 impl Writer {
-    /// Begins a table in a new file: of `terms_max` entries at most, and of which this is known
-    /// already.
+    /// Begins a table in a new file, with at most `terms_max` entries.
     pub(super) fn new(file: NewFile, frame: Frame, terms_max: u64) -> Result<Writer> {
         let bits = bits_of(terms_max);
         let mut writer = Writer {
@@ -90,7 +89,7 @@ impl Writer {
     )]
     fn close(&mut self, hash: u64, frequency: u32) -> Result<()> {
         if frequency < self.frame.least {
-            // It may go on from a number that a file says.
+            // It may have started from a number in a damaged file.
             self.frame.left_out = self.frame.left_out.saturating_add(1);
             return Ok(());
         }

@@ -1,5 +1,5 @@
-//! What each error says: what is wrong, where, and what to do. Whoever has options of their own to name,
-//! as the command-line tool does, adds them by variant.
+//! What each error says: what is wrong, where, and what to do. A program with options of its own to
+//! name, such as the command-line tool, adds advice by variant.
 
 use std::fmt;
 use std::io;

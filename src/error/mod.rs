@@ -13,7 +13,7 @@ use crate::page::{PrefixError, UrlError};
 /// The result of an operation on a store.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A byte of a file is not what it must be.
+/// Damage: a byte of a file is not what it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corruption {
     /// The file, by its path within the store's directory.
@@ -30,10 +30,9 @@ impl fmt::Display for Corruption {
     }
 }
 
-/// What can go wrong. The message of each says what is wrong, where, and what to do.
+/// Everything that can go wrong. Each message says what is wrong, where, and what to do.
 ///
-/// Unless a variant says otherwise nothing that was acknowledged is lost, and what was asked for was not
-/// done.
+/// Unless a variant says otherwise, nothing acknowledged is lost, and the call changed nothing.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -42,43 +41,44 @@ pub enum Error {
     Io {
         /// What was being done.
         action: &'static str,
-        /// To which file, by its path within the store's directory, or the directory's own.
+        /// The file, by its path within the store's directory, or the path of the directory itself.
         file: String,
         /// What the system said.
         source: Arc<io::Error>,
     },
-    /// A file is damaged: what is in it cannot be read, everything else can. Restore the file from a
-    /// copy, or save the rest with [`repair`](crate::repair).
+    /// A file is damaged. Its damaged part cannot be read, everything else can. Restore the file
+    /// from a copy, or save the rest with [`repair`](crate::repair).
     Corrupt(Corruption),
-    /// There is no store at that place. Name another, or make one.
+    /// There is no store at this place. Name another one, or create it.
     NotAStore {
         /// The place.
         location: String,
         /// Why it is none.
         why: String,
     },
-    /// A file is no table of document frequencies. Name another, or make one.
+    /// A file is not a table of document frequencies. Name another one, or count a table.
     NotATable {
         /// The file.
         file: String,
         /// Why it is none.
         why: String,
     },
-    /// What was to be a store was never finished: the repair, or the load, that makes it was broken
-    /// off, or is still at it. Run that again: it begins anew.
+    /// This store was never finished: the repair or load that makes it was interrupted, or is still
+    /// running. If it was interrupted, run it again; it starts over.
     Unfinished {
         /// The place.
         location: String,
     },
-    /// Something that is not to be replaced has the name of a file that was to be made. It stays as it
-    /// is; name another file.
+    /// Something that must not be replaced already has the name of the file to be written. It stays
+    /// as it is; name another file.
     InTheWay {
         /// The file.
         file: String,
         /// What it is.
         why: &'static str,
     },
-    /// A store stands where one was to be made. It stays as it is; open it, or name another place.
+    /// There is a store already at the place where one was to be created. It stays as it is; open
+    /// it, or name another place.
     Exists {
         /// The place.
         location: String,
@@ -92,8 +92,8 @@ pub enum Error {
         /// The one that this build reads.
         reads: u32,
     },
-    /// A store was made by a build of simkeep with URL hashes of another length, as tests make them. Use
-    /// such a build.
+    /// The store was made by a build of simkeep with URL hashes of another length, as the tests
+    /// use. Open it with such a build.
     UrlHash {
         /// The file that says so.
         file: String,
@@ -116,16 +116,16 @@ pub enum Error {
         /// The file.
         file: String,
     },
-    /// The store was opened by the process that this one was forked from, and only that one uses
-    /// it. Open it in one process, or read it with a [`Reader`](crate::Reader).
+    /// The store was opened by the process that this one was forked from, and only that process may
+    /// use it. Open it in one process, or read it with a [`Reader`](crate::Reader).
     Forked,
-    /// A write failed before, or a bug of simkeep's was met: nothing more is accepted until the store is
-    /// opened again. After a bug nothing is read either.
+    /// An earlier write failed, or simkeep met a bug of its own. The store accepts nothing more
+    /// until it is opened again. After a bug it refuses reads, too.
     Poisoned(Arc<Error>),
     /// The store was closed. Open it again.
     Closed,
-    /// An invariant of simkeep's own does not hold. Nothing is wrong with what it was asked; please
-    /// report it. A store that meets one is [poisoned](Error::Poisoned).
+    /// An invariant of simkeep does not hold. Nothing is wrong with the call; please report the
+    /// bug. A store that meets one is [poisoned](Error::Poisoned).
     Bug(Bug),
     /// Not a URL that can be stored.
     Url(UrlError),
@@ -137,17 +137,17 @@ pub enum Error {
     UnknownEpoch(u32),
     /// An epoch that has ended. Use one that has not.
     EndedEpoch(String),
-    /// The table of document frequencies of an epoch is not in the store: the epoch is known by its name
-    /// alone, or has ended since. No text gets a fingerprint of it until
-    /// [`begin_epoch`](crate::Store::begin_epoch) puts the table in its place.
+    /// The store does not have the table of document frequencies of an epoch: the epoch was
+    /// registered by its name alone, or has ended. No text can get a fingerprint of this epoch
+    /// until [`begin_epoch`](crate::Store::begin_epoch) is given the table.
     NoTable {
         /// The epoch's name.
         epoch: String,
-        /// The file that it would be.
+        /// The name that the table's file would have.
         file: String,
     },
-    /// An epoch that cannot end yet: pages have a version in force that is of it. Restate or forget
-    /// them, or say how many may be left behind.
+    /// An epoch cannot end yet: there are pages whose version in force belongs to it. Restate or
+    /// forget them, or say how many may be left behind.
     EpochInUse {
         /// Its name.
         name: String,
@@ -161,25 +161,26 @@ pub enum Error {
         /// What is wrong with it.
         cause: Arc<Error>,
     },
-    /// Whatever the observations of a load were read from failed. Nothing was stored.
+    /// The source of a load's observations failed. Nothing was stored.
     Input(Arc<dyn std::error::Error + Send + Sync>),
-    /// A load, a check or a repair was broken off by its callback. Nothing was stored.
+    /// A load, a check or a repair was cancelled by its callback. Nothing was stored.
     Cancelled,
-    /// It cannot be told what was forgotten: an operation that is lost may have done it. Nothing was
-    /// repaired. [`RepairOptions::keep_forgotten`](crate::RepairOptions::keep_forgotten) repairs all the
-    /// same.
+    /// A repair cannot tell what was forgotten, because a lost operation may have forgotten
+    /// something. Nothing was repaired.
+    /// [`RepairOptions::keep_forgotten`](crate::RepairOptions::keep_forgotten) repairs the store
+    /// anyway.
     Doubtful {
         /// What is lost.
         what: String,
     },
-    /// An option has a value that it cannot have.
+    /// An option has an invalid value.
     Option {
         /// The option's name.
         name: &'static str,
         /// What values it takes.
         takes: &'static str,
     },
-    /// More than fits. Nothing that was there before is affected.
+    /// A limit was reached. What was there before is not affected.
     Limit {
         /// What there is too much of.
         what: &'static str,
@@ -190,13 +191,14 @@ pub enum Error {
     },
     /// A call whose arguments do not go together, or that makes no sense now. It changed nothing.
     Misuse(String),
-    /// redb, which keeps `catalog.redb`, refused, for another reason than damage or a failed call to the
-    /// system. The store is [poisoned](Error::Poisoned) if it was a write.
+    /// redb, the database behind `catalog.redb`, refused for a reason other than damage or a failed
+    /// system call. If it was a write, the store is [poisoned](Error::Poisoned).
     Catalog(String),
 }
 
 impl Error {
-    /// The error of whatever the observations of a [`Store::load`](crate::Store::load) are read from.
+    /// Wraps an error of the source that a [`Store::load`](crate::Store::load) reads observations
+    /// from.
     ///
     /// ```
     /// let lines = ["17", "x"].map(|line| line.parse::<u64>().map_err(simkeep::Error::input));
@@ -226,8 +228,7 @@ impl Error {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The damage that this tells of, if it is that: what cannot be read is as damaged as what reads
-    /// wrong.
+    /// The damage behind this error, if that is what it is. A read that fails counts as damage.
     pub(crate) fn flaw(self) -> Result<Corruption> {
         use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
         match self {
@@ -242,7 +243,7 @@ impl Error {
         }
     }
 
-    /// Puts another name in the place of a file's, for one that has that name outside of a store.
+    /// Replaces the name of a file in this error, for a file outside of a store.
     pub(crate) fn renamed(mut self, from: impl fmt::Display, to: impl fmt::Display) -> Error {
         if let Error::Io { file, .. }
         | Error::Corrupt(Corruption { file, .. })

@@ -5,11 +5,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::recipe::Hash;
 use super::words::Span;
 
-/// Lengths up to which XXH3 takes the same way. A processor that meets them mixed guesses the way wrong
-/// half of the time, which costs more than the hash.
+/// Up to each of these lengths, XXH3 takes the same code path. With mixed lengths a processor
+/// mispredicts the path half of the time, which costs more than the hash.
 const LENGTHS: [usize; 3] = [3, 8, 16];
 
-/// Words from which on it pays to set those apart.
+/// With fewer words, sorting them by length does not pay.
 const WORDS_MIN: usize = 16;
 
 /// Sets words apart by their lengths, and hashes those of similar lengths together.

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-/// How far into a document its own word on its encoding is looked for, as browsers do.
+/// How far into a document to look for the encoding that it declares, as browsers do.
 const PRESCAN_BYTES: usize = 1024;
 
-/// Decodes a document. Its encoding is, in this order: what a byte order mark says; `label` (the
-/// `charset` of a `Content-Type`), if known; what a `<meta>` or an XML declaration within the first
-/// 1,024 bytes says; UTF-8. What cannot be decoded becomes U+FFFD. Linear; borrows where it can.
+/// Decodes a document. Its encoding is the first that is known of: that of a byte order mark;
+/// `label`, which is the `charset` of a `Content-Type`; that of a `<meta>` or an XML declaration
+/// within the first 1,024 bytes; UTF-8. Bytes that cannot be decoded become U+FFFD. Linear; borrows
+/// the input if it can.
 ///
 /// ```
 /// use simkeep::fingerprint::decode;
@@ -29,7 +30,7 @@ pub fn decode<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> {
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// The encoding that a document itself names.
+/// The encoding that a document declares.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes).to_ascii_lowercase();
     let start = String::from_utf8_lossy(&start);
@@ -46,7 +47,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         })
     })?;
     let encoding = Encoding::for_label(named.as_bytes())?;
-    // The bytes of the declaration could be read as ASCII, so UTF-16 it is not.
+    // The declaration could be read as ASCII, so the document is not UTF-16.
     Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }
 

@@ -27,7 +27,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// No documents yet, of whose features this recipe says what they are.
+    /// An empty count for the features of this recipe.
     pub fn new(recipe: &Recipe) -> Counted {
         Counted {
             name: recipe.features(),
@@ -42,7 +42,8 @@ impl Counted {
         count(&mut self.documents, &mut self.frequencies, self.features.of_text(text));
     }
 
-    /// Counts a document by its distinct features: what [`FeatureSet::of_text`] gives for the recipe.
+    /// Counts a document by its distinct features, as [`FeatureSet::of_text`] returns them for the
+    /// recipe.
     pub fn add_features(&mut self, features: &[u64]) {
         count(&mut self.documents, &mut self.frequencies, features);
     }

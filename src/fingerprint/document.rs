@@ -18,7 +18,7 @@ impl Marks {
     /// The text of a link.
     pub const ANCHOR: Marks = Marks(8);
 
-    /// Whether all of these are among them.
+    /// Whether it contains all of these marks.
     pub const fn contains(self, marks: Marks) -> bool {
         self.0 & marks.0 == marks.0
     }
@@ -38,8 +38,8 @@ impl BitOrAssign for Marks {
     }
 }
 
-/// A text, which parts of it are marked, and what is known beside it. Which of this a fingerprint
-/// shows is the recipe's choice.
+/// A text with marked parts and with fields beside it. The recipe decides which of these a
+/// fingerprint depends on.
 ///
 /// ```
 /// use simkeep::fingerprint::{Document, Marks};
@@ -53,7 +53,7 @@ impl BitOrAssign for Marks {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Document {
     text: String,
-    /// Where parts begin that are marked unlike what is before them; ascending.
+    /// Where the marks change, ascending, and the marks from there on.
     marked: Vec<(usize, Marks)>,
     fields: Vec<(String, String)>,
     metadata: u64,
@@ -73,14 +73,14 @@ impl Document {
         self.text.push_str(text);
     }
 
-    /// Adds a field, such as an author or a section: a feature of its own for recipes that have
-    /// [fields](super::Fields), the same wherever name and value are.
+    /// Adds a field, such as an author or a section. For recipes with [fields](super::Fields) it is
+    /// a feature of its own, the same in every document with this name and value.
     pub fn field(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.fields.push((name.into(), value.into()));
     }
 
-    /// Sets what is kept in the leading bits of a fingerprint, in the lowest bits of `bits`, by
-    /// recipes that [reserve](super::Recipe::reserved) some.
+    /// Sets the metadata that recipes with [reserved](super::Recipe::reserved) bits put into the
+    /// leading bits of a fingerprint. It stands in the lowest bits of `bits`.
     pub fn set_metadata(&mut self, bits: u64) {
         self.metadata = bits;
     }
@@ -114,7 +114,7 @@ impl Document {
         &self.fields
     }
 
-    /// What is to be kept in the leading bits.
+    /// The metadata for the leading bits.
     pub fn metadata(&self) -> u64 {
         self.metadata
     }

@@ -12,22 +12,22 @@ use super::words::Words;
 use crate::bug::OrBug;
 use crate::error::Result;
 
-/// What a fingerprint came from.
+/// How a fingerprint came about.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explained {
     /// The fingerprint.
     pub fingerprint: u64,
-    /// How many distinct features the document has: of its text, and its fields if the recipe has
-    /// any.
+    /// How many distinct features the document has, in its text and, if the recipe uses them, its
+    /// fields.
     pub features: usize,
     /// How many of them vote.
     pub voting: usize,
     /// The heaviest features, the heaviest first.
     pub heaviest: Vec<Feature>,
-    /// For each bit, by how much of the weight of all features it is what it is: between -1 and 1,
-    /// positive for a bit that is 1. The nearer to 0, the smaller a change of the document flips it.
-    /// 0 for reserved bits.
+    /// For each bit, the margin of its vote as a share of the weight of all features: between -1
+    /// and 1, positive for a bit that is 1. The nearer to 0, the smaller a change of the document
+    /// flips the bit. 0 for reserved bits.
     pub balance: [f64; 64],
 }
 
@@ -37,16 +37,16 @@ pub struct Explained {
 pub struct Feature {
     /// Its words or characters, in lower case; the value of a field as it is.
     pub text: String,
-    /// Whether it has fewer words or characters than a feature of the recipe: a text that is too short
-    /// is one feature as a whole, which only documents have that are this text and nothing else.
+    /// Whether it has fewer words or characters than the features of the recipe. A text that is too
+    /// short is a single feature, which only documents with exactly this text have.
     pub short: bool,
     /// The name of the field that it is, if it is one.
     pub field: Option<String>,
     /// Its hash.
     pub hash: u64,
-    /// How often it occurs; how many fields are equal, for a field.
+    /// How often it occurs; for a field, how many fields are equal to it.
     pub count: u64,
-    /// How many documents have it, where that matters.
+    /// How many documents have it, if the recipe uses document frequencies.
     pub frequency: Option<u64>,
     /// Its share of the weight of all features.
     pub share: f64,
@@ -63,10 +63,10 @@ struct Voter {
 }
 
 impl Fingerprinter<'_> {
-    /// The fingerprint of a document, with its at most `limit` heaviest features (of equal ones
-    /// those that come first) and how near each bit is to flipping.
+    /// Makes the fingerprint of a document, and explains it by its heaviest features, at most
+    /// `limit` (of equal ones those that come first), and by how near each bit is to flipping.
     ///
-    /// Reads the text three times, and takes some 50 bytes for each distinct feature.
+    /// Reads the text three times, and takes some 50 bytes of memory for each distinct feature.
     ///
     /// # Errors
     /// Those of the document frequencies.
@@ -76,7 +76,7 @@ impl Fingerprinter<'_> {
         let total = self.vote.total();
         let share = |weight: f64| if total == 0 { 0.0 } else { weight / total as f64 };
         let mut balance = self.vote.balance().map(|balance| share(balance as f64));
-        // Those bits are metadata, whatever the vote.
+        // Reserved bits are metadata, whatever the vote.
         let reserved = balance.iter_mut().rev().take(self.recipe.reserved as usize);
         reserved.for_each(|balance| *balance = 0.0);
         let weighed: HashMap<u64, u64> = self.weights.weighed.iter().copied().collect();

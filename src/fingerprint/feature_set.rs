@@ -4,7 +4,7 @@ use super::grams::Grams;
 use super::kernel::Kernel;
 use super::recipe::Recipe;
 
-/// Features that memory is kept for.
+/// Memory is kept for this many features between texts.
 const FEATURES_KEPT: usize = 1 << 16;
 
 /// Finds the distinct features of texts, one after another: what document frequencies count.
@@ -21,7 +21,7 @@ pub struct FeatureSet {
 }
 
 impl FeatureSet {
-    /// The features that this recipe makes of a text, whatever they weigh.
+    /// Finds the features of this recipe, whatever they weigh.
     pub fn new(recipe: &Recipe) -> FeatureSet {
         FeatureSet { grams: Grams::new(recipe, Kernel::fastest()), hashes: Vec::new() }
     }
@@ -31,7 +31,7 @@ impl FeatureSet {
     pub fn of_text(&mut self, text: &str) -> &[u64] {
         let FeatureSet { grams, hashes } = self;
         hashes.clear();
-        // What one large text took is not kept for ever.
+        // Gives back the memory that one large text took.
         hashes.shrink_to(FEATURES_KEPT);
         grams.push(text, |some, _| hashes.extend_from_slice(some));
         grams.finish(|some, _| hashes.extend_from_slice(some));

@@ -14,19 +14,20 @@ use super::tally::Tally;
 use super::weights::Weights;
 use crate::error::{Error, Result};
 
-/// Most features of a document occur at most so often: these have a fast way into the vote.
+/// Features that occur at most this often have a fast path into the vote. Most features do.
 const COUNTS_WITH_LANES: u64 = 8;
 
-/// Features that memory is kept for: what a larger document took is given back.
+/// Memory is kept for this many features between documents.
 const FEATURES_KEPT: usize = 1 << 16;
 
-/// Makes fingerprints by one recipe, one document after another, in memory that is kept.
+/// Makes fingerprints by one recipe, one document after another, and keeps its memory in between.
 ///
-/// A text takes at most some 50 MB besides itself while its fingerprint is made, 100 where a table of
-/// document frequencies matters: if it has very many features it is read several times. Not so if it
-/// comes in pieces, or by recipes to which places matter or how many features are heavier: then some
-/// 80 bytes for each of its distinct features, and where places matter 16 more for each occurrence.
-/// None if features need not be told apart (`raw`, and nothing else).
+/// A text takes at most some 50 MB of memory besides itself, or 100 MB for recipes with document
+/// frequencies: if it has very many features, it is read several times. There is no such bound for
+/// a text that comes in pieces, and for recipes in which the place of a feature or its rank by
+/// weight matters. These take some 80 bytes for each distinct feature, and 16 more for each
+/// occurrence if places matter. A recipe that need not tell features apart (`raw`, and nothing
+/// else) takes none.
 ///
 /// ```
 /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
@@ -46,9 +47,9 @@ pub struct Fingerprinter<'t> {
     pub(super) tally: Tally,
     /// Features with the offsets of their words, where their places matter.
     placed: Vec<(u64, usize)>,
-    /// Whether pieces have come.
+    /// Whether a text has begun to come in pieces.
     begun: bool,
-    /// How many distinct features are counted at a time, where they can be.
+    /// How many distinct features are counted at a time, if the text can be read several times.
     pub(super) features_max: usize,
     pub(super) weights: Weights,
     pub(super) vote: Simhash,
@@ -61,10 +62,10 @@ impl fmt::Debug for Fingerprinter<'_> {
 }
 
 impl<'t> Fingerprinter<'t> {
-    /// One for a recipe that needs no document frequencies.
+    /// A fingerprinter for a recipe that needs no document frequencies.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a recipe that needs them.
+    /// [`Error::Misuse`] if the recipe needs document frequencies.
     pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
         if recipe.needs_frequencies() {
             let what = format!("the recipe {recipe} needs a table of document frequencies");
@@ -73,11 +74,12 @@ impl<'t> Fingerprinter<'t> {
         Ok(Fingerprinter::with(recipe, None, Kernel::fastest()))
     }
 
-    /// One that weighs features by these document frequencies, if the recipe does so at all.
+    /// A fingerprinter that weighs features by these document frequencies, if the recipe uses any.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the recipe does, and they are of other [features](Recipe::features) or of
-    /// no documents: then all would weigh the same, or nothing.
+    /// [`Error::Misuse`] if the recipe uses them, and they are of other
+    /// [features](Recipe::features) or of no documents: then all features would weigh the same, or
+    /// nothing.
     pub fn with_frequencies(
         recipe: &Recipe,
         frequencies: &'t dyn Frequencies,
@@ -116,8 +118,8 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// This fingerprinter without the special instructions of this processor: slower, and the
-    /// fingerprints are the same. For tests and measurements.
+    /// This fingerprinter without vector instructions: slower, with the same fingerprints. For
+    /// tests and measurements.
     #[must_use]
     pub fn portable(self) -> Fingerprinter<'t> {
         Fingerprinter::with(&self.recipe, self.frequencies, Kernel::PORTABLE)
@@ -158,7 +160,7 @@ impl<'t> Fingerprinter<'t> {
         voted.map(|_| fingerprint)
     }
 
-    /// Takes the next piece of a text, which has no marks or fields. What follows, be it
+    /// Takes the next piece of a text without marks or fields. Whatever follows, even by
     /// [`of_text`](Self::of_text), is part of the same text until it is finished.
     pub fn push(&mut self, text: &str) {
         self.begun = true;
@@ -172,7 +174,7 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// The fingerprint of the pieces since the last one.
+    /// Finishes the text, and returns its fingerprint.
     ///
     /// # Errors
     /// Those of the document frequencies.
@@ -201,7 +203,7 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// Has all features vote, and gives what each field weighs; 0 if none votes.
+    /// Lets all features vote, and returns what each field weighs; 0 if none votes.
     pub(super) fn vote_on(&mut self, document: &Document) -> Result<u64> {
         let Fingerprinter { recipe, frequencies, grams, tally, placed, weights, vote, .. } = self;
         if recipe.is_placed() {
@@ -230,7 +232,7 @@ impl<'t> Fingerprinter<'t> {
         Ok(self.vote_of_fields(document, heaviest))
     }
 
-    /// Has the features of a text vote, some at a time, and gives the heaviest weight.
+    /// Lets the features of a text vote, some at a time, and returns the heaviest weight.
     fn vote_by_parts(&mut self, text: &str) -> Result<u64> {
         let (all, features_max) = (Part::first(self.features_max), self.features_max);
         if self.recipe.counts_alone() {
@@ -242,7 +244,7 @@ impl<'t> Fingerprinter<'t> {
             }
             return Ok(heaviest);
         }
-        // What the heaviest of all weighs must be known before any can be scaled.
+        // Weights can be scaled only when the heaviest one is known.
         let mut part = self.count(text, all);
         let mut heaviest = self.weights.weigh(&self.recipe, &self.tally, self.frequencies)?;
         let in_parts = part.is_some();
@@ -267,7 +269,7 @@ impl<'t> Fingerprinter<'t> {
         Ok(voted)
     }
 
-    /// Counts a part of the features of a text, and gives the next.
+    /// Counts a part of the features of a text, and returns the next part.
     fn count(&mut self, text: &str, mut part: Part) -> Option<Part> {
         let Fingerprinter { grams, tally, .. } = self;
         grams.push(text, |hashes, _| part.count(tally, hashes));
@@ -275,8 +277,8 @@ impl<'t> Fingerprinter<'t> {
         part.next()
     }
 
-    /// Has the fields of a document vote, where the heaviest feature of its text weighs so much, and
-    /// gives what each weighs; 0 if none votes.
+    /// Lets the fields of a document vote, given the heaviest weight of a feature of its text.
+    /// Returns what each field weighs; 0 if none votes.
     fn vote_of_fields(&mut self, document: &Document, heaviest: u64) -> u64 {
         let Fingerprinter { recipe, vote, .. } = self;
         let weight = match recipe.fields {
@@ -286,8 +288,8 @@ impl<'t> Fingerprinter<'t> {
                 let free = 64 - recipe.reserved as usize;
                 let balance = vote.balance();
                 let nearest = balance.iter().take(free).map(|balance| balance.unsigned_abs()).min();
-                // Where all bits are reserved there is none to flip; what is too far from flipping is
-                // voted against with all that a feature can weigh.
+                // If all bits are reserved, there is none to flip. A bit that is too far from
+                // flipping gets the largest weight that a feature can have.
                 let enough = nearest.unwrap_or(0) + 1;
                 u64::try_from(enough).unwrap_or(FEATURE_WEIGHT_MAX)
             }
@@ -300,7 +302,7 @@ impl<'t> Fingerprinter<'t> {
     }
 }
 
-/// Has features vote that weigh what their counts say, and gives the largest weight.
+/// Lets features vote with weights that follow from their counts, and returns the largest weight.
 fn vote_by_count(recipe: &Recipe, tally: &Tally, vote: &mut Simhash) -> u64 {
     let mut most = 0;
     for feature in tally.features() {

@@ -1,6 +1,6 @@
-//! Roots, logarithms and cosines in integers, so that they are the same on every machine.
+//! Roots, logarithms and cosines in integers, so that every machine gets the same results.
 //!
-//! Results are in units of 2⁻¹⁶, rounded down, from tables that are made when this is compiled.
+//! Results are in units of 2⁻¹⁶, rounded down, from tables made at compile time.
 
 /// One, in units of 2⁻¹⁶.
 pub(super) const ONE: u64 = 1 << 16;
@@ -134,7 +134,7 @@ fn between(table: &[u64; STEPS + 1], place: u64) -> u64 {
     let at = (place >> STEP_BITS) as usize;
     let rest = place & ((1 << STEP_BITS) - 1);
     let from = table[at];
-    // Behind the last entry there is nothing, nor any way to it.
+    // After the last entry there is nothing to interpolate to.
     let to = table.get(at + 1).copied().unwrap_or(from);
     if to >= from {
         from + (((to - from) * rest) >> STEP_BITS)

@@ -2,19 +2,20 @@
 
 use crate::error::Result;
 
-/// Document frequencies, which recipes with a [rarity](super::Rarity) weigh features by. They must
-/// not change while there are fingerprints that were made with them.
+/// Document frequencies, by which recipes with a [rarity](super::Rarity) weigh features. They must
+/// not change as long as there are fingerprints made with them.
 pub trait Frequencies: Send + Sync {
-    /// What the features are: [`Recipe::features`](super::Recipe::features) of the recipes that these
-    /// serve.
+    /// What the features are: the [`Recipe::features`](super::Recipe::features) of the recipes that
+    /// can use these frequencies.
     fn features(&self) -> &str;
 
     /// How many documents were counted: *N*.
     fn documents(&self) -> u64;
 
-    /// Appends to `out`, for each feature's hash, how many documents have it; 0 for an unknown one.
+    /// Appends to `out`, for each hash of a feature, how many documents have it; 0 if it is
+    /// unknown.
     ///
     /// # Errors
-    /// Those of whatever the frequencies are read from.
+    /// Those of the source of the frequencies.
     fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<()>;
 }

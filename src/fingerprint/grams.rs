@@ -21,8 +21,8 @@ impl Hash {
 }
 
 impl Recipe {
-    /// Whether a feature is one of those that are chosen: by bits of a product, so that the hash's own
-    /// bits are as even among the chosen as among all.
+    /// Whether a feature is chosen. Decided by bits of a product, so that the bits of the hash
+    /// itself stay evenly distributed among the chosen.
     #[inline]
     pub(super) fn chooses(&self, hash: u64) -> bool {
         let bits = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -62,7 +62,7 @@ struct Window {
     recipe: Recipe,
     placed: bool,
     batch: Batch,
-    /// Those of the words that come that are not left out.
+    /// The words of this piece that are not left out.
     kept: Vec<Span>,
     /// The hashes of the last words, fewer than make a feature, and of those that come.
     hashes: Vec<u64>,
@@ -96,15 +96,15 @@ impl Grams {
         }
     }
 
-    /// Takes the next piece, and gives the hashes of the features that end in it, some at a time. If
-    /// places matter to the recipe, it gives the offsets in the whole text of the words that end
-    /// them, too.
+    /// Takes the next piece, and passes on the hashes of the features that end in it, some at a
+    /// time. If places matter to the recipe, it also passes on the offsets in the whole text of the
+    /// words that end them.
     pub(super) fn push(&mut self, text: &str, give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
         words.push(text, Giving { window, give });
     }
 
-    /// Gives what is left, and begins anew.
+    /// Passes on what is left, and starts over.
     pub(super) fn finish(&mut self, mut give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
         words.finish(Giving { window, give: &mut give });
@@ -197,7 +197,7 @@ impl Window {
                 chars.drain(..passed);
             }
         }
-        // A feature is where the word is that ends it.
+        // The place of a feature is that of its last word.
         places.clear();
         places.extend(starts.iter().skip(gram - 1));
         starts.drain(..starts.len().saturating_sub(gram - 1));
@@ -259,8 +259,8 @@ impl Hash {
     }
 }
 
-/// Appends the hashes of all runs of `gram` characters, and says from which byte on those are that
-/// the next features begin with.
+/// Appends the hashes of all runs of `gram` characters, and returns the byte at which the next
+/// features begin.
 #[expect(clippy::indexing_slicing, reason = "from a character to the end of a later one")]
 fn chars_grams(hash: Hash, gram: usize, chars: &str, out: &mut Vec<u64>) -> usize {
     if chars.is_ascii() {

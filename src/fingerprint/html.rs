@@ -19,20 +19,21 @@ use tokens::Reader;
 
 use super::document::Document;
 
-/// The name of what [`extract`] does. Fingerprints of texts that came out of different extractors
-/// are not to be compared, so this name belongs into the name of an epoch.
+/// The name of what [`extract`] does. Fingerprints of texts from different extractors must not be
+/// compared, so this name is part of the name of an epoch.
 pub const EXTRACTOR: &str = "html/1";
 
-/// The document that an HTML page is: its visible text, marked where it is title, heading, emphasised
-/// or a link, and what its `<meta>` elements say of `author`, `description` and `keywords` as fields.
+/// Reduces an HTML page to a document: its visible text, with marks for title, headings, emphasis
+/// and links, and with the `author`, `description` and `keywords` of its `<meta>` elements as
+/// fields.
 ///
-/// Markup and comments go, and so does what a browser does not show as text: the content of
-/// `script`, `style`, `template`, `noscript`, `svg`, `math`, `iframe`, `object`, `audio`, `video`
-/// and `canvas`, and of elements with the attribute `hidden`. The title stays. Block elements and
-/// line breaks end a line, cells of a table are set apart, inline elements leave a word whole, and
-/// runs of white space become one space or line end. Styles are not looked at.
+/// It drops markup and comments, and what a browser does not show as text: the content of `script`,
+/// `style`, `template`, `noscript`, `svg`, `math`, `iframe`, `object`, `audio`, `video` and
+/// `canvas`, and of elements with the attribute `hidden`. The title stays. Block elements and line
+/// breaks end a line, cells of a table are separated, inline elements do not split a word, and runs
+/// of white space become one space or line end. Styles are ignored.
 ///
-/// Linear in the page; memory is bounded by the page. No page is too broken: what is not closed
+/// Linear in the page, in time and memory. No page is too broken: an element that is never closed
 /// ends with the page.
 ///
 /// ```
@@ -52,7 +53,7 @@ pub fn extract(html: &str) -> Document {
     reduction.document
 }
 
-/// The text of what [`extract`] gives.
+/// The text of the document that [`extract`] makes.
 pub fn visible_text(html: &str) -> String {
     extract(html).into_text()
 }
@@ -162,7 +163,8 @@ impl Reduction {
     }
 }
 
-/// White space and control characters; listed, so that they are the same whatever Unicode becomes.
+/// White space and control characters. They are listed here, so that later versions of Unicode
+/// change nothing.
 fn is_space(c: char) -> bool {
     matches!(
         c,

@@ -1,28 +1,29 @@
-//! From a text to 64 bits: near texts have near fingerprints.
+//! From a text to 64 bits: similar texts have fingerprints that differ in few bits.
 //!
 //! A [`Recipe`] says what the features of a document are, how each is hashed and how much it weighs;
 //! the [simhash](Simhash) of the weighted hashes is the fingerprint (M. S. Charikar, *Similarity
 //! estimation techniques from rounding algorithms*, STOC 2002). A [`Fingerprinter`] makes
 //! fingerprints by a recipe, and [`of_text`] by the [default](Recipe::DEFAULT) one.
 //!
-//! What recipes have in common:
+//! What all recipes have in common:
 //!
-//! - **Words** are the maximal runs of letters and digits, lower-cased character by character; of
-//!   scripts without spaces between words, the pairs of neighbouring characters. Runs of more than
-//!   256 bytes are cut. The tables of letters are frozen in the source.
-//!   Nothing is normalised beyond case: "é" as one character and as two are different words, so
-//!   whoever meets both composes texts first (NFC).
-//! - **Features** are n-grams of words or of characters. Their hash is XXH3-64 with seed 0: of a
-//!   word, over its UTF-8; of several, over their hashes in a row, little-endian; of characters, over
-//!   their UTF-8 in the words in lower case with one space between two.
+//! - **Words** are the maximal runs of letters and digits, lower-cased character by character; in
+//!   scripts without spaces between words, they are the pairs of neighbouring characters. Runs of
+//!   more than 256 bytes are cut. The tables of letters are frozen in the source. Nothing but case
+//!   is normalised: "é" as one character and "é" as two are different words, so if your texts have
+//!   both, compose them first (NFC).
+//! - **Features** are n-grams of words or of characters, hashed by XXH3-64 with seed 0. The hash of
+//!   a word is that of its UTF-8; the hash of several words is that of their hashes in a row,
+//!   little-endian; the hash of characters is that of their UTF-8, taken from the words in lower
+//!   case with one space between them.
 //! - **Weights** are integers, in units of 2⁻¹⁶. By default a feature weighs the square root of how
 //!   often it occurs, `isqrt(count · 2³²)`.
 //! - **Bits**: bit *i* is 1 if the features whose hash has bit *i* weigh more than the others, and
 //!   0 if they weigh as much or less. A text without features has the fingerprint 0.
 //!
-//! Nothing in it depends on the platform, on threads, on the order of a hash map, or on how a text is
-//! cut into pieces. Fingerprints of different recipes, extractors or tables of frequencies tell
-//! nothing about each other: a store keeps them apart as *epochs*.
+//! A fingerprint does not depend on the platform, on threads, on the order of a hash map, or on how
+//! a text is cut into pieces. Fingerprints of different recipes, extractors or tables of
+//! frequencies cannot be compared: a store keeps them apart as *epochs*.
 //!
 //! ```
 //! use simkeep::fingerprint;
@@ -87,7 +88,7 @@ pub const RECIPE: &str = "words2-sqrt/1";
 
 /// The fingerprint of a text by the recipe [`RECIPE`]; 0 for a text without words.
 ///
-/// Linear in the text. Whoever has many makes a [`Fingerprinter`], whose memory is kept.
+/// Linear in the text. For many texts, make a [`Fingerprinter`], which keeps its memory in between.
 #[expect(
     clippy::expect_used,
     reason = "the default recipe reads no frequencies, which is all that can fail"

@@ -1,4 +1,4 @@
-//! The names of recipes, which say all that they are.
+//! The names of recipes. A name says everything about its recipe.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,13 +6,13 @@ use std::str::FromStr;
 use super::recipe::{Counts, Fields, GRAM_MAX, Hash, Rarity, Recipe, Scaling, Unit};
 use super::share::Share;
 
-/// The version of everything that a recipe's name says nothing of: words, hashes, fixed-point
-/// arithmetic. It changes when any fingerprint does.
+/// The version of everything that a recipe's name does not mention: words, hashes, fixed-point
+/// arithmetic. It changes if any fingerprint changes.
 const VERSION: u32 = 1;
 
 impl Recipe {
     /// The part of the [name](Recipe::name) that says what the features are. Document frequencies
-    /// that were counted for one recipe serve all that have this part in common.
+    /// counted for one recipe can be used by all recipes with the same features.
     pub fn features(&self) -> String {
         let mut name = String::new();
         let unit = match self.unit {
@@ -36,7 +36,7 @@ impl Recipe {
         name
     }
 
-    /// The name, which says all that the recipe is.
+    /// The name, which says everything about the recipe.
     pub fn name(&self) -> String {
         self.to_string()
     }
@@ -166,7 +166,7 @@ impl FromStr for Recipe {
 }
 
 impl Recipe {
-    /// This recipe with what a part of a name says; `None` if no part is called so.
+    /// This recipe with what one part of a name says; `None` if there is no such part.
     fn with(self, part: &str) -> Option<Recipe> {
         Some(match part {
             "jenkins" => self.hash(Hash::Jenkins),

@@ -7,9 +7,10 @@ pub(super) const FEATURES_MAX: usize = (1 << 20) - 1;
 
 /// The features whose hashes lie in a range, and how often they occur.
 ///
-/// Of a text that has more of them than there is room for, the upper half of the range is left for
-/// later, and again, until the rest has room. What is left is counted when the text is read once more:
-/// so each feature is counted over the whole text, in one part, and a part may be as small as it must.
+/// If a text has more features than there is room for, the upper half of the range is left for
+/// later, again and again until the rest fits. What is left is counted when the text is read once
+/// more. So each feature is counted over the whole text, in exactly one part, however small the
+/// parts become.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     first: u64,
@@ -18,7 +19,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The first part, which is all if there is room for so many features.
+    /// The first part. It has all features if there is room for them.
     pub(super) fn first(features_max: usize) -> Part {
         Part { first: 0, last: u64::MAX, features_max }
     }

@@ -3,20 +3,19 @@
 use super::recipe::{Counts, Fields, Hash, Rarity, Recipe, Scaling};
 use super::share::Share;
 
-/// The tf-idf of Seshasai's thesis, which its other variants change in one thing each. The thesis
-/// defines idf once as 1/df and once as a logarithm; the ranking of its table 6.1 is that of the
-/// logarithm.
+/// The tf-idf of Seshasai's thesis. Its other variants differ from this one in one thing each. The
+/// thesis defines idf once as 1/df and once as a logarithm; the ranking in its table 6.1 is that of
+/// the logarithm.
 const THESIS: Recipe = Recipe::words(1).hash(Hash::Jenkins).counts(Counts::Raw).rarity(Rarity::Log);
 
 impl Recipe {
-    /// What fingerprints are made by unless something else is asked for; its name is
-    /// `words2-sqrt/1`.
+    /// The recipe that is used unless another is chosen. Its name is `words2-sqrt/1`.
     pub const DEFAULT: Recipe = Recipe::words(2);
 
-    /// Recipes with a short name, what each is for, and what it is. The historic ones are those of
-    /// M. S. Charikar, *Similarity estimation techniques from rounding algorithms*, STOC 2002, and
-    /// of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT
-    /// 2009.
+    /// Recipes with a short name: the name, what the recipe is for, and the recipe. The historic
+    /// ones are from M. S. Charikar, *Similarity estimation techniques from rounding algorithms*,
+    /// STOC 2002, and S. Seshasai, *Efficient near duplicate document detection for specialized
+    /// corpora*, MIT 2009.
     pub const PRESETS: &'static [(&'static str, &'static str, Recipe)] = &[
         ("default", "Pairs of words; near is k = 3 to 6", Recipe::DEFAULT),
         ("strict", "Triples of words; near is k = 7 or 8", Recipe::words(3)),

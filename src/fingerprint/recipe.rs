@@ -5,15 +5,15 @@ use super::share::Share;
 /// The longest n-gram.
 pub(super) const GRAM_MAX: u32 = 8;
 
-/// How a document becomes 64 bits: which features it has, how much each weighs, how it is hashed.
+/// How a document becomes 64 bits: which features it has, how much each weighs, and how it is
+/// hashed.
 ///
-/// A recipe has a [name](Recipe::name), which says all of it, and from which it can be
-/// [parsed](std::str::FromStr): `words2-sqrt/1` are pairs of neighbouring words, each weighing the
-/// square root of how often it occurs. Fingerprints of recipes with different names tell nothing
-/// about each other. A name never changes its meaning, so a fingerprint can be made again at any
-/// time.
+/// A recipe has a [name](Recipe::name), which says everything about it, and from which it can be
+/// [parsed](std::str::FromStr): `words2-sqrt/1` means pairs of neighbouring words, each weighing
+/// the square root of how often it occurs. Fingerprints of recipes with different names cannot be
+/// compared. A name never changes its meaning, so a fingerprint can be made again at any time.
 ///
-/// Some recipes have [names of their own](Recipe::PRESETS), too.
+/// Some recipes also have a [short name](Recipe::PRESETS).
 ///
 /// ```
 /// use simkeep::fingerprint::{Counts, Rarity, Recipe};
@@ -59,7 +59,7 @@ pub enum Hash {
     Jenkins,
 }
 
-/// What a feature weighs that occurs `n` times.
+/// How much a feature weighs that occurs `n` times.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Counts {
     /// `n`: the bag of features; `raw`. One long list dominates a document.
@@ -73,10 +73,10 @@ pub enum Counts {
     Binary,
 }
 
-/// What a feature weighs by how many documents have it, which a frozen table says.
+/// How much a feature weighs if `df` documents have it, according to a frozen table.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Rarity {
-    /// All the same; no table is needed.
+    /// Every feature weighs the same; no table is needed.
     #[default]
     None,
     /// ln(1 + N/df), of N documents: `idf`.
@@ -85,7 +85,7 @@ pub enum Rarity {
     Inverse,
 }
 
-/// What an occurrence weighs by its place: the `x`-th of `length` features, from 0.
+/// How much an occurrence weighs by its place: the `x`-th of `length` features, counted from 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Scaling {
     /// All the same.
@@ -95,11 +95,11 @@ pub enum Scaling {
     Front,
     /// cos(2πx/length) + 1: beginning and end count; `ends`.
     Ends,
-    /// Anything else.
+    /// Any other function.
     By {
-        /// What this is called in the recipe's name, after `by:`: of it, lower-case letters and
-        /// digits. Functions of one name count as the same. A name with it cannot be parsed, since a
-        /// name does not say the function.
+        /// Its name in the recipe's name, after `by:`, in lower-case letters and digits; other
+        /// characters are dropped. Two functions with one name count as the same. A recipe's name
+        /// with it cannot be parsed, since it does not say what the function is.
         name: &'static str,
         /// The weight of the `x`-th of `length` features, in units of 2⁻¹⁶.
         weight: fn(x: u64, length: u64) -> u64,
@@ -120,15 +120,15 @@ impl std::hash::Hash for Scaling {
     }
 }
 
-/// What the fields of a document weigh.
+/// How much the fields of a document weigh.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Fields {
-    /// They are passed over.
+    /// Fields are ignored.
     #[default]
     None,
     /// Each weighs this share of the heaviest feature: `fields0.5`.
     Share(Share),
-    /// Each weighs just more than the bit nearest to flipping is away from it: `fieldsflip`.
+    /// Each weighs just enough to flip the bit that is nearest to flipping: `fieldsflip`.
     Flip,
 }
 
@@ -138,8 +138,8 @@ impl Recipe {
         Recipe::grams(Unit::Words, n)
     }
 
-    /// N-grams of characters (1 to 8 of them) of the words in lower case with one space between
-    /// them, weighing the same.
+    /// N-grams of characters (1 to 8 of them), taken from the words in lower case with one space
+    /// between them. Each weighs the square root of how often it occurs.
     pub const fn chars(n: u32) -> Recipe {
         Recipe::grams(Unit::Chars, n)
     }
@@ -177,8 +177,8 @@ impl Recipe {
         self
     }
 
-    /// This recipe without words that have a numeral in them or name a month or a weekday in English
-    /// (those that mean nothing else): `nonumbers`.
+    /// This recipe without words that contain a numeral, and without the English names of months
+    /// and weekdays that mean nothing else: `nonumbers`.
     #[must_use]
     pub const fn without_numbers(mut self) -> Recipe {
         self.without_numbers = true;
@@ -192,28 +192,29 @@ impl Recipe {
         self
     }
 
-    /// This recipe with one of `p` features, chosen by their hashes alike in all documents: `mod4`.
+    /// This recipe with one in `p` features, chosen by their hashes in the same way in all
+    /// documents: `mod4`.
     #[must_use]
     pub const fn modulo(mut self, p: u32) -> Recipe {
         self.modulo = if p == 0 { 1 } else { p };
         self
     }
 
-    /// This recipe with features weighing otherwise by how often they occur.
+    /// This recipe with another weight by how often a feature occurs.
     #[must_use]
     pub const fn counts(mut self, counts: Counts) -> Recipe {
         self.counts = counts;
         self
     }
 
-    /// This recipe with features weighing, besides, by how rare they are.
+    /// This recipe with weights multiplied by how rare a feature is.
     #[must_use]
     pub const fn rarity(mut self, rarity: Rarity) -> Recipe {
         self.rarity = rarity;
         self
     }
 
-    /// This recipe with features weighing, besides, by their places: the mean over a feature's
+    /// This recipe with weights multiplied by the places of a feature: by the mean over its
     /// occurrences.
     #[must_use]
     pub const fn scaling(mut self, scaling: Scaling) -> Recipe {
@@ -221,8 +222,8 @@ impl Recipe {
         self
     }
 
-    /// This recipe with occurrences in titles, headings, emphasised text and anchors weighing this many
-    /// times as much: `marked1.5`. An n-gram is where its last word is.
+    /// This recipe with occurrences in titles, headings, emphasised text and anchors weighing this
+    /// many times as much: `marked1.5`. The place of an n-gram is that of its last word.
     #[must_use]
     pub const fn boost(mut self, times: Share) -> Recipe {
         self.boost = times;
@@ -265,8 +266,8 @@ impl Recipe {
         self
     }
 
-    /// This recipe with the `bits` leading bits (at most 32) of a fingerprint being those of the
-    /// document's [metadata](super::Document::metadata): `reserved8`. They are no part of a
+    /// This recipe with the document's [metadata](super::Document::metadata) in the leading `bits`
+    /// (at most 32) of a fingerprint: `reserved8`. These bits do not count in a
     /// [distance](Recipe::distance); the search of a store does not know of them and counts them.
     #[must_use]
     pub const fn reserved(mut self, bits: u32) -> Recipe {
@@ -274,7 +275,8 @@ impl Recipe {
         self
     }
 
-    /// The distance of two fingerprints of this recipe: how many bits differ, reserved ones apart.
+    /// The distance of two fingerprints of this recipe: how many bits differ, not counting reserved
+    /// ones.
     pub const fn distance(&self, a: u64, b: u64) -> u32 {
         ((a ^ b) & self.mask()).count_ones()
     }
@@ -300,7 +302,7 @@ mod tests {
 
     pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
         let features = (any::<bool>(), 1u32..9, any::<[bool; 3]>(), 1u32..4);
-        // What is usual is what has ways of its own.
+        // Usual settings are frequent, because they have fast paths of their own.
         let share = |usual: Share| prop_oneof![2 => Just(usual), 1 => (0u32..3000).prop_map(Share::thousandths)];
         let weights =
             (0usize..4, 0usize..4, 0usize..4, share(Share::ONE), 0usize..4, share(Share::ONE));

@@ -1,4 +1,4 @@
-//! The fast way through a text: stretches of ASCII, with what beyond it only parts words.
+//! The fast path through a text: runs of ASCII, and other characters that only separate words.
 
 use super::classes::Class;
 use super::kernel::{BLOCK, Kernel};
@@ -13,9 +13,9 @@ pub(super) struct Run {
     /// In lower case. Of characters beyond ASCII it holds anything.
     lower: [u8; RUN],
     len: usize,
-    /// Those that end in it.
+    /// The words that end in it.
     words: Vec<Span>,
-    /// The one that ends with it, and may go on.
+    /// A word that reaches its end, and may go on.
     last: Option<Span>,
 }
 

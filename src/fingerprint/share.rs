@@ -1,4 +1,4 @@
-//! Decimal fractions that are the same everywhere.
+//! Decimal fractions that are the same on every machine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,12 +21,12 @@ impl Share {
     /// The whole.
     pub const ONE: Share = Share(1000);
 
-    /// So many thousandths.
+    /// A share of `n` thousandths.
     pub const fn thousandths(n: u32) -> Share {
         Share(n)
     }
 
-    /// So many hundredths.
+    /// A share of `n` hundredths.
     pub const fn percent(n: u32) -> Share {
         Share(n.saturating_mul(10))
     }
@@ -67,7 +67,7 @@ impl std::error::Error for ShareError {}
 impl FromStr for Share {
     type Err = ShareError;
 
-    /// Reads what is written: at most three decimals.
+    /// Reads a decimal number with at most three decimals.
     fn from_str(text: &str) -> Result<Share, ShareError> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());

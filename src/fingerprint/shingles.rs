@@ -1,4 +1,5 @@
-//! How much two texts have in common, exactly: for checking what fingerprints propose.
+//! How much two texts have in common, exactly: to check the near-duplicates that fingerprints
+//! propose.
 
 use super::feature_set::FeatureSet;
 use super::recipe::Recipe;
@@ -19,8 +20,7 @@ pub struct Shingles {
 }
 
 impl Shingles {
-    /// The shingles of `w` words each, 1 to 8; of a text with fewer words, one of them all. Sorts
-    /// them.
+    /// The shingles of `w` words each, 1 to 8. A text with fewer words is one shingle. Sorts them.
     pub fn of_text(text: &str, w: u32) -> Shingles {
         let mut set = FeatureSet::new(&Recipe::words(w));
         Shingles { hashes: set.of_text(text).to_vec() }
@@ -41,7 +41,7 @@ impl Shingles {
         self.hashes.is_empty()
     }
 
-    /// How many of them another set has, too. Linear in both.
+    /// How many shingles both sets have. Linear in both.
     pub fn common(&self, other: &Shingles) -> usize {
         let (mut ours, mut theirs) =
             (self.hashes.iter().peekable(), other.hashes.iter().peekable());
@@ -59,14 +59,15 @@ impl Shingles {
         common
     }
 
-    /// The share of both sets' shingles that both have: Jaccard's index; 1 for two empty sets.
+    /// The Jaccard index: how many shingles both sets have, as a share of those that either has. 1
+    /// for two empty sets.
     pub fn resemblance(&self, other: &Shingles) -> f64 {
         let common = self.common(other);
         let all = self.len() + other.len() - common;
         if all == 0 { 1.0 } else { common as f64 / all as f64 }
     }
 
-    /// The share of these shingles that the other set has, too; 1 for an empty set.
+    /// The share of these shingles that the other set has as well; 1 for an empty set.
     pub fn containment(&self, other: &Shingles) -> f64 {
         if self.is_empty() { 1.0 } else { self.common(other) as f64 / self.len() as f64 }
     }

@@ -6,15 +6,15 @@ use super::kernel::{COUNTED_MAX, Kernel, Weighed};
 /// The largest weight of a feature: a larger one counts as this one.
 pub const FEATURE_WEIGHT_MAX: u64 = WEIGHT_MAX;
 
-/// Features whose weights are added up at a time: their sum, and that of those in the lanes, fits 64
-/// bits.
+/// Features whose weights are added up at a time, so that their sum, together with that of the
+/// lanes, fits 64 bits.
 const WEIGHED_MAX: usize = 1024;
 
 /// Adds up weighted feature hashes and gives their simhash.
 ///
 /// Each feature votes with its weight: for bit *i* if its hash has that bit, against it if not. The
-/// order of the features is of no matter. An addition costs a nanosecond or two when its weight is
-/// the unit of this vote, and some ten otherwise; it keeps some 20 KiB.
+/// order of the features does not matter. Adding a feature takes a nanosecond or two if its weight
+/// is the unit of this vote, and some ten otherwise. A vote takes some 20 KiB of memory.
 ///
 /// ```
 /// use simkeep::fingerprint::Simhash;
@@ -28,11 +28,11 @@ const WEIGHED_MAX: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct Simhash {
     kernel: Kernel,
-    /// Weights that many features have, with those that wait: they have a fast way.
+    /// Weights that many features have, with the features that wait. They have a fast path.
     lanes: Vec<Lane>,
-    /// What all features weigh together, but for those that wait.
+    /// The weight of all features except those that wait.
     total: u128,
-    /// Per bit, what the features with that bit weigh, but for those that wait.
+    /// For each bit, the weight of the features with that bit, except those that wait.
     votes: [u128; 64],
     /// Features of other weights that wait.
     weighed: Vec<Weighed>,
@@ -45,7 +45,7 @@ struct Lane {
     hashes: Vec<u64>,
 }
 
-/// Features of a lane from which on they are counted: fewer are added up with others.
+/// A lane with this many features is counted; fewer are added up with others.
 const COUNTED_MIN: usize = 24;
 
 impl Simhash {
@@ -54,7 +54,7 @@ impl Simhash {
         Simhash::with_kernel(Kernel::fastest(), &[unit])
     }
 
-    /// One that is fast for features of some weights.
+    /// A vote that is fast for features of these weights.
     pub(super) fn with_kernel(kernel: Kernel, weights: &[u64]) -> Simhash {
         let lane = |weight: &u64| Lane {
             weight: (*weight).min(FEATURE_WEIGHT_MAX),
@@ -86,7 +86,7 @@ impl Simhash {
         }
     }
 
-    /// Adds a feature to a lane that there is, by the number of its weight.
+    /// Adds a feature to an existing lane.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "the caller knows how many lanes there are")]
     pub(super) fn add_to_lane(&mut self, lane: usize, hash: u64) {
@@ -149,21 +149,21 @@ impl Simhash {
         }
     }
 
-    /// What all features weigh together.
+    /// The weight of all features.
     pub fn total(&mut self) -> u128 {
         self.settle();
         self.total
     }
 
-    /// For each bit, what the features with it weigh, less what those without it weigh: how far it is
-    /// from flipping. Positive for a bit that is 1 in the fingerprint.
+    /// For each bit, the weight of the features with it minus the weight of those without it: how
+    /// far the bit is from flipping. Positive for a bit that is 1 in the fingerprint.
     pub fn balance(&mut self) -> [i128; 64] {
         self.settle();
         self.votes.map(|vote| (2 * vote).cast_signed() - self.total.cast_signed())
     }
 
-    /// The fingerprint, with the vote empty again: bit *i* is 1 if the features with bit *i* weigh
-    /// more than half of all; 0 on a tie, and so 0 for no features at all.
+    /// Returns the fingerprint, and empties the vote. Bit *i* is 1 if the features with bit *i*
+    /// have more than half of the weight, and 0 on a tie. So without features the fingerprint is 0.
     pub fn finish(&mut self) -> u64 {
         let balance = self.balance();
         self.votes = [0; 64];

@@ -1,11 +1,11 @@
-//! Sketches of shingle sets: a few hundred bytes that tell how much two texts have in common.
+//! Sketches of shingle sets: a few hundred bytes that estimate how much two texts have in common.
 
 use super::shingles::Shingles;
 
-/// The least of a set under each of `N` random orders (A. Z. Broder, M. Charikar, A. M. Frieze, M.
-/// Mitzenmacher, *Min-wise independent permutations*, 1998). The share of orders in which two sets
-/// have the same least element estimates their resemblance *r*, with a standard deviation of
-/// √(r(1-r)/N): at most 0.036 for the usual 200 orders, 800 bytes.
+/// A MinHash: the least element of a set under each of `N` random orders (A. Z. Broder, M.
+/// Charikar, A. M. Frieze, M. Mitzenmacher, *Min-wise independent permutations*, 1998). The share
+/// of orders in which two sets have the same least element estimates their resemblance *r*, with a
+/// standard deviation of √(r(1-r)/N): at most 0.036 for the usual 200 orders, which take 800 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::{Shingles, Sketch};
@@ -20,7 +20,7 @@ pub struct Sketch<const N: usize> {
 }
 
 impl<const N: usize> Sketch<N> {
-    /// The sketch of a set. Some 0.2 ns for each shingle and order.
+    /// The sketch of a set. Costs some 0.2 ns for each shingle and order.
     pub fn of(shingles: &Shingles) -> Sketch<N> {
         let mut least = [u32::MAX; N];
         let orders: [(u64, u64); N] = std::array::from_fn(|n| order(n as u64));
@@ -34,13 +34,13 @@ impl<const N: usize> Sketch<N> {
         Sketch { least }
     }
 
-    /// What two sets have in common, estimated: between 0 and 1.
+    /// An estimate of the resemblance of two sets, between 0 and 1.
     pub fn resemblance(&self, other: &Sketch<N>) -> f64 {
         let same = self.least.iter().zip(&other.least).filter(|(a, b)| a == b).count();
         if N == 0 { 0.0 } else { same as f64 / N as f64 }
     }
 
-    /// A sketch that was kept: the [least elements](Self::least), order by order.
+    /// Restores a sketch from its [least elements](Self::least), order by order.
     pub fn from_least(least: [u32; N]) -> Sketch<N> {
         Sketch { least }
     }

@@ -24,7 +24,7 @@ const DATE_WORDS: &[&str] = &[
     "wednesday",
 ];
 
-/// Whether a word in lower case says next to nothing.
+/// Whether a word in lower case is a stop word.
 pub(super) fn is_stop_word(word: &[u8]) -> bool {
     STOP_WORDS.binary_search_by(|stop| stop.as_bytes().cmp(word)).is_ok()
 }

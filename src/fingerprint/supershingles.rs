@@ -1,11 +1,11 @@
-//! Sketches of sketches: what near-duplicates have in common whole.
+//! Sketches of sketches, of which near-duplicates share whole elements.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::shingles::Shingles;
 use super::sketch::Sketch;
 
-/// Six hashes of fourteen minhashes each: texts that have two of them in common are near-duplicates
+/// Six hashes of fourteen minhashes each. Texts that have two of them in common are near-duplicates
 /// (D. Fetterly, M. Manasse, M. Najork, *On the evolution of clusters of near-duplicate web pages*,
 /// 2003). 48 bytes.
 ///
@@ -18,7 +18,7 @@ use super::sketch::Sketch;
 pub struct SuperShingles(pub [u64; 6]);
 
 impl SuperShingles {
-    /// Those of a set.
+    /// The supershingles of a set.
     pub fn of(shingles: &Shingles) -> SuperShingles {
         let sketch = Sketch::<84>::of(shingles);
         let mut hashes = [0; 6];
@@ -28,7 +28,7 @@ impl SuperShingles {
         SuperShingles(hashes)
     }
 
-    /// How many are the same; two of six tell near-duplicates.
+    /// How many are the same. Two of six mean near-duplicates.
     pub fn common(&self, other: &SuperShingles) -> usize {
         self.0.iter().zip(&other.0).filter(|(a, b)| a == b).count()
     }

@@ -1,8 +1,8 @@
-//! What Unicode knows of characters, frozen.
+//! Frozen Unicode tables.
 //!
-//! Letters, digits and lower case are those of Unicode 17, written by a program from the standard
-//! library of the day; the others are those of Unicode 16. They never change while there are
-//! fingerprints that were made with them.
+//! Letters, digits and lower case are those of Unicode 17, generated from the standard library of
+//! the time; the other tables are those of Unicode 16. They never change as long as there are
+//! fingerprints made with them.
 
 /// Letters and digits beyond ASCII: first and last of each range, in order.
 #[rustfmt::skip]

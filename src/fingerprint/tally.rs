@@ -51,8 +51,8 @@ struct Line {
 const LINES_MIN: usize = 1 << 8;
 
 impl Line {
-    /// The slot of a hash, or the first that is free. All are looked at without a branch: whether it
-    /// was there before, and where, nobody can guess.
+    /// The slot of a hash, or the first free one. Looks at all slots without a branch, because
+    /// whether and where it is found cannot be predicted.
     #[inline]
     fn slot(&self, hash: u64) -> Option<usize> {
         let (mut known, mut free) = (0u32, 0u32);
@@ -145,7 +145,7 @@ impl Tally {
         }
     }
 
-    /// Begins anew with so many lines.
+    /// Starts over with this many lines.
     fn empty(&mut self, lines: usize) {
         self.lines = vec![Line::default(); lines];
         self.taken = vec![0; lines * SLOTS / 2 + 1];
@@ -162,7 +162,7 @@ impl Tally {
         self.len
     }
 
-    /// Forgets those with greater hashes. The memory stays.
+    /// Removes features with greater hashes. Keeps the memory.
     pub(super) fn forget_above(&mut self, last: u64) {
         let kept: Vec<Tallied> = self.features().filter(|feature| feature.hash <= last).collect();
         self.reset();
@@ -186,7 +186,7 @@ impl Tally {
         self.taken().map(|slot| if self.places.is_empty() { 0 } else { self.places[slot] })
     }
 
-    /// Forgets them, and memory beyond what so many features take.
+    /// Removes all features, and gives back memory beyond what `features_kept` features take.
     pub(super) fn clear(&mut self, features_kept: usize) {
         let kept = (4 * features_kept / SLOTS).next_power_of_two().max(LINES_MIN);
         if self.lines.len() > kept {
@@ -196,7 +196,7 @@ impl Tally {
         }
     }
 
-    /// Forgets them, and no memory.
+    /// Removes all features, and keeps the memory.
     #[expect(clippy::indexing_slicing, reason = "slots that are taken")]
     fn reset(&mut self) {
         for slot in self.taken.iter().take(self.len) {

@@ -9,7 +9,7 @@ use super::tally::Tally;
 use crate::error::{Error, Result};
 
 impl Counts {
-    /// What a feature weighs that occurs so often, in units of 2⁻¹⁶.
+    /// The weight of a feature by how often it occurs, in units of 2⁻¹⁶.
     #[inline]
     pub(super) fn weight(self, count: u64) -> u64 {
         let weight = match self {
@@ -24,8 +24,8 @@ impl Counts {
 }
 
 impl Rarity {
-    /// By what a weight is multiplied if `df` of `n` documents have the feature: in units of 2⁻¹⁶,
-    /// or of 2⁻³² if it is 1/df, since only what weights are to each other matters.
+    /// The factor of a weight if `df` of `n` documents have the feature: in units of 2⁻¹⁶, or of
+    /// 2⁻³² if it is 1/df, since only the ratio of weights matters.
     fn factor(self, n: u64, df: u64) -> u64 {
         match self {
             Rarity::None => ONE,
@@ -41,7 +41,8 @@ impl Scaling {
     pub(super) fn weight(self, x: u64, length: u64) -> u64 {
         match self {
             Scaling::None => ONE,
-            // With more digits than a logarithm has: a long document's last words are to weigh, too.
+            // More digits than a logarithm needs, so that the last words of a long document still
+            // weigh something.
             Scaling::Front => (fixed::ln(x.saturating_add(2)) << 16) / x.saturating_add(2),
             Scaling::Ends => fixed::cos_plus_one(x, length),
             Scaling::By { weight, .. } => weight(x, length).min(WEIGHT_MAX),
@@ -75,7 +76,7 @@ impl Weights {
         }
     }
 
-    /// Weighs features, in their order, and gives the heaviest weight; they still are to be
+    /// Weighs features in their order, and returns the heaviest weight. They must still be
     /// [scaled](Self::scale).
     pub(super) fn weigh(
         &mut self,
@@ -122,7 +123,7 @@ impl Weights {
     pub(super) fn scale(&mut self, recipe: &Recipe, tally: &Tally, heaviest: u128) {
         let Weights { unscaled, weighed, .. } = self;
         weighed.clear();
-        // What is too heavy for a vote is made lighter together with all others.
+        // If a weight is too heavy for a vote, all weights are reduced together.
         let bits = (u128::BITS - heaviest.leading_zeros()).saturating_sub(WEIGHT_MAX.count_ones());
         let fitted = |weight: u128| u64::try_from(weight >> bits).expect("none is heavier");
         for (feature, weight) in tally.features().zip(&*unscaled) {
@@ -134,7 +135,7 @@ impl Weights {
         self.choose(recipe, fitted(heaviest));
     }
 
-    /// Has the features that are left vote, and gives the heaviest weight.
+    /// Lets the features that are left vote, and returns the heaviest weight.
     pub(super) fn vote(&self, vote: &mut Simhash) -> u64 {
         self.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
         self.weighed.iter().map(|feature| feature.1).max().unwrap_or(0)
@@ -174,7 +175,7 @@ impl Recipe {
         self.scaling != Scaling::None || self.boost != super::Share::ONE
     }
 
-    /// Whether no weight is of any matter to another.
+    /// Whether no weight depends on another.
     fn chooses_all(&self) -> bool {
         self.at_least == super::Share::ZERO
             && self.at_most >= super::Share::ONE

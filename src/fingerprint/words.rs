@@ -4,8 +4,8 @@ use super::kernel::Kernel;
 use super::run::Run;
 use super::tail::Tail;
 
-/// The longest word in bytes of UTF-8. A longer run is cut into words of at most that many, so that
-/// neither memory nor one feature grows with what a stranger writes without a space.
+/// The longest word in bytes of UTF-8. A longer run is cut into words of at most this length, so
+/// that neither memory nor a feature grows with whatever a stranger writes without a space.
 pub(super) const WORD_BYTES_MAX: usize = 256;
 
 /// Takes words as they are found.
@@ -59,7 +59,7 @@ impl Span {
 /// runs: there each pair of neighbouring characters is a word, and a character that stands alone.
 /// With `runs`, they are taken like others.
 ///
-/// How the text is cut into pieces is of no matter.
+/// How the text is cut into pieces does not matter.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
     kernel: Kernel,
@@ -96,7 +96,7 @@ impl Words {
         }
     }
 
-    /// Gives the word in hand, if there is one, and begins anew.
+    /// Passes on the current word, if there is one, and starts over.
     pub(super) fn finish(&mut self, mut take: impl Take) {
         self.tail.close(&mut take);
         self.passed = 0;

@@ -27,7 +27,7 @@ pub struct Content {
     /// The simhash; `None` for content that has none, such as a text too short to tell from others.
     /// A page with such content has a history and verdicts by digest; no search finds it.
     pub fingerprint: Option<u64>,
-    /// The exact content, if the crawler names it.
+    /// The digest of the exact content, if the crawler gives one.
     pub digest: Option<Digest>,
     /// What made the fingerprint, or found that there is none.
     pub epoch: Epoch,

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use super::{Content, Digest, Epoch, Seen, Visit};
 
-/// A fingerprint, in another epoch, of the content that a visit saw: no visit, and no change of the
-/// page. It takes the place of the fingerprint that the visit came with, unless that is of a newer
-/// epoch.
+/// Restated content: a fingerprint in another epoch for the content that an earlier visit saw. It
+/// is neither a visit nor a change of the page. It replaces the fingerprint that the visit came
+/// with, unless that one belongs to a newer epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Restated {
     /// When that content was seen, in milliseconds since 1970, UTC.
@@ -56,7 +56,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is a fingerprint more of what a visit saw, and no visit.
+    /// Whether it is restated content, not a visit.
     pub fn is_restated(&self) -> bool {
         matches!(self, Entry::Restated(_))
     }
@@ -134,8 +134,8 @@ impl From<Restated> for Entry {
     }
 }
 
-/// Which content is restated of those that a page had at one time, by their digests: the one with this
-/// digest; if none is given, one without any, or else the last.
+/// Chooses, by digest, which of the contents that a page had at one time is restated: the one with
+/// this digest. If no digest is given, it is the one without a digest, or else the last one.
 #[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
 pub(crate) fn restated_digest(
     wanted: Option<Digest>,

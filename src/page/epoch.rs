@@ -12,13 +12,13 @@ impl Epoch {
     /// The bits of the number that count the epochs.
     const COUNT_BITS: u32 = 24;
 
-    /// An epoch with so many reserved bits; `None` where there are too many of either.
+    /// An epoch with this count and this many reserved bits; `None` if either is too large.
     pub(crate) fn new(count: usize, reserved: u32) -> Option<Epoch> {
         let count = u32::try_from(count).ok().filter(|count| *count < 1 << Self::COUNT_BITS)?;
         (reserved <= 64).then_some(Epoch(count | reserved << Self::COUNT_BITS))
     }
 
-    /// Whether a store can have handed it out.
+    /// Whether a store can have issued this number.
     pub(crate) fn is_possible(self) -> bool {
         Epoch::new(self.count() as usize, self.0 >> Self::COUNT_BITS).is_some()
     }

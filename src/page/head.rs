@@ -1,16 +1,15 @@
-//! The fold: a page's visits, in order, into what the page is now.
+//! The fold of a page's visits into what the page is now.
 //!
-//! A [`Head`] is all that a verdict needs. It is the same whatever the order in which visits
-//! arrive, as long as the set is the same: its counts are sums, its last visit is a maximum, and
-//! its versions are the greatest by when they were last seen. So a late visit is absorbed without
-//! reading the history again.
+//! A [`Head`] is all that a verdict needs. It depends on the set of visits, not on the order in
+//! which they arrive: its counts are sums, its last visit is a maximum, and its versions are those
+//! last seen most recently. So a late visit can be absorbed without reading the history again.
 
 use arrayvec::ArrayVec;
 
 use super::{Content, Digest, Entry, SameBy, Seen, Verdict, Visit};
 
-/// How many distinct contents of a page are kept at hand to recognise a return to one of them: a
-/// fingerprint with its digest and epoch is one.
+/// How many distinct contents of a page the store remembers, to recognise when the page returns to
+/// one of them. A content is a fingerprint with its digest and epoch.
 pub const HISTORY_WINDOW: usize = 8;
 
 /// A fingerprint of a version of the page, and when it was last seen.
@@ -65,7 +64,7 @@ impl Head {
         head
     }
 
-    /// Takes in a visit that was not in before, in any order.
+    /// Adds a visit that is not in the head yet, in any order.
     fn absorb(&mut self, visit: Visit) {
         if let Seen::Content(content) = visit.seen {
             self.see(LastSeen { content, time: visit.time, restated: false });
@@ -78,8 +77,8 @@ impl Head {
         }
     }
 
-    /// Takes an entry into a head, in any order; the first visit makes it. What is restated before
-    /// there was any visit is nothing.
+    /// Adds an entry to a head, in any order. The first visit creates the head; content restated
+    /// before any visit is ignored.
     pub(crate) fn absorb_into(head: &mut Option<Head>, entry: Entry) {
         match (head.as_mut(), entry) {
             (Some(head), Entry::Visit(visit)) => head.absorb(visit),
@@ -92,7 +91,7 @@ impl Head {
         }
     }
 
-    /// Takes in a version that was seen, if it is among the last ones.
+    /// Adds a version, if it is among the last ones.
     #[expect(clippy::indexing_slicing, reason = "the position of one of them")]
     pub(crate) fn see(&mut self, seen: LastSeen) {
         if let Some(at) = self.versions.iter().position(|v| v.content == seen.content) {
@@ -115,7 +114,7 @@ impl Head {
         self.settled.is_some_and(|v| v.seen == Seen::Gone)
     }
 
-    /// The fingerprints that count: of each version one of an epoch.
+    /// The fingerprints that count: one for each version and epoch.
     fn counted(&self) -> impl Iterator<Item = &LastSeen> {
         let counts = |v: &&LastSeen| {
             let of_epoch = |w: &&LastSeen| w.is_with(v) && w.content.epoch == v.content.epoch;
@@ -124,7 +123,7 @@ impl Head {
         self.versions.iter().filter(counts)
     }
 
-    /// Those of the version that was last seen.
+    /// The fingerprints of the version that was last seen.
     fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
         let first = self.versions.first();
         self.counted().take_while(move |v| first.is_some_and(|first| v.is_with(first)))
@@ -219,7 +218,7 @@ fn bits_between(a: &Content, b: &Content) -> Option<u32> {
     Some((a ^ b).count_ones())
 }
 
-/// What a visit after all others of a page means, of which nothing may be known.
+/// What a visit after all others of a page means. `head` is `None` for an unknown page.
 pub(crate) fn judge(head: Option<&Head>, visit: &Visit, also: &[Content]) -> Verdict {
     match (head, visit.seen) {
         (Some(head), _) => head.judge(visit, also),

@@ -1,5 +1,5 @@
-//! What is known of a page: its URL and place in SURT order, what was observed, and the fold of
-//! observations into a history. Pure: nothing here knows of files.
+//! Pages: their URLs and SURT order, observations, and the fold of observations into a history.
+//! Pure: nothing here knows of files.
 
 mod content;
 mod entry;

@@ -41,7 +41,8 @@ impl<'a> Observation<'a> {
         )
     }
 
-    /// The server said that nothing changed (304), or an archive that it saw the same again.
+    /// The server said that nothing changed (304), or an archive says that it saw the same content
+    /// again.
     pub fn not_modified(url: &'a str, time: i64) -> Self {
         Self::new(url, time, Seen::NotModified { digest: None })
     }
@@ -56,8 +57,8 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Failed)
     }
 
-    /// Adds the fingerprint of the content in another epoch, so that it can be compared with what is
-    /// known of either. A visit that saw no content stays as it is.
+    /// Adds the fingerprint of the content in another epoch, so that the content can be compared
+    /// with earlier content of both epochs. Does nothing to a visit that saw no content.
     ///
     /// ```
     /// use simkeep::{Epoch, Observation};
@@ -82,7 +83,7 @@ impl<'a> Observation<'a> {
         Some(Restated { time: self.visit.time, fingerprint, digest: content.digest, epoch })
     }
 
-    /// Adds the digest of the content. A page that is gone or failed has none, and stays as it is.
+    /// Adds the digest of the content. Does nothing to a page that is gone or a visit that failed.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         match &mut self.visit.seen {
@@ -102,7 +103,7 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// What a crawler says of content that a page had: that it has this fingerprint in another epoch.
+/// A fingerprint in another epoch for content that an earlier visit saw.
 ///
 /// ```
 /// use simkeep::{Digest, Epoch, Restatement};
@@ -114,23 +115,24 @@ impl<'a> Observation<'a> {
 pub struct Restatement<'a> {
     /// The page: its identity is these bytes.
     pub url: &'a str,
-    /// The content, by when it was seen, and its fingerprint.
+    /// When the content was seen, and its fingerprint.
     pub restated: Restated,
 }
 
 impl<'a> Restatement<'a> {
-    /// The content that the page had at this time has this fingerprint in this epoch. `time` in
-    /// milliseconds since 1970.
+    /// States that the content which the page had at this time has this fingerprint in this epoch.
+    /// `time` is in milliseconds since 1970.
     ///
-    /// It takes the place of the fingerprint that the visit came with, unless that is of a newer
-    /// epoch, and is no change of the page. In the epoch of that one it corrects it; of several
-    /// corrections in one epoch the greatest counts.
+    /// It replaces the fingerprint that the visit came with, unless that one belongs to a newer
+    /// epoch, and it is no change of the page. Within the epoch of the visit's own fingerprint it
+    /// is a correction; if there are several corrections in one epoch, the greatest fingerprint
+    /// counts.
     pub fn new(url: &'a str, time: i64, fingerprint: u64, epoch: Epoch) -> Self {
         Restatement { url, restated: Restated { time, fingerprint, digest: None, epoch } }
     }
 
-    /// Says which content it was, if there were several at that time. Without this it is one without
-    /// a digest, or else the last.
+    /// Says which content it was, if there were several at that time. Without a digest, it is the
+    /// content that has none, or else the last one.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         self.restated.digest = Some(value);
@@ -138,17 +140,17 @@ impl<'a> Restatement<'a> {
     }
 }
 
-/// What a store is to keep: an [`Observation`] or a [`Restatement`].
+/// One request to store something: an [`Observation`] or a [`Restatement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
     /// A visit to a page.
     Observe(Observation<'a>),
-    /// A fingerprint, in another epoch, of what a visit saw.
+    /// A fingerprint in another epoch for what a visit saw.
     Restate(Restatement<'a>),
 }
 
 impl<'a> Request<'a> {
-    /// What makes an entry of the history of a page.
+    /// The request that creates this entry in the history of a page.
     pub fn of(url: &'a str, entry: Entry) -> Self {
         match entry {
             Entry::Visit(visit) => Request::Observe(Observation::of(url, visit)),
@@ -164,7 +166,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The entry that it makes.
+    /// The entry that it creates.
     pub fn entry(&self) -> Entry {
         match self {
             Request::Observe(observation) => Entry::Visit(observation.visit),
@@ -172,7 +174,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// What is restated of a visit in the same breath.
+    /// What is restated together with the visit.
     pub(crate) fn also(&self) -> Option<Restated> {
         match self {
             Request::Observe(observation) => observation.restated(),
@@ -180,7 +182,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The content that was seen; none if there was none, or it is restated.
+    /// The content that was seen; `None` if there was none, or if it is restated.
     pub(crate) fn seen(&self) -> Option<&Content> {
         match self {
             Request::Observe(observation) => observation.visit.seen.content(),

@@ -41,7 +41,7 @@ use super::url::{URL_BYTES_MAX, control};
 pub struct Prefix {
     /// What the keys of its pages begin with, and the least key that may be one of theirs.
     start: Vec<u8>,
-    /// The least key past them.
+    /// The least key after them.
     end: Vec<u8>,
 }
 
@@ -70,7 +70,7 @@ pub enum PrefixError {
         /// The supposed port.
         port: String,
     },
-    /// It has user information (`user@`), which no prefix ends at.
+    /// It has user information (`user@`), and a prefix cannot end there.
     User,
 }
 
@@ -166,8 +166,8 @@ impl Prefix {
         (&self.start, &self.end)
     }
 
-    /// Whether all that is under the other is under it. If not, and it is not the other way round
-    /// either, no page is under both.
+    /// Whether it contains all pages under the other prefix. If neither covers the other, no page
+    /// is under both.
     pub(crate) fn covers(&self, other: &Prefix) -> bool {
         self.start <= other.start && other.end <= self.end
     }

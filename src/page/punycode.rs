@@ -4,9 +4,9 @@
 //! lowest up, a number that says how many states of the decoder to skip until this code point goes
 //! in at its place. Only the encoder is needed here.
 
-/// Most code points of a label that is worth encoding. A label in the domain name system has at
-/// most 63 bytes once encoded, and every code point costs at least one. The encoder is quadratic in
-/// the number of code points, so longer labels, which can only be nonsense, are not for it.
+/// The most code points in a label that is worth encoding. An encoded label in the domain name
+/// system has at most 63 bytes, and every code point costs at least one. The encoder is quadratic
+/// in the number of code points, so it is not used for longer labels, which cannot exist anyway.
 pub(super) const CODE_POINTS_MAX: usize = 63;
 
 const BASE: u64 = 36;
@@ -97,7 +97,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// RFC 3492, section 6.2, without a word on speed.
+    /// RFC 3492, section 6.2, as simple as possible.
     fn decoded(text: &str) -> String {
         let (basic, digits) = text.rsplit_once('-').unwrap_or(("", text));
         let mut output: Vec<char> = basic.chars().collect();

@@ -1,11 +1,11 @@
-//! What counts as a URL.
+//! Which texts are accepted as URLs.
 //!
 //! A page's identity is the bytes of its URL: nothing is normalised, so `http://a` and `http://a/`
 //! are two pages. Only what could not be stored, ordered or shown safely is refused.
 
 use std::fmt;
 
-/// Most bytes of a URL.
+/// The most bytes that a URL can have.
 pub const URL_BYTES_MAX: usize = 8192;
 
 /// Why a text cannot be the URL of a page.

@@ -1,4 +1,4 @@
-//! What a page is found to be.
+//! What an observation means for its page.
 
 /// How a page is known to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,11 +17,11 @@ pub enum SameBy {
 pub enum Verdict {
     /// The first content of this page.
     New,
-    /// The version in force is confirmed.
+    /// Unchanged: the version in force is confirmed.
     Same(SameBy),
-    /// Said to be what it was, and no content of this page was ever seen: there is nothing to compare.
+    /// Reported as not modified, but the store never saw any content of this page.
     Unseen,
-    /// A version not among the last ones known of this page.
+    /// Content that is not among the last versions known of this page.
     Changed {
         /// Hamming distance to the version before, in the newest epoch in which both have a
         /// fingerprint; `None` if there is none.
@@ -31,23 +31,23 @@ pub enum Verdict {
     Reverted {
         /// When that version was last seen.
         to: i64,
-        /// Hamming distance to the version just before, as of [`Changed`](Self::Changed).
+        /// Hamming distance to the version before, as in [`Changed`](Self::Changed).
         distance: Option<u32>,
     },
     /// The page is gone.
     Gone,
-    /// The visit failed; what was in force still is.
+    /// The visit failed; the version in force stays in force.
     Failed,
-    /// Older than the last visit: the history has it, the page's state may not change.
+    /// Not later than the last visit. It is stored at its place in the history.
     OutOfOrder,
-    /// This very visit was known already.
+    /// The store had exactly this visit already; nothing changed.
     Known,
 }
 
-/// What a store makes of what is restated.
+/// The answer to a [restatement](crate::Restatement).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RestateOutcome {
-    /// It was stored: a fingerprint more of what a visit saw.
+    /// The fingerprint was stored.
     Stored,
     /// It was known already; nothing changed.
     Known,

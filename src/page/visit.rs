@@ -14,15 +14,15 @@ pub const TIME_MAX: i64 = 253_402_300_799_999;
 pub enum Seen {
     /// Content.
     Content(Content),
-    /// The word of the server, or of an archive, that the content is what it was; the digest only
-    /// says which, for the record.
+    /// The server, or an archive, said that the content has not changed. The digest only records
+    /// which content it meant.
     NotModified {
-        /// The digest that came with that word.
+        /// The digest that came with the message.
         digest: Option<Digest>,
     },
     /// The page is gone (404, 410).
     Gone,
-    /// The visit failed: it neither confirms nor changes anything.
+    /// The visit failed. It confirms nothing and changes nothing.
     Failed,
 }
 
