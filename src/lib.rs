@@ -1,60 +1,66 @@
 //! simkeep: the memory of a crawler.
 //!
-//! An embedded, crash-safe database of 64-bit simhash fingerprints, keyed by URL. A crawler tells a
-//! [`Store`] of every visit to a page ([`Observation`]) and is told what the page is now
-//! ([`Verdict`]) and which other pages are copies of it or near it ([`Outcome`]). The store keeps
-//! each page's fingerprints over time, so it also says what was in force on any past day.
+//! An embedded, crash-safe database of 64-bit simhash fingerprints, keyed by URL. A crawler reports
+//! every visit to a page to a [`Store`] as an [`Observation`]. The answer ([`Outcome`]) says what
+//! the page is now ([`Verdict`]) and which other pages are copies of it or near it. The store keeps
+//! the history of each page, so it also knows which version was in force on any past day.
+//!
+//! The [glossary] explains the words that are used here.
 //!
 //! # The life of an observation
 //!
 //! 1. [`Store::observe`] looks up what the segments know of the page, and searches them for
-//!    fingerprints within a Hamming distance: this goes on in the calling thread, beside others.
-//! 2. Under a short lock the visit is judged, applied to the *memtable* and packed for the journal.
-//! 3. A group commit writes what has gathered to the journal, a table of a small redb database, the
-//!    *catalog*. Here it is durable and acknowledged, and from here on readers see it.
-//! 4. A full memtable is *sealed* in the background: one immutable *segment* file with pages in SURT
-//!    order, their histories, and the fingerprint tables; then, in one commit of the catalog, the
-//!    segment is live and that part of the journal is gone.
-//! 5. Neighbouring segments are *merged* into larger ones in the background, with the same commit
-//!    rule. Old files go when no reader holds them.
+//!    fingerprints within a Hamming distance. This happens in the calling thread, in parallel with
+//!    other calls.
+//! 2. Under a short lock, the visit is judged, applied to the *memtable* and packed for the
+//!    journal.
+//! 3. A group commit writes all waiting operations to the journal, a table in a small redb
+//!    database, the *catalog*. Now the observation is durable and acknowledged, and readers see it.
+//! 4. A full memtable is *sealed* in the background. It becomes one immutable *segment* file with
+//!    pages in SURT order, their histories, and the fingerprint tables. Then one commit of the
+//!    catalog makes the segment live and removes that part of the journal.
+//! 5. Neighbouring segments are *merged* into larger ones in the background, again with one commit.
+//!    Old files are removed when no reader holds them.
 //!
-//! What is there already, such as an old corpus or another store, goes another way: [`Store::load`]
-//! sorts any number of observations with scratch files and writes them as a segment at once, without
-//! searches and without the journal; one commit makes all of it live.
+//! An existing corpus or another store takes another way: [`Store::load`] sorts any number of
+//! observations with scratch files and writes them as a segment at once, without searches and
+//! without the journal. One commit makes all of it live.
 //!
-//! A read takes a [`Snapshot`], the list of live segments and memtables up to a sequence number, and
-//! waits for none of this. A page is found through a filter and a hash index in each segment; the
-//! newest segment that knows the page has its *head*, all that a verdict needs. A search
-//! ([`Store::search`]) asks each segment's tables, whatever their shape, or scans its popcount shards,
-//! and then drops what newer segments supersede.
+//! A read takes a [`Snapshot`], the list of live segments and memtables up to a sequence number,
+//! and never waits for a writer. A page is found through a filter and a hash index in each segment.
+//! The newest segment that knows the page has its *head*, which is all that a verdict needs. A
+//! search ([`Store::search`]) probes the fingerprint tables of each segment, or scans its popcount
+//! shards, and then drops what newer segments supersede.
 //!
-//! Every fingerprint belongs to an [epoch](EpochInfo): an extractor, a recipe and a table of document
-//! frequencies ([`Origin`]). Those of different epochs are never compared. When what makes them
-//! changes, an epoch [begins](Store::begin_epoch), pages are observed in both or
-//! [restated](Store::restate), and the old one [ends](Store::end_epoch).
+//! Every fingerprint belongs to an [epoch](EpochInfo): an extractor, a recipe and a table of
+//! document frequencies ([`Origin`]). Fingerprints of different epochs are never compared. When one
+//! of these three changes, a new epoch [begins](Store::begin_epoch), pages are observed in both or
+//! [restated](Store::restate), and the old epoch [ends](Store::end_epoch).
 //!
-//! What is damaged is an error that names the file and the byte, never a wrong answer. [`verify()`]
-//! finds all of it; [`repair()`] makes a new store of what is sound, and says what is lost.
+//! Damage is an error that names the file and the byte, never a wrong answer. [`verify()`] finds
+//! all of it. [`repair()`] makes a new store from everything that is sound, and says what is lost.
 //!
 //! # The rooms
 //!
 //! `disk` is the one seam to the file system, real or simulated. `layout` has the numbers of the
-//! format, `page` the URLs, their order and the fold of visits into a history, [`fingerprint`] makes
-//! simhashes of text, [`search`] finds them by distance, `sort` sorts what memory does not hold, and
-//! `sync` has the locks, which a test may schedule, `process` says which process this is, and `cpu`
-//! gives the processor hints. On these stand [`df`], tables of document frequencies, and `segment`,
-//! `catalog` and `store`. The format is specified in `format/` of the repository.
+//! format; `page` has URLs, their order, and the fold of visits into a history. [`fingerprint`]
+//! makes simhashes of text, and [`search`] finds them by distance. `sort` sorts what memory does
+//! not hold, `sync` has the locks, which a test can schedule, `process` says which process this is,
+//! and `cpu` gives hints to the processor. On these stand [`df`], tables of document frequencies,
+//! and then `segment`, `catalog` and `store`. The format is specified in `format/` of the
+//! repository.
 //!
 //! # Platforms
 //!
-//! 64-bit Unix systems. Every release is tested on Linux on x86-64, where kernels use what vector
-//! instructions the processor has; other processors and systems have the portable ones. Anything else
-//! does not compile.
+//! 64-bit Unix systems; on others simkeep does not compile, and says why. Every release is tested
+//! on Linux on x86-64, where inner loops use the vector instructions that the processor has. Other
+//! processors run portable code.
 //!
 //! # Features
 //!
-//! None is on by default. `html`: [`fingerprint`] reduces HTML to its visible text. `internals`: what
-//! tests and benchmarks of simkeep itself see of `search` and `disk`; it changes with any release.
+//! None is on by default. With `html`, [`fingerprint`] reduces HTML to its visible text.
+//! `internals` opens parts of `search` and `disk` to the tests and benchmarks of simkeep itself; it
+//! may change with any release.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -74,6 +80,8 @@ pub mod disk;
 mod disk;
 mod error;
 pub mod fingerprint;
+#[doc = include_str!("../docs/glossary.md")]
+pub mod glossary {}
 mod layout;
 mod page;
 mod process;

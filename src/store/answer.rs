@@ -1,10 +1,10 @@
-//! What the store answers.
+//! The answers of a store.
 
 use super::query::Near;
 use crate::bug::{Bug, OrBug};
 use crate::page::{Content, Entry, EpochInfo, Head, RestateOutcome, Restated, Verdict, Visit};
 
-/// Another page with the same digest.
+/// Another page with the same digest: an exact copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExactCopy {
     /// The page.
@@ -13,27 +13,27 @@ pub struct ExactCopy {
     pub first: i64,
 }
 
-/// What the store makes of an observation.
+/// The answer to an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// What this page is now.
     pub verdict: Verdict,
-    /// Whether the fingerprint in [another epoch](crate::Observation::also) that came with it was
-    /// stored: a visit that is known may come again with one that is not.
+    /// Whether the fingerprint in [another epoch](crate::Observation::also) was stored. This can
+    /// happen for a visit that is known: it may come again with a fingerprint that is new.
     pub also: bool,
     /// Other pages whose version in force has the same digest (and fingerprint, in the same epoch),
-    /// the first capture first: the first of them is the original, unless this page itself had the
-    /// content before.
+    /// ordered by when they were first seen with it. The first is the original, unless this page
+    /// had the content before that.
     pub copies: Vec<ExactCopy>,
-    /// Other pages whose version in force is near, copies left out: nearest first, then in SURT
-    /// order.
+    /// Near-duplicates: other pages whose version in force is near, without the copies. Nearest
+    /// first, then in SURT order.
     pub near: Vec<Near>,
-    /// Whether `copies` and `near` are all there are; else they were cut, as
-    /// [`Matches::complete`](super::Matches::complete) says.
+    /// Whether `copies` and `near` name everything. If not, they were cut short, for one of the
+    /// reasons that [`Matches::complete`](super::Matches::complete) lists.
     pub complete: bool,
 }
 
-/// What the store says to a [`Request`](crate::Request).
+/// The answer to a [`Request`](crate::Request).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// To an observation.
@@ -70,12 +70,12 @@ pub enum HistoryEntry {
         /// What it meant after all earlier visits.
         verdict: Verdict,
     },
-    /// What was restated of the visit before it.
+    /// Restated content of the visit before it.
     Restated(Restated),
 }
 
 impl HistoryEntry {
-    /// The entry, without what it meant.
+    /// The entry, without its verdict.
     pub fn entry(&self) -> Entry {
         match *self {
             HistoryEntry::Visit { visit, .. } => Entry::Visit(visit),
@@ -83,7 +83,7 @@ impl HistoryEntry {
         }
     }
 
-    /// The visit, and what it meant after all earlier visits; none of what was restated.
+    /// The visit, with what it meant after all earlier visits; `None` for restated content.
     pub fn visit(&self) -> Option<(Visit, Verdict)> {
         match *self {
             HistoryEntry::Visit { visit, verdict } => Some((visit, verdict)),
@@ -92,23 +92,23 @@ impl HistoryEntry {
     }
 }
 
-/// A page's visits in order of time, then digest, then fingerprint; each with what was restated of it
-/// behind it.
+/// A page's visits in order of time, then digest, then fingerprint. Restated content follows its
+/// visit.
 pub type History = Vec<HistoryEntry>;
 
-/// A page as it stands.
+/// The current state of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// The page.
     pub url: String,
-    /// How many visits are known; what was restated is none.
+    /// How many visits are known, without restated content.
     pub visits: u64,
     /// The earliest, in milliseconds since 1970.
     pub first: i64,
     /// The latest visit.
     pub last: Visit,
-    /// The content in force, by its fingerprint of the newest epoch; `None` where the page is gone or
-    /// no content was ever seen.
+    /// The content in force, with its fingerprint of the newest epoch. `None` if the page is gone
+    /// or no content was ever seen.
     pub content: Option<Content>,
     /// When that content was last seen.
     pub content_seen: Option<i64>,
@@ -132,7 +132,7 @@ impl Page {
     }
 }
 
-/// What [`Store::forget`](super::Store::forget) took away.
+/// What [`Store::forget`](super::Store::forget) has hidden.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
     /// Pages.
@@ -165,8 +165,9 @@ pub struct Stats {
     pub epochs: Vec<EpochInfo>,
     /// Visits that have come since the newest epoch began.
     pub epoch_visits: u64,
-    /// Whether another epoch is advised: the newest one weighs words by a table of document
-    /// frequencies, and [`Options::epoch_visits`](super::Options::epoch_visits) have come since.
+    /// Whether a new epoch is advised: the newest one weighs words by a table of document
+    /// frequencies, and [`Options::epoch_visits`](super::Options::epoch_visits) visits have come
+    /// since it began.
     pub epoch_due: bool,
     /// Bytes of the live segments.
     pub segment_bytes: u64,
@@ -174,8 +175,8 @@ pub struct Stats {
     pub catalog_bytes: u64,
     /// The number of the last acknowledged operation.
     pub sequence: u64,
-    /// Why the last merge in the background did not go, if it did not: no room on the disk, or a
-    /// damaged segment. It is tried again.
+    /// Why the last merge in the background failed, if it did: the disk was full, or a segment is
+    /// damaged. The store tries again.
     pub merge_error: Option<String>,
 }
 

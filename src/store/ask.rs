@@ -1,5 +1,5 @@
-//! What a crawler asks a store each time: questions to a [`Snapshot`] of the moment, and how the store
-//! itself is.
+//! What a crawler asks a store all the time: shortcuts to a [`Snapshot`] of the moment, and the
+//! state of the store itself.
 
 use super::answer::{History, Page, Stats};
 use super::handle::Store;
@@ -11,15 +11,16 @@ use crate::error::{Error, Result};
 use crate::page::{Epoch, Visit};
 
 impl Store {
-    /// A consistent view of everything that was acknowledged: all that a store can be asked.
+    /// A consistent view of everything acknowledged so far, which answers every question about the
+    /// store.
     ///
-    /// Costs two short locks, which nobody holds while something is read or written. What this store
-    /// answers itself are the questions that a crawler asks each time.
+    /// Costs two short locks, which nobody holds while reading or writing files. The store itself
+    /// answers only the questions that a crawler asks all the time.
     pub fn snapshot(&self) -> Snapshot {
         self.live().snapshot()
     }
 
-    /// Asks [`Snapshot::near`] of this moment: the pages within distance `k`, at most 16.
+    /// Pages within distance `k` now, at most 16: [`Snapshot::near`] on a snapshot of the moment.
     ///
     /// # Errors
     ///
@@ -28,7 +29,7 @@ impl Store {
         self.snapshot().near(fingerprint, k)
     }
 
-    /// Asks [`Snapshot::search`] of this moment: the pages near a fingerprint.
+    /// Pages near a fingerprint now: [`Snapshot::search`] on a snapshot of the moment.
     ///
     /// # Errors
     ///
@@ -37,7 +38,8 @@ impl Store {
         self.snapshot().search(query)
     }
 
-    /// Asks [`Snapshot::history`] of this moment: all visits of a page, with what each meant.
+    /// All visits of a page, with what each meant: [`Snapshot::history`] on a snapshot of the
+    /// moment.
     ///
     /// # Errors
     ///
@@ -46,7 +48,8 @@ impl Store {
         self.snapshot().history(url)
     }
 
-    /// Asks [`Snapshot::as_of`] of this moment: the content of a page that was in force at a time.
+    /// The visit whose content was in force at a time: [`Snapshot::as_of`] on a snapshot of the
+    /// moment.
     ///
     /// # Errors
     ///
@@ -55,7 +58,7 @@ impl Store {
         self.snapshot().as_of(url, time)
     }
 
-    /// Asks [`Snapshot::latest`] of this moment: a page as it stands.
+    /// The current state of a page: [`Snapshot::latest`] on a snapshot of the moment.
     ///
     /// # Errors
     ///
@@ -64,7 +67,7 @@ impl Store {
         self.snapshot().latest(url)
     }
 
-    /// The epoch that was registered last: the one to observe in.
+    /// The epoch that was registered last. New observations belong to it.
     pub fn newest_epoch(&self) -> Epoch {
         self.live().view().newest_epoch()
     }
@@ -86,11 +89,11 @@ impl Store {
         })
     }
 
-    /// Checks a store that is to go on working: reads all of it with plain reads, checks every checksum,
-    /// and that everything fits together. Names every flaw, not only the first.
+    /// Checks a store while it works: reads all of it with plain reads, checks every checksum, and
+    /// checks that everything fits together. Names every flaw, not only the first.
     ///
-    /// Costs a read of all files, at most as many bytes a second as the options say. What is observed
-    /// meanwhile is not waited for; commits wait while the catalog is copied to memory.
+    /// Costs a read of all files, at most as many bytes per second as the options say. Observing
+    /// goes on meanwhile; commits wait only while the catalog is copied to memory.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -105,8 +108,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`] if its progress was, [`Error::Io`] if a file cannot be opened. What is
-    /// damaged is no error but stands in the answer; [`Verified::sound`] makes one of it.
+    /// [`Error::Cancelled`] if its progress was cancelled, [`Error::Io`] if a file cannot be
+    /// opened. Damage is not an error but part of the answer; [`Verified::sound`] turns it into an
+    /// error.
     pub fn verify(&self, options: VerifyOptions) -> Result<Verified> {
         self.call(|shared| verify_open(&shared.base, options))
     }

@@ -15,7 +15,7 @@ use crate::disk::Dir;
 use crate::error::{Error, Result};
 use crate::page::{Prefix, check_url};
 
-/// What [`Store::forget`](super::Store::forget) applies to.
+/// What [`Store::forget`](super::Store::forget) should forget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope<'a> {
     /// One page.
@@ -45,7 +45,7 @@ pub(super) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
 fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<Forgotten> {
     let active = &view.memtables.active;
     let sequence = writer.next_sequence;
-    // What older components say of themselves is not known to be true.
+    // What older components say about themselves may be wrong.
     let check = |pages, visits| {
         let what = "they have more pages or visits than can be counted";
         let fits = active.read().can_lose(pages, visits);

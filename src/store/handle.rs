@@ -1,4 +1,4 @@
-//! An open store: how it is had, how calls go through its handles, and how it ends.
+//! An open store: opening and creating it, calls through its handles, and closing it.
 
 use std::sync::Arc;
 
@@ -13,17 +13,18 @@ use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::sync::{Rank, RankedMutex, thread};
 
-/// An open store.
+/// A store that is open for writing.
 ///
 /// Cheap to clone and safe to share between threads: all clones are handles of the same store. Many
-/// threads may observe at once; their operations become durable together. When the last handle is
-/// dropped the store is closed as by [`close`](Store::close), errors aside.
+/// threads may observe at once; their operations become durable together. Dropping the last handle
+/// closes the store as [`close`](Store::close) does, but cannot report errors.
 ///
-/// The store belongs to the process that opened it. In one that is forked from that, whatever writes
-/// is [`Error::Forked`] before anything is written, and dropping the store only closes its files; the
-/// lock stays the first process's. Reading goes on with what there was, unless another thread was just
-/// writing, which is [`Error::Forked`] too. A process that is forked out of a callback of
-/// [`load`](Store::load) is to end, or to run another program: the threads of the load are not there.
+/// The store belongs to the process that opened it. In a forked process, every write returns
+/// [`Error::Forked`] before anything is written, and dropping the store only closes its files; the
+/// lock stays with the first process. Reads still answer with what was there at the fork, unless
+/// another thread was just writing: then they return [`Error::Forked`], too. A process that is
+/// forked from a callback of [`load`](Store::load) must exit or run another program, because the
+/// threads of the load are missing.
 ///
 /// ```
 /// use simkeep::{Observation, Options, Store, Verdict, fingerprint};
@@ -63,33 +64,34 @@ pub(super) struct Handle {
 impl Store {
     /// Opens the store in a directory, for writing.
     ///
-    /// Takes the time of reading the journal, at most a second, whatever the size of the store; no
-    /// table is read.
+    /// Costs the time to read the journal, at most a second, whatever the size of the store. Reads
+    /// no fingerprint tables.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Locked`] if another process writes to it
-    /// (after 5 s, so that one that is told to end may do so) or this one does (at once),
-    /// [`Error::Corrupt`], also where a file is of another store or the catalog is older than
-    /// `SNAPSHOT`, [`Error::Version`], [`Error::Io`].
+    /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Io`].
+    /// [`Error::Locked`] if another process has it open for writing (after 5 s, so that a process
+    /// that is shutting down can finish), or if this process has (at once). [`Error::Corrupt`],
+    /// also if a file belongs to another store or the catalog is older than `SNAPSHOT`.
     pub fn open(at: impl Into<Location>, options: Options) -> Result<Store> {
         open::open(at.into().disk(None), options).and_then(Self::start)
     }
 
-    /// Makes a store in a new or empty directory, or in the place of one that was never
-    /// [finished](Error::Unfinished), and opens it. It is there whole or not at all.
+    /// Creates a store in a new or empty directory, or in place of one that was never
+    /// [finished](Error::Unfinished), and opens it. The store is created completely or not at all.
+    /// Costs a few syncs.
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`], [`Error::NotAStore`] if the directory holds something else,
-    /// [`Error::Io`].
+    /// [`Error::Exists`] if there is a store already, [`Error::NotAStore`] if the directory holds
+    /// something else, [`Error::Io`].
     pub fn create(at: impl Into<Location>, options: Options) -> Result<Store> {
         let disk = at.into().disk(Some(options.file_mode));
         open::create(&disk, &options)?;
         open::open(disk, options).and_then(Self::start)
     }
 
-    /// Opens the store, or makes it where there is none.
+    /// Opens the store, or creates it if there is none.
     ///
     /// # Errors
     ///
@@ -107,10 +109,10 @@ impl Store {
         }
     }
 
-    /// Makes a store of what is [loaded](Store::load), and opens it. It is there when all of that is, or
-    /// not at all: where this fails nothing is left but perhaps an empty directory, and what a crash
-    /// leaves is [unfinished](Error::Unfinished) and no store. Before the first observation has come
-    /// nothing is made.
+    /// Creates a store from a [load](Store::load), and opens it. The store exists with everything
+    /// loaded, or not at all. If this fails, nothing is left but perhaps an empty directory; after
+    /// a crash, what is left is [unfinished](Error::Unfinished). Nothing is created before the
+    /// first observation arrives.
     ///
     /// ```
     /// use simkeep::{LoadOptions, Observation, Options, Store};
@@ -147,7 +149,7 @@ impl Store {
         Ok((store, loaded))
     }
 
-    /// Makes a store that is none before something is loaded into it.
+    /// Creates a store that does not count as one until something is loaded into it.
     pub(super) fn begin(
         disk: &Arc<dyn Disk>,
         options: Options,
@@ -156,8 +158,8 @@ impl Store {
         open::begin(disk, options, epochs).and_then(Self::start)
     }
 
-    /// Takes away a store that was begun, and nothing was loaded into. If the commit failed it may be
-    /// finished all the same: that shows when it is opened.
+    /// Removes a store that was begun and never loaded. If the commit failed, it may be finished
+    /// nevertheless: opening it will show.
     pub(super) fn abandon(&self) {
         // In a forked process it is the other one's.
         let Ok(shared) = self.shared() else { return };
@@ -184,8 +186,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes everything durable, ends the background work and lets go of the lock. What other
-    /// handles do afterwards fails with [`Error::Closed`], except reading.
+    /// Makes everything durable, ends the background work and releases the lock. Afterwards, calls
+    /// through other handles fail with [`Error::Closed`], except reads.
     ///
     /// # Errors
     ///
@@ -211,7 +213,7 @@ impl Store {
         shared.base.lifecycle.heed(call(shared))
     }
 
-    /// A public call that changes the store, and runs no code of the caller's: if it panics, the store
+    /// A public call that changes the store and runs no code of the caller. If it panics, the store
     /// is poisoned as well.
     #[track_caller]
     pub(super) fn change<T>(&self, change: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
@@ -222,14 +224,14 @@ impl Store {
 }
 
 impl Handle {
-    /// Starts a thread in the background, of which a panic poisons the store.
+    /// Starts a background thread. A panic of it poisons the store.
     fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
         let base = Arc::clone(&self.shared.base);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
             let on_panic = OnPanic::new(&base.lifecycle);
             run();
             drop(on_panic);
-            // Else whoever waits for what it did would wait for ever.
+            // Otherwise a thread that waits for its work would wait for ever.
             base.lifecycle.notify();
         });
         let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;

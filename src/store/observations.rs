@@ -1,4 +1,4 @@
-//! Everything that was observed, as a stream.
+//! Every observation of a store, as a stream.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use super::scan::Scan;
 use crate::error::Result;
 use crate::page::{Entry, Epoch};
 
-/// Every observation, from [`Snapshot::observations`](super::Snapshot::observations).
-/// After an error there is nothing more.
+/// An iterator over every observation, from
+/// [`Snapshot::observations`](super::Snapshot::observations). It ends after an error.
 #[derive(Debug)]
 pub struct Observations {
     scan: Scan,
@@ -24,9 +24,9 @@ impl Observations {
         Observations { scan, url: Arc::from(""), entries: Vec::new().into_iter(), numbers: None }
     }
 
-    /// Gives the observations the numbers that their epochs have in a load, as
-    /// [`LoadEpochs::of`](super::LoadEpochs::of) tells them. One beyond them gets a number that every
-    /// store refuses.
+    /// Replaces epoch numbers by those of a load, as returned by
+    /// [`LoadEpochs::of`](super::LoadEpochs::of). An epoch that is not among them gets a number
+    /// that every store refuses.
     ///
     /// ```
     /// use simkeep::{LoadEpochs, LoadOptions, Observation, Options, Store};

@@ -18,15 +18,16 @@ pub enum Durability {
 pub struct Options {
     /// When an observation is durable. Default: [`Durability::Each`].
     pub durability: Durability,
-    /// Observations that the memtable holds before it is sealed. Default: 262,144. Opening after a
-    /// crash replays up to twice as many.
+    /// How many observations the memtable holds before it is sealed. Default: 262,144. Opening
+    /// after a crash replays up to twice as many.
     pub memtable_observations: usize,
-    /// Bytes that the memtable takes before it is sealed. Default: 80 MiB, which 262,144 observations
-    /// seldom reach; at least 64 KiB. Room that it keeps for growth comes on top, at most as much
-    /// again.
+    /// How many bytes the memtable takes before it is sealed. Default: 80 MiB, which 262,144
+    /// observations seldom reach; at least 64 KiB. Spare room for growth comes on top, at most as
+    /// much again.
     pub memtable_bytes: usize,
-    /// The memtable is sealed when its oldest observation is this old. When nothing has come for as
-    /// long after that, segments are merged into one if that saves much room. Default: 5 minutes.
+    /// The memtable is sealed when its oldest observation is this old. If nothing arrives for as
+    /// long again, all segments are merged into one, provided that this saves much room. Default: 5
+    /// minutes.
     pub seal_after: Duration,
     /// How many neighbouring segments of like size are merged into one. Default: 8; at least 2.
     pub merge_fanout: usize,
@@ -35,33 +36,39 @@ pub struct Options {
     pub background: bool,
     /// The name of the epoch that a new store begins with. Default: this version's own recipe.
     pub epoch: String,
-    /// Permissions of the files of a new store, as chmod(1) has them: directories may be entered as
-    /// well by whoever may read them. Default: `0o600`, nobody else reads which pages were crawled.
-    /// `0o640` lets the group use a [`Reader`](super::Reader). An existing store has those of its
-    /// `catalog.redb`, also for new files. Other disks than a directory have none.
+    /// Permissions of the files of a new store, as for chmod(1); whoever may read a directory may
+    /// also enter it. Default: `0o600`, so that nobody else can read which pages were crawled.
+    /// `0o640` lets the group use a [`Reader`](super::Reader). An existing store keeps the
+    /// permissions of its `catalog.redb`, also for new files. They apply to a store in a directory
+    /// only.
     pub file_mode: u32,
-    /// Visits after which another epoch is [advised](crate::Stats::epoch_due). Default: 1,000,000.
+    /// How many visits after the start of an epoch a new one is [advised](crate::Stats::epoch_due).
+    /// Default: 1,000,000.
     pub epoch_visits: u64,
     /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which
-    /// new segments are laid out; others can be searched as well. Default: 3.
+    /// the tables of new segments are laid out. Other distances can be searched as well. Default:
+    /// 3.
     pub near_distance: u32,
-    /// Bytes that a segment's fingerprint tables may take for each fingerprint, the fingerprint and
-    /// its page included. Default: 48. With 16, only popcount shards are kept, and scanned.
+    /// How many bytes a segment's fingerprint tables may take for each fingerprint, including the
+    /// fingerprint and its page. Default: 48. With 16, there are only popcount shards, and searches
+    /// scan them.
     pub fingerprint_bytes: u32,
-    /// How many near-duplicates, and how many copies, an answer names at most. Default: 16.
+    /// The most near-duplicates, and the most copies, that an [`Outcome`](super::Outcome) names.
+    /// Default: 16.
     pub near_limit: usize,
-    /// How many fingerprints are compared to find those near-duplicates, in each segment and in memory,
-    /// where more of them crowd together than tables tell apart:
+    /// How many fingerprints are compared to find near-duplicates, in each segment and in memory,
+    /// if so many crowd together that the tables cannot tell them apart; see
     /// [`Query::fingerprints`](super::Query::fingerprints). Default: 4,096.
     pub near_fingerprints: u32,
-    /// Memory that sealing and merging may take together, beside the memtables, however many pages
-    /// there are. Default: 256 MiB. More than half of it is for what is sorted. The buffers of files
-    /// and of the catalog take some 60 MiB, and checksums a thousandth of the largest segment twice,
-    /// however little this is.
+    /// Memory that sealing and merging may take together, besides the memtables, however many pages
+    /// there are. Default: 256 MiB. More than half of it is for sorting. Buffers of files and of
+    /// the catalog always take some 60 MiB, and checksums two thousandths of the largest segment,
+    /// even if this is set lower.
     pub background_memory_bytes: usize,
-    /// How long the files that a merge replaced are kept for readers in other processes that are
-    /// about to open them; a reader that comes too late starts again. Default: 10 seconds. Without
-    /// the [background](Self::background) they wait for the next seal, merge or close.
+    /// How long the files that a merge has replaced are kept for readers in other processes that
+    /// are about to open them. A reader that comes too late starts again. Default: 10 seconds.
+    /// Without [background](Self::background) work, they are removed by the next seal, merge or
+    /// close.
     pub reader_grace: Duration,
 }
 

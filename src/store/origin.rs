@@ -1,4 +1,4 @@
-//! What makes the fingerprints of an epoch, and how its name says so.
+//! What makes the fingerprints of an epoch, and the name that says so.
 
 use std::sync::Arc;
 
@@ -29,15 +29,15 @@ pub struct Origin {
 pub(super) struct Named<'n> {
     extractor: Option<&'n str>,
     pub(super) recipe: Recipe,
-    /// What the table is known by.
+    /// The checksum that identifies the table.
     pub(super) table: Option<u64>,
 }
 
-/// What the table's part of a name begins with.
+/// The prefix of the part of a name that names the table.
 const TABLE: &str = "df:";
 
 impl<'n> Named<'n> {
-    /// What a name says, if it is one of ours.
+    /// Parses the name of an epoch, if simkeep makes its fingerprints.
     pub(super) fn parse(name: &'n str) -> Option<Named<'n>> {
         let mut parts: Vec<&str> = name.split(' ').collect();
         let last = parts.last().and_then(|last| last.strip_prefix(TABLE));
@@ -81,12 +81,13 @@ impl<'n> Named<'n> {
 }
 
 impl Origin {
-    /// Fingerprints of texts as they are given, by a recipe.
+    /// An origin with this recipe, for texts that need no extractor.
     pub fn new(recipe: Recipe) -> Origin {
         Origin { extractor: None, recipe, table: None }
     }
 
-    /// Says which extractor makes the texts: a name with its version, such as `fingerprint::EXTRACTOR`.
+    /// Adds the extractor that makes the texts: a name with its version, such as
+    /// `fingerprint::EXTRACTOR`.
     ///
     /// # Errors
     ///
@@ -99,11 +100,11 @@ impl Origin {
         Ok(self)
     }
 
-    /// Adds the table of document frequencies, for a recipe that weighs by them.
+    /// Adds the table of document frequencies, for a recipe that uses one.
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if the recipe does not, or has other features than the table.
+    /// [`Error::Misuse`] if the recipe uses none, or has other features than the table.
     pub fn table(mut self, table: Table) -> Result<Origin> {
         if !self.recipe.needs_frequencies() {
             let what = format!("the recipe {} weighs nothing by a table", self.recipe);
@@ -114,13 +115,13 @@ impl Origin {
         Ok(self)
     }
 
-    /// The name of the epoch: extractor, recipe, and what the table is known by.
+    /// The name of the epoch: the extractor, the recipe, and the checksum of the table.
     pub fn name(&self) -> String {
         let table = self.table.as_ref().map(|table| table.id());
         Named { extractor: self.extractor.as_deref(), recipe: self.recipe, table }.spelled()
     }
 
-    /// Whether an epoch of this name would have fingerprints of one of simkeep's own recipes.
+    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes.
     ///
     /// ```
     /// assert!(simkeep::Origin::is_name("my-extractor/3 words2-sqrt/1"));
@@ -135,16 +136,16 @@ impl Origin {
         &self.recipe
     }
 
-    /// The table, if the recipe weighs by one.
+    /// The table of document frequencies, if there is one.
     pub fn frequencies(&self) -> Option<&Table> {
         self.table.as_deref()
     }
 
-    /// What makes the fingerprints.
+    /// A fingerprinter for the epoch.
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if the recipe needs a table, and there is none.
+    /// [`Error::Misuse`] if the recipe needs a table and there is none.
     pub fn fingerprinter(&self) -> Result<Fingerprinter<'_>> {
         match &self.table {
             Some(table) => Fingerprinter::with_frequencies(&self.recipe, &**table),

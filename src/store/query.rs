@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::page::{Epoch, Prefix};
 use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
 
-/// Fingerprints that are compared where they crowd together, unless something else is said.
+/// How many fingerprints of a crowd are compared by default.
 pub(super) const FINGERPRINTS: u32 = 1 << 12;
 
 /// Another page near a fingerprint.
@@ -15,7 +15,7 @@ pub struct Near {
     pub url: String,
     /// Hamming distance.
     pub distance: u32,
-    /// The page's fingerprint, but for bits that are not compared.
+    /// The page's fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
 }
 
@@ -25,9 +25,9 @@ pub enum Versions {
     /// Those in force now.
     #[default]
     InForce,
-    /// Those that were in force at a time, as by [`Snapshot::as_of`](super::Snapshot::as_of).
+    /// Those that were in force at a time, as [`Snapshot::as_of`](super::Snapshot::as_of) says.
     At(i64),
-    /// Those that a visit saw from one time to another, both included.
+    /// Those that a visit saw between two times, both included.
     Seen(i64, i64),
     /// Every version ever seen.
     Ever,
@@ -57,16 +57,16 @@ impl Versions {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// What is searched for.
+    /// The fingerprint to search for.
     pub fingerprint: u64,
     /// Largest Hamming distance, 0 to 64.
     pub k: u32,
-    /// Only fingerprints of this epoch; `None` for the store's newest. Bits that it reserves for
-    /// metadata are neither compared nor told.
+    /// The epoch of the fingerprints; `None` for the store's newest. Bits that the epoch reserves
+    /// for metadata are neither compared nor returned.
     pub epoch: Option<Epoch>,
-    /// How many answers at most. `usize::MAX` asks for all, whatever that takes.
+    /// The most pages to name. `usize::MAX` asks for all, whatever that takes.
     pub limit: usize,
-    /// How many fingerprints are compared where they crowd together; see [`Query::fingerprints`].
+    /// How many fingerprints of a crowd to compare; see [`Query::fingerprints`].
     pub fingerprints: u32,
     /// Which versions of pages.
     pub versions: Versions,
@@ -77,7 +77,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// A search among versions in force of the newest epoch, for at most 16 answers.
+    /// A search among the versions in force, in the newest epoch, for at most 16 pages.
     pub fn new(fingerprint: u64, k: u32) -> Query {
         Query {
             fingerprint,
@@ -91,10 +91,11 @@ impl Query {
         }
     }
 
-    /// A search for the pages that are nearest, `count` of them, however far they are.
+    /// A search for the `count` nearest pages, however far away they are.
     ///
-    /// It goes in ever wider circles, so it costs as much as a search within the distance of the
-    /// last one, and some of those before: up to three times as much. Memory for a few times `count`.
+    /// It searches in ever wider circles. So it costs as much as a search within the distance of
+    /// the farthest page, and some of the smaller circles: up to three times as much in all. Takes
+    /// memory for a few times `count` pages.
     pub fn nearest(fingerprint: u64, count: usize) -> Query {
         Query::new(fingerprint, DISTANCE_MAX).limit(count)
     }
@@ -113,38 +114,39 @@ impl Query {
         self
     }
 
-    /// Bounds how many fingerprints that crowd together are compared. Default: 4,096.
+    /// Bounds how many fingerprints of a crowd are compared. Default: 4,096.
     ///
-    /// A template, or somebody who means harm, can make many thousand different fingerprints of
-    /// which no table tells the near ones from the others. Where a search within up to 12 bits
-    /// meets more of them in a segment or in memory than evenly spread ones would cost it several
-    /// times over, it ends: it looks up what differs in one bit at most, compares so many of the
-    /// others (and 16 for each answer that it may name), and says that it is not
-    /// [complete](Matches::complete). A search for all (a [`limit`](Query::limit) of `usize::MAX`)
-    /// and one under a prefix do not.
+    /// A template, or an attacker, can produce many thousand different fingerprints so close
+    /// together that no table separates the near ones from the others. If a search within up to 12
+    /// bits meets such a crowd in a segment or in memory, and comparing it would cost several times
+    /// as much as evenly spread fingerprints, the search cuts it short. It finds everything that
+    /// differs in one bit at most, compares this many of the others (and 16 for each page that it
+    /// may name), and says that it is not [complete](Matches::complete). A search for all pages (a
+    /// [`limit`](Query::limit) of `usize::MAX`) and a search under a prefix compare everything.
     #[must_use]
     pub fn fingerprints(mut self, fingerprints: u32) -> Query {
         self.fingerprints = fingerprints;
         self
     }
 
-    /// Sets which versions of a page are searched. Those of the past cost a page's history for each hit.
+    /// Sets which versions of a page are searched. Past versions cost reading a page's history for
+    /// each hit.
     #[must_use]
     pub fn versions(mut self, versions: Versions) -> Query {
         self.versions = versions;
         self
     }
 
-    /// Searches pages under a prefix only, such as those of a host.
+    /// Searches only pages under a prefix, such as those of a host.
     #[must_use]
     pub fn under(mut self, prefix: Prefix) -> Query {
         self.under = Some(prefix);
         self
     }
 
-    /// Sets how long the search may take: equal fingerprints are searched first, then ever wider
-    /// circles as long as the next one is expected to be done in what is left, and for the rest of
-    /// it a scan goes outward. How far all was searched says [`Matches::within`].
+    /// Sets how long the search may take. It looks for equal fingerprints first, then in ever wider
+    /// circles as long as the next one is expected to fit in the remaining time, and then scans
+    /// outward until the time is up. [`Matches::within`] says how far everything was searched.
     #[must_use]
     pub fn budget(mut self, time: Duration) -> Query {
         self.budget = Some(time);
@@ -152,27 +154,26 @@ impl Query {
     }
 }
 
-/// Answers of a search: nearest first, then in SURT order.
+/// The answer of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
-    /// The pages. Where versions of the past are searched, a page stands here once for each of its
-    /// fingerprints.
+    /// The pages, nearest first, then in SURT order. If past versions are searched, a page is
+    /// listed once for each of its fingerprints.
     pub near: Vec<Near>,
-    /// Whether these are all there are. If not, the budget ended, or they were cut at the limit; or
-    /// so many pages had to be looked at that the search ended early (256 and twice the limit).
-    /// Then it is not determined which of the pages at the last distance are named, and where
-    /// hundreds of pages had a fingerprint and have it no longer, one that still has it may be
-    /// missing. Or so many fingerprints crowd together that not all were compared
-    /// ([`Query::fingerprints`]): then any may be missing that differs in two bits or more. A higher
-    /// limit looks at more.
+    /// Whether these are all pages. If not, one of these cut the answer short: the budget; the
+    /// limit; the number of pages that a search looks at (256 and twice the limit); or a crowd of
+    /// fingerprints of which not all were compared ([`Query::fingerprints`]). After the limit on
+    /// pages, it is not determined which pages at the last distance are named, and if hundreds of
+    /// pages once had a fingerprint, one that still has it may be missing. After a crowd, any page
+    /// that differs in two bits or more may be missing. A higher limit looks at more.
     pub complete: bool,
-    /// The distance up to which all was searched: that of the query, unless its budget ended before,
-    /// there were as many answers nearer as it wanted, or too many fingerprints crowd together.
-    /// Answers beyond it are some of those that there are.
+    /// The distance up to which everything was searched. It is that of the query, unless the budget
+    /// ran out, enough nearer pages were found, or too many fingerprints crowd together. Of the
+    /// pages beyond this distance, the answer names only some.
     pub within: u32,
 }
 
-/// Two different fingerprints that are near each other, and that pages have; from
+/// Two different fingerprints of pages that are near each other; from
 /// [`Snapshot::all_pairs`](super::Snapshot::all_pairs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NearPair {
@@ -193,7 +194,7 @@ pub struct Explanation {
     pub components: Vec<ComponentSearch>,
     /// What it answered.
     pub matches: Matches,
-    /// How long the whole search took, what is near looked up included.
+    /// How long the whole search took, including the lookup of pages.
     pub took: Duration,
 }
 
@@ -206,16 +207,16 @@ pub struct ComponentSearch {
     pub fingerprints: u32,
     /// The shape of its tables; `None` for a memtable.
     pub shape: Option<Shape>,
-    /// The way that the planner chose, and what it expects it to cost.
+    /// The plan that was chosen, and its expected cost.
     pub plan: Plan,
-    /// What was met on that way, and how long it took.
+    /// What the search met, and how long it took.
     pub counted: Cost,
-    /// Distinct fingerprints that are near, as far as they were looked for.
+    /// How many distinct near fingerprints were found.
     pub hits: usize,
-    /// Where more fingerprints crowd together than the search may compare, how many it did compare; see
-    /// [`Query::fingerprints`].
+    /// How many fingerprints were compared, if there was a crowd with more than the search may
+    /// compare; see [`Query::fingerprints`].
     pub crowded: Option<u32>,
-    /// Page faults on the way: those served from memory, and those that waited for the disk. `None`
-    /// where the system does not say.
+    /// Page faults during the search: those served from memory, and those that waited for the disk.
+    /// `None` if the system does not tell.
     pub faults: Option<(u64, u64)>,
 }

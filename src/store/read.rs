@@ -12,13 +12,15 @@ use super::scan::Scan;
 use super::search;
 use super::snapshot::Snapshot;
 use super::stale::Stale;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::page::{Epoch, Prefix};
 use crate::search::Progress;
 
 impl Snapshot {
-    /// Pages whose version in force is within distance `k`, of the newest epoch, at most 16: a
-    /// [`search`](Snapshot::search) for those who want no more.
+    /// Pages whose version in force is within distance `k`, in the newest epoch, at most 16: the
+    /// simplest [`search`](Snapshot::search), at the same cost.
     ///
     /// # Errors
     ///
@@ -29,8 +31,9 @@ impl Snapshot {
 
     /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
     ///
-    /// Costs what [`explain`](Snapshot::explain) says, and up to a microsecond for a page that is near, and
-    /// 0.3 for each beyond the first. Takes no lock that a writer holds while it waits for the disk.
+    /// Usually takes some microseconds; [`explain`](Snapshot::explain) shows the cost. Looking up
+    /// the first near page adds up to a microsecond, each further page 0.3. Takes no lock that a
+    /// writer holds while it waits for the disk.
     ///
     /// # Errors
     ///
@@ -39,12 +42,12 @@ impl Snapshot {
         self.heed(|| search::search(self, query))
     }
 
-    /// Searches like one, for many fingerprints instead of its own; the answers in their order, all of
-    /// one moment.
+    /// Runs one search for each of many fingerprints, with the settings of `like` (its own
+    /// fingerprint is ignored). Answers come in the order of the fingerprints.
     ///
-    /// Interleaved, and on all cores: the memory that one waits for comes while others go on, so that
-    /// each costs a half to a quarter of what it does alone. Memory for the answers, and for what is
-    /// near 4,096 of the fingerprints at a time and core.
+    /// Searches are interleaved and run on all cores: while one waits for memory, others go on. So
+    /// each costs a half to a quarter of a single search. Takes memory for the answers, and for the
+    /// hits of 4,096 fingerprints at a time on each core.
     ///
     /// # Errors
     ///
@@ -53,17 +56,17 @@ impl Snapshot {
         self.heed(|| search::search_batch(self, fingerprints, like))
     }
 
-    /// All pairs of different fingerprints within [`k`](Query::k) of each other that pages have, of
-    /// the epoch, versions and prefix of a query (both pages under it), whose fingerprint, limit and
-    /// budget do not matter. Each pair once, in no certain order; pages with equal fingerprints are
-    /// found by a [`search`](Snapshot::search) within 0.
+    /// Finds all pairs of different fingerprints of pages within distance [`k`](Query::k) of each
+    /// other. It takes the epoch, versions and prefix (for both pages) from `like`, and ignores its
+    /// fingerprint, limit and budget. Each pair comes once, in no particular order. To find pages
+    /// with equal fingerprints, [`search`](Snapshot::search) within 0.
     ///
-    /// A join, not a search for each ([`Join`](crate::search::Join)): it sorts all fingerprints by
-    /// parts of their bits, in 256 MiB of memory and on all cores. `sink` is called from several
-    /// threads with up to 1,024 pairs at a time, as they are found; if it breaks, the join ends, as
-    /// it does when it is cancelled through `progress`, and this returns `Break`. Some 0.1
-    /// microseconds a fingerprint, and unless all is in one segment a look at pages for each pair,
-    /// until one is found that has the fingerprint still.
+    /// This is a join, not a search for each fingerprint: it sorts all fingerprints by parts of
+    /// their bits, in 256 MiB of memory and on all cores. `sink` is called from several threads
+    /// with up to 1,024 pairs at a time, as they are found. If it breaks, or `progress` is
+    /// cancelled, the join ends and this returns `Break`. Costs some 0.1 microseconds per
+    /// fingerprint. Unless everything is in one segment, it also looks at pages for each pair,
+    /// until it finds one that still has the fingerprint.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -84,8 +87,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged,
-    /// [`Error::Limit`] for 2^32 fingerprints or more. What was handed over before is right, but not all.
+    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Limit`] for 2^32 fingerprints or
+    /// more. Pairs passed on before the error are right, but not all.
     pub fn all_pairs(
         &self,
         like: &Query,
@@ -95,8 +98,8 @@ impl Snapshot {
         self.heed(|| search::all_pairs(self, like, progress, sink))
     }
 
-    /// How a search runs: what the planner chooses in each component and why, and what happened
-    /// when it was done. Costs three searches or so; page faults are counted on the first.
+    /// Explains how a search runs: what the planner chooses in each component and why, and what
+    /// happened. Costs about three searches; page faults are counted in the first.
     ///
     /// # Errors
     ///
@@ -105,22 +108,23 @@ impl Snapshot {
         self.heed(|| search::explain(self, query))
     }
 
-    /// All pages, or those under a prefix, in SURT order: all pages of a host are neighbours.
+    /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
+    /// neighbours.
     ///
-    /// Reads as it goes, most of it from front to end, some microseconds a page. Memory for a block of
-    /// each segment.
+    /// Reads lazily and mostly sequentially, some microseconds per page. Takes memory for one block
+    /// of each segment.
     ///
     /// # Errors
     ///
-    /// Of the items: [`Error::Corrupt`] if what it touches is damaged, after which nothing more comes.
+    /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
     pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
         Scan::new(self, prefix, None)
     }
 
-    /// Every observation: pages in SURT order, their entries in order of time. What
-    /// [`Store::load`](super::Store::load) takes.
+    /// Every entry of every page: pages in SURT order, their entries in order of time.
+    /// [`Store::load`](super::Store::load) accepts these.
     ///
-    /// Reads as it goes, most of it from front to end; memory as for [`scan`](Snapshot::scan), and
+    /// Reads lazily and mostly sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of
     /// the entries of one page.
     ///
     /// ```
@@ -140,19 +144,19 @@ impl Snapshot {
         self.observations_under(None)
     }
 
-    /// Every observation of the pages under a prefix: pages in SURT order, their visits in order of
-    /// time.
+    /// Every entry of the pages under a prefix, as [`observations`](Snapshot::observations) returns
+    /// them for all pages, at the cost of a [`scan`](Snapshot::scan) of the prefix.
     pub fn observations_under(&self, prefix: Option<&Prefix>) -> Observations {
         Observations::of(self.scan(prefix))
     }
 
-    /// Pages whose version in force has a fingerprint, and none of the newest epoch, in SURT order;
-    /// from the first after `after` on, if that is given.
+    /// Stale pages, in SURT order: those whose version in force has a fingerprint, but none of the
+    /// newest epoch. If `after` is given, begins with the first page after this URL.
     ///
-    /// For each that the content is still at hand of, [`Store::restate`](super::Store::restate) says
-    /// its fingerprint in the newest epoch. Whoever does so in several sittings goes on after the URL
-    /// that was the last. Costs a scan, some microseconds a page; nothing where there are no
-    /// fingerprints of another epoch.
+    /// If you still have the content of such a page, give it a fingerprint of the newest epoch by
+    /// [`Store::restate`](super::Store::restate). To do this in several sittings, pass the last URL
+    /// of the previous one. Costs a scan, some microseconds per page; nothing if there are no
+    /// fingerprints of other epochs.
     ///
     /// # Errors
     ///
@@ -161,32 +165,26 @@ impl Snapshot {
         Stale::new(self, after)
     }
 
-    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere, under a name of
-    /// which simkeep knows nothing. Reads and checks the epoch's table, if it has one.
+    /// What makes the fingerprints of an epoch. `None` if they are made elsewhere, under a name
+    /// that means nothing to simkeep. Reads and checks the epoch's table, if it has one.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::NoTable`] if the table is not there,
     /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
-    ///
-    /// [`Error::UnknownEpoch`]: crate::Error::UnknownEpoch
-    /// [`Error::EndedEpoch`]: crate::Error::EndedEpoch
-    /// [`Error::NoTable`]: crate::Error::NoTable
-    /// [`Error::Corrupt`]: crate::Error::Corrupt
-    /// [`Error::Io`]: crate::Error::Io
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
         self.heed(|| origin_of(&self.view, epoch))
     }
 
-    /// The file in the store's directory that is an epoch's table of document frequencies; `None` for
-    /// one that has none, or has ended. Reads nothing.
+    /// The name of the file in the store's directory with an epoch's table of document frequencies.
+    /// `None` if the epoch has no table, or has ended. Reads nothing.
     pub fn table_file(&self, epoch: Epoch) -> Option<String> {
         let info = known(self.epochs(), epoch).filter(|info| has_table(info));
         info.map(|info| table_name(info.epoch).to_string())
     }
 
-    /// How many distinct fingerprints of an epoch can be searched; those that several segments have
-    /// count for each. Reads no table.
+    /// How many distinct fingerprints of an epoch can be searched. A fingerprint counts once for
+    /// each segment that has it. Reads no table.
     pub fn fingerprints(&self, epoch: Epoch) -> u64 {
         self.view.components().map(|component| u64::from(component.fingerprints(epoch.0))).sum()
     }
@@ -216,7 +214,7 @@ impl Snapshot {
         }
         (stats.pages, stats.visits) = self.count()?;
         let newest = known(self.epochs(), self.newest_epoch());
-        // There may be fewer than when it began: some were forgotten.
+        // There may be fewer visits than when it began, since some were forgotten.
         stats.epoch_visits = newest.map_or(0, |info| stats.visits.saturating_sub(info.begun));
         stats.epoch_due = newest.is_some_and(has_table) && stats.epoch_visits >= epoch_visits;
         Ok(stats)

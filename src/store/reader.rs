@@ -1,4 +1,4 @@
-//! Reading a store from another process than the one that writes it.
+//! Reading a store that another process writes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -14,22 +14,23 @@ use crate::disk::{Disk, Location, Lock, LockGuard};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
-/// How long a writer is given to show something: it is starting, or its disk is full.
+/// How long to wait for a writer that has published nothing: it is starting, or its disk is full.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A view of a store that this process does not write, and may not even be allowed to.
+/// A read-only view of a store, also beside a writer in another process, and without permission to
+/// write.
 ///
-/// Nothing is written to the store's directory, and a writer that is at work there neither waits for
-/// readers nor notices them. While one is, what is seen is the state of its last seal or merge:
+/// A reader writes nothing to the store's directory, and a writer neither waits for readers nor
+/// notices them. Beside a writer, a reader sees the state of the writer's last seal or merge:
 /// everything but the last few minutes ([`Options::seal_after`](super::Options::seal_after)).
-/// [`written`](Reader::written) and [`behind`](Reader::behind) say how old that is. Where no writer
-/// is alive it is everything that was acknowledged, also if the last one was killed.
+/// [`written`](Reader::written) and [`behind`](Reader::behind) say how old that is. Without a
+/// writer it sees everything that was acknowledged, even if the last writer was killed.
 ///
-/// It goes on in a process that is forked from this one.
+/// A reader can also be used in a forked process.
 ///
-/// What is asked is asked of a [`Snapshot`]:
+/// All questions are asked of its [`Snapshot`]:
 ///
 /// ```
 /// use simkeep::{Observation, Options, Reader, Store};
@@ -57,25 +58,27 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens the store in a directory. Beside a writer it takes the time of mapping its segments;
-    /// else also that of reading the journal. No table is read.
+    /// Opens the store in a directory. Costs mapping its segments and, if there is no writer,
+    /// reading the journal. Reads no fingerprint tables.
     ///
-    /// Beside no writer it holds a shared lock on the catalog until this returns. A writer that comes
-    /// waits for that, and readers that come after the writer do not delay it further.
+    /// Without a writer, it holds a shared lock on the catalog until this returns. A writer that
+    /// arrives meanwhile waits for the lock; readers that arrive after the writer do not delay it
+    /// further.
     ///
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Corrupt`], [`Error::Version`],
-    /// [`Error::Io`]; [`Error::Locked`] if a writer is there and for 10 s has had nothing to show.
+    /// [`Error::Io`]; [`Error::Locked`] if there is a writer that has published nothing for 10 s.
     pub fn open(at: impl Into<Location>) -> Result<Reader> {
         let disk = at.into().disk(None);
         let (now, written) = look(&disk, None)?;
         Ok(Reader { disk, now, written })
     }
 
-    /// Looks again; segments that are open already stay so. Returns whether anything changed. After
-    /// an error it shows what it showed before. If a writer came since, it shows what that has sealed,
-    /// which may be less than what was seen before.
+    /// Moves on to the newest state, and returns whether anything changed. Segments that are open
+    /// already stay open. After an error the reader keeps its previous state. If a writer has
+    /// started since, the reader now shows what that writer has sealed, which may be less than
+    /// before.
     ///
     /// # Errors
     ///
@@ -92,18 +95,20 @@ impl Reader {
         Ok(changed)
     }
 
-    /// What is seen now, to be asked. It stays as it is when this is refreshed. Costs a clone of it.
+    /// The current state. It does not change when the reader is refreshed. Cheap, as cloning a
+    /// snapshot.
     pub fn snapshot(&self) -> Snapshot {
         self.now.clone()
     }
 
-    /// When the writer that is at work wrote what is seen here, by its clock; `None` if there was
-    /// none, and this is all that there is.
+    /// When the writer published what this reader sees, by the writer's clock. `None` if there was
+    /// no writer, so that the reader sees everything.
     pub fn written(&self) -> Option<SystemTime> {
         self.written
     }
 
-    /// How many operations have been acknowledged by now that are not seen here. One small read.
+    /// How many operations have been acknowledged by now that this reader does not see. Costs one
+    /// small read.
     pub fn behind(&self) -> u64 {
         match self.written {
             // The mark may be older than what is seen.

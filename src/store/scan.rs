@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::page::{Entry, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 
-/// Pages in SURT order, from [`Snapshot::scan`](super::Snapshot::scan).
+/// An iterator over pages in SURT order, from [`Snapshot::scan`](super::Snapshot::scan).
 ///
-/// Reads as it goes; memory for the unsealed pages under the prefix and one page of each segment.
-/// After an error there is nothing more.
+/// Reads lazily. Takes memory for the unsealed pages under the prefix and one page of each segment.
+/// It ends after an error.
 pub struct Scan {
     snapshot: Snapshot,
     /// First key past the end; none for no end.

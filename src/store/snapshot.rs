@@ -8,12 +8,12 @@ use super::view::View;
 use crate::error::{Error, Result};
 use crate::page::{Content, Digest, Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
 
-/// A consistent view: every operation up to a sequence number, and none after it. Whatever can be asked
-/// of a store is asked here; [`Store::snapshot`](super::Store::snapshot) and
-/// [`Reader::snapshot`](super::Reader::snapshot) hand it out.
+/// A consistent view of a store: every operation up to a sequence number, and none after it. It
+/// answers every question about a store. [`Store::snapshot`](super::Store::snapshot) and
+/// [`Reader::snapshot`](super::Reader::snapshot) return one.
 ///
-/// Cheap to make and to clone. It stays as it is whatever is observed, sealed, merged or forgotten
-/// later; the files that it needs stay until it is dropped.
+/// Cheap to make and to clone. It does not change, whatever is observed, sealed, merged or
+/// forgotten later. The files that it needs stay until it is dropped.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -47,7 +47,7 @@ impl Snapshot {
         &self.view.epochs
     }
 
-    /// The epoch that was registered last: the one that searches look at, if they name no other.
+    /// The epoch that was registered last, in which searches look unless they name another.
     pub fn newest_epoch(&self) -> Epoch {
         self.view.newest_epoch()
     }
@@ -64,8 +64,8 @@ impl Snapshot {
         Ok(Lookup::new(url, self.view.seed))
     }
 
-    /// All visits of a page in order, each with what it meant after those before it; empty for a
-    /// page that is not known. Costs the page's record in each segment that has it.
+    /// All visits of a page in order, each with what it meant after those before it. Empty for an
+    /// unknown page. Costs reading the page's record in each segment that has it.
     ///
     /// # Errors
     ///
@@ -75,8 +75,8 @@ impl Snapshot {
     }
 
     /// The visit whose content was in force at a time (milliseconds since 1970): the last content
-    /// at or before it. `None` if the page was not known then, or gone. Costs the page's record in each
-    /// segment that has it.
+    /// at or before it. `None` if the page was unknown then, or gone. Costs reading the page's
+    /// record in each segment that has it.
     ///
     /// # Errors
     ///
@@ -85,8 +85,8 @@ impl Snapshot {
         self.heed(|| self.view.as_of(&self.lookup(url)?, self.sequence, time))
     }
 
-    /// A page as it stands; `None` for one that is not known. Costs one record of the newest
-    /// segment that knows it.
+    /// The current state of a page; `None` for an unknown page. Costs reading one record in the
+    /// newest segment that knows it.
     ///
     /// # Errors
     ///
@@ -98,10 +98,10 @@ impl Snapshot {
         })
     }
 
-    /// Reads the fingerprint tables of all segments into memory and checks them, so that no search
-    /// waits for the disk or for checksums afterwards. Costs reading them once; searches wait for
-    /// none of it. Without this, every block is read and checked when it is first touched, and
-    /// segments of up to 4 GiB that this process writes are ready from the start.
+    /// Reads the fingerprint tables of all segments into memory and checks them, so that later
+    /// searches wait neither for the disk nor for checksums. Costs reading them once; searches
+    /// meanwhile do not wait. Without this, every block is read and checked when it is first
+    /// touched. Segments of up to 4 GiB that this process wrote are ready from the start.
     ///
     /// # Errors
     ///

@@ -1,11 +1,11 @@
-//! Pages that have a fingerprint, and none of the newest epoch yet.
+//! Stale pages: those without a fingerprint of the newest epoch.
 
 use super::scan::Scan;
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Content, Epoch};
 
-/// A page whose version in force has a fingerprint, and none of the newest epoch.
+/// A page whose version in force has a fingerprint, but none of the newest epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StalePage {
     /// The page.
@@ -16,7 +16,8 @@ pub struct StalePage {
     pub content: Content,
 }
 
-/// Pages from [`Snapshot::stale`](super::Snapshot::stale). After an error there is nothing more.
+/// An iterator over stale pages, from [`Snapshot::stale`](super::Snapshot::stale). It ends after an
+/// error.
 #[derive(Debug)]
 pub struct Stale {
     scan: Scan,

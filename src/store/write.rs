@@ -1,4 +1,4 @@
-//! What changes a store: observing, forgetting, loading, and what keeps it in shape.
+//! Calls that change a store: observing, loading, forgetting, epochs, and maintenance.
 
 use super::answer::{Answer, Forgotten, Merged, Outcome};
 use super::forget::{self, Scope};
@@ -12,44 +12,45 @@ use crate::error::{Error, Result};
 use crate::page::{Epoch, Observation, Request, RestateOutcome, Restatement};
 
 impl Store {
-    /// Tells the store of one visit; answers what the page is now, and which other pages are copies
-    /// or near. Durable when this returns, unless
+    /// Reports one visit to the store. The answer says what the page is now, and which other pages
+    /// are copies of it or near it. Durable when this returns, unless
     /// [`Options::durability`](super::Options::durability) says otherwise.
     ///
-    /// Costs a lookup of the page and a search of every segment, some microseconds together, and a
-    /// share of a commit: two to three syncs for all calls that wait at the same time. Waits while
+    /// Costs a lookup of the page and a search in every segment, some microseconds together, and a
+    /// share of a commit: two or three syncs for all calls that wait at the same time. Waits while
     /// the memtable is full and the one before it is still being sealed.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`]: nothing was
-    /// stored.
+    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or
     /// [`Error::Corrupt`] if a page needed for the answer is damaged: nothing was stored.
-    /// [`Error::Io`] if the commit failed: whether it is stored shows when the store is opened
-    /// again, and until then nothing more is accepted ([`Error::Poisoned`]).
+    /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store
+    /// accepts nothing more ([`Error::Poisoned`]) until it is opened again.
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
         self.answered(&[Request::Observe(observation)], |mut answers| {
             answers.pop().or_bug("each observation has an outcome")?.observed()
         })
     }
 
-    /// Tells the store of many visits, one after another: each is judged after those before it.
+    /// Reports many visits. Each is judged after those before it.
     ///
-    /// Durable together, in one commit or a few. If one of them cannot be stored as it is (its URL,
-    /// time or epoch), none is.
+    /// They become durable together, in one commit or a few. If one of them is invalid (its URL,
+    /// time or epoch), none is stored. Much faster than single calls: the lookups are interleaved,
+    /// and share the commit.
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe). After [`Error::Corrupt`] those before the one that could
-    /// not be judged are stored, and the rest is not; to observe all again is harmless.
+    /// Those of [`observe`](Store::observe). After [`Error::Corrupt`], the visits before the one
+    /// that could not be judged are stored, and the rest is not. Observing all of them again is
+    /// harmless.
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
         let requests: Vec<_> = observations.iter().copied().map(Request::Observe).collect();
         self.answered(&requests, |answers| answers.into_iter().map(Answer::observed).collect())
     }
 
-    /// Observes and restates, one after another: each is judged after those before it. Durable
-    /// together, in one commit or a few. If one of them cannot be stored as it is (its URL, time or
-    /// epoch), none is.
+    /// Observes and restates in one call. Each request is judged after those before it. They become
+    /// durable together, in one commit or a few. If one of them is invalid (its URL, time or
+    /// epoch), none is stored.
     ///
     /// # Errors
     ///
@@ -58,8 +59,7 @@ impl Store {
         self.answered(requests, Ok)
     }
 
-    /// What `read` makes of the answers to requests. If they are not such as were to come, that is a bug
-    /// of this call, as any within it.
+    /// Stores requests, and lets `read` take the answers. Answers of the wrong kind are a bug.
     fn answered<T>(
         &self,
         requests: &[Request<'_>],
@@ -71,19 +71,19 @@ impl Store {
         })
     }
 
-    /// Takes many observations at once, in any order, without a search and without the journal: an
-    /// existing corpus, or what another store has. All of them are stored when this returns, or
-    /// none; the store is then what it were if each had been observed.
+    /// Loads an existing corpus: any number of observations in any order, without searches and
+    /// without the journal. When this returns, all of them are stored, or none. The store is then
+    /// the same as if each had been observed.
     ///
     /// Some ten times as fast as [`observe_batch`](Store::observe_batch). Each observation is
-    /// written once to a scratch file, some 70 bytes with a URL of 50, and once to a segment, some
-    /// 110 with its tables; one sync of the segment for every 64 MiB, and one commit. Memory as the
-    /// options say.
+    /// written twice: to a scratch file, some 70 bytes for a URL of 50, and to a segment, some 110
+    /// bytes including the tables. Costs a sync for every 64 MiB of the segment, and one commit.
+    /// Memory is bounded by the options.
     ///
-    /// Readers go on and see nothing of it until all is there. Observing and forgetting go on while
-    /// observations are taken ([`Stage::Gathering`](super::Stage::Gathering)); then they wait until
-    /// the load is done. One load goes on at a time, and [`close`](Store::close) waits for it to
-    /// stop.
+    /// Readers go on, and see nothing of the load until it is complete. Observing and forgetting go
+    /// on while observations are gathered ([`Stage::Gathering`](super::Stage::Gathering)), and then
+    /// wait until the load is done. Only one load runs at a time, and [`close`](Store::close) waits
+    /// for it to stop.
     ///
     /// ```
     /// use simkeep::{LoadOptions, Observation, Options, Store, fingerprint};
@@ -105,11 +105,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Load`] if an observation is an error or cannot be stored as it is (its URL, time or
-    /// epoch): it says which one. [`Error::Cancelled`] if the callback said so. [`Error::Io`] if a
-    /// file could not be written, [`Error::Corrupt`] if a page that the store had could not be read.
-    /// In all these cases nothing is stored, and the store goes on. [`Error::Io`] of the commit is
-    /// as for [`observe`](Store::observe).
+    /// [`Error::Load`] names the first observation that is an error or invalid (its URL, time or
+    /// epoch). [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file could not be
+    /// written, [`Error::Corrupt`] if a page of the store could not be read. In all these cases
+    /// nothing is stored, and the store goes on. If the commit itself fails, it is as for
+    /// [`observe`](Store::observe).
     pub fn load<O: Observed>(
         &self,
         observations: impl IntoIterator<Item = Result<O>>,
@@ -118,8 +118,9 @@ impl Store {
         self.call(|shared| load::load(shared, observations.into_iter(), options))
     }
 
-    /// Loads everything that is seen of another store. Epochs are those of the same name; new ones come
-    /// with their tables of document frequencies, and begin when the load is done ([`LoadEpochs::of`]).
+    /// [Loads](Store::load) everything in a snapshot of another store. Epochs with the same name
+    /// are the same; new epochs bring their tables of document frequencies, and begin when the load
+    /// is done ([`LoadEpochs::of`]).
     ///
     /// ```
     /// use simkeep::{LoadOptions, Options, Reader, Store};
@@ -149,12 +150,12 @@ impl Store {
         self.load(observations, options)
     }
 
-    /// Hides everything observed so far of a page, or of all pages under a prefix, at once: in
-    /// histories and in `near`. What is observed later starts anew.
+    /// Forgets everything observed so far of a page, or of all pages under a prefix. It is hidden
+    /// from every answer at once. Later observations start a new history.
     ///
-    /// The bytes go when merges reach them; [`purge`](Store::purge) does not wait for that. Costs a
-    /// commit, and for a prefix a scan of the pages under it, which writers wait for. However many
-    /// prefixes were forgotten, a lookup pays a binary search among them in each segment.
+    /// The bytes leave the files when merges reach them; [`purge`](Store::purge) removes them right
+    /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers
+    /// wait. Later lookups pay a binary search in each segment among the forgotten prefixes.
     ///
     /// # Errors
     ///
@@ -163,19 +164,20 @@ impl Store {
         self.change(|shared| forget::forget(shared, &scope))
     }
 
-    /// Forgets, and rewrites every file that holds bytes of what is forgotten. When this returns,
-    /// the URL stands in no file of the store, except in files that a snapshot still holds open:
-    /// those go with the snapshot, or at the next open if that outlives the store.
+    /// Forgets, and rewrites every file that has bytes of what is forgotten. When this returns, no
+    /// file of the store contains the URL, except files that a snapshot still holds open. Those are
+    /// removed with the snapshot, or by the next open if the snapshot outlives the store. Costs a
+    /// rewrite of each segment with such pages.
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe). It may be forgotten then all the same, and bytes of it
-    /// left: purge again.
+    /// Those of [`observe`](Store::observe). Even after an error the pages may be forgotten, with
+    /// some of their bytes left in files: purge again.
     pub fn purge(&self, scope: Scope<'_>) -> Result<Forgotten> {
         self.change(|shared| forget::purge(shared, &scope))
     }
 
-    /// When this returns, everything observed so far is durable. One commit at most.
+    /// Makes everything observed so far durable. Costs one commit at most.
     ///
     /// # Errors
     ///
@@ -184,7 +186,8 @@ impl Store {
         self.change(|shared| shared.committer.commit_all())
     }
 
-    /// Seals what is unsealed into a segment, and returns when that is done.
+    /// Seals everything unsealed into segments, however little, and returns when that is done.
+    /// Costs writing them, and a commit for each of the at most two.
     ///
     /// # Errors
     ///
@@ -193,9 +196,9 @@ impl Store {
         self.change(|shared| shared.sealer.seal_all())
     }
 
-    /// Merges all segments into one, and returns when that is done. Reads and writes all of the
-    /// store's segments once; more than 128 of them twice. A single one is left as it is, unless it has
-    /// fingerprint tables of an epoch that has ended.
+    /// Merges all segments into one, and returns when that is done. Costs reading and writing all
+    /// segments once, or twice if there are more than 128. A single segment is left as it is,
+    /// unless it has fingerprint tables of an epoch that has ended.
     ///
     /// # Errors
     ///
@@ -204,37 +207,37 @@ impl Store {
         self.change(|shared| shared.compactor.merge_all(&|| false))
     }
 
-    /// Returns when no seal and no merge is due: waits for those in the background, or does them.
+    /// Waits until no seal and no merge is due. Without background work, it does them itself.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Corrupt`] if a merge does not go, for want of room on the disk or
-    /// because an input is damaged; the store goes on without it. [`Error::Poisoned`].
+    /// [`Error::Io`] or [`Error::Corrupt`] if a merge fails because the disk is full or an input is
+    /// damaged; the store works on without it. [`Error::Poisoned`].
     pub fn wait_idle(&self) -> Result<()> {
         self.change(|shared| shared.wait_idle())
     }
 
-    /// The number of the epoch with this name; it is registered if it is new, and is then the
-    /// newest. One commit for a new name. For fingerprints that are made elsewhere, under a name of
-    /// one's own; simkeep's have [`begin_epoch`](Store::begin_epoch).
+    /// Registers an epoch by name, and returns its number. A new name becomes the newest epoch, and
+    /// costs one commit; a known name costs nothing. This is for fingerprints made by other means
+    /// than simkeep's recipes, for which there is [`begin_epoch`](Store::begin_epoch).
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] where
+    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] if
     /// there are 32,768 epochs already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str) -> Result<Epoch> {
         self.change(|shared| shared.registry.register(name))
     }
 
-    /// Begins an epoch: from here on it is the newest, and what pages had before is
-    /// [stale](Snapshot::stale). Its table of document frequencies, if it has one, is copied into the
-    /// store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that there is
-    /// already is not begun again, but gets its table if that is missing. One commit; with a table two
-    /// syncs more.
+    /// Begins an epoch. From now on it is the newest, and pages without a fingerprint of it are
+    /// [stale](Snapshot::stale). Its table of document frequencies, if it has one, is copied into
+    /// the store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that
+    /// exists already does not begin again, but gets its table if that is missing. Costs one
+    /// commit, and two more syncs for a table.
     ///
-    /// While two epochs live, whoever has a page at hand makes the fingerprints of both
-    /// ([`Observation::also`]): then its distance to what was seen before is known whichever of them
-    /// that has.
+    /// While two epochs live, make the fingerprints of both for each page that you fetch, and pass
+    /// the second by [`Observation::also`]. Then the distance to earlier content is known,
+    /// whichever of the epochs that content has.
     ///
     /// ```
     /// use simkeep::{Observation, Options, Origin, Store, Verdict, fingerprint::Recipe};
@@ -261,13 +264,13 @@ impl Store {
         self.change(|shared| shared.registry.begin(origin))
     }
 
-    /// Ends an epoch, for good; it cannot be the newest: nothing is observed in it and nothing is
-    /// searched for any more, its table of document frequencies goes at once, and its fingerprint
-    /// tables with the merges to come. Histories keep what they have of it.
+    /// Ends an epoch for good. Nothing can be observed or searched in it any more. Its table of
+    /// document frequencies is removed at once, and its fingerprint tables with later merges.
+    /// Histories keep its fingerprints. The newest epoch cannot end.
     ///
-    /// At most `left` pages may have a version in force that is of this epoch: until they are observed
-    /// again or restated, no search finds them. So it is with pages that are observed in it while this
-    /// goes on. Costs a scan, unless any number may be left, and a commit.
+    /// At most `left` pages may be left behind with a version in force in this epoch: no search
+    /// finds them until they are observed again or restated. The same is true of pages that are
+    /// observed in it while this call runs. Costs a commit, and a scan unless `left` is `u64::MAX`.
     ///
     /// # Errors
     ///
@@ -277,10 +280,11 @@ impl Store {
         self.change(|shared| shared.registry.end(epoch, left))
     }
 
-    /// Says what fingerprint the content that a page had at a time has in another epoch, mostly the
-    /// newest: in answers it takes the place of what was known of an older one. No visit, no change of
-    /// the page; the history keeps both. As durable, and as fast, as
-    /// [`observe`](Store::observe); [`restate_batch`](Store::restate_batch) takes many at a time.
+    /// Restates the content that a page had at a time: gives it a fingerprint in another epoch,
+    /// usually the newest. Answers then use it in place of the fingerprint of an older epoch. This
+    /// is neither a visit nor a change of the page, and the history keeps both. As durable and as
+    /// fast as [`observe`](Store::observe); [`restate_batch`](Store::restate_batch) takes many at a
+    /// time.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -311,8 +315,8 @@ impl Store {
         })
     }
 
-    /// Restates many fingerprints, one after another; durable together, in one commit or a few. If
-    /// one of them cannot be stored as it is (its URL, time or epoch), none is.
+    /// Restates many contents, one after another. They become durable together, in one commit or a
+    /// few. If one of them is invalid (its URL, time or epoch), none is stored.
     ///
     /// # Errors
     ///

@@ -24,12 +24,12 @@ use crate::sync::{Rank, RankedMutex};
 const FIRST: usize = 1 << 23;
 const _: () = assert!(FIRST >= EPOCHS_MAX);
 
-/// The epochs that a load brings. They begin when it is done, in the same commit, and not at all if it
-/// comes to nothing.
+/// The epochs that a load brings. They begin when the load is done, in the same commit; if the load
+/// fails, they do not begin.
 ///
-/// The numbers that this hands out are for the observations of one load, which is told of it by
-/// [`LoadOptions::epochs`](super::LoadOptions::epochs). It may be asked while that load takes its
-/// observations; a name that the store knows already is the epoch that it has there.
+/// It hands out epoch numbers for the observations of one load, to which it is passed by
+/// [`LoadOptions::epochs`](super::LoadOptions::epochs). It can be asked while that load takes its
+/// observations. A name that the store knows already means the store's epoch.
 ///
 /// ```
 /// use simkeep::{LoadEpochs, LoadOptions, Observation, Options, Store};
@@ -93,18 +93,19 @@ enum Source {
 }
 
 impl LoadEpochs {
-    /// The number that the epoch of this name has in the load.
+    /// The number of the epoch with this name in the load.
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] if there
-    /// are more names than a store takes. If the epoch has ended in the store, the load says so.
+    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] for
+    /// more names than a store can have. If the epoch has ended in the store, the load returns an
+    /// error.
     pub fn named(&self, name: &str) -> Result<Epoch> {
         self.name(name, reserved(name), |named| named.must_live = true)
     }
 
-    /// The number that an epoch has in the load whose fingerprints simkeep makes. Its table of
-    /// document frequencies, if it has one, is copied into the store.
+    /// The number in the load of an epoch whose fingerprints simkeep makes. Its table of document
+    /// frequencies, if it has one, is copied into the store.
     ///
     /// # Errors
     ///
@@ -118,10 +119,10 @@ impl LoadEpochs {
         })
     }
 
-    /// The numbers that the epochs of another store have in the load, for
-    /// [`Observations::renumbered`](crate::Observations::renumbered). They come in their order and with
-    /// their tables of document frequencies. Those that have ended there end here, unless something
-    /// here is of them.
+    /// The numbers of another store's epochs in the load, for
+    /// [`Observations::renumbered`](crate::Observations::renumbered). The epochs keep their order
+    /// and bring their tables of document frequencies. An epoch that has ended there ends here,
+    /// unless pages here use it.
     ///
     /// # Errors
     ///
@@ -168,8 +169,8 @@ fn place(epoch: Epoch) -> Option<usize> {
     usize::try_from(epoch.count()).ok()?.checked_sub(FIRST)
 }
 
-/// What the epochs of a load are in the store. As long as this is there, nobody else may register or
-/// end any.
+/// The epochs of a load, as they are in the store. As long as this exists, nobody else may register
+/// or end an epoch.
 #[derive(Debug)]
 pub(super) struct Settled {
     /// The number in the store of each that was named.
@@ -207,7 +208,7 @@ impl Settled {
         ensure(settled.numbers.len() == named.len(), "each epoch of a load gets a number")?;
         let newest = settled.all.iter().rfind(|info| !info.ended).map(|info| info.epoch);
         for (named, epoch) in named.iter().zip(&settled.numbers) {
-            // One that was here and has nothing ends as well.
+            // An epoch that was here and has no pages ends as well.
             let ends = named.like.as_ref().is_some_and(|like| like.ended)
                 && !named.must_live
                 && now.fingerprints(*epoch) == 0
@@ -250,7 +251,8 @@ impl Settled {
         self.begun.is_empty() && self.ended.is_empty()
     }
 
-    /// Gives an entry the number that its epoch has in the store. Whether that is another one.
+    /// Gives an entry the number that its epoch has in the store. Returns whether that changed the
+    /// number.
     pub(super) fn renumber(&self, entry: &mut Entry) -> Result<bool, Bug> {
         let Some(epoch) = entry.epoch_mut() else { return Ok(false) };
         let Some(place) = place(*epoch) else { return Ok(false) };
@@ -274,7 +276,7 @@ fn put_table(
             table.copy_to(disk, number)?;
         }
         (Err(Error::NoTable { .. }), Source::Store(from, like)) => {
-            // Where a table is lost, the fingerprints are not.
+            // A lost table does not mean lost fingerprints.
             match open_table(&**from, like) {
                 Ok(table) => table.copy_to(disk, number)?,
                 Err(bug @ Error::Bug(_)) => return Err(bug),

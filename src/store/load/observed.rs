@@ -2,13 +2,13 @@
 
 use crate::page::{Entry, Observation, Request, Restatement};
 
-/// A request, borrowed or owned, as [`Store::load`](crate::Store::load) takes them.
+/// A borrowed or owned request, as [`Store::load`](crate::Store::load) takes it.
 ///
-/// An [`Observation`] and a [`Restatement`] borrow their URL. Where there is nobody to borrow from,
-/// because pages are read one after another, a pair of a URL and an [`Entry`], or what becomes one,
-/// says as much.
+/// An [`Observation`] and a [`Restatement`] borrow their URL. If there is nothing to borrow from,
+/// because pages are read one after another, use a pair of a URL and an [`Entry`], or anything that
+/// converts into one.
 pub trait Observed {
-    /// It, borrowed.
+    /// The request.
     fn request(&self) -> Request<'_>;
 }
 

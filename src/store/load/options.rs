@@ -1,4 +1,4 @@
-//! How a load goes on, what is heard of it, and what it came to.
+//! Settings of a load, its progress, and its result.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -25,12 +25,13 @@ pub(super) type Callback<'w> = &'w mut dyn FnMut(&Loading) -> ControlFlow<()>;
 /// assert_eq!(options.memory_bytes, 1 << 30);
 /// ```
 pub struct LoadOptions<'w> {
-    /// Memory that the load takes. Default: 512 MiB; at least 64 KiB. Some ten MiB for what is on its
-    /// way into files come on top, and the visits of one page. More saves time with very many pages.
+    /// Memory that the load takes. Default: 512 MiB; at least 64 KiB. Some ten MiB for file buffers
+    /// and the visits of one page come on top. More memory saves time if there are very many pages.
     pub memory_bytes: usize,
-    /// Pages of a new segment, at most. Default: 2^29, so that nearly always one is made.
+    /// The most pages in a new segment. Default: 2^29, so that a load nearly always makes one
+    /// segment.
     pub segment_pages: u64,
-    /// The epochs that the observations name beside those of the store.
+    /// The epochs of the observations that the store does not have yet.
     pub epochs: Option<&'w LoadEpochs>,
     /// Asked every few thousand observations, in the calling thread, and once before all is made
     /// live: what it breaks off comes to nothing. It must not call the store itself, whose
@@ -90,11 +91,11 @@ pub(super) fn check(memory_bytes: usize, segment_pages: u64) -> Result<()> {
 /// What a load does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Observations are taken, sorted and written to a scratch file. The store goes on.
+    /// Observations are taken, sorted and written to a scratch file. The store accepts other calls.
     Gathering,
-    /// Very many sorted runs are merged into fewer. The store goes on.
+    /// Very many sorted runs are merged into fewer. The store accepts other calls.
     Merging,
-    /// The segments are written. Whoever observes or forgets waits; readers do not.
+    /// The segments are written. Calls that observe or forget wait; readers do not.
     Writing,
 }
 
@@ -103,15 +104,15 @@ pub enum Stage {
 pub struct Loading {
     /// What is being done.
     pub stage: Stage,
-    /// Observations for which that is done.
+    /// How many observations this stage has dealt with.
     pub done: u64,
-    /// Of how many, if that is known: those that equal another may be left out here.
+    /// How many there are, if that is known. Duplicates may be left out of this count.
     pub of: Option<u64>,
     /// Time since the load began.
     pub elapsed: Duration,
 }
 
-/// What a [`Store::load`](crate::Store::load) came to.
+/// The result of a [`Store::load`](crate::Store::load).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// Observations that were taken.
@@ -120,7 +121,7 @@ pub struct Loaded {
     pub visits: u64,
     /// Pages with such visits.
     pub pages: u64,
-    /// Those of them that the store did not know.
+    /// How many of these pages the store did not know before.
     pub new_pages: u64,
     /// Segments that were made.
     pub segments: usize,

@@ -1,9 +1,9 @@
-//! A new store from what is sound of a damaged one.
+//! Making a new store from what is sound of a damaged one.
 //!
-//! Two passes over the files, both with plain reads. The first finds what the store is made of
-//! ([`find`]), checks every block, and counts what the damaged segments still have; here it is known
-//! whether something may have been forgotten by an operation that is lost. The second merges the
-//! pages of all components ([`merge`]) into a new store, by a load. The damaged store is only read.
+//! Two passes over the files, both with plain reads. The first finds the parts of the store
+//! ([`find`]), checks every block, and counts what the damaged segments still have. It also finds
+//! out whether a lost operation may have forgotten something. The second merges the pages of all
+//! components ([`merge`]) into a new store, by a load. The damaged store is only read.
 
 mod find;
 mod merge;
@@ -30,22 +30,22 @@ use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones};
 /// Flaws that are named.
 const FLAWS_MAX: usize = 1000;
 
-/// Makes a new store of everything in a damaged one that checksums vouch for, and says what is lost.
-/// The damaged store is only read, and nobody may write to it meanwhile.
+/// Makes a new store from everything in a damaged store that its checksums vouch for, and says what
+/// is lost. The damaged store is only read. Nobody may write to it meanwhile.
 ///
-/// Damage of what finds pages (hashes, filters, fingerprint tables) loses nothing: all of it is made
-/// anew from the pages. Of damaged pages those are lost whose own bytes are; what the journal has
-/// after its first damage is lost; a segment is lost whole if its frame is. Without a catalog the
-/// segments tell themselves what belongs together, and epochs get names like `unknown-0`. Segments of
-/// another store, or of a copy of this one that went another way, are named and left out. Where the
-/// catalog is an older one than `SNAPSHOT`, the newer segments count, and the older journal does not.
+/// Damage to indexes (hashes, filters, fingerprint tables) loses nothing, because they are rebuilt
+/// from the pages. A page is lost only if its own bytes are damaged. Of a journal, everything after
+/// its first damage is lost. A segment is lost as a whole if its frame is damaged. Without a
+/// catalog, the segments themselves say what belongs together, and epochs get names like
+/// `unknown-0`. Segments of another store, or of a diverged copy of this one, are named and left
+/// out. If the catalog is older than `SNAPSHOT`, the newer segments count, and the older journal
+/// does not.
 ///
-/// What was forgotten stays forgotten. An operation that is lost may have forgotten something: where
-/// it was one of a page, the older visits of pages that it may have been are left out, and counted;
-/// where nothing says what it was, the repair is refused. [`RepairOptions::keep_forgotten`] keeps all
-/// of it.
+/// What was forgotten stays forgotten. A lost operation may have forgotten something. If it may
+/// have forgotten certain pages, their older visits are left out, and counted. If nothing says what
+/// it did, the repair is refused. [`RepairOptions::keep_forgotten`] keeps everything instead.
 ///
-/// Costs two reads of all files, and a [load](Store::load) of what was saved.
+/// Costs two reads of all files, and a [load](Store::load) of everything saved.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -64,11 +64,11 @@ const FLAWS_MAX: usize = 1000;
 ///
 /// # Errors
 ///
-/// [`Error::Doubtful`] if it cannot be told what was forgotten; [`Error::Exists`] and
-/// [`Error::NotAStore`] if the new place is not empty or lies in a store, or there is nothing to repair;
-/// [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of them there
-/// is no new store. What a repair leaves that was killed is [`Error::Unfinished`] to whoever opens it,
-/// and the next repair begins anew in its place.
+/// [`Error::Doubtful`] if it is unknown what was forgotten; [`Error::Exists`] and
+/// [`Error::NotAStore`] if the new place is not empty or lies in a store, or if there is nothing to
+/// repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of
+/// them there is no new store. A repair that is killed leaves an [unfinished](Error::Unfinished)
+/// store, which the next repair to this place replaces.
 pub fn repair(
     from: impl Into<Location>,
     to: impl Into<Location>,
@@ -232,7 +232,7 @@ fn copy_tables(from: &Arc<dyn Disk>, to: &Arc<dyn Disk>, epochs: &[EpochInfo]) -
     Ok(())
 }
 
-/// What a load failed of.
+/// Why a load failed.
 fn cause(error: Error) -> Error {
     match error {
         Error::Load { cause, .. } => (*cause).clone(),

@@ -1,4 +1,4 @@
-//! How a repair goes on, and what it saved and lost.
+//! Settings of a repair, and what it saved and lost.
 
 use std::fmt;
 use std::ops::{ControlFlow, Range};
@@ -15,9 +15,9 @@ type Callback<'w> = &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>;
 /// assert_eq!(options.memory_bytes, 512 << 20);
 /// ```
 pub struct RepairOptions<'w> {
-    /// Whether pages are kept that may have been forgotten by an operation that is lost. Default: no.
+    /// Whether to keep pages that a lost operation may have forgotten. Default: no.
     pub keep_forgotten: bool,
-    /// Memory that it takes, about. Default: 512 MiB; at least 64 KiB.
+    /// About how much memory it takes. Default: 512 MiB; at least 64 KiB.
     pub memory_bytes: usize,
     /// Asked every few megabytes, in the calling thread. All is read twice.
     pub watch: Option<Callback<'w>>,
@@ -39,8 +39,8 @@ impl fmt::Debug for RepairOptions<'_> {
 }
 
 impl<'w> RepairOptions<'w> {
-    /// Sets whether pages are kept that may have been forgotten. Default: no, and then nothing is
-    /// repaired where that cannot be told.
+    /// Sets whether to keep pages that may have been forgotten. Default: no; then a repair is
+    /// refused if it is unknown what was forgotten.
     #[must_use]
     pub fn keep_forgotten(mut self, keep: bool) -> Self {
         self.keep_forgotten = keep;
@@ -58,20 +58,20 @@ impl<'w> RepairOptions<'w> {
 /// Something that could not be saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The file that it stood in.
+    /// The file that had it.
     pub file: String,
-    /// Where in the file, if that is known: nothing outside of it is lost.
+    /// Where in the file, if that is known. Nothing outside of this range is lost.
     pub bytes: Option<Range<u64>>,
-    /// The operations that it was among, as far as that is known: all of them are lost if no pages
-    /// are counted. The last is none where nothing says how far they went.
+    /// The operations that it was among, as far as that is known. If no pages are counted, all of
+    /// them are lost. The last is `None` if nothing says how far they went.
     pub operations: Option<(u64, Option<u64>)>,
-    /// Records of pages; not known where a whole file or operations are lost.
+    /// How many page records are lost; `None` if a whole file or operations are lost.
     pub pages: Option<u64>,
-    /// Those pages come after this one in SURT order, if there is one,
+    /// The lost pages come after this one in SURT order, if there is one,
     pub after: Option<String>,
     /// and before this one.
     pub before: Option<String>,
-    /// In words, why.
+    /// Why it is lost, in words.
     pub why: String,
 }
 
@@ -84,25 +84,25 @@ pub struct Repaired {
     pub visits: u64,
     /// What is lost, file by file.
     pub lost: Vec<Loss>,
-    /// Records of pages among it, as far as they could be counted.
+    /// Lost page records, as far as they could be counted.
     pub lost_pages: u64,
-    /// Visits among it, as far as they could be counted.
+    /// Lost visits, as far as they could be counted.
     pub lost_visits: u64,
-    /// Pages of which something was left out, since an operation that is lost may have forgotten it.
+    /// Pages of which something was left out, because a lost operation may have forgotten it.
     pub withheld_pages: u64,
-    /// Why there may be pages that were forgotten: what is lost, and may have done that. Only there if
-    /// [`RepairOptions::keep_forgotten`] is.
+    /// Why there may be pages that were forgotten: the lost operations that may have done it. Only
+    /// with [`RepairOptions::keep_forgotten`].
     pub doubts: Vec<String>,
     /// Epochs whose names could not be read, by the names that they have now.
     pub unnamed_epochs: Vec<String>,
-    /// What is damaged, whether something is lost by it or not: the first of it.
+    /// The first flaws, whether or not they lost anything.
     pub flaws: Vec<Corruption>,
-    /// Flaws that are not named any more.
+    /// How many more flaws there are.
     pub more_flaws: u64,
 }
 
 impl Repaired {
-    /// Whether everything was saved, and nothing else.
+    /// Whether everything was saved, and nothing that was forgotten.
     pub fn is_whole(&self) -> bool {
         self.lost.is_empty()
             && self.lost_visits == 0

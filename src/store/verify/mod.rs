@@ -1,8 +1,8 @@
 //! Reading everything and checking that it is sound and fits together.
 //!
-//! All of it is read with plain reads, so that what the medium cannot read is an error and no signal:
-//! the catalog into memory, the segments block by block. Only a segment of which every block was
-//! read and is sound is then gone through by its map, to see whether it fits together.
+//! Everything is read with plain reads, so that an unreadable medium causes an error and not a
+//! signal: the catalog into memory, the segments block by block. Only when every block of a segment
+//! is sound is the segment read through its map, to see whether it fits together.
 
 mod fit;
 mod options;
@@ -27,10 +27,10 @@ use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::segment::{PlainSegment, Segment};
 
-/// Checks the store in a directory without opening it, damaged or not: reads all of it, checks every
-/// checksum, and that everything fits together. Names all flaws, not only the first. Nothing is
-/// written. Beside a writer that is at work it checks what a [`Reader`](crate::Reader) sees: the
-/// segments, and not the catalog.
+/// Checks the store in a directory, damaged or not, without opening it: reads all of it, checks
+/// every checksum, and checks that everything fits together. Names all flaws, not only the first.
+/// Writes nothing. Beside a writer it checks what a [`Reader`](crate::Reader) sees: the segments,
+/// but not the catalog. Costs a read of all files, and of the segments twice.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -49,9 +49,9 @@ use crate::segment::{PlainSegment, Segment};
 ///
 /// # Errors
 ///
-/// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`],
-/// [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file cannot be opened. What is
-/// damaged is no error but stands in the answer.
+/// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Cancelled`] if the
+/// callback said so, [`Error::Io`] if a file cannot be opened. Damage is not an error but part of
+/// the answer.
 pub fn verify(at: impl Into<Location>, options: VerifyOptions<'_>) -> Result<Verified> {
     verify_disk(at.into().disk(None), options)
 }

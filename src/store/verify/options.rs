@@ -1,4 +1,4 @@
-//! How a check goes on, what is heard of it, and what it found.
+//! Settings of a check, its progress, and what it found.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -8,7 +8,7 @@ use crate::error::{Corruption, Error, Result};
 
 type Callback<'w> = &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>;
 
-/// Settings of a [`Store::verify`](crate::Store::verify_with) or a [`verify`](crate::verify()).
+/// Settings of a [`Store::verify`](crate::Store::verify) or a [`verify`](crate::verify()).
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -22,9 +22,9 @@ type Callback<'w> = &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>;
 /// assert_eq!(options.rate, Some(50 << 20));
 /// ```
 pub struct VerifyOptions<'w> {
-    /// Bytes that are read a second, at most. Default: as fast as it goes.
+    /// The most bytes to read per second. Default: no limit.
     pub rate: Option<u64>,
-    /// Flaws that are named; more are counted. Default: 1000.
+    /// How many flaws to name; more are only counted. Default: 1000.
     pub flaws_max: usize,
     /// Asked every few megabytes, in the calling thread.
     pub watch: Option<Callback<'w>>,
@@ -46,7 +46,7 @@ impl fmt::Debug for VerifyOptions<'_> {
 }
 
 impl<'w> VerifyOptions<'w> {
-    /// Sets how many bytes are read in a second, at most.
+    /// Sets the most bytes to read per second.
     #[must_use]
     pub fn rate(mut self, bytes_a_second: u64) -> Self {
         self.rate = Some(bytes_a_second);
@@ -64,9 +64,9 @@ impl<'w> VerifyOptions<'w> {
 /// How far a check has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verifying {
-    /// Bytes that were read. Segments are read twice: their blocks, and then what stands in them.
+    /// Bytes read so far. Segments are read twice: block by block, and then page by page.
     pub done: u64,
-    /// Of how many.
+    /// How many bytes will be read in all.
     pub of: u64,
     /// Flaws so far.
     pub flaws: u64,
@@ -81,15 +81,15 @@ pub struct Verified {
     pub files: usize,
     /// Bytes of these files.
     pub bytes: u64,
-    /// Pages; not counted where there are flaws.
+    /// Pages; not counted if there are flaws.
     pub pages: u64,
-    /// Visits; not counted where there are flaws.
+    /// Visits; not counted if there are flaws.
     pub visits: u64,
-    /// Whether the catalog was read. It is not where a writer in another process has it.
+    /// Whether the catalog was read. It is not if a writer in another process has it open.
     pub catalog: bool,
-    /// What is not as it must be, file by file and block by block: the first of it.
+    /// The first flaws, file by file and block by block.
     pub flaws: Vec<Corruption>,
-    /// Flaws that are not named any more.
+    /// How many more flaws there are.
     pub more_flaws: u64,
 }
 
@@ -99,7 +99,7 @@ impl Verified {
         self.flaws.is_empty()
     }
 
-    /// All of it, if it is sound.
+    /// This result, if nothing is damaged.
     ///
     /// # Errors
     ///
