@@ -106,9 +106,9 @@ pub(super) fn begin(disk: &dyn Disk) -> Result<()> {
 /// What `LOCK` says of the directory that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// It bears our mark: the directory is ours.
+    /// It has our mark: the directory is ours.
     Ours,
-    /// It says nothing: it has just been made.
+    /// It is empty: it has just been made.
     Blank,
     /// It is somebody else's.
     Foreign,

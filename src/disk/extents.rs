@@ -17,7 +17,7 @@ pub(super) const EXTENT_BYTES: usize = 2 << 20;
 /// file would keep small ones of other files waiting for seconds.
 const SYNC_BYTES: u64 = 64 << 20;
 
-/// A file that goes when this does, unless it was renamed.
+/// A file that is removed when this is dropped, unless it was renamed.
 #[derive(Debug)]
 pub(super) struct Temporary {
     pub(super) disk: Arc<dyn Disk>,

@@ -10,7 +10,7 @@ use super::Name;
 pub struct Failure {
     /// What was being done.
     pub(crate) action: &'static str,
-    /// To which file.
+    /// The file.
     pub(crate) name: Name,
     /// What the system said.
     pub(crate) source: io::Error,

@@ -19,8 +19,8 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Begins a file under `temporary`, a name in the directory where it will stay. What had that
-    /// name is taken away.
+    /// Begins a file under `temporary`, a name in the directory where it will stay. A file that had
+    /// that name is removed.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Begins a scratch file. What had that name is taken away.
+    /// Begins a scratch file. A file that had that name is removed.
     ///
     /// # Errors
     ///

@@ -77,9 +77,9 @@ pub enum Holder {
 /// What came of asking for a lock.
 #[derive(Debug)]
 pub enum Locked {
-    /// It is held until this is dropped.
+    /// The lock is held until the guard is dropped.
     Held(Box<dyn LockGuard>),
-    /// Another holder is in the way.
+    /// Somebody else holds the lock.
     Refused(Holder),
 }
 
@@ -123,8 +123,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Bytes free for this directory, if known.
     fn free_bytes(&self) -> io::Result<Option<u64>>;
 
-    /// A number that is another one at each call, on this disk and on all others. It comes from
-    /// here so that a simulated disk can give the same numbers on each run.
+    /// A random number, different at each call and on each disk. It comes from the disk so that a
+    /// simulated disk can give the same numbers in each run.
     fn random(&self) -> u64;
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name};
 
-/// Another disk, whose files are read whole into memory where they would be mapped.
+/// Wraps another disk, and reads whole files into memory instead of mapping them.
 ///
-/// An I/O error is an error then, and never a signal, and nobody's truncating a file ends the
-/// process: at the price of memory for all segments, which are read when they are opened.
+/// So an I/O error is an error and never a signal, and a truncated file does not kill the process.
+/// The price is memory for all segments, which are read when they are opened.
 #[derive(Clone, Debug)]
 pub(crate) struct PlainDisk {
     disk: Arc<dyn Disk>,

@@ -1,7 +1,7 @@
 //! Finding every fingerprint within a distance of one, exactly, for any distance.
 //!
-//! This module is pure: columns of numbers go in, ordinals come out. It knows of no files, and
-//! whoever keeps the columns says what an error is ([`Column`]).
+//! This module is pure: columns of numbers go in, ordinals come out. It knows nothing of files, and
+//! the owner of the columns decides what an error is ([`Column`]).
 //!
 //! # The structure
 //!
@@ -12,9 +12,9 @@
 //! are contiguous. Scanning them is one way to answer a query, and the best one for wide distances
 //! and small sets.
 //!
-//! For the others there are tables beside the column, in one of two shapes ([`Shape`]). Both rest on
-//! the pigeonhole principle: bits that are few cannot touch all of many parts, so in some part two
-//! near fingerprints agree or nearly agree, and that part finds them.
+//! For other queries there are tables beside the column, in one of two shapes ([`Shape`]). Both use
+//! the pigeonhole principle: a few differing bits cannot touch all of many parts, so two near
+//! fingerprints agree or nearly agree in some part, and that part finds them.
 //!
 //! ## Rotations
 //!
@@ -33,25 +33,27 @@
 //! rotation 3    entry                      bucket
 //! ```
 //!
-//! A bucket is a memory line, or as many lines as all others, and so is found without a directory: a
-//! search waits for memory once. Of each fingerprint it has the block that comes next, and these are
-//! compared 16 or 32 at a time where the processor can. That is enough, because on a ring of blocks
-//! the principle says more: some block agrees *and* the next one differs in one bit at most (for k =
-//! 3). The few entries that are so near are looked up in the canonical column, and reported if they
-//! are near as a whole and no later rotation finds them: so each is reported once.
+//! All buckets have the same number of memory lines, usually one, so a bucket is found without a
+//! directory and a search waits for memory only once. For each fingerprint a bucket has the next
+//! block; 16 or 32 of these are compared at a time if the processor can. That is enough, because on
+//! a ring of blocks the principle says more: some block agrees *and* the next one differs in one
+//! bit at most (for k = 3). The few entries that pass are looked up in the canonical column. An
+//! entry is reported if the whole fingerprint is near and no later rotation finds it, so each is
+//! reported once.
 //!
 //! ## Cells
 //!
-//! In large sets the bucket of a block is hundreds of memory lines. Two tables by halves of 32 bits,
-//! looked up within a distance of 1 each, have thousands of times smaller ones, but 33 lookups a half.
-//! If fingerprints are filed under the nearest word of a Hamming code instead, 16 will do: with one
-//! memory line for each, k = 3 costs 31 lines that come at the same time, however large the set is.
+//! In large sets the bucket of a block has hundreds of memory lines. Two tables by halves of 32
+//! bits, looked up within a distance of 1 each, have buckets thousands of times smaller, but need
+//! 33 lookups per half. If fingerprints are filed under the nearest word of a Hamming code instead,
+//! 16 are enough. With one memory line for each, k = 3 costs 31 lines that are fetched at the same
+//! time, however large the set is.
 //!
 //! # Choosing
 //!
-//! A cost model ([`Cost`]) knows what each shape is expected to cost for each distance, in probes,
-//! candidates, memory lines and nanoseconds. [`Shape::choose`] goes by it when tables are written,
-//! within a budget of bytes for each fingerprint, and [`Tables::plan`] for every query.
+//! A cost model ([`Cost`]) predicts what each shape costs for each distance, in probes, candidates,
+//! memory lines and nanoseconds. [`Shape::choose`] uses it when tables are written, within a budget
+//! of bytes for each fingerprint, and [`Tables::plan`] for every query.
 //!
 //! [`build_index`] writes the tables of a canonical column in bounded memory. [`Chains`] are plain
 //! rotations for fingerprints that are still arriving: each bucket is a chain in memory.
@@ -119,7 +121,7 @@ pub use shape::Shape;
 pub use shards::DISTANCE_MAX;
 pub(crate) use tables::Steps;
 
-/// What searching consists of, for the crate itself, its tests and its benchmarks.
+/// The parts of the search, for the crate itself, its tests and its benchmarks.
 mod internals {
     pub use super::candidate::{Candidate, Finds};
     #[cfg(feature = "internals")]

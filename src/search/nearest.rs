@@ -11,9 +11,10 @@ pub struct Bounds {
     /// Of what is near, so many of the nearest are handed over at least; at most as many as the tables
     /// find by themselves, or twice as many.
     pub hits: usize,
-    /// As many of them where not all are compared.
+    /// How many of them, if not all are compared.
     pub hits_of_crowd: usize,
-    /// So many fingerprints are compared where more of them crowd together than the tables tell apart.
+    /// How many fingerprints are compared if more of them crowd together than the tables can tell
+    /// apart.
     pub fingerprints: u32,
     /// When to give up what costs a scan.
     pub until: Option<Instant>,

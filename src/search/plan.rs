@@ -1,14 +1,14 @@
-//! Choosing by cost: the shape of tables to be written, and for a query whether it runs through the
-//! tables or along the shards.
+//! Choosing by cost: the shape of new tables, and whether a query probes the tables or scans the
+//! shards.
 
 use super::cost::{Cost, Visit};
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
 impl Shape {
-    /// The shape in which a search of `n` fingerprints within `k` is expected to take least time,
-    /// among those that take no more than `bytes_max` for each fingerprint. Pure and quick, so that
-    /// everybody who has the same numbers comes to the same shape.
+    /// The shape with the fastest expected search of `n` fingerprints within `k`, among those that
+    /// take at most `bytes_max` for each fingerprint. Pure and quick; the same numbers always give
+    /// the same shape.
     ///
     /// ```
     /// use simkeep::search::Shape;
@@ -28,21 +28,21 @@ impl Shape {
     }
 }
 
-/// One way to find everything within a distance; all of them give the same answer.
+/// A way to find everything within a distance. All ways give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Look into the buckets of the rotations that the pigeonhole principle names.
+    /// Probe the buckets of the rotations that the pigeonhole principle names.
     Rotations,
-    /// Look into the cells of all codewords that are near enough.
+    /// Probe the cells of all codewords that are near enough.
     Cells,
     /// Scan the shards of the canonical column whose popcount is near enough.
     Scan,
 }
 
-/// What a query will do, and what that is expected to cost.
+/// What a query will do, and its expected cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// The cheaper way.
+    /// The cheapest way.
     pub way: Way,
     /// What it costs.
     pub expected: Cost,

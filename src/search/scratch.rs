@@ -18,7 +18,7 @@ pub(super) enum Scratch<T> {
 }
 
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
-    /// So many of them.
+    /// How many of them there are.
     pub(super) fn zeroed(len: usize) -> Self {
         let bytes = len.saturating_mul(size_of::<T>());
         if bytes >= HUGE_BYTES

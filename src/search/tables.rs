@@ -148,9 +148,9 @@ impl<C: Column> Tables<C> {
         self.find_by(way, 0, &[fingerprint], k, finds)
     }
 
-    /// As [`find`](Self::find), but through the tables only, and within `bounds`: returns whether they
-    /// serve, and that was all. Else what was handed over is to be dropped; [`nearest`](Self::nearest)
-    /// finds it.
+    /// Finds as [`find`](Self::find) does, but through the tables only, and within `bounds`.
+    /// Returns whether that found everything. If not, drop what was handed over and ask
+    /// [`nearest`](Self::nearest).
     ///
     /// # Errors
     ///

@@ -271,8 +271,8 @@ impl<'a> SectionRef<'a> {
         Ok(bytes)
     }
 
-    /// As many bytes from `start` on as there are, `most` of them at most, sound or not: for those who
-    /// prefetch, and read it again when they need it.
+    /// The bytes from `start` on, sound or not, at most `most` of them: for those who prefetch, and
+    /// read it again when they need it.
     #[inline]
     pub(super) fn peek(&self, start: u64, most: usize) -> &'a [u8] {
         let rest = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..));

@@ -6,7 +6,7 @@ use super::http::HEAD_BYTES_MAX;
 use super::stream::Stream;
 use super::{Fault, Item, RECORD_BYTES_MAX};
 
-/// So many bytes of a stream, which may end before.
+/// A number of bytes of a stream, which may end early.
 pub(super) struct Block<'a> {
     stream: &'a mut Stream,
     left: u64,

@@ -1,4 +1,4 @@
-//! What an archive has captured: the same in WARC and ARC.
+//! Captured responses and documents, as WARC and ARC have them.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl Captured {
-    /// A record that has nothing to say of content, or only that it is that of another.
+    /// A record without content of its own, such as a revisit.
     fn item(self, payload: Payload, status: Option<u16>) -> Item {
         let declared = match payload {
             Payload::Revisit { .. } => self.declared,

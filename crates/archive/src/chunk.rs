@@ -1,4 +1,4 @@
-//! Records as they are cut from their sources: to be read by whoever has the time.
+//! Records that are cut from their source and can be read by any thread.
 
 use super::Item;
 use super::arc::ArcRecord;
@@ -7,12 +7,12 @@ use super::page::Page;
 use super::warc::WarcRecord;
 use super::{jsonl, page};
 
-/// From so many bytes on a chunk is worth to be handed over.
+/// A chunk is complete when it has this many bytes.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
 /// What a cut takes beside its content, about.
 const CUT_BYTES: usize = 512;
 
-/// What was cut from a source and is not read yet.
+/// Something cut from a source but not read yet.
 pub(super) enum Cut {
     /// A record of a WARC archive.
     Warc(WarcRecord),
@@ -22,12 +22,12 @@ pub(super) enum Cut {
     Lines(Lines),
     /// A file that is a page by itself.
     Page(Page),
-    /// What was clear when it was cut.
+    /// An item that is already known.
     Clear(Item),
 }
 
 impl Cut {
-    /// The bytes that it holds, or will hold while it is read.
+    /// Bytes of memory that it takes, or will take while it is read.
     fn bytes(&self) -> usize {
         CUT_BYTES
             + match self {
@@ -50,8 +50,8 @@ impl Cut {
     }
 }
 
-/// Some records in order, cut and not read yet. To cut them costs what unpacking them costs; whatever
-/// else is done with them is done by [`items`](Chunk::items), in any thread.
+/// Some records in order, cut but not read yet. Cutting costs little more than unpacking; all other
+/// work is done by [`items`](Chunk::items), in any thread.
 #[derive(Default)]
 pub struct Chunk {
     cuts: Vec<Cut>,
@@ -59,9 +59,9 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// The next chunk of a source whose next record is cut by `next`; `None` at its end.
+    /// The next chunk of a source, whose next record `next` cuts; `None` at its end.
     ///
-    /// What comes from where one may wait comes `alone`, record by record.
+    /// With `alone`, a chunk is a single record: for sources that may have to wait for data.
     pub(super) fn gather(alone: bool, mut next: impl FnMut() -> Option<Cut>) -> Option<Chunk> {
         let mut chunk = Chunk::default();
         while let Some(cut) = next() {
@@ -86,13 +86,13 @@ impl Chunk {
         self.cuts.is_empty()
     }
 
-    /// The bytes that it holds, or will hold while it is read.
+    /// Bytes of memory that it takes, or will take while it is read.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Reads the records, one after another: headers are understood, contents decoded and reduced to
-    /// their texts, digests made.
+    /// Reads the records one after another: parses headers, decodes contents, reduces them to text,
+    /// and makes digests. Linear in the content.
     pub fn items(self, mut each: impl FnMut(Item)) {
         for cut in self.cuts {
             cut.read(&mut each);
@@ -101,7 +101,7 @@ impl Chunk {
 }
 
 impl Chunk {
-    /// This alone.
+    /// A chunk with one cut.
     pub(super) fn of(cut: Cut) -> Chunk {
         let mut chunk = Chunk::default();
         chunk.push(cut);

@@ -1,9 +1,9 @@
-//! Which exact content a record holds, and whether it is what an archive says.
+//! Digests of exact contents, and whether they are what an archive declares.
 //!
-//! Every digest that is made here is of SHA-1, whatever it is of, so that equal bytes have equal
-//! digests. It is what nearly all archives name their contents by: a revisit record says only the
-//! digest of what it repeats, and it is found by that. Two contents of one SHA-1 can be made on
-//! purpose, at some cost; see `docs/guide.md` for what that can do.
+//! Every digest made here is a SHA-1, whatever the source, so that equal bytes have equal digests.
+//! Nearly all archives identify their contents by SHA-1: a revisit record has only the digest of
+//! the content that it repeats. Two contents with the same SHA-1 can be made on purpose, at some
+//! cost; see `docs/guide.md` for what that can do.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ fn first_bits(sha1: &[u8; 20]) -> Digest {
     Digest(bits)
 }
 
-/// The algorithms by which archives name contents.
+/// The digest algorithms that archives use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Algorithm {
     Md5,
@@ -81,8 +81,8 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Reads a label, whose value may be in base 16, 32 or 64; `None` if the algorithm is not known
-    /// or the value is not one of it.
+    /// Parses a digest in base 16, 32 or 64. `None` if the algorithm is unknown or the value does
+    /// not fit it.
     pub fn parse(text: &str) -> Option<Declared> {
         let (algorithm, value) = text.trim().split_once(':')?;
         let algorithm = Algorithm::parse(algorithm)?;
@@ -104,7 +104,7 @@ impl Declared {
         Some(Declared { algorithm, value: out.into() })
     }
 
-    /// The digest as it is kept, if it is of the algorithm that is.
+    /// The digest in the form that a store keeps, if it is a SHA-1.
     pub fn kept(&self) -> Option<Digest> {
         let value = self.value.first_chunk::<20>()?;
         (self.algorithm == Algorithm::Sha1).then(|| first_bits(value))

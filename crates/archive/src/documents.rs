@@ -11,7 +11,7 @@ pub use super::lines::{LineCutter, Lines};
 use super::stream::Stream;
 use super::{ZstdWindow, escape};
 
-/// A document to measure recipes by.
+/// A document with a name, to evaluate recipes on.
 pub struct Named {
     /// Its name.
     pub id: String,
@@ -19,7 +19,7 @@ pub struct Named {
     pub document: Document,
 }
 
-/// Opens a file of lines, which may be packed; standard input is `-`.
+/// Opens a file of lines, which may be compressed; `-` is standard input.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
     let name = path.to_string_lossy();
     let cannot = |e: std::io::Error| format!("cannot read {name}: {e}");
@@ -32,8 +32,8 @@ pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> 
     Ok(LineCutter::new(stream.map_err(cannot)?))
 }
 
-/// The documents of some lines, made of their texts by `document`, each with the place of its line; or
-/// what is wrong with a line.
+/// The documents in some lines, made from their texts by `document`, each with the place of its
+/// line, or with what is wrong with the line.
 pub fn read(
     lines: &Lines,
     document: impl Fn(String) -> Document,

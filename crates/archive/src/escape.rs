@@ -1,10 +1,10 @@
-//! Text from elsewhere, made fit to be shown.
+//! Making text from elsewhere safe to show.
 
 /// How many characters of a foreign text a message shows.
 const SHOWN_CHARS: usize = 200;
 
-/// `text` as it may stand in a message: what could steer a terminal, reorder the line or hide in it
-/// is written out as `\u{…}`, and what goes beyond 200 characters is cut.
+/// `text` for a message. Characters that could control a terminal, reorder the line or hide in it
+/// are written as `\u{…}`, and the text is cut after 200 characters.
 pub fn escape(text: &str) -> String {
     let end = text.char_indices().nth(SHOWN_CHARS).map(|(at, _)| at);
     let mut out = whole(end.and_then(|end| text.get(..end)).unwrap_or(text));
@@ -14,7 +14,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// `text` as [`escape`] writes it, however long: for a result, which is to be copied whole.
+/// `text` as [`escape`] writes it, but uncut: for results, which users copy as a whole.
 pub fn whole(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -27,8 +27,8 @@ pub fn whole(text: &str) -> String {
     out
 }
 
-/// Whether a character is not to be printed as it is: control characters, line ends of any kind,
-/// marks of direction, and what has no width.
+/// Whether a character must not be printed as it is: control characters, line ends of any kind,
+/// marks of direction, and characters without width.
 pub fn is_unfit(c: char) -> bool {
     c.is_control()
         || matches!(

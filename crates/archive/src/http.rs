@@ -38,9 +38,9 @@ pub(super) enum Meaning {
     NotModified,
     /// 404 and 410: the page is gone.
     Gone,
-    /// Any other from 400 on: nothing was learned.
+    /// Any other status from 400 on: nothing was learned.
     Failed,
-    /// The content stands elsewhere.
+    /// The content is elsewhere.
     Redirect,
     /// Below 200: the answer is still to come.
     Interim,
@@ -71,8 +71,8 @@ pub(super) fn is_response(bytes: &[u8]) -> bool {
 /// them. `whole` says that nothing follows them, and then the empty line after the header may be
 /// missing.
 ///
-/// Takes whatever other readers do: what is no header line is passed over, and of a status line the
-/// number matters alone. Linear, and holds nothing but the values that matter.
+/// As lenient as other readers: what is not a header line is passed over, and of a status line only
+/// the number matters. Linear, and keeps only the values that matter.
 pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<Head>, String> {
     if !is_response(bytes) {
         return Err("not an HTTP response".into());

@@ -1,4 +1,4 @@
-//! What comes out of a source.
+//! The items that reading a source returns.
 
 use std::io;
 
@@ -8,19 +8,21 @@ use simkeep::fingerprint::Document;
 use super::digest::Declared;
 use super::escape;
 
-/// What a record says of its page.
+/// What a record says about its page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
-    /// Content, of which a fingerprint is to be made.
+    /// Content to make a fingerprint of.
     Text(Box<Document>),
     /// Content, with a fingerprint made elsewhere.
     Ready {
-        /// That fingerprint; `None` if whoever was to make one found that the content has none.
+        /// The fingerprint; `None` for content without one, such as a text too short to tell from
+        /// others.
         fingerprint: Option<u64>,
     },
-    /// A fingerprint more of content that the page had at this time, in the epoch that is named.
+    /// Restated content: a fingerprint, in the named epoch, of content that the page had at this
+    /// time.
     Restated {
-        /// That fingerprint.
+        /// The fingerprint.
         fingerprint: u64,
     },
     /// The server said that nothing changed.
@@ -29,7 +31,8 @@ pub enum Payload {
     Gone,
     /// The visit failed.
     Failed,
-    /// A page with the content of an earlier record: the record's digest names it, and so does this.
+    /// A page with the content of an earlier record, which the record's digest identifies, and
+    /// these fields.
     Revisit {
         /// The URL of the earlier record.
         refers_to: Option<String>,
@@ -38,7 +41,7 @@ pub enum Payload {
     },
 }
 
-/// One visit to one page. The URL and the time are such as a store takes.
+/// One visit to one page. A store accepts its URL and its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The page.
@@ -47,23 +50,23 @@ pub struct Record {
     pub time: i64,
     /// What was found.
     pub payload: Payload,
-    /// Which exact content it was: what was found, and not what an archive declares, where both are
-    /// at hand.
+    /// The digest of the exact content. If the content is at hand, it is made from that, not taken
+    /// from the archive.
     pub digest: Option<Digest>,
-    /// What an archive declares it to be.
+    /// What the archive says about the digest.
     pub claim: Option<Box<Claim>>,
     /// The HTTP status, if known.
     pub status: Option<u16>,
-    /// The name of the fingerprint's epoch, in lines of our own export.
+    /// The name of the fingerprint's epoch, in JSON lines.
     pub epoch: Option<Box<str>>,
 }
 
-/// What an archive declares the digest of a record's content to be.
+/// The digest of a record's content according to its archive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The digest that it declares.
     pub declared: Declared,
-    /// Why it is not so, where that was looked at.
+    /// Why it is wrong, if it was checked and is.
     pub wrong: Option<Broken>,
 }
 
@@ -77,44 +80,44 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// The bytes that it takes beside itself.
+    /// Bytes of memory that it takes besides itself.
     pub fn bytes(&self) -> usize {
         self.at.len() + self.why.len()
     }
 }
 
-/// What a reader comes upon.
+/// One item of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// A record.
     Record(Record),
-    /// A record, or a stretch of a file, that cannot be read.
+    /// A record, or a part of a file, that cannot be read.
     Broken(Broken),
-    /// A record that says nothing of a page's content: its kind, for the count.
+    /// A record that says nothing about a page's content: its kind, to be counted.
     Passed(&'static str),
-    /// Captured content that is no text; what repeats it is none either.
+    /// Captured content that is not text. Neither is a revisit of it.
     Binary(Captured),
-    /// The name of an epoch, older than those whose names come after.
+    /// The name of an epoch. Older epochs come first.
     Epoch(String),
 }
 
-/// What an archive's own header says of a record.
+/// What an archive's header says about a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Captured {
     /// The page.
     pub url: String,
     /// Milliseconds since 1970.
     pub time: i64,
-    /// Which exact content it is said to be.
+    /// The digest that the header declares.
     pub declared: Option<Declared>,
 }
 
-/// Why the record in hand cannot be delivered.
+/// Why the current record cannot be returned.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The record is at fault; the next one begins where this one ends.
     Record(String),
-    /// Where the next record begins is unknown.
+    /// It is unknown where the next record begins.
     Lost(String),
 }
 

@@ -1,4 +1,4 @@
-//! JSON lines: one object a line, and as little of it held as matters.
+//! JSON lines: one object per line, of which only the keys that matter are kept.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,17 +11,18 @@ use super::http::{self, Meaning};
 use super::lines::Lines;
 use super::{Broken, Item, Payload, Record, digest, escape, time, url};
 
-/// As in a store.
+/// The limit of a store.
 const EPOCH_BYTES_MAX: usize = 256;
 
 /// Reads lines of JSON.
 ///
-/// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339), and
-/// with `text`, or with `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content
-/// that has none) and perhaps `digest` (32), or with `seen` (`"not-modified"`, `"gone"`,
-/// `"failed"`), or only with a `status` that says as much. `epoch` names that of a fingerprint,
-/// which with `seen` (`"restated"`) is one more of content that was seen before; alone in a line it
-/// names an epoch of what comes. The first of equal keys counts; other keys do not.
+/// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339). It
+/// also has `text`; or `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content
+/// that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
+/// `"failed"`); or only a `status` that means one of these. `epoch` names the epoch of a
+/// fingerprint. With `seen` `"restated"`, the fingerprint restates content that was seen before. A
+/// line with only `epoch` names an epoch of later lines. If a key occurs twice, the first counts.
+/// Other keys are ignored.
 pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
     for (number, line) in lines.each() {
         let item = match line {
@@ -38,7 +39,7 @@ pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
     }
 }
 
-/// What is in a line: a record, or the name of an epoch.
+/// The item in a line: a record, or the name of an epoch.
 fn item(line: &[u8]) -> Result<Item, String> {
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     if let (None, None, Some(Value::Text(name))) = (&object.url, &object.t, &object.epoch) {

@@ -1,9 +1,9 @@
 //! Pages from web archives, JSON lines and folders, as [simkeep] takes them.
 //!
-//! [`Input`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders, packed
-//! with gzip or zstd or not. What a file is, its content says. Out of it come [`Item`]s: a [`Record`] is
-//! one visit to one page, with its time, its status, its digest, and the text that is to be
-//! fingerprinted; HTML is reduced to what one can see, whatever its encoding.
+//! [`Input`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders,
+//! plain or compressed with gzip or zstd. It recognises a file by its content. It returns
+//! [`Item`]s. A [`Record`] is one visit to one page, with its time, its status, its digest, and the
+//! text to make a fingerprint of. HTML in any encoding is reduced to its visible text.
 //!
 //! ```
 //! use simkeep_archive::{Input, Item, Source};
@@ -24,27 +24,27 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! `examples/deduplicate.rs` observes what it reads, and says which pages are alike.
+//! `examples/deduplicate.rs` observes what it reads, and says which pages are copies or
+//! near-duplicates.
 //!
 //! # Two steps
 //!
-//! Reading is done in two steps, so that many threads can share it. The first is to *cut*: [`Input`]
-//! goes through its sources in order and gives a [`Part`] for each archive, and for pages that follow
-//! one another. A source is unpacked, and cut into records, some at a time: a [`Chunk`]. Where a record
-//! ends is known only by unpacking it, so one thread cuts a part. The second step is to *read* the
-//! records of a chunk ([`Chunk::items`]): all that can be done without knowing what came before, in any
-//! thread.
+//! Reading has two steps, so that many threads can share it. The first step *cuts*: [`Input`] goes
+//! through its sources in order and returns a [`Part`] for each archive, and for each run of pages.
+//! A part is unpacked and cut into [`Chunk`]s of some records each. Only unpacking shows where a
+//! record ends, so one thread cuts a part. The second step *reads* the records of a chunk
+//! ([`Chunk::items`]). It needs nothing of earlier chunks, so any thread can do it.
 //!
 //! # Folders
 //!
-//! What stands in a folder is a page each, whatever it holds, unless its name promises an archive or
-//! JSON lines and its content does not deny it. JSON lines in a folder must moreover begin with a
-//! record. The URL of such a page is that of its file.
+//! Each file in a folder is a page, whatever it contains, unless its name promises an archive or
+//! JSON lines and its content agrees. JSON lines in a folder must also begin with a record. The URL
+//! of such a page is that of its file.
 //!
 //! # What it costs, and what is broken
 //!
-//! A part holds nothing but the chunk in hand, a record of which may have [`RECORD_BYTES_MAX`] at most,
-//! unpacked. A broken record is an item like any other: it costs itself and never the rest of its file.
+//! A part holds only its current chunk in memory; a record has at most [`RECORD_BYTES_MAX`]
+//! unpacked bytes. A broken record is an item like any other, and never costs the rest of its file.
 
 mod arc;
 mod block;
@@ -96,18 +96,17 @@ use stream::Stream;
 use walk::{Except, Walk, broken};
 pub use zstandard::ZstdWindow;
 
-/// Most bytes of a record as it stands in its file, unpacked, and again of a body that is packed
-/// within the record.
+/// The most unpacked bytes of a record, and of a body that is compressed within the record.
 pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 
-/// A time as people write it: RFC 3339, its date or less of that, or seconds since 1970; in
-/// milliseconds since 1970.
+/// Parses a time as people write it: RFC 3339, a date or part of a date, or seconds since 1970.
+/// Returns milliseconds since 1970.
 pub fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
 }
 
-/// What a document is, read as a page in a folder: the visible text of HTML, by the ending of its name
-/// or by content, with its marks. `None` if it is no text.
+/// Reads a document like a page in a folder: HTML, recognised by the ending of its name or by its
+/// content, is reduced to its visible text with marks. `None` if it is not text.
 pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
     content::document(document, page::kind(path), None)
 }
@@ -122,12 +121,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// What an argument names: `-` is standard input.
+    /// The source that a command-line argument names: `-` is standard input.
     pub fn from_argument(argument: &OsStr) -> Source {
         if argument == "-" { Source::Stdin } else { Source::Path(argument.into()) }
     }
 
-    /// Whether it is no file or folder, so that one may have to wait for what comes.
+    /// Whether it is neither a file nor a folder, so that reading may have to wait for data.
     fn is_live(&self) -> bool {
         match self {
             Source::Stdin => !stdin_is_file(),
@@ -135,8 +134,8 @@ impl Source {
         }
     }
 
-    /// The bytes to be read, as [`Input::progress`] counts them; `None` if nobody can know. Looks at
-    /// every file of a folder, so it takes its time.
+    /// How many bytes there are to read, as [`Input::progress`] counts them; `None` if that is
+    /// unknown. Looks at every file of a folder, so it may take a while.
     pub fn bytes(&self) -> Option<u64> {
         let Source::Path(path) = self else { return None };
         let metadata = path.metadata().ok()?;
@@ -155,12 +154,12 @@ fn stdin_is_file() -> bool {
     stdin.and_then(|stdin| stdin.metadata()).is_ok_and(|metadata| metadata.is_file())
 }
 
-/// What is read one after another: the chunks of one archive, or some pages.
+/// Chunks that are read in order: those of one archive, or some pages.
 pub type Part = Box<dyn Iterator<Item = Chunk> + Send>;
 
-/// The records of a stream that is no file, and for which one may have to wait if it is `live`. It is
-/// an archive or JSON lines, and if its start is broken, then `expected` says which: the ending of a
-/// name.
+/// The records of a stream that is not a file: an archive or JSON lines. If it is `live`, reading
+/// may have to wait for data. If its start is broken, `expected` says what it is, as the ending of
+/// a file name.
 pub fn part(
     name: &str,
     expected: &str,
@@ -192,12 +191,12 @@ fn archive(kind: Kind, stream: Stream) -> Part {
     }
 }
 
-/// All parts of some sources, in order: the same for the same files.
+/// All parts of some sources, in order. The same files always give the same parts.
 ///
-/// A source that cannot be opened is an item, and the next one is read.
+/// A source that cannot be opened becomes an [`Item::Broken`], and the next source is read.
 pub struct Input {
     sources: VecDeque<Source>,
-    /// A folder within others that is not read.
+    /// A folder that is skipped inside others.
     except: Option<Except>,
     zstd_window: ZstdWindow,
     /// The folder that is being walked.
@@ -209,10 +208,10 @@ pub struct Input {
     progress: Arc<AtomicU64>,
 }
 
-/// What a file turned out to be.
+/// What an opened file is.
 enum Opened {
     Archive(Part),
-    /// A page, or why it is none.
+    /// A page, or why it cannot be read.
     Cut(Cut),
 }
 
@@ -230,28 +229,28 @@ impl Input {
         }
     }
 
-    /// Leaves out what stands in this folder, should it stand within another.
+    /// Skips this folder if it lies inside a folder that is read.
     pub fn except(mut self, folder: &Path) -> Input {
         self.except = Some(Except::new(folder));
         self
     }
 
-    /// Lets zstd frames ask for windows of this size.
+    /// Allows zstd frames with windows up to this size.
     pub fn zstd_window(self, zstd_window: ZstdWindow) -> Input {
         Input { zstd_window, ..self }
     }
 
-    /// The bytes read so far, still packed: a counter that other threads may look at.
+    /// How many (compressed) bytes were read so far: a counter that other threads may look at.
     pub fn progress(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.progress)
     }
 
-    /// Whether one may have to wait for what comes: it is no file.
+    /// Whether the current source is not a file, so that reading may have to wait for data.
     pub fn is_live(&self) -> bool {
         self.sources.iter().any(Source::is_live)
     }
 
-    /// Begins a source; a folder is walked.
+    /// Opens a source, or begins to walk a folder.
     fn open(&mut self, source: Source) -> Result<Option<Opened>, Item> {
         let live = source.is_live();
         match source {
@@ -283,7 +282,7 @@ impl Input {
         Stream::unpacked(name, Box::new(file), self.progress(), self.zstd_window)
     }
 
-    /// Begins a file that stands in a folder.
+    /// Opens a file in a folder.
     fn open_within(&self, path: PathBuf) -> Result<Opened, Item> {
         if let Some(promised) = path.file_name().and_then(sniff::by_name) {
             let file = File::open(&path).map_err(|e| broken(&path, &e))?;

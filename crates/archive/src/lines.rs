@@ -7,7 +7,7 @@ use super::chunk::CHUNK_BYTES;
 use super::stream::Stream;
 use super::{RECORD_BYTES_MAX, escape};
 
-/// Some lines of a stream, all of them whole.
+/// Some whole lines of a stream.
 pub struct Lines {
     name: Arc<str>,
     /// The number of the first one.
@@ -18,7 +18,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The bytes that they take.
+    /// Bytes of memory that they take.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -32,7 +32,7 @@ impl Lines {
         (self.first..).zip(lines.chain(self.fault.as_deref().map(Err)))
     }
 
-    /// Where the line of this number is, fit to be shown.
+    /// The place of the line with this number, safe to show.
     pub fn at(&self, number: u64) -> String {
         format!("{}, line {number}", self.name)
     }
@@ -40,7 +40,7 @@ impl Lines {
 
 /// Cuts a stream between its lines.
 ///
-/// Where a packed part is damaged, the line at hand is lost, and the next begins where the stream
+/// If a compressed part is damaged, the current line is lost, and the next begins where the stream
 /// goes on.
 pub struct LineCutter {
     stream: Stream,

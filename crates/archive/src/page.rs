@@ -23,9 +23,9 @@ pub(super) struct Page {
 
 /// Where the content of a page is.
 enum PageContent {
-    /// It stands in the file as it is; what is read of it is counted here.
+    /// In the file, unopened. This counts what is read of it.
     File(Arc<AtomicU64>),
-    /// It was looked into already, and may be packed.
+    /// In a stream that was opened to look at its start, and that may be compressed.
     Opened(Metadata, Box<Stream>),
 }
 

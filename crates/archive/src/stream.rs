@@ -16,7 +16,7 @@ use super::zstandard::ZstdWindow;
 pub(super) struct Stream {
     /// What the source is called, fit to be shown.
     name: Arc<str>,
-    /// Whether one may have to wait for what comes.
+    /// Whether reading may have to wait for data.
     live: bool,
     unpacked: Unpacked,
     /// Bytes that have been looked at and not yet consumed; they come first.
@@ -37,7 +37,7 @@ pub(super) struct Stream {
 pub(super) enum Line {
     /// With a line end, or the end of the stream.
     Whole,
-    /// It goes on beyond the limit; the rest has been skipped.
+    /// The line was longer than the limit; the rest has been skipped.
     TooLong,
     /// There was none.
     End,
@@ -77,17 +77,17 @@ impl Stream {
         }
     }
 
-    /// With whether one may have to wait for what comes.
+    /// Sets whether reading may have to wait for data.
     pub(super) fn live(self, live: bool) -> Stream {
         Stream { live, ..self }
     }
 
-    /// Whether one may have to wait for what comes.
+    /// Whether reading may have to wait for data.
     pub(super) fn is_live(&self) -> bool {
         self.live
     }
 
-    /// Whether one may have to wait for the very next byte.
+    /// Whether reading the very next byte may have to wait.
     pub(super) fn may_wait(&self) -> bool {
         self.live && self.ahead_consumed >= self.ahead.len() && self.unpacked.is_drained()
     }

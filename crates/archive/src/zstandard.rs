@@ -14,8 +14,8 @@ const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The longest header of a frame (RFC 8878, 3.1.1.1), its magic number included.
 const HEADER_BYTES_MAX: usize = 18;
 
-/// The largest window that a frame may ask for: so much memory it takes to unpack it, however small
-/// the file.
+/// The largest window that a frame may ask for. Unpacking the frame takes this much memory, however
+/// small the file.
 #[derive(Clone, Copy, Debug)]
 pub struct ZstdWindow {
     log: u32,
@@ -28,12 +28,12 @@ impl Default for ZstdWindow {
 }
 
 impl ZstdWindow {
-    /// What is allowed unless more is said, in MiB: what `--long` packs with.
+    /// The default limit in MiB, which covers frames packed with `--long`.
     pub const MIB: u32 = 128;
-    /// The most that there is, as `--long=31` packs.
+    /// The largest possible window in MiB, of frames packed with `--long=31`.
     pub const MIB_MAX: u32 = 2048;
 
-    /// So many MiB, or the next power of two.
+    /// A window of `mib` MiB, or of the next power of two.
     pub fn of_mib(mib: u32) -> ZstdWindow {
         ZstdWindow { log: 20 + mib.clamp(1, ZstdWindow::MIB_MAX).next_power_of_two().ilog2() }
     }

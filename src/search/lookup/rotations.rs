@@ -37,13 +37,13 @@ const SCANNED: usize = 32;
 /// How many fingerprints a scan compares in the time in which those within 1 are looked up.
 const LOOKED_UP_WORTH: usize = 1 << 15;
 
-/// So many entries of one bucket are seldom near, unless they crowd there.
+/// One bucket seldom has this many near entries, unless there is a crowd.
 const ALIKE: u32 = 4;
 
 /// Blocks that are compared at a time, all of which may be near; few runs have as many.
 const RUN: u32 = 8192;
 
-/// As many where a query may not spend much on them.
+/// The same limit for a query that may not spend much on them.
 const SHORT_RUN: u32 = 512;
 
 /// What is looked into, and how far.

@@ -49,7 +49,7 @@ impl<'s, 'w> Watch<'s, 'w> {
         self.ask()
     }
 
-    /// So much more is done.
+    /// Notes that this much more is done.
     #[inline]
     pub(super) fn tell(&mut self, more: u64) -> Result<()> {
         self.done += more;

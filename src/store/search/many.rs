@@ -81,7 +81,7 @@ struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// So many of the hits are looked at next.
+    /// Prepares the hits that are looked at next.
     fn until(&mut self, taken: usize, wanted: &Wanted<'_>) -> Result<()> {
         while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
             for (before, step) in Step::ALL.into_iter().enumerate() {

@@ -31,7 +31,7 @@ pub(crate) fn bounds(limit: usize, fingerprints: u32) -> Bounds {
     Bounds { hits, hits_of_crowd, fingerprints: fingerprints.max(named), until: None }
 }
 
-/// So many of the nearest fingerprints nearly always have as many pages as are wanted.
+/// How many of the nearest fingerprints nearly always have as many pages as are wanted.
 fn few(limit: usize) -> usize {
     limit.saturating_mul(2).saturating_add(16)
 }
@@ -152,7 +152,7 @@ fn widen(snapshot: &Snapshot, wanted: &Wanted<'_>, budget: Option<Duration>) -> 
     }
 }
 
-/// As wide as costs little more than the next one.
+/// The widest circle that costs little more than the next one.
 fn next_circle<'w>(snapshot: &Snapshot, circle: &Wanted<'w>, wanted: &Wanted<'w>) -> Wanted<'w> {
     let mut next = Wanted { k: circle.k + 1, ..*wanted };
     let expected = expected_ns(snapshot, &next);

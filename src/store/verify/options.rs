@@ -136,7 +136,7 @@ impl<'w> Pace<'w> {
         Pace { rate, watch, started: Instant::now(), done: 0, told: 0, of: 0, flaws: 0 }
     }
 
-    /// So many more bytes were read.
+    /// Notes that this many more bytes were read.
     pub(crate) fn pass(&mut self, bytes: u64) -> Result<()> {
         self.done = self.done.saturating_add(bytes);
         // A bound that is low is kept in smaller steps.
