@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
+use super::destination::Destination;
 use super::frame::Frame;
-use super::place::Place;
 use super::table::Table;
 use super::writer::Writer;
 use crate::disk::{Name, NewFile};
@@ -31,7 +31,7 @@ pub struct Counter {
     counts: Counts,
     /// The new table. Dropped after the scratch file, whose name is derived from it.
     file: NewFile,
-    place: Place,
+    to: Destination,
     name: String,
     features: FeatureSet,
     /// Why counting failed. What was lost cannot be counted again.
@@ -94,16 +94,16 @@ impl Counter {
     /// [`Error::InTheWay`] if `path` is something else than a table, [`Error::Io`] if no file can
     /// be made there.
     pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
-        Counter::at(Place::file(path.as_ref())?, recipe, memory_bytes)
+        Counter::at(Destination::file(path.as_ref())?, recipe, memory_bytes)
     }
 
-    pub(super) fn at(mut place: Place, recipe: &Recipe, memory_bytes: usize) -> Result<Counter> {
-        let file = place.begin()?;
-        let scratch = Name::DfScratch(place.number, 0);
-        let sorter = Sorter::new(&place.disk, scratch, memory_bytes / 4);
+    pub(super) fn at(mut to: Destination, recipe: &Recipe, memory_bytes: usize) -> Result<Counter> {
+        let file = to.begin()?;
+        let scratch = Name::DfScratch(to.number, 0);
+        let sorter = Sorter::new(&to.disk, scratch, memory_bytes / 4);
         Ok(Counter {
             file,
-            place,
+            to,
             name: recipe.features(),
             features: FeatureSet::new(recipe),
             counts: Counts {
@@ -129,8 +129,8 @@ impl Counter {
     /// [`Error::Io`] if the scratch file cannot be written; every later call fails as well.
     /// [`Error::Limit`] for more documents than a table can count, 2³² - 1.
     pub fn add(&mut self, text: &str) -> Result<()> {
-        let Counter { place, features, counts, failed, .. } = self;
-        add(place, counts, failed, features.of_text(text))
+        let Counter { to, features, counts, failed, .. } = self;
+        add(to, counts, failed, features.of_text(text))
     }
 
     /// Counts a document by its distinct features, in any order, as [`FeatureSet::of_text`] returns
@@ -140,8 +140,8 @@ impl Counter {
     /// # Errors
     /// Those of [`add`](Counter::add).
     pub fn add_features(&mut self, features: &[u64]) -> Result<()> {
-        let Counter { place, counts, failed, .. } = self;
-        add(place, counts, failed, features)
+        let Counter { to, counts, failed, .. } = self;
+        add(to, counts, failed, features)
     }
 
     /// Writes the table, and opens it. Features of fewer than `least` documents are left out: most
@@ -154,7 +154,7 @@ impl Counter {
     /// [`Error::InTheWay`] if something else than a table has appeared at the path meanwhile,
     /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
     pub fn freeze(self, least: u32) -> Result<Table> {
-        let Counter { place, file, name, mut counts, .. } = self;
+        let Counter { to, file, name, mut counts, .. } = self;
         if let Some(failed) = self.failed {
             return Err(failed);
         }
@@ -164,10 +164,10 @@ impl Counter {
             drop(counts);
             let frame =
                 Frame { documents, least: least.max(1), features: name, ..Frame::default() };
-            write(sorter, Writer::new(file, frame, spilled)?, &place)?;
-            Table::open_on(&*place.disk, place.number)
+            write(sorter, Writer::new(file, frame, spilled)?, &to)?;
+            Table::open_on(&*to.disk, to.number)
         };
-        frozen().map_err(|e| place.error(e))
+        frozen().map_err(|e| to.error(e))
     }
 }
 
@@ -179,7 +179,7 @@ pub(super) fn too_many_documents() -> Error {
 
 /// Counts a document, unless that failed before.
 fn add(
-    place: &Place,
+    to: &Destination,
     counts: &mut Counts,
     failed: &mut Option<Error>,
     features: &[u64],
@@ -187,7 +187,7 @@ fn add(
     if let Some(failed) = failed {
         return Err(failed.clone());
     }
-    let added = counts.add(features).map_err(|e| place.error(e));
+    let added = counts.add(features).map_err(|e| to.error(e));
     added.inspect_err(|e| *failed = Some(e.clone()))
 }
 
@@ -216,12 +216,12 @@ impl Counts {
 }
 
 /// Writes what was sorted.
-fn write(sorter: Sorter<Term>, mut writer: Writer, place: &Place) -> Result<()> {
+fn write(sorter: Sorter<Term>, mut writer: Writer, to: &Destination) -> Result<()> {
     let mut sorted: Sorted<Term> = sorter.finish()?;
     while let Some(Term { hash, frequency }) = sorted.next()? {
         writer.push(hash, frequency)?;
     }
     // The scratch file is removed first: leftovers are recognised by the table's name.
     drop(sorted);
-    writer.finish(place)
+    writer.finish(to)
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::counter::too_many_documents;
+use super::destination::Destination;
 use super::frame::Frame;
-use super::place::Place;
 use super::table::Table;
 use super::writer::Writer;
 use crate::error::{Error, Result};
@@ -31,13 +31,13 @@ use crate::sort::Tournament;
 /// for more documents than a table can count. [`Error::InTheWay`] if `path` is something else than
 /// a table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
-    merge_into(Place::file(path.as_ref())?, tables, least)
+    merge_into(Destination::file(path.as_ref())?, tables, least)
 }
 
-pub(super) fn merge_into(mut place: Place, tables: &[Table], least: u32) -> Result<Table> {
+pub(super) fn merge_into(mut to: Destination, tables: &[Table], least: u32) -> Result<Table> {
     let frame = frame_of(tables, least.max(1))?;
-    let merged = write(&mut place, tables, frame);
-    merged.and_then(|()| Table::open_on(&*place.disk, place.number)).map_err(|e| place.error(e))
+    let merged = write(&mut to, tables, frame);
+    merged.and_then(|()| Table::open_on(&*to.disk, to.number)).map_err(|e| to.error(e))
 }
 
 /// What is known of the table before it is written.
@@ -79,9 +79,9 @@ fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
 }
 
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of tables, at least one")]
-fn write(place: &mut Place, tables: &[Table], frame: Frame) -> Result<()> {
+fn write(to: &mut Destination, tables: &[Table], frame: Frame) -> Result<()> {
     let terms_max = tables.iter().map(Table::terms).sum();
-    let mut writer = Writer::new(place.begin()?, frame, terms_max)?;
+    let mut writer = Writer::new(to.begin()?, frame, terms_max)?;
     let mut rests: Vec<_> = tables.iter().map(|table| table.iter().peekable()).collect();
     let mut heads: Vec<Option<u64>> =
         rests.iter_mut().map(|rest| rest.peek().map(|entry| entry.0)).collect();
@@ -98,5 +98,5 @@ fn write(place: &mut Place, tables: &[Table], frame: Frame) -> Result<()> {
         heads[winner] = rests[winner].peek().map(|entry| entry.0);
         tournament.replay(|a, b| before(&heads, a, b));
     }
-    writer.finish(place)
+    writer.finish(to)
 }

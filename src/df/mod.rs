@@ -32,9 +32,9 @@
 
 mod comparison;
 mod counter;
+mod destination;
 mod frame;
 mod merge;
-mod place;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::destination::Destination;
 use super::frame::{
     ENTRY_BYTES, Flaw, Frame, HEAD_BYTES, START_BYTES, SUM_BYTES, TRAILER_BYTES, VERSION, leading,
     parse_head,
 };
-use super::place::Place;
 use crate::bug::OrBug;
 use crate::cpu::prefetch_at;
 use crate::disk::{Access, Disk, DiskFile, Map, Name, NewFile};
@@ -63,8 +63,8 @@ impl Table {
     /// [`Error::NotATable`] for another kind of file, [`Error::Corrupt`] for a damaged one,
     /// [`Error::Version`] for one of a newer simkeep, [`Error::Io`] if it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Table> {
-        let place = Place::file(path.as_ref())?;
-        Table::open_on(&*place.disk, place.number).map_err(|e| place.error(e))
+        let to = Destination::file(path.as_ref())?;
+        Table::open_on(&*to.disk, to.number).map_err(|e| to.error(e))
     }
 
     /// Opens the table of a number.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::destination::Destination;
 use super::frame::{ENTRY_BYTES, HEAD_BYTES, SUM_BYTES, TRAILER_BYTES};
 use super::merge::merge_into;
-use super::place::Place;
 use super::*;
 use crate::disk::{Disk, DiskFile, Name, SimDisk};
 use crate::error::{Error, Result};
@@ -18,13 +18,13 @@ use crate::fingerprint::{FeatureSet, Frequencies, Recipe};
 const RECIPE: Recipe = Recipe::words(1);
 
 fn count(disk: &SimDisk, texts: &[String], memory_bytes: usize, least: u32) -> Result<Table> {
-    let mut counter = Counter::at(place(disk), &RECIPE, memory_bytes)?;
+    let mut counter = Counter::at(on(disk), &RECIPE, memory_bytes)?;
     texts.iter().try_for_each(|text| counter.add(text))?;
     counter.freeze(least)
 }
 
-fn place(disk: &SimDisk) -> Place {
-    Place::numbered(Arc::new(disk.clone()), 7)
+fn on(disk: &SimDisk) -> Destination {
+    Destination::numbered(Arc::new(disk.clone()), 7)
 }
 
 fn naive(texts: &[String]) -> BTreeMap<u64, u32> {
@@ -96,7 +96,7 @@ proptest! {
         // Texts that are the same make the same table, which would count twice.
         let ids: std::collections::BTreeSet<u64> = tables.iter().map(Table::id).collect();
         prop_assume!(ids.len() == tables.len());
-        let merged = merge_into(place(&disk), &tables, least).unwrap();
+        let merged = merge_into(on(&disk), &tables, least).unwrap();
         let whole = SimDisk::new();
         let expected = count(&whole, &texts, 1 << 20, least).unwrap();
         prop_assert_eq!(merged.id(), expected.id());
@@ -126,11 +126,10 @@ fn a_table_of_nothing_knows_nothing() {
 
 #[test]
 fn tables_that_cannot_be_merged_say_why() {
-    let on = || place(&SimDisk::new());
+    let fresh = || on(&SimDisk::new());
     let texts = ["a b".to_owned(), "a".to_owned()];
     let table = |least| count(&SimDisk::new(), &texts, 0, least).unwrap();
-    let other =
-        Counter::at(place(&SimDisk::new()), &Recipe::words(2), 0).unwrap().freeze(1).unwrap();
+    let other = Counter::at(on(&SimDisk::new()), &Recipe::words(2), 0).unwrap().freeze(1).unwrap();
     for (tables, least, why) in [
         (vec![], 1, "name a table"),
         (vec![table(1), other], 1, "of words1 and of words2"),
@@ -138,11 +137,11 @@ fn tables_that_cannot_be_merged_say_why() {
         (vec![table(1), table(2)], 2, "left out what fewer than 2"),
         (vec![table(2)], 1, "left out what fewer than 2"),
     ] {
-        let error = merge_into(on(), &tables, least).unwrap_err().to_string();
+        let error = merge_into(fresh(), &tables, least).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
     // Leaving out more of what left out some comes to the same as doing it at once.
-    let rarer = merge_into(on(), &[table(2)], 3).unwrap();
+    let rarer = merge_into(fresh(), &[table(2)], 3).unwrap();
     assert_eq!((rarer.terms(), rarer.left_out()), (0, (3, 2)));
     assert_eq!(rarer.id(), table(3).id());
 }
@@ -274,7 +273,7 @@ fn a_failed_call_is_an_error_and_the_old_table_stays() {
 fn what_failed_once_is_not_counted_on() {
     let texts = many();
     let disk = SimDisk::new();
-    let mut counter = Counter::at(place(&disk), &RECIPE, 0).unwrap();
+    let mut counter = Counter::at(on(&disk), &RECIPE, 0).unwrap();
     disk.fail_after(1, io::ErrorKind::StorageFull);
     let failed: Vec<_> = texts.iter().filter_map(|text| counter.add(text).err()).collect();
     disk.heal();
@@ -300,11 +299,11 @@ fn numbers_of_a_hostile_table_do_not_overflow() {
     assert!(matches!(hostile(8, 1 << 63), Err(Error::Corrupt(_))));
     let most = u64::from(u32::MAX);
     let tables = [hostile(8, most).unwrap(), hostile(8, most - 1).unwrap()];
-    let error = merge_into(place(&SimDisk::new()), &tables, 1).unwrap_err().to_string();
+    let error = merge_into(on(&SimDisk::new()), &tables, 1).unwrap_err().to_string();
     assert!(error.contains("more than 4294967295 documents"), "{error}");
     // Nor is the number of those that were left out counted beyond all numbers.
     let left_out = hostile(24, u64::MAX).unwrap();
-    let thinned = merge_into(place(&SimDisk::new()), &[left_out], 2).unwrap();
+    let thinned = merge_into(on(&SimDisk::new()), &[left_out], 2).unwrap();
     assert_eq!((thinned.terms(), thinned.left_out()), (0, (2, u64::MAX)));
 }
 

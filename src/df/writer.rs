@@ -3,8 +3,8 @@
 use crate::layout::{le_u32, le_u64};
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::destination::Destination;
 use super::frame::{BITS_MAX, Frame, head, leading};
-use super::place::Place;
 use crate::bug::{OrBug, ensure};
 use crate::disk::{Name, NewFile};
 use crate::error::{Error, Result};
@@ -104,7 +104,7 @@ impl Writer {
     }
 
     /// Ends the table: it is durable and has its name.
-    pub(super) fn finish(mut self, place: &Place) -> Result<()> {
+    pub(super) fn finish(mut self, to: &Destination) -> Result<()> {
         if let Some((hash, frequency)) = self.open.take() {
             self.close(hash, frequency)?;
         }
@@ -121,8 +121,8 @@ impl Writer {
         self.put(&self.frame.trailer())?;
         self.flush()?;
         self.file.append(&le_u64(self.sum.digest()))?;
-        place.check()?;
-        self.file.finish(Name::Df(place.number))?;
+        to.check()?;
+        self.file.finish(Name::Df(to.number))?;
         Ok(())
     }
 }

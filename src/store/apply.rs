@@ -4,7 +4,7 @@
 use super::admission::Writer;
 use super::answer::{Answer, Outcome};
 use super::component::{ComponentId, Known};
-use super::journal::{self, Place};
+use super::journal::{self, PageName};
 use super::judged::{Judged, Meaning, is_alone, judge_all};
 use super::memtable::Effect;
 use super::nearby::add_nearby;
@@ -62,11 +62,11 @@ pub(super) fn apply(
     let mut full = false;
     for (entry, effect) in judged.operations {
         let sequence = *next_sequence;
-        let place = match number {
-            Some(number) => Place::Known(number),
-            None => Place::New { url: lookup.url, earlier, head: packed },
+        let page = match number {
+            Some(number) => PageName::Known(number),
+            None => PageName::New { url: lookup.url, earlier, head: packed },
         };
-        pending.push(active.journal, sequence, |out| journal::put_entry(out, &place, &entry))?;
+        pending.push(active.journal, sequence, |out| journal::put_entry(out, &page, &entry))?;
         *next_sequence += 1;
         let mut inner = active.write();
         let page = match number {

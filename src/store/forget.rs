@@ -6,7 +6,7 @@ use super::admission::Writer;
 use super::answer::Forgotten;
 use super::compactor::Purge;
 use super::component::ComponentId;
-use super::journal::{self, Place};
+use super::journal::{self, PageName};
 use super::lookup::Lookup;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -61,12 +61,12 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
             let visits = head.visits;
             check(1, visits)?;
             let number = active.read().find(lookup.hash, url, u64::MAX);
-            let place = match number {
-                Some(number) => Place::Known(number),
-                None => Place::New { url, earlier: true, head: &[] },
+            let page = match number {
+                Some(number) => PageName::Known(number),
+                None => PageName::New { url, earlier: true, head: &[] },
             };
             writer.pending.push(active.journal, sequence, |out| {
-                journal::put_forget_url(out, &place, visits);
+                journal::put_forget_url(out, &page, visits);
             })?;
             let mut inner = active.write();
             let number = match number {

@@ -24,21 +24,21 @@ const EARLIER: u8 = 8;
 /// Its head follows.
 const HEAD: u8 = 16;
 
-/// How an operation names its page.
-pub(super) enum Place<'a> {
-    /// A page that is in the memtable.
+/// How a journalled operation names its page.
+pub(super) enum PageName<'a> {
+    /// The number of a page that is in the memtable.
     Known(u32),
-    /// A page that comes in now.
+    /// A page that this operation adds to the memtable.
     New { url: &'a str, earlier: bool, head: &'a [u8] },
 }
 
-fn put_place(out: &mut Vec<u8>, kind: u8, place: &Place<'_>) {
-    match place {
-        Place::Known(number) => {
+fn put_page(out: &mut Vec<u8>, kind: u8, page: &PageName<'_>) {
+    match page {
+        PageName::Known(number) => {
             out.push(kind);
             put_varint(out, (*number).into());
         }
-        Place::New { url, earlier, head } => {
+        PageName::New { url, earlier, head } => {
             let earlier = if *earlier { EARLIER } else { 0 };
             out.push(kind | NEW_PAGE | earlier | if head.is_empty() { 0 } else { HEAD });
             put_varint(out, url.len() as u64);
@@ -49,14 +49,14 @@ fn put_place(out: &mut Vec<u8>, kind: u8, place: &Place<'_>) {
 }
 
 /// Packs an entry.
-pub(super) fn put_entry(out: &mut Vec<u8>, place: &Place<'_>, entry: &Entry) {
-    put_place(out, ENTRY, place);
+pub(super) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
+    put_page(out, ENTRY, page);
     put_entries(out, std::slice::from_ref(entry));
 }
 
 /// Packs the forgetting of a page of which so many visits were known.
-pub(super) fn put_forget_url(out: &mut Vec<u8>, place: &Place<'_>, visits: u64) {
-    put_place(out, FORGET_URL, place);
+pub(super) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, visits: u64) {
+    put_page(out, FORGET_URL, page);
     put_varint(out, visits);
 }
 
@@ -72,8 +72,8 @@ pub(super) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, pages: u64, 
 
 /// An operation as it is read.
 enum Operation<'a> {
-    Entry(Place<'a>, Entry),
-    ForgetUrl(Place<'a>, u64),
+    Entry(PageName<'a>, Entry),
+    ForgetUrl(PageName<'a>, u64),
     ForgetPrefix(Prefix, u64, u64),
 }
 
@@ -85,8 +85,8 @@ impl<'a> Operation<'a> {
             let prefix = Prefix::from_bytes(cursor.take(len)?)?;
             return Some(Operation::ForgetPrefix(prefix, cursor.varint()?, cursor.varint()?));
         }
-        let place = if tag & NEW_PAGE == 0 {
-            Place::Known(u32::try_from(cursor.varint()?).ok()?)
+        let page = if tag & NEW_PAGE == 0 {
+            PageName::Known(u32::try_from(cursor.varint()?).ok()?)
         } else {
             let len = cursor.count()?;
             let url = std::str::from_utf8(cursor.take(len)?).ok()?;
@@ -95,16 +95,16 @@ impl<'a> Operation<'a> {
                 take_head(cursor)?;
             }
             let head = packed.get(..packed.len() - cursor.rest().len())?;
-            Place::New { url, earlier: tag & EARLIER != 0, head }
+            PageName::New { url, earlier: tag & EARLIER != 0, head }
         };
         match tag & KIND {
             ENTRY => {
                 let mut entries = Entries::new(*cursor, 1);
                 let entry = entries.next().flatten()?;
                 *cursor = entries.rest();
-                Some(Operation::Entry(place, entry))
+                Some(Operation::Entry(page, entry))
             }
-            FORGET_URL => Some(Operation::ForgetUrl(place, cursor.varint()?)),
+            FORGET_URL => Some(Operation::ForgetUrl(page, cursor.varint()?)),
             _ => None,
         }
     }
@@ -120,15 +120,15 @@ impl<'a> Operation<'a> {
             return Ok(None);
         }
         match self {
-            Operation::Entry(place, entry) => {
-                let Some(number) = place.in_memtable(sequence, seed, inner)? else {
+            Operation::Entry(page, entry) => {
+                let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
                 let effect = Effect::of(&mut inner.page(number).head(), &entry, &[]);
                 inner.enter(sequence, number, entry, &effect)?;
             }
-            Operation::ForgetUrl(place, visits) => {
-                let Some(number) = place.in_memtable(sequence, seed, inner)? else {
+            Operation::ForgetUrl(page, visits) => {
+                let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
                 inner.reset(sequence, number, visits)?;
@@ -141,12 +141,12 @@ impl<'a> Operation<'a> {
     }
 }
 
-impl Place<'_> {
+impl PageName<'_> {
     /// The number of the page, which is brought here if it comes in now; `None` if it cannot.
     fn in_memtable(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<u32>, Bug> {
         match self {
-            Place::Known(number) => Ok(inner.has(number).then_some(number)),
-            Place::New { url, earlier, head } => {
+            PageName::Known(number) => Ok(inner.has(number).then_some(number)),
+            PageName::New { url, earlier, head } => {
                 let hash = url_hash(url, seed);
                 if inner.find(hash, url, u64::MAX).is_some() {
                     return Ok(None);

@@ -1,8 +1,9 @@
-//! Observing: what a visit means is found first, then it is applied in memory and journalled.
+//! Observing and restating: requests are looked up, judged, applied in memory and journalled.
 //!
 //! What the segments know is looked up before the write lock is taken, by two threads if there is
-//! enough to do; under the lock memtables are asked, and an operation is applied. So concurrent
-//! calls equal some order of them, and most of the work goes on beside the lock.
+//! enough to do. Under the lock, the memtables are asked and the operations are applied. So
+//! concurrent calls have the effect of some order of them, and most of the work happens outside the
+//! lock.
 
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ use crate::error::{Error, Result};
 use crate::page::Request;
 use crate::sync::thread;
 
-/// Observations that are looked up together, at most: the more there are, the closer together in the
-/// index of URLs lies what they read.
+/// The most requests that are looked up together. The more there are, the closer together they read
+/// in the index of URLs.
 const CHUNK_MAX: usize = 5000;
 
 /// Fewer than this are not worth a second thread.
@@ -55,7 +56,7 @@ pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
     });
     let last = admission.last_sequence();
     if let Err(e) = base.lifecycle.heed(counted) {
-        // What was applied is not left half acknowledged; after a bug nothing is acknowledged.
+        // What was applied is acknowledged as a whole; after a bug nothing is acknowledged.
         if !matches!(e, Error::Bug(_)) {
             committer.commit(last, None)?;
         }
@@ -86,7 +87,7 @@ fn apply_all<'a>(
     let (mut writer, mut prepared) = begin(shared, prepared, requests, 0)?;
     let epochs = Arc::clone(&base.live.view().epochs);
     if !Arc::ptr_eq(&epochs, &checked) {
-        // One may have ended meanwhile.
+        // An epoch may have ended meanwhile.
         let mut all = requests.iter().flat_map(of_epochs);
         all.try_for_each(|epoch| check_live(&epochs, epoch))?;
     }
@@ -97,7 +98,7 @@ fn apply_all<'a>(
             (writer, prepared) = begin(shared, prepared, requests, at)?;
         }
         prepared.prefetch(requests, at);
-        // While the lock is held: half an operation is committed by nobody.
+        // Under the lock, so that nobody commits half an operation.
         let applied = apply(&base.options, &mut writer, &mut prepared, at, request);
         let applied = base.lifecycle.heed(applied)?;
         full = applied.1;
@@ -106,11 +107,11 @@ fn apply_all<'a>(
     committer.applied(writer)
 }
 
-/// The write lock, and what was looked up as it stands now that no other thread writes: the
-/// observations from `from` on are looked up again if they must.
+/// Takes the write lock, and brings what was looked up to the current view: the requests from
+/// `from` on are looked up again if they must be.
 ///
-/// While the same memtable is written, a view still says everything, in other components
-/// perhaps: what was sealed or merged since is the same.
+/// As long as the same memtable is written, an older view still says everything, if perhaps in
+/// other components: what was sealed or merged since is the same.
 fn begin<'s, 'a>(
     shared: &'s Shared,
     mut prepared: Prepared<'a>,
@@ -118,7 +119,7 @@ fn begin<'s, 'a>(
     from: usize,
 ) -> Result<(WriteLock<'s>, Prepared<'a>)> {
     let Shared { base, sealer, .. } = shared;
-    /// How often this lets go of the lock to look up again.
+    /// How often this releases the lock to look up again.
     const TRIES: usize = 3;
     let mut tries = 0;
     loop {

@@ -1,4 +1,4 @@
-//! What the segments of a view say of requests, found before the write lock is taken.
+//! What the segments of a view know about requests, looked up before the write lock is taken.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::error::{Error, Result};
 use crate::page::Request;
 use crate::segment::put_carried;
 
-/// What the segments of a view say of requests.
+/// What the segments of a view know about some requests.
 pub(super) struct Prepared<'a> {
     pub(super) view: Arc<View>,
-    /// Observations before the first that is spoken of.
+    /// How many requests come before the first of these.
     skipped: usize,
     each: Vec<PreparedPage<'a>>,
     /// Heads of pages, packed as in the journal.
     heads: Vec<u8>,
 }
 
-/// What they say of one, and of its page.
+/// What they know about one request and its page.
 pub(super) struct PreparedPage<'a> {
     pub(super) lookup: Lookup<'a>,
     /// Whether any segment has the page.
@@ -101,22 +101,23 @@ impl<'a> Prepared<'a> {
         Ok(Prepared { view, skipped: 0, each, heads })
     }
 
-    /// Says it of another view, which has the same segments.
+    /// Moves this to another view with the same segments.
     pub(super) fn seen_in(self, view: Arc<View>) -> Self {
         Prepared { view, ..self }
     }
 
-    /// Counts requests from as many before, of which nothing is said.
+    /// Sets how many requests come before the first of these.
     pub(super) fn after(self, skipped: usize) -> Self {
         Prepared { skipped, ..self }
     }
 
-    /// What is said of observation number `at`.
+    /// What is known about request number `at`.
     fn get(&self, at: usize) -> Option<&PreparedPage<'_>> {
         self.each.get(at.checked_sub(self.skipped)?)
     }
 
-    /// What is said of request number `at`, the view that says it, and the page's head, packed.
+    /// What is known about request number `at`, with the view that knows it and the page's packed
+    /// head.
     pub(super) fn page(&mut self, at: usize) -> Result<(&View, &mut PreparedPage<'a>, &[u8]), Bug> {
         let Prepared { view, skipped, each, heads } = self;
         let page = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
@@ -125,9 +126,9 @@ impl<'a> Prepared<'a> {
         Ok((view, page, head.or_bug("a head lies among those that were packed")?))
     }
 
-    /// Tells the processor what the memtables will be asked for soon after observation `at`.
+    /// Prefetches what the memtables will be asked for soon after request `at`.
     pub(super) fn prefetch(&self, requests: &[Request<'_>], at: usize) {
-        /// Observations for which this is done at once, since it takes the memtables' locks.
+        /// How many requests this is done for at once, since it takes the memtables' locks.
         const TOGETHER: usize = 8;
         if !at.is_multiple_of(TOGETHER) {
             return;
@@ -137,11 +138,11 @@ impl<'a> Prepared<'a> {
         let looked = |range: Range<usize>| range.filter_map(|at| self.get(at));
         for memtable in &self.view.memtables {
             let inner = memtable.read();
-            // A page's place, then the page, then what it has.
-            looked(later(2)).for_each(|looked| inner.prefetch_place(looked.lookup.hash));
+            // A page's number, then the page, then what it has.
+            looked(later(2)).for_each(|looked| inner.prefetch_number(looked.lookup.hash));
             looked(later(1)).for_each(|looked| inner.prefetch_page(looked.lookup.hash));
             looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
-            // Of the last few nothing is asked for.
+            // For the last few requests there is nothing left to prefetch.
             let contents = requests.get(soon.clone()).unwrap_or(&[]).iter();
             for content in contents.filter_map(Request::seen) {
                 if let Some(fingerprint) = content.compared() {

@@ -17,9 +17,9 @@ use simkeep_archive::escape::whole;
 
 /// Save everything that is sound of a damaged store into a new one, and say what is lost
 ///
-/// The damaged store is only read. Hashes, filters and search tables are made anew, so their damage
-/// loses nothing. What is lost is told: the file, the bytes, the operations, how many pages, and
-/// between which URLs.
+/// The damaged store is only read. Hashes, filters and fingerprint tables are made anew, so their
+/// damage loses nothing. What is lost is told: the file, the bytes, the operations, how many pages,
+/// and between which URLs.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep repair --store crawl.simkeep --to saved.simkeep

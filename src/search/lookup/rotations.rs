@@ -43,7 +43,7 @@ const ALIKE: u32 = 4;
 /// Blocks that are compared at a time, all of which may be near; few runs have as many.
 const RUN: u32 = 8192;
 
-/// The same limit for a query that may not spend much on them.
+/// `RUN` for a query that may not spend much on them.
 const SHORT_RUN: u32 = 512;
 
 /// What is looked into, and how far.

@@ -15,16 +15,16 @@ pub(super) struct Fingerprints {
 struct OfEpoch {
     epoch: u32,
     chains: Chains,
-    /// A page, or [`LIST`] and the place of a list.
+    /// The number of a page, or [`LIST`] and the index of a list.
     pages: Vec<u32>,
     /// Pages in SURT order.
     lists: Vec<Vec<u32>>,
 }
 
-/// The word is the place of a list.
+/// The word is the index of a list.
 const LIST: u32 = 1 << 31;
 
-/// Pages of a memtable: their numbers are no places of lists.
+/// The most pages of a memtable, so that their numbers and the indexes of lists differ.
 pub(super) const PAGES_MAX: u32 = LIST;
 
 impl Fingerprints {

@@ -7,9 +7,9 @@
 mod buried;
 mod effect;
 mod fingerprints;
+mod numbers;
 mod order;
 mod page;
-mod places;
 mod under;
 
 use std::time::Instant;
@@ -17,9 +17,9 @@ use std::time::Instant;
 use buried::Buried;
 pub(crate) use effect::Effect;
 use fingerprints::Fingerprints;
+use numbers::Numbers;
 pub(crate) use page::PageOf;
 use page::Pages;
-use places::Places;
 use under::ByKey;
 
 use crate::bug::{Bug, ensure};
@@ -51,7 +51,7 @@ pub(crate) struct Memtable {
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
     pages: Pages,
-    places: Places,
+    numbers: Numbers,
     fingerprints: Fingerprints,
     /// Prefixes that were forgotten, and when.
     pub(crate) buried: Buried,
@@ -130,11 +130,11 @@ impl Memtable {
 
 impl Inner {
     fn clear(&mut self) {
-        let Inner { mut pages, mut places, mut fingerprints, .. } = std::mem::take(self);
+        let Inner { mut pages, mut numbers, mut fingerprints, .. } = std::mem::take(self);
         pages.clear();
-        places.clear();
+        numbers.clear();
         fingerprints.clear();
-        *self = Inner { pages, places, fingerprints, ..Inner::default() };
+        *self = Inner { pages, numbers, fingerprints, ..Inner::default() };
     }
 
     /// Tells the processor what a search for this fingerprint will read.
@@ -142,21 +142,21 @@ impl Inner {
         self.fingerprints.prefetch(epoch, fingerprint);
     }
 
-    /// Tells the processor that the place of a page with this hash will be read.
-    pub(crate) fn prefetch_place(&self, hash: u64) {
-        self.places.prefetch(hash);
+    /// Tells the processor that the number of the page with this hash will be read.
+    pub(crate) fn prefetch_number(&self, hash: u64) {
+        self.numbers.prefetch(hash);
     }
 
-    /// Tells the processor that a page will be read whose place has come.
+    /// Tells the processor that the page will be read, once its number has come.
     pub(crate) fn prefetch_page(&self, hash: u64) {
-        if let Some(number) = self.places.candidates(hash).next() {
+        if let Some(number) = self.numbers.candidates(hash).next() {
             self.page(number).prefetch_page();
         }
     }
 
     /// Tells the processor that what a page has will be read, once the page itself has come.
     pub(crate) fn prefetch_contents(&self, hash: u64) {
-        if let Some(number) = self.places.candidates(hash).next() {
+        if let Some(number) = self.numbers.candidates(hash).next() {
             self.page(number).prefetch();
         }
     }
@@ -167,7 +167,7 @@ impl Inner {
             let page = self.page(number);
             page.hash() == hash && page.url() == url
         };
-        let number = self.places.candidates(hash).find(same)?;
+        let number = self.numbers.candidates(hash).find(same)?;
         self.page(number).is_here(sequence).then_some(number)
     }
 
@@ -215,7 +215,7 @@ impl Inner {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
             + self.pages.bytes()
-            + self.places.memory_bytes()
+            + self.numbers.memory_bytes()
             + self.fingerprints.memory_bytes()
             + self.by_key.memory_bytes()
     }
@@ -242,7 +242,7 @@ impl Inner {
     ) -> Result<u32, Bug> {
         let number = self.pages.add(sequence, url, hash, earlier, head)?;
         let pages = &self.pages;
-        self.places.insert(hash, number, |number| pages.page(number).hash());
+        self.numbers.insert(hash, number, |number| pages.page(number).hash());
         Ok(number)
     }
 

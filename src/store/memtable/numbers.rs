@@ -7,7 +7,7 @@ use crate::cpu::prefetch_value;
 /// A slot holds the high half of a hash and a page number, so that nearly all pages looked at are
 /// the wanted one. It does not own the hashes: whoever grows it tells them.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct Numbers {
     /// Of length 0 or a power of two, at most three quarters in use.
     slots: Vec<u64>,
     used: usize,
@@ -19,7 +19,7 @@ const EMPTY: u64 = u64::MAX;
 /// Slots of a table that has just been used for the first time.
 const SLOTS_MIN: usize = 64;
 
-impl Places {
+impl Numbers {
     /// Takes everything out, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.slots.fill(EMPTY);
@@ -85,17 +85,17 @@ mod tests {
     fn every_number_is_found_by_its_hash_and_few_others_are() {
         // Low halves that collide, high halves that do, and both.
         let hash = |n: u32| u64::from(n % 7) << 32 | u64::from(n / 50) | 0xffff_ff00;
-        let mut places = Places::default();
-        assert_eq!(places.candidates(3).next(), None);
+        let mut numbers = Numbers::default();
+        assert_eq!(numbers.candidates(3).next(), None);
         for n in 0..1000 {
-            places.insert(hash(n), n, hash);
+            numbers.insert(hash(n), n, hash);
         }
         for n in 0..1000 {
-            assert!(places.candidates(hash(n)).any(|found| found == n));
-            assert!(places.candidates(hash(n)).all(|found| found % 7 == n % 7));
+            assert!(numbers.candidates(hash(n)).any(|found| found == n));
+            assert!(numbers.candidates(hash(n)).all(|found| found % 7 == n % 7));
         }
-        assert_eq!(places.candidates(9 << 32).next(), None);
-        places.clear();
-        assert_eq!(places.candidates(hash(1)).next(), None);
+        assert_eq!(numbers.candidates(9 << 32).next(), None);
+        numbers.clear();
+        assert_eq!(numbers.candidates(hash(1)).next(), None);
     }
 }

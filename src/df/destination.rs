@@ -1,4 +1,4 @@
-//! Where a table is.
+//! Where a table is written.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
@@ -9,8 +9,8 @@ use super::frame::{HEAD_BYTES, is_head};
 use crate::disk::{Access, Disk, Lock, LockGuard, Locked, Name, NewFile, RealDisk};
 use crate::error::{Error, Result};
 
-/// A place for a table: a file with a name of its own, or a number on a disk.
-pub(super) struct Place {
+/// Where a table is written, and then read: a file with a name of its own, or a number on a disk.
+pub(super) struct Destination {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) number: u64,
     /// The disk that maps numbers to names, if the file has a name of its own.
@@ -25,18 +25,18 @@ fn drawn() -> u64 {
     RandomState::new().hash_one(())
 }
 
-impl Place {
-    /// The place of a number.
+impl Destination {
+    /// The table with this number on a disk.
     #[cfg(test)]
-    pub(super) fn numbered(disk: Arc<dyn Disk>, number: u64) -> Place {
-        Place { disk, number, named: None, making: None }
+    pub(super) fn numbered(disk: Arc<dyn Disk>, number: u64) -> Destination {
+        Destination { disk, number, named: None, making: None }
     }
 
-    /// A file.
-    pub(super) fn file(path: &Path) -> Result<Place> {
+    /// The table in this file.
+    pub(super) fn file(path: &Path) -> Result<Destination> {
         let disk = RealDisk::of_table(path).map_err(|e| Error::io("use", path.display(), e))?;
         let (number, named) = (drawn(), Some(disk.clone()));
-        Ok(Place { disk: Arc::new(disk), number, named, making: None })
+        Ok(Destination { disk: Arc::new(disk), number, named, making: None })
     }
 
     /// Begins a table, after checking that it can be finished: something that must not be replaced
