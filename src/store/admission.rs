@@ -1,7 +1,7 @@
 //! Who may write, and when: the write lock, and back-pressure.
 //!
-//! One thread at a time applies operations, in memory only. When the memtable is full another one is
-//! begun; whoever comes while both are full waits until the older one is sealed.
+//! One thread at a time applies operations, in memory only. When the memtable is full, another one
+//! is begun. While both are full, writers wait until the older one is sealed.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedGuard, RankedMutex, thread};
 
-/// Milliseconds that the memory of a sealed memtable is waited for while readers have it.
+/// How many milliseconds to wait for the memory of a sealed memtable while readers use it.
 const PATIENCE: u32 = 50;
 
 /// Admits one writer at a time.
@@ -29,7 +29,7 @@ pub(super) struct Admission {
     writer: RankedMutex<Writer>,
     /// Whether a load makes the writers wait. Set under the write lock.
     paused: AtomicBool,
-    /// A memtable that was sealed, whose memory serves the next one.
+    /// A sealed memtable, whose memory is used for the next one.
     spare: RankedMutex<Option<Memtable>>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Writer {
     pub(super) packed: Vec<u8>,
 }
 
-/// The write lock. Whoever panics with it leaves the store poisoned before anybody else has it.
+/// The write lock. A panic of its holder poisons the store before anybody else gets the lock.
 pub(super) struct WriteLock<'s> {
     // Dropped first.
     _on_panic: OnPanic<'s>,
@@ -67,7 +67,7 @@ impl DerefMut for WriteLock<'_> {
 pub(super) enum Admitted<'s> {
     /// There is room for an operation.
     Now(WriteLock<'s>),
-    /// There will be when the memtable that waits is sealed, which nobody does in the background.
+    /// There will be room when the waiting memtable is sealed, which no background thread does.
     AfterSealing,
 }
 
@@ -111,7 +111,7 @@ impl Admission {
     #[track_caller]
     pub(super) fn take_pending(&self) -> Result<(Pending, u64)> {
         let mut writer = self.lock();
-        // Whoever had the lock may have left half of an operation.
+        // The last holder of the lock may have left half of an operation.
         self.base.lifecycle.check_poison()?;
         Ok((std::mem::take(&mut writer.pending), writer.next_sequence - 1))
     }
@@ -142,9 +142,9 @@ impl Admission {
         }
     }
 
-    /// Makes the writers wait, once those have ended that have the lock or wait for it.
+    /// Makes writers wait, after those that hold the lock or wait for it have finished.
     pub(super) fn pause(&self) -> Result<Pause<'_>> {
-        // Whoever has the lock has a place in the memtable, and is waited for.
+        // The holder of the lock has room in the memtable, and is waited for.
         let _writer = self.lock();
         self.base.lifecycle.check()?;
         self.paused.store(true, Ordering::Release);
@@ -178,8 +178,8 @@ impl Admission {
         });
     }
 
-    /// Begins another memtable, if one has waited long enough for more to come. Says whether merges
-    /// kept it from that.
+    /// Begins another memtable, if this one has waited long enough for more operations. Returns
+    /// whether merges prevented that.
     pub(super) fn rotate_aged(&self) -> bool {
         !self.base.live.is_sealing() && self.is_aged() && !self.rotate(&self.lock())
     }
@@ -190,8 +190,8 @@ impl Admission {
         since.is_some_and(|since| since.elapsed() >= self.base.options.seal_after)
     }
 
-    /// Begins another memtable if anything is in this one, however little, and whatever merges are due.
-    /// Says whether any is left to be sealed.
+    /// Begins another memtable if this one is not empty, whatever merges are due. Returns whether a
+    /// memtable is left to be sealed.
     pub(super) fn rotate_all(&self) -> Result<bool> {
         self.base.lifecycle.check()?;
         let writer = self.lock();
@@ -205,8 +205,8 @@ impl Admission {
         Ok(true)
     }
 
-    /// Lets the memory of a sealed memtable serve the next one, if it leaves room, and if whoever
-    /// still reads it lets go soon.
+    /// Keeps the memory of a sealed memtable for the next one, if it is not too large, and if its
+    /// last readers finish soon.
     pub(super) fn recycle(&self, mut sealed: Arc<Memtable>) {
         for _ in 0..PATIENCE {
             if self.base.live.is_sealing() {

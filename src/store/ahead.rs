@@ -1,12 +1,12 @@
-//! Several threads on one batch: chunks are looked up ahead of where they are applied.
+//! Several threads on one batch: chunks are looked up before it is their turn to be applied.
 
 use crate::sync::thread::{Builder, Scope};
 use crate::sync::{Condvar, Mutex};
 
-/// Chunks that may be looked up before their turn, at least.
+/// At least this many chunks may be looked up before their turn.
 const AHEAD: usize = 3;
 
-/// Work on chunks, each done once and before its turn, by whoever has time.
+/// Work on chunks. Each is done once and before its turn, by any free thread.
 pub(super) struct Ahead<C, T> {
     chunks: Vec<C>,
     state: Mutex<State<T>>,
@@ -52,11 +52,11 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
                 self.end(number, work(chunk));
             }
         };
-        // If there is no thread to be had, this one does it all.
+        // If the system refuses a thread, this one does all the work.
         let _ = Builder::new().spawn_scoped(scope, help);
     }
 
-    /// The next chunk and what was done about it, working on it or on later ones meanwhile.
+    /// The next chunk and the result of its work. Works on it, or on later ones, while it waits.
     #[expect(clippy::indexing_slicing, reason = "each chunk has a place for what is done")]
     pub(super) fn next(&self, work: impl Fn(C) -> T) -> Option<(C, T)> {
         loop {
@@ -85,7 +85,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
         }
     }
 
-    /// Begins nothing more once what this returns is dropped, in whatever way.
+    /// Returns a guard. When it is dropped, in whatever way, no more work begins.
     pub(super) fn until_dropped(&self) -> impl Drop {
         Stopping(self)
     }

@@ -1,5 +1,5 @@
-//! Applying a request, in memory: what the memtables know is asked, the page is judged, and what
-//! comes of it goes to the journal and into the memtable.
+//! Applying a request in memory: asks the memtables what they know, judges the page, and puts the
+//! resulting operations into the journal's buffer and into the memtable.
 
 use super::admission::Writer;
 use super::answer::{Answer, Outcome};
@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::page::Request;
 use crate::segment::{put_carried, unpack_head};
 
-/// Judges request number `at` and applies it, under the write lock. Says also whether the memtable is
-/// now full.
+/// Judges request number `at` and applies it, under the write lock. Also returns whether the
+/// memtable is full now.
 pub(super) fn apply(
     options: &Options,
     writer: &mut Writer,
@@ -28,7 +28,7 @@ pub(super) fn apply(
     let active = &view.memtables.active;
     let Writer { next_sequence, pending, packed } = writer;
     packed.clear();
-    // What the memtables know is newer than what the segments do.
+    // What the memtables know is newer than what the segments know.
     let mut known = Known::default();
     let is_all = view.take_in_memory(lookup, &mut known)?;
     let own = known.standing.filter(|standing| standing.component == ComponentId::Active);

@@ -27,7 +27,8 @@ impl Base {
         self.lifecycle.poison(cause)
     }
 
-    /// Whether what has this store's names is known to be its own, so that it may be removed.
+    /// Whether the files with this store's names are known to be its own, so that they may be
+    /// removed.
     pub(super) fn is_in_place(&self) -> bool {
         self.lifecycle.check_poison().is_ok() && self.catalog.check_locks().is_ok()
     }

@@ -29,7 +29,7 @@ struct State {
     leading: bool,
 }
 
-/// The one that commits. When it ends, however it does, another may begin.
+/// The thread that commits. When it ends, in whatever way, another one may begin.
 struct Leader<'s>(&'s Committer);
 
 impl Drop for Leader<'_> {
@@ -52,7 +52,7 @@ impl Committer {
         self.commit(self.admission.last_sequence(), None)
     }
 
-    /// Acknowledges operation `sequence` as the options say: durable, or visible until then.
+    /// Acknowledges operation `sequence` as the options say: when it is durable, or right away.
     pub(super) fn acknowledge(&self, sequence: u64) -> Result<()> {
         match self.base.options.durability {
             Durability::Each => self.commit(sequence, None),
@@ -64,8 +64,8 @@ impl Committer {
         }
     }
 
-    /// Lets go of the write lock after operations were applied that are acknowledged later. Those that
-    /// wait for a flush are visible at once, and are committed when there are many.
+    /// Releases the write lock after operations were applied that are acknowledged later. If they
+    /// wait for a flush, they are visible at once, and committed when there are many.
     pub(super) fn applied(&self, writer: WriteLock<'_>) -> Result<()> {
         if self.base.options.durability != Durability::OnFlush {
             return Ok(());
@@ -76,8 +76,8 @@ impl Committer {
         if bytes > PENDING_BYTES_MAX { self.commit(last, None) } else { Ok(()) }
     }
 
-    /// Returns when operation `sequence` is durable. The first to come commits for all that wait
-    /// behind it; `delay` is how long it lets others join.
+    /// Waits until operation `sequence` is durable. The first thread commits for all that wait
+    /// behind it, after giving others `delay` to join.
     pub(super) fn commit(&self, sequence: u64, delay: Option<Duration>) -> Result<()> {
         let mut state = self.state.lock();
         loop {

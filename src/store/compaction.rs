@@ -1,15 +1,15 @@
 //! Which segments are merged, and when: the policy of compaction. The work is the
 //! [`Compactor`](super::compactor::Compactor)'s.
 //!
-//! Segments stand in order of age. One that was sealed is of tier 0; one that was merged is of the tier
-//! above its inputs. Neighbours of one tier are merged once there are as many as the fan-out, so
-//! each operation is written again once for each tier, and there are few segments.
+//! Segments are in order of age. A sealed segment has tier 0; a merged one has the tier above its
+//! inputs. Neighbours of one tier are merged when there are as many as the fan-out. So each
+//! operation is rewritten once per tier, and there are few segments.
 
 use std::ops::Range;
 
 use crate::layout::{Numbers, PAGES_MAX};
 
-/// Merges that are due, in fan-outs, beyond which a full memtable waits for them.
+/// With more merges due than this, in fan-outs, a full memtable waits for them.
 const BACKLOG: usize = 4;
 
 /// What the policy knows of a segment.
@@ -48,17 +48,17 @@ pub(super) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>
     None
 }
 
-/// Whether so many segments are due that sealing more would only make searches slower.
+/// Whether so many merges are due that sealing more would only make searches slower.
 pub(super) fn is_behind(segments: &[Statistics], fanout: usize) -> bool {
     due(segments, fanout).is_some_and(|due| due.len() >= fanout.saturating_mul(BACKLOG))
 }
 
-/// Whether the segments would take much less room as one, and may become one: what goes then are
-/// records of pages that newer segments have, too, what was forgotten, and the fingerprint tables
-/// of epochs that have ended.
+/// Whether the segments would take much less room as one, and can become one. A merge drops records
+/// of pages that newer segments also have, what was forgotten, and the fingerprint tables of epochs
+/// that have ended.
 pub(super) fn is_wasteful(segments: &[Statistics]) -> bool {
     let sum = |of: fn(&Statistics) -> u64| segments.iter().map(of).sum::<u64>();
-    // Segments that take away more than they have are worth a merge.
+    // Segments that remove more than they add are worth a merge.
     let left = |of: fn(&Statistics) -> i64| {
         u64::try_from(segments.iter().map(of).sum::<i64>()).unwrap_or(0)
     };
@@ -71,8 +71,8 @@ pub(super) fn is_wasteful(segments: &[Statistics]) -> bool {
     (is_spread || is_much(fingerprints, searched)) && records < PAGES_MAX
 }
 
-/// The tier of a segment with so many visits that was neither sealed nor merged: how often sealed
-/// memtables would have been merged to become one.
+/// The tier of a loaded segment with this many visits: how often sealed memtables would have been
+/// merged to become such a segment.
 pub(super) fn tier(visits: u64, memtable_observations: usize, fanout: usize) -> u64 {
     let memtables = visits / memtable_observations as u64;
     // Less than one is of the lowest tier, as one is.

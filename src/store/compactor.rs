@@ -1,7 +1,7 @@
 //! Merging: how segments become fewer.
 //!
-//! A whole file is written first, durably, and then put in the place of its inputs in one
-//! transaction of the catalog. Which ones are merged is the policy's to say ([`compaction`]).
+//! A whole file is written first, durably, and then replaces its inputs in one transaction of the
+//! catalog. The policy ([`compaction`]) decides which segments are merged.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::sync::{Rank, RankedGuard, RankedMutex};
 /// Segments that are merged at once, at most: each may take a scratch file.
 const MERGED_MAX: usize = 128;
 
-/// How long the merging thread waits before it tries again what did not go.
+/// How long the merging thread waits before it retries a failed merge.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// Merges neighbouring segments.
@@ -33,15 +33,15 @@ pub(super) struct Compactor {
     publisher: Arc<Publisher>,
     /// Taken by one merge at a time, and by a purge from beginning to end.
     merging: RankedMutex<()>,
-    /// Why the last merge in the background did not go.
+    /// Why the last merge in the background failed.
     error: RankedMutex<Option<Error>>,
 }
 
-/// What a merge leaves out beside what its inputs say themselves.
+/// What a merge leaves out, in addition to what its inputs say.
 pub(super) struct Purge<'a> {
-    /// Tombstones that have nothing to hide any more, by their sequence numbers.
+    /// Tombstones that hide nothing any more, by their sequence numbers.
     pub(super) done: &'a [u64],
-    /// Whether a page goes, by its URL and SURT key.
+    /// Whether to drop a page, by its URL and SURT key.
     pub(super) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
 }
 
@@ -74,7 +74,7 @@ impl Compactor {
         Merging { compactor: self, _one: self.merging.lock() }
     }
 
-    /// Why the last merge in the background did not go, if it did not.
+    /// Why the last merge in the background failed, if it did.
     pub(super) fn error(&self) -> Option<Error> {
         self.error.lock().clone()
     }
@@ -91,8 +91,8 @@ impl Compactor {
         self.due().is_some()
     }
 
-    /// Whether merges are so far behind that sealing more would only make searches slower. Merges that
-    /// do not go, for want of room or because an input is damaged, are not waited for.
+    /// Whether merges are so far behind that sealing more would only make searches slower. Merges
+    /// that fail, because the disk is full or an input is damaged, do not count.
     pub(super) fn is_behind(&self) -> bool {
         let fanout = self.base.options.merge_fanout;
         self.error.lock().is_none()
@@ -102,7 +102,7 @@ impl Compactor {
     /// Whether a merge of everything would save much room, and has room for its output.
     fn is_wasteful(&self) -> bool {
         let view = self.base.live.view();
-        // Where nobody can say, it is not tried.
+        // If that is unknown, it is not tried.
         compaction::is_wasteful(&statistics(&view))
             && self.has_space(&view.segments).unwrap_or(false)
     }
@@ -162,8 +162,9 @@ impl Compactor {
         has_space()
     }
 
-    /// The merging thread: merges what is due; and all, if that saves much room, when nothing has come
-    /// for a while. That one is given up when another merge is due, which would have to wait for it.
+    /// The merging thread. It merges what is due. When nothing has arrived for a while, it merges
+    /// everything, if that saves much room, but gives up when another merge becomes due that would
+    /// have to wait.
     pub(super) fn run(&self) {
         let Base { options, live, lifecycle, .. } = &*self.base;
         let newest = || live.view().segments.last().map(|live| live.segment.id());
@@ -211,7 +212,7 @@ fn statistics(view: &View) -> Vec<Statistics> {
 }
 
 impl Merging<'_> {
-    /// Puts one segment in the place of some neighbours.
+    /// Replaces some neighbouring segments by one.
     pub(super) fn merge(
         &self,
         inputs: &[Arc<LiveSegment>],
@@ -224,8 +225,8 @@ impl Merging<'_> {
             return Err(Error::io("merge the segments of", base.disk.location(), full));
         }
         let merged = self.try_merge(inputs, purge, stop).map_err(|e| match e {
-            // Nothing was lost and nothing is in doubt: the inputs stand as they are.
-            // So it is if what comes of it would be too large for one segment.
+            // Nothing was lost and nothing is in doubt: the inputs are unchanged. So it is if what
+            // comes of it would be too large for one segment.
             Error::Corrupt(_) | Error::Limit { .. } | Error::Cancelled => e,
             e if e.is_full() => e,
             e => base.poison(e),
@@ -244,7 +245,7 @@ impl Merging<'_> {
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
         let (from, ended) = {
-            // Not for longer: a view keeps the memory of its memtables.
+            // Keep the view no longer than this: it keeps the memory of its memtables.
             let view = base.live.view();
             let ended = view.epochs.iter().filter(|info| info.ended);
             let ended: Vec<u32> = ended.map(|info| info.epoch.0).collect();

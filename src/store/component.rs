@@ -29,7 +29,7 @@ pub(crate) enum Component<'v> {
     Memtable(ComponentId, &'v Arc<Memtable>),
 }
 
-/// Where a page stands: in a component, and the number that it has there.
+/// Where a page is: its component, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) component: ComponentId,
@@ -39,7 +39,7 @@ pub(crate) struct Standing {
 /// What is known of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Where its newest record stands, unless that is forgotten with a prefix.
+    /// Where its newest record is, unless that is forgotten with a prefix.
     pub(crate) standing: Option<Standing>,
     pub(crate) head: Option<Head>,
 }
@@ -52,7 +52,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Looks a page up, as of an operation. Of a memtable the lock is held as long as the answer.
+    /// Looks a page up, as of an operation. The answer of a memtable holds its lock.
     #[inline]
     pub(crate) fn page(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
         Ok(match self {
@@ -68,8 +68,8 @@ impl<'v> Component<'v> {
         })
     }
 
-    /// Looks a page up where all that matters is whether the component forgot it: in a segment that
-    /// forgot none but by prefixes, no record is looked for.
+    /// Looks a page up if only one question matters: whether the component forgot it. In a segment
+    /// that forgot pages by prefix only, this looks for no record.
     pub(crate) fn reset(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
         match self {
             Component::Segment(number, live) if live.segment.numbers().resets == 0 => {
@@ -87,14 +87,14 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Tells the processor what is read first when a page with this hash is looked up.
+    /// Prefetches what is read first when a page with this hash is looked up.
     pub(crate) fn prefetch(self, hash: u64) {
         if let Component::Segment(_, live) = self {
             live.segment.prefetch_filter(hash);
         }
     }
 
-    /// Whether it is known to hide all that older components have under a prefix.
+    /// Whether it is known to hide everything that older components have under a prefix.
     pub(crate) fn hides_all(self, prefix: &Prefix, sequence: u64) -> bool {
         match self {
             Component::Segment(_, live) => live.tombstones.covers_all(prefix),
@@ -141,7 +141,7 @@ impl<'v> Component<'v> {
     }
 }
 
-/// What a component has of a page, if anything, as of an operation.
+/// What a component has of a page, as of an operation.
 pub(crate) enum PageIn<'v> {
     Segment {
         number: u32,
@@ -151,7 +151,7 @@ pub(crate) enum PageIn<'v> {
     Memtable {
         id: ComponentId,
         inner: RankedReadGuard<'v, Inner>,
-        /// Of a page that was brought here at or before `sequence`.
+        /// The number of the page, if it was added here at or before `sequence`.
         page: Option<u32>,
         sequence: u64,
     },
@@ -246,8 +246,8 @@ impl PageIn<'_> {
 }
 
 impl Known {
-    /// Takes in what components know of a page, the newest first. Returns whether that is all: if not,
-    /// they leave it to older ones. A head is large, so that it is put in its place at once.
+    /// Adds what a component knows of a page; components come newest first. Returns whether that is
+    /// all, or older components have to be asked. A head is large, so it is written in place.
     #[inline]
     pub(crate) fn take_in<'k, 'v>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The operations of the journal, packed, and how they are replayed.
+//! Packing the operations of the journal, and replaying them.
 //!
 //! A record carries what the store had looked up when the operation came: whether older segments
 //! know the page, and its head. So a replay reads no segment.
@@ -17,7 +17,7 @@ const ENTRY: u8 = 0;
 const FORGET_URL: u8 = 1;
 const FORGET_PREFIX: u8 = 2;
 const KIND: u8 = 3;
-/// The page comes into the memtable with this operation: its URL follows, not its number.
+/// This operation adds the page to the memtable: its URL follows, not its number.
 const NEW_PAGE: u8 = 4;
 /// Older components know the page.
 const EARLIER: u8 = 8;
@@ -109,7 +109,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Applies it, if it is one that can be: `None` if not.
+    /// Applies it; `None` if it is not possible.
     fn apply(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<()>, Bug> {
         let (pages, visits) = match &self {
             Operation::Entry(..) => (0, 0),
@@ -142,7 +142,7 @@ impl<'a> Operation<'a> {
 }
 
 impl PageName<'_> {
-    /// The number of the page, which is brought here if it comes in now; `None` if it cannot.
+    /// The number of the page, which is added if it is new; `None` if that is impossible.
     fn in_memtable(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<u32>, Bug> {
         match self {
             PageName::Known(number) => Ok(inner.has(number).then_some(number)),

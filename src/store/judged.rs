@@ -1,6 +1,6 @@
-//! What an observation means to its page, and what it does there.
+//! What a request means for its page, and which operations it causes.
 //!
-//! Told from the page's head, which the caller has, wherever that is enough; else the page's visits of
+//! Usually the page's head, which the caller has, is enough to tell. Otherwise the page's visits of
 //! one time are looked up. Nothing is changed here.
 
 use arrayvec::ArrayVec;
@@ -14,14 +14,14 @@ use crate::page::{
     restated_digest,
 };
 
-/// What a request means to its page.
+/// What a request means for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Visit(Verdict),
     Restated(RestateOutcome),
 }
 
-/// What a request comes to: operations, each with what it does to the page.
+/// The result of judging a request: operations, each with its effect on the page.
 pub(super) struct Judged {
     pub(super) meaning: Meaning,
     pub(super) operations: ArrayVec<(Entry, Effect), 2>,
@@ -51,7 +51,7 @@ impl Judged {
     }
 }
 
-/// What a request means to a page with this head, and what it does.
+/// What a request means for a page with this head, and what it does.
 pub(super) fn judge_all(
     view: &View,
     lookup: &Lookup<'_>,
@@ -83,7 +83,7 @@ pub(super) fn judge_all(
     Ok(judged)
 }
 
-/// What is restated means to a page with this head, and what it does.
+/// What restated content means for a page with this head, and what it does.
 fn judge_restated(
     view: &View,
     lookup: &Lookup<'_>,
@@ -125,7 +125,7 @@ fn restated_of(
     if times().all(|seen| seen < time) {
         return Ok(None);
     }
-    // The last ones are at hand, if these are all of that time.
+    // The head has the last contents. That is enough if it has all of that time.
     if times().all(|seen| seen <= time)
         && (versions.len() < HISTORY_WINDOW || times().any(|seen| seen < time))
     {

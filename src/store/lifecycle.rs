@@ -1,4 +1,4 @@
-//! Whether a store accepts writes; and who waits for that to end, for work, or for the end of work.
+//! Whether a store accepts writes, and waiting for work, for its end, or for the end of the store.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::sync::{Condvar, Rank, RankedMutex};
 /// A store is open until it is closed; it may be poisoned before.
 #[derive(Debug)]
 pub(super) struct Lifecycle {
-    /// Why nothing more is accepted; the store's views have it, too.
+    /// Why nothing more is accepted. Shared with the store's views.
     poison: Arc<Poison>,
     closed: AtomicBool,
-    /// Taken to look whether there is something to wait for.
+    /// Taken to check whether there is something to wait for.
     waiting: RankedMutex<()>,
     /// Notified when a seal or merge ends, when there is one to do, and when nothing more is accepted.
     changed: Condvar,
@@ -33,8 +33,8 @@ impl Lifecycle {
         Lifecycle { poison, closed, waiting, changed, process }
     }
 
-    /// Whether this is the process that opened the store. Asked before any lock is taken: in another
-    /// one it may be held by a thread that is not there.
+    /// Checks that this is the process that opened the store. Asked before any lock is taken: in a
+    /// forked process, a lock may be held by a thread that does not exist.
     pub(super) fn check_process(&self) -> Result<()> {
         if self.process.is_current() { Ok(()) } else { Err(Error::Forked) }
     }
@@ -45,7 +45,7 @@ impl Lifecycle {
         if self.is_closed() { Err(Error::Closed) } else { Ok(()) }
     }
 
-    /// Whether nothing went wrong, so that the store may be written, if only for the last time.
+    /// Checks that nothing went wrong, so that the store may be written, even while it closes.
     pub(super) fn check_poison(&self) -> Result<()> {
         self.poison.check_write()
     }
@@ -54,14 +54,15 @@ impl Lifecycle {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Accepts nothing more from here on, and wakes whoever waits.
+    /// Accepts nothing more from now on, and wakes all waiting threads.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.notify();
     }
 
-    /// Accepts nothing more from here on, and wakes whoever waits. After a failed write what reached
-    /// the disk is unknown until the store is opened again; after a bug, what is in memory.
+    /// Accepts nothing more from now on, and wakes all waiting threads. After a failed write it is
+    /// unknown what reached the disk, until the store is opened again; after a bug, what is in
+    /// memory.
     pub(super) fn poison(&self, cause: Error) -> Error {
         if matches!(cause, Error::Poisoned(_) | Error::Closed) {
             return cause;
@@ -71,16 +72,17 @@ impl Lifecycle {
         cause
     }
 
-    /// Poisons the store if a call met a bug. Under a lock that is done before the lock is let go.
+    /// Poisons the store if a call met a bug. Called under a lock, this happens before the lock is
+    /// released.
     pub(super) fn heed<T>(&self, done: Result<T>) -> Result<T> {
         done.map_err(
             |error| if matches!(error, Error::Bug(_)) { self.poison(error) } else { error },
         )
     }
 
-    /// Wakes whoever waits for work or for its end.
+    /// Wakes all threads that wait for work or for its end.
     pub(super) fn notify(&self) {
-        // Taken so that nobody checks and then sleeps through this.
+        // Taken so that no thread checks and then sleeps through this.
         drop(self.waiting.lock());
         self.changed.notify_all();
     }
@@ -99,8 +101,8 @@ impl Lifecycle {
         Ok(())
     }
 
-    /// Waits once: until something changes, and for as long as `at_most` says. Does not wait where
-    /// that is none, or when the store accepts no writes any more. Says whether it waited.
+    /// Waits once: until something changes, or for as long as `at_most` says. Does not wait if that
+    /// is `None`, or if the store accepts no more writes. Returns whether it waited.
     pub(super) fn wait(&self, at_most: impl FnOnce() -> Option<Duration>) -> bool {
         let mut guard = self.waiting.lock();
         let at_most = self.check().ok().and_then(|()| at_most());
@@ -118,7 +120,7 @@ pub(super) struct OnPanic<'s> {
 }
 
 impl<'s> OnPanic<'s> {
-    /// Says as the cause that the caller's place does not panic.
+    /// Names the caller's line as the cause.
     #[track_caller]
     pub(super) fn new(lifecycle: &'s Lifecycle) -> Self {
         OnPanic { lifecycle, before: panicking(), at: Location::caller() }

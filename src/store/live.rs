@@ -1,4 +1,4 @@
-//! What of the store is live now: its components, and how far they may be read.
+//! The live view of a store: its components, and how far they may be read.
 
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ impl Live {
         })
     }
 
-    /// Looks at the view, which stays meanwhile. A process that was forked while another thread
-    /// changed it has one of which nothing is known.
+    /// Gives access to the view, which does not change meanwhile. In a process that was forked
+    /// while another thread changed the view, nothing is known about it.
     #[inline]
     fn with_view<T>(&self, look: impl FnOnce(&Arc<View>) -> T) -> T {
         match self.view.try_read() {
@@ -72,13 +72,13 @@ impl Live {
         })
     }
 
-    /// Puts another view in the place of the live one.
+    /// Replaces the live view.
     pub(super) fn change(&self, change: impl FnOnce(&View) -> View) {
         let mut view = self.view.write();
         *view = Arc::new(change(&view));
     }
 
-    /// Lets readers see what is durable: the operations up to this one.
+    /// Makes the operations up to this one visible to readers.
     pub(super) fn show(&self, sequence: u64) {
         self.visible.fetch_max(sequence, Ordering::AcqRel);
     }

@@ -1,4 +1,4 @@
-//! A segment of the live list, open.
+//! An open segment of the live list.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::page::Head;
 use crate::segment::{EpochTables, PageRef, Segment, Tombstones};
 use crate::sync::RwLock;
 
-/// Visits from which on a page is deep: to find its head takes a look over a long directory.
+/// A page with this many visits is deep: finding its head means reading a long directory.
 const DEEP: usize = 4096;
 
-/// Heads of deep pages that are kept of a segment, at most.
+/// The most heads of deep pages that are kept for a segment.
 const DEEP_MAX: usize = 1024;
 
 /// A live segment with what is read of it at open.
@@ -63,7 +63,7 @@ impl LiveSegment {
         if page.record.len() < DEEP {
             return read();
         }
-        // Not waited for: after a fork whoever holds it may not be there.
+        // Does not wait for the lock: after a fork its holder may not exist.
         if let Some(head) = self.deep.try_read().and_then(|deep| deep.get(&page.ordinal).cloned()) {
             return Ok(head);
         }

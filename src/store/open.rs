@@ -1,8 +1,8 @@
 //! Making, opening and recovering a store.
 //!
 //! Recovery, in order: take the lock; read and check the catalog; map the live segments; replay the
-//! journals into memtables; write `SNAPSHOT`; remove what no live list names. Nothing is rebuilt, so
-//! it takes the time of reading the journal, whatever the size of the store.
+//! journals into memtables; write `SNAPSHOT`; remove what no live list names. Nothing is rebuilt,
+//! so opening takes the time to read the journal, whatever the size of the store.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -27,13 +27,14 @@ use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::sync::thread;
 
-/// Makes a store: whole, or not at all.
+/// Creates a store, completely or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     check_options(options)?;
     make(disk, vec![epochs::first(&options.epoch)?], false).map(drop)
 }
 
-/// Makes and opens a store with these epochs that is none until something was loaded into it.
+/// Creates and opens a store with these epochs that does not count as one until something is
+/// loaded.
 pub(super) fn begin(
     disk: &Arc<dyn Disk>,
     options: Options,
@@ -46,23 +47,24 @@ pub(super) fn begin(
 
 /// Makes a store. The lock is held since it is there.
 fn make(disk: &Arc<dyn Disk>, epochs: Vec<EpochInfo>, unfinished: bool) -> Result<Locks> {
-    // Looked at before anything is made: a directory of somebody else's stays as it is.
+    // Checked before anything is created: somebody else's directory stays as it is.
     require_empty(disk)?;
     disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
     let mut locks = Locks::take(&**disk, Lock::Exclusive)?;
     require_empty(disk)?;
     never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
-    // The lock is ours, and nothing else was there: whatever is there now may be taken away.
+    // The lock is ours, and nothing else was there: whatever is there now may be removed.
     let catalog = Catalog::create(disk, epochs, unfinished).inspect_err(|_| unmake(disk))?;
     locks.follow(catalog);
     Ok(locks)
 }
 
-/// Whether a store may be made here: there is nothing, or what an interrupted making left behind.
+/// Checks that a store may be created here: the directory is empty, or has leftovers of an
+/// interrupted creation.
 ///
-/// That is known by `LOCK`, which is made before anything else and bears our mark then. Without it
-/// there is nothing but a `LOCK` that says nothing yet: whatever else has one of our names is
-/// somebody else's, and stays as it is.
+/// Leftovers are recognised by `LOCK`, which is made before anything else and has our mark. Without
+/// the mark, only an empty `LOCK` is accepted: anything else with one of our names belongs to
+/// somebody else, and stays as it is.
 pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     if never_finished(disk).is_some() {
         return Ok(());
@@ -78,7 +80,7 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     }
     let names: Vec<_> = entries.iter().map(|(dir, entry)| Name::parse(*dir, entry)).collect();
     let has = |name| names.contains(&Some(name));
-    // A catalog decides, wherever the file system lists it among the others.
+    // A catalog decides, wherever it comes in the listing.
     if has(Name::Catalog) {
         return Err(Error::Exists { location });
     }
@@ -117,7 +119,7 @@ pub(super) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Res
 /// What a store that was never finished has beside its catalog, which says so; `None` if there is none.
 fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
     let contents = open_catalog(disk).and_then(|file| Catalog::read(&*file)).ok()?;
-    // Nobody was told of it. What is of another store is nobody's to remove.
+    // Nobody was told of this store. Files of another store are not removed.
     let untold = matches!(Manifest::read(&**disk), Ok(None));
     let left = orphans(disk, &contents).ok()?;
     (contents.settings.unfinished && untold).then_some(left)
@@ -135,7 +137,8 @@ fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
     Ok(())
 }
 
-/// Takes away a store that was begun. What stays is unfinished, or nothing: the catalog goes last.
+/// Removes a store that was begun. The catalog goes last, so what is left is unfinished, or
+/// nothing.
 pub(super) fn unmake(disk: &Arc<dyn Disk>) {
     let remove_from = |dir: Dir, last: bool| {
         let entries = disk.list(dir)?;
@@ -145,7 +148,7 @@ pub(super) fn unmake(disk: &Arc<dyn Disk>) {
         }
         disk.sync_dir(dir)
     };
-    // What stays is made anew by whoever comes next.
+    // The next creation replaces what is left.
     let _ = remove_from(Dir::Segments, false)
         .and_then(|()| remove_from(Dir::Root, false))
         .and_then(|()| remove_from(Dir::Root, true));

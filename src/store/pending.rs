@@ -3,7 +3,7 @@
 use crate::bug::{Bug, ensure};
 use crate::catalog::{Blob, Journal};
 
-/// Bytes of a blob after which another is begun.
+/// A blob with this many bytes is complete.
 const BLOB_BYTES_MAX: usize = 16 << 20;
 
 /// Operations that are applied in memory and not yet in the journal.
@@ -48,7 +48,7 @@ impl Pending {
         self.bytes
     }
 
-    /// What the journals are to take, in order.
+    /// What is to be written to the journals, in order.
     pub(super) fn blobs(&self) -> &[(Journal, Blob)] {
         &self.blobs
     }

@@ -1,10 +1,10 @@
 //! Why a store accepts nothing more.
 //!
-//! After a write that failed, what reached the disk is unknown: nothing more is written, and reads go
-//! on. After a broken invariant or a panic within a write nothing is known for sure: neither goes on.
+//! After a failed write it is unknown what reached the disk: nothing more is written, and reads go
+//! on. After a broken invariant or a panic within a write, nothing is certain: reads stop as well.
 //!
-//! All that a store shares and all its views have one [`Poison`]. Each public call passes what it comes
-//! to through it ([`Poison::heed`]); what changes the store holds an [`OnPanic`] as well.
+//! A store and all its views share one [`Poison`]. Each public call passes its result through it
+//! ([`Poison::heed`]). Calls that change the store also hold an [`OnPanic`].
 
 use std::sync::{Arc, OnceLock};
 
@@ -36,7 +36,7 @@ impl Poison {
         }
     }
 
-    /// Notes the bug that a call met, if that is what it failed of.
+    /// Notes the bug that a call met, if that is why it failed.
     #[inline]
     pub(crate) fn heed<T>(&self, done: Result<T>) -> Result<T> {
         if let Err(error @ Error::Bug(_)) = &done {

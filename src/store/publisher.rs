@@ -1,9 +1,9 @@
-//! What readers in other processes are shown, and the files that are kept for them.
+//! Publishing: what readers in other processes see, and the files that are kept for them.
 //!
-//! A reader opens what `SNAPSHOT` names. So it is replaced at every change of the live list, after
-//! the commit; and a file that left the list goes some time after a `SNAPSHOT` without it is
-//! durable, since a reader may be about to open it. Within this process whoever holds a segment
-//! keeps its file.
+//! A reader opens what `SNAPSHOT` names. So `SNAPSHOT` is replaced at every change of the live
+//! list, after the commit. A file that left the list is removed some time after a `SNAPSHOT`
+//! without it is durable, since a reader may be about to open it. Within this process, a file stays
+//! as long as anybody holds its segment.
 
 use std::io::ErrorKind;
 use std::sync::{Arc, Weak};
@@ -18,37 +18,39 @@ use crate::segment::Segment;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedMutex};
 
-/// How long the next try waits when there was no room on the disk.
+/// How long to wait for the next try if the disk was full.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// Writes `SNAPSHOT`, and removes the files of segments that left the live list.
 #[derive(Debug)]
 pub(super) struct Publisher {
     base: Arc<Base>,
-    /// Whether it is no store until something was loaded into it: nothing is published.
+    /// Whether the store does not count as one yet, because nothing was loaded. Then nothing is
+    /// published.
     unfinished: AtomicBool,
     state: RankedMutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// When to publish again what could not be for want of room.
+    /// When to try again to publish, if the disk was full.
     again: Option<Instant>,
     /// Segments that left the live list, oldest first.
     departed: Vec<Departed>,
-    /// Those whose files go with their last holders.
+    /// Segments whose files are removed with their last holders.
     released: Vec<Weak<Segment>>,
 }
 
 #[derive(Debug)]
 struct Departed {
     segments: Vec<Arc<Segment>>,
-    /// When `SNAPSHOT` ceased to name them; none while it does.
+    /// When `SNAPSHOT` ceased to name them; `None` while it does.
     since: Option<Instant>,
 }
 
 impl State {
-    /// Lets go of those that have waited long enough: their files go with their last holders.
+    /// Releases those that have waited long enough: their files are removed with their last
+    /// holders.
     fn release(&mut self, grace: Duration) {
         self.released.retain(|segment| segment.strong_count() > 0);
         self.departed.retain(|departed| {
@@ -80,8 +82,8 @@ impl Publisher {
         Publisher { base: Arc::clone(base), unfinished, state }
     }
 
-    /// Publishes what is live now; these segments are so no longer. Two syncs. A full disk is no
-    /// failure: it is done later.
+    /// Publishes what is live now; `departed` are the segments that no longer are. Costs two syncs.
+    /// A full disk is not a failure: it is done later.
     pub(super) fn publish(&self, departed: Vec<Arc<Segment>>) -> Result<()> {
         self.try_to_publish(departed).map_err(|e| self.base.poison(e))
     }
@@ -94,7 +96,7 @@ impl Publisher {
         }
         let mut written = self.write_manifest();
         if written.as_ref().is_err_and(Error::is_full) && !state.departed.is_empty() {
-            // They may be what fills the disk. Without a `SNAPSHOT` nobody opens them.
+            // They may be what fills the disk. Without a `SNAPSHOT` no reader opens them.
             self.remove_manifest()?;
             state.published();
             state.release(Duration::ZERO);
@@ -181,14 +183,14 @@ impl Publisher {
         self.unfinished.store(false, Ordering::Release);
     }
 
-    /// Lets go of all segments that left the live list and that `SNAPSHOT` does not name any more: a
-    /// reader that is about to open one starts again.
+    /// Releases all segments that left the live list and that `SNAPSHOT` no longer names. A reader
+    /// that is about to open one starts again.
     pub(super) fn release_all(&self) {
         self.state.lock().release(Duration::ZERO);
     }
 
-    /// Lets go of them when the store closes. What snapshots still hold is left to the next open: when
-    /// they let go, another store may have come into this one's place.
+    /// Releases them when the store closes. What snapshots still hold is left to the next open: by
+    /// the time they release it, another store may be in this place.
     pub(super) fn release_at_close(&self) {
         let in_place = self.base.is_in_place();
         let mut state = self.state.lock();
@@ -198,14 +200,14 @@ impl Publisher {
         state.released.drain(..).filter_map(|held| held.upgrade()).for_each(|held| held.keep());
     }
 
-    /// How long until [`catch_up`](Self::catch_up) has something to do. Waits for nobody: whoever is
-    /// publishing just now wakes the others when that is done.
+    /// How long until [`catch_up`](Self::catch_up) has something to do. Does not wait for a thread
+    /// that is publishing: it wakes the others when it is done.
     pub(super) fn due_in(&self) -> Option<Duration> {
         let due = self.state.try_lock()?.due(self.base.options.reader_grace);
         due.map(|due| due.saturating_duration_since(Instant::now()))
     }
 
-    /// Publishes what could not be, and lets go of what has waited long enough.
+    /// Publishes what could not be published before, and releases what has waited long enough.
     pub(super) fn catch_up(&self) -> Result<()> {
         let again = self.state.lock().again;
         if again.is_some_and(|again| again <= Instant::now()) {

@@ -112,7 +112,7 @@ impl Registry {
         Ok(info)
     }
 
-    /// Makes known what an epoch is now, durably.
+    /// Stores the new state of an epoch, durably.
     fn put(&self, info: EpochInfo) -> Result<()> {
         let Base { catalog, live, .. } = &*self.base;
         let mut epochs = live.view().epochs.to_vec();
@@ -139,7 +139,7 @@ impl Registry {
     }
 }
 
-/// Whether at most so many pages have a version in force that is of this epoch.
+/// Checks that at most `left` pages have a version in force in this epoch.
 fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {
     let mut pages = 0;
     for stale in now.stale(None) {

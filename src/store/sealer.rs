@@ -1,7 +1,7 @@
 //! Sealing: how a memtable becomes a segment.
 //!
-//! A whole file is written first, durably, and then made to count in one transaction of the catalog.
-//! Nobody waits for that but whoever would need a third memtable.
+//! A whole file is written first, durably, and then made live by one transaction of the catalog.
+//! Only a writer that would need a third memtable waits for this.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,8 +50,8 @@ impl Sealer {
         }
     }
 
-    /// Takes the write lock once there is room for an operation. Without the background whoever finds
-    /// the memtable full seals it.
+    /// Takes the write lock once there is room for an operation. Without background work, the
+    /// thread that finds the memtable full seals it.
     pub(super) fn admit(&self) -> Result<WriteLock<'_>> {
         loop {
             match self.admission.admit()? {
@@ -128,8 +128,8 @@ impl Sealer {
         Ok(stamp.id)
     }
 
-    /// The sealing thread: seals what waits, and what has waited long enough; lets files go that were
-    /// kept for readers.
+    /// The sealing thread. It seals full memtables and old ones, and releases files that were kept
+    /// for readers.
     pub(super) fn run(&self) {
         let Base { options, live, lifecycle, .. } = &*self.base;
         while lifecycle.check().is_ok() {
@@ -145,7 +145,7 @@ impl Sealer {
                 return;
             }
             if self.admission.rotate_aged() {
-                // Merges are behind; they wake whoever waits when they have caught up.
+                // Merges are behind; they wake waiting threads when they have caught up.
                 lifecycle.wait(|| Some(RETRY));
             }
             // A failure has poisoned the store, and the next round ends.

@@ -1,7 +1,7 @@
 //! What all handles of an open store share: the owners of its parts.
 //!
-//! Each owner has its state, the lock on it, and a file of its own, and knows only owners that stand
-//! above it here.
+//! Each owner has its state, the lock on it, and a file of its own, and knows only the owners above
+//! it in this struct.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Shared {
         let flushed = self.committer.commit_all();
         lifecycle.close();
         join();
-        // Whoever still commits, loads, seals or merges is waited for: until then the lock is ours.
+        // Wait for all commits, loads, seals and merges: until they end, the lock is ours.
         self.committer.wait_idle();
         let _loading = self.loading.lock();
         let _sealing = self.sealer.wait_idle();

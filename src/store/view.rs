@@ -1,4 +1,4 @@
-//! What is live at one moment, and what all of it together knows of a page.
+//! A view: the components that are live at one moment, and what they know together of a page.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -120,8 +120,8 @@ impl View {
         Ok(known)
     }
 
-    /// Takes in what the memtables know of a page. Returns whether that is all: if not, they leave it to
-    /// the segments.
+    /// Adds what the memtables know of a page. Returns whether that is all, or the segments have to
+    /// be asked.
     pub(crate) fn take_in_memory(&self, lookup: &Lookup<'_>, known: &mut Known) -> Result<bool> {
         let memtables = self.memtables.with_ids().rev();
         let pages = memtables
@@ -129,9 +129,9 @@ impl View {
         known.take_in(|| lookup.key(), pages)
     }
 
-    /// What the segments know of many pages: looked up in order of their hashes, which is that of each
-    /// segment's filter and index. Hands over the place among `lookups` of each page of which any
-    /// segment has a record that is not buried.
+    /// What the segments know of many pages, looked up in order of their hashes, which is the order
+    /// of each segment's filter and index. Passes on the index in `lookups` of each page of which a
+    /// segment has a record that is not forgotten.
     ///
     /// These are the steps of [`page_across`], taken by all pages at once, segment by segment.
     #[expect(
@@ -164,7 +164,7 @@ impl View {
         Ok(())
     }
 
-    /// Hands over what components have of a page, the newest first, as far back as it is not forgotten.
+    /// Passes on what components have of a page, the newest first, back to where it was forgotten.
     /// `take` breaks when it has enough.
     pub(crate) fn each_part(
         &self,

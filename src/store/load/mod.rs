@@ -1,16 +1,16 @@
-//! The bulk path: many observations become segments without the journal, all or nothing.
+//! Loading: many observations become segments without the journal, all of them or none.
 //!
-//! What comes is gathered in memory, sorted in SURT order and written as *runs* to a scratch file,
-//! by one thread while another gathers ([`gather`]). Then the store's writers wait, what they left
+//! Observations are gathered in memory by one thread, and sorted in SURT order and written as
+//! *runs* to a scratch file by another ([`gather`]). Then the store's writers wait, everything
 //! unsealed is sealed, and the runs are merged into new segments: one thread joins the visits of
-//! each page and asks the segments what they know of it, another writes ([`write`]). No list names
-//! these files until one transaction of the catalog names them all, and registers the epochs that
-//! come with them ([`epochs`]). So a crash at any moment leaves the store as it was, or with
+//! each page and asks the segments what they know of it, another one writes ([`write`]). No list
+//! names these files until one transaction of the catalog names them all, and registers the epochs
+//! of the load ([`epochs`]). So a crash at any moment leaves the store as it was, or with
 //! everything.
 //!
-//! Runs of very many pages are first merged into fewer and longer ones. Memory is what the options
-//! allow, whatever comes; of files there are two scratch files at most, and the segment and its own
-//! few.
+//! If there are very many runs, they are first merged into fewer and longer ones. Memory stays
+//! within the options. There are at most two scratch files at a time, besides the new segment and
+//! its own few.
 
 mod epochs;
 mod gather;
@@ -75,7 +75,7 @@ pub(super) fn load<O: Observed>(
     watch.end(loaded)
 }
 
-/// What a thread came to.
+/// The result of a thread.
 fn joined<T>(thread: thread::Result<Result<T>>) -> Result<T> {
     thread.unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -89,7 +89,7 @@ struct Load<'s> {
 }
 
 impl Load<'_> {
-    /// Makes segments of what was gathered, and makes them live.
+    /// Turns what was gathered into segments, and makes them live.
     fn write(&self, runs: Option<Runs>, watch: &mut Watch<'_, '_>) -> Result<Loaded> {
         let Shared { base, publisher, registry, admission, sealer, .. } = self.shared;
         let Base { disk, options, live, .. } = &**base;
@@ -138,7 +138,7 @@ impl Load<'_> {
         self.list(written, settled, watch)
     }
 
-    /// Gathers, sorts and writes runs. None if nothing came.
+    /// Gathers, sorts and writes runs. `None` if there was nothing to load.
     fn gather<O: Observed>(
         &self,
         observations: impl Iterator<Item = Result<O>>,
@@ -219,7 +219,7 @@ impl Load<'_> {
         Name::Scratch(self.shared.base.stamps.number(), part)
     }
 
-    /// The change: makes what was written live, and its epochs, in one transaction.
+    /// Makes what was written live, with its epochs, in one transaction.
     fn list(&self, written: Written, settled: Settled, watch: &Watch<'_, '_>) -> Result<Loaded> {
         let Shared { base, publisher, registry, admission, .. } = self.shared;
         let Base { catalog, stamps, live, lifecycle, .. } = &**base;

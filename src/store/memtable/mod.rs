@@ -1,8 +1,8 @@
-//! What the journal holds, in memory: pages, their visits, and a small search index.
+//! The contents of the journal in memory: pages, their entries, and a small search index.
 //!
-//! One thread at a time writes, under the store's write lock; readers come and go beside it and see
-//! what was acknowledged, since everything bears its sequence number. Nothing is taken away before
-//! the memtable is sealed: a page that is forgotten keeps its visits for snapshots from before.
+//! One thread at a time writes, under the store's write lock. Readers work beside it and see only
+//! what was acknowledged, since everything has its sequence number. Nothing is removed before the
+//! memtable is sealed: a forgotten page keeps its visits for earlier snapshots.
 
 mod buried;
 mod effect;
@@ -46,8 +46,8 @@ pub(crate) struct Memtable {
     process: Process,
 }
 
-/// The inside, behind the lock. What belongs to pages lies in a few long columns, not in a small
-/// allocation for each.
+/// The contents, behind the lock. Pages are kept in a few long columns, not in a small allocation
+/// each.
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
     pages: Pages,
@@ -78,8 +78,8 @@ impl Memtable {
         Memtable { journal, inner, touched: AtomicBool::new(false), process }
     }
 
-    /// What a forked process has of memtables that it cannot know: one that another thread writes for
-    /// ever.
+    /// A memtable whose contents a forked process cannot know: a thread that does not exist is
+    /// writing it for ever.
     pub(crate) fn torn(process: Process) -> Memtable {
         let torn = Memtable { process, ..Memtable::new(Journal::A) };
         torn.touched.store(true, Ordering::Release);
@@ -108,8 +108,8 @@ impl Memtable {
         self
     }
 
-    /// Whether nothing was written that a reader knows of, who has read a sequence number: told without
-    /// the lock. What is written later may make it say no.
+    /// Whether it is empty for a reader that has read a sequence number. Takes no lock. Later
+    /// writes may change the answer.
     #[inline]
     pub(crate) fn is_untouched(&self) -> bool {
         !self.touched.load(Ordering::Acquire)
@@ -171,7 +171,7 @@ impl Inner {
         self.page(number).is_here(sequence).then_some(number)
     }
 
-    /// Whether a page has this number: asked of those that a journal names.
+    /// Whether a page has this number, which a journal names.
     pub(crate) fn has(&self, number: u32) -> bool {
         number < self.pages.len()
     }
@@ -227,7 +227,7 @@ impl Inner {
             || self.operations > 0 && self.bytes() >= options.memtable_bytes
     }
 
-    /// Brings a page here; `head` is what older components know of it, packed.
+    /// Adds a page; `head` is what older components know of it, packed.
     ///
     /// # Errors
     ///
