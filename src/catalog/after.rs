@@ -1,7 +1,7 @@
 //! What a writer leaves beside the catalog after its commits: `LOCK` and `SNAPSHOT`.
 //!
-//! Neither is ever newer than the catalog. One that is newer shows that the catalog is not the one
-//! that it was written after: the commit before the last, or an older copy, or that of another store.
+//! Neither is ever newer than the catalog. If one is, the catalog is not the one that it was
+//! written after, but the commit before the last, an older copy, or the catalog of another store.
 
 use super::{Contents, Manifest, Marked, mark};
 use crate::disk::{Disk, Name};
@@ -16,7 +16,7 @@ pub(crate) struct After {
 }
 
 impl After {
-    /// Reads what is there. What is damaged says nothing: the writer writes it anew.
+    /// Reads what is there. Damage counts as absence: the writer writes both again.
     pub(crate) fn read(disk: &dyn Disk) -> Result<After> {
         let manifest = match Manifest::read(disk) {
             Ok(manifest) => manifest,
@@ -25,12 +25,13 @@ impl After {
         Ok(After { mark: mark::read(disk), manifest })
     }
 
-    /// Whether all of it belongs to this catalog, and this catalog has all that it tells of.
+    /// Checks that both belong to this catalog, and that the catalog has everything that they
+    /// mention.
     pub(crate) fn check(&self, contents: &Contents) -> Result<()> {
         self.ahead(contents).or_else(|| self.foreign(contents)).map_or(Ok(()), Err)
     }
 
-    /// What was committed before something of this was written, and is not in the catalog.
+    /// The error if the catalog lacks commits after which these were written.
     pub(crate) fn ahead(&self, contents: &Contents) -> Option<Error> {
         let there = contents.marked();
         let Marked { sequence, changes } = self.mark;
@@ -53,7 +54,7 @@ impl After {
         Some(Error::corrupt(Name::Catalog, 0, what))
     }
 
-    /// `SNAPSHOT` is of another store, or of a copy of this one that went another way.
+    /// The error if `SNAPSHOT` belongs to another store, or to a diverged copy of this one.
     pub(crate) fn foreign(&self, contents: &Contents) -> Option<Error> {
         let manifest = self.manifest.as_ref()?;
         let (found, expected) = (manifest.store, contents.settings.store);

@@ -1,4 +1,4 @@
-//! redb over the seam to the disk.
+//! The storage backend of redb, on the seam to the disk.
 
 use std::io;
 use std::sync::Arc;
@@ -20,8 +20,7 @@ impl FileBackend {
     }
 }
 
-/// An open file that can be closed under whoever uses it, as a forked process must that cannot let
-/// redb go.
+/// An open file that can be closed while redb still holds it: a forked process cannot drop redb.
 #[derive(Clone, Debug)]
 pub(super) struct Closable(Arc<RankedMutex<Option<Arc<dyn DiskFile>>>>);
 

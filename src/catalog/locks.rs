@@ -1,8 +1,8 @@
 //! One writer: the locks on `LOCK` and on the catalog.
 //!
-//! People remove a `LOCK` that looks stale, and put other files in its place. So the catalog itself is
-//! locked too, which nobody can do without who wants to write; and whoever writes looks, before each
-//! commit, whether both files still have their names.
+//! People remove a `LOCK` that looks stale, or replace it. So the catalog is locked as well, which
+//! no writer can do without. And before each commit, a writer checks that both files still have
+//! their names.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use crate::disk::{Disk, Holder, Lock, LockGuard, Locked, Name};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
-/// How long a lock is waited for: a reader holds it while it opens a store that nobody writes, and a
-/// writer that was told to end needs a moment.
+/// How long to wait for a lock: a reader holds it while it opens a store without a writer, and a
+/// writer that is shutting down needs a moment.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Locks on a store.
@@ -42,8 +42,8 @@ fn wait_for(disk: &dyn Disk, name: Name, kind: Lock, until: Instant) -> Result<B
 impl Locks {
     /// Locks a store, and waits a while for those who hold it; not for this process itself.
     ///
-    /// Who has `LOCK` waits for the catalog alone: readers that come meanwhile find a writer there, so
-    /// however many there are, they do not keep it out.
+    /// The holder of `LOCK` waits only for the catalog. Readers that arrive meanwhile find a
+    /// writer, so however many there are, they do not keep it out.
     pub(crate) fn take(disk: &dyn Disk, kind: Lock) -> Result<Locks> {
         let until = Instant::now() + LOCK_WAIT;
         let lock = wait_for(disk, Name::Lock, kind, until)?;
@@ -63,13 +63,13 @@ impl Locks {
         })
     }
 
-    /// Lets go of `LOCK`, so that a writer may come and wait. Until what this returns is dropped it does
-    /// not begin.
+    /// Releases `LOCK`, so that a writer can take it and wait. It does not begin until the returned
+    /// lock is dropped.
     pub(crate) fn into_catalog(self) -> Box<dyn LockGuard> {
         self.catalog
     }
 
-    /// Another catalog, which is locked already, has taken the name of the one before.
+    /// Follows a new catalog, already locked, that has taken the name of the old one.
     pub(crate) fn follow(&mut self, catalog: Box<dyn LockGuard>) {
         self.catalog = catalog;
     }

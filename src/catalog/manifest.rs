@@ -1,7 +1,7 @@
 //! The file `SNAPSHOT`: the live list, and what it takes to read it, for readers in other processes.
 //!
-//! A copy of a part of the catalog, which only the writer can open. It is replaced whole, so whoever
-//! opens it reads one state; and it is the truth for nobody: a store without it is sound.
+//! It copies a part of the catalog, which only the writer can open. It is replaced as a whole, so a
+//! reader always reads one state. It decides nothing: a store without it is sound.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const MAGIC: [u8; 8] = *b"simksnap";
 const VERSION: u32 = 2;
 /// Magic, version, length, time, store, changes, seed, bits of the hash, two counts.
 const HEADER_BYTES: usize = 64;
-/// Longer than this it is none of ours: some hundred thousand segments.
+/// A longer file is not ours: this is enough for some hundred thousand segments.
 const BYTES_MAX: u64 = 16 << 20;
 
 /// A state of the live list.
@@ -29,7 +29,7 @@ const BYTES_MAX: u64 = 16 << 20;
 pub(crate) struct Manifest {
     /// When it was written, by the writer's clock.
     pub(crate) written: SystemTime,
-    /// Whose it is.
+    /// The store that it belongs to.
     pub(crate) store: u64,
     /// How many changes of its lists the catalog had by then.
     pub(crate) changes: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Puts it in the place of the last one, durably. Two syncs.
+    /// Replaces the last one, durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
         let numbered = (0..).zip(&self.epochs).all(|(count, e)| e.epoch.count() == count);
@@ -107,8 +107,8 @@ impl Manifest {
         }
         let short = || flaw(bytes.len() as u64, "it is cut short");
         let (version, len) = (cursor.u32().ok_or_else(short)?, cursor.u32().ok_or_else(short)?);
-        // In every version the checksum stands at the end: only what is sound in itself says a version
-        // that can be believed.
+        // The checksum is at the end in every version: only a sound file has a version number that
+        // can be trusted.
         let (summed, sum) = bytes.split_last_chunk::<4>().ok_or_else(short)?;
         let (expected, found) = (LittleEndian::read_u32(sum), crc32fast::hash(summed));
         if expected != found {
@@ -147,7 +147,7 @@ impl Manifest {
         let (rows, names) = (Vec::new(), Vec::new());
         let mut manifest =
             Manifest { written, store, changes, url_seed, segments: rows, epochs: names };
-        // Nothing is set aside for a count: what is there is read until it ends.
+        // No memory is reserved by a count from the file: entries are read until they end.
         for _ in 0..segments {
             manifest.segments.push(SegmentRow::take(&mut cursor)?);
         }

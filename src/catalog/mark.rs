@@ -1,8 +1,8 @@
 //! How far the catalog had come, written beside it.
 //!
 //! A damaged byte in redb's header can make the commit before the last look like the last one. So
-//! after each commit it goes into the lock file, unsynced, how many operations and changes there
-//! are: a catalog that has fewer is damaged, not recovered.
+//! after each commit, the number of operations and changes is written to the lock file, unsynced. A
+//! catalog with fewer is damaged, not recovered.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::io::ErrorKind;
@@ -48,7 +48,7 @@ impl Mark {
         Ok(Mark { file: Closable::new(file), last: RankedMutex::new(Rank::Mark, last) })
     }
 
-    /// Closes its file, which is another process's.
+    /// Closes its file, which belongs to another process.
     pub(super) fn abandon(&self) {
         self.file.close();
     }
@@ -57,7 +57,7 @@ impl Mark {
         *self.last.lock()
     }
 
-    /// Notes what was committed: that, and what was noted before. One write, no sync.
+    /// Notes what was committed, beside the note before. Costs one write, no sync.
     pub(super) fn note(&self, committed: Marked) -> Result<()> {
         let mut last = self.last.lock();
         *last = last.max(committed);
@@ -75,7 +75,7 @@ fn bytes_of(marked: Marked) -> Vec<u8> {
     bytes
 }
 
-/// What was noted last; nothing where there is no sound note.
+/// The last sound note; zeros if there is none.
 pub(crate) fn read(disk: &dyn Disk) -> Marked {
     let mut bytes = [0; BYTES];
     let read = disk.open(Name::Lock, Access::Read).and_then(|f| f.read_at(0, &mut bytes));
@@ -90,8 +90,8 @@ pub(crate) fn read(disk: &dyn Disk) -> Marked {
     }
 }
 
-/// Begins a store: from here on `LOCK` bears our mark, which says nothing yet. Durable when this
-/// returns, so whatever else has one of our names beside it is ours.
+/// Begins a store: from now on `LOCK` has our mark, with zeros. Durable when this returns, so that
+/// other files here with our names are known to be ours.
 pub(super) fn begin(disk: &dyn Disk) -> Result<()> {
     let begun = || {
         let file = disk.open(Name::Lock, Access::Write)?;

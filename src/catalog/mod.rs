@@ -1,11 +1,11 @@
 //! The catalog: a small redb database that is the root of a store.
 //!
-//! It says which segments are live and what the epochs are, and holds the journal: what was
-//! observed since the last seal. It is bounded by the journal, whatever the size of the store. All
-//! changes of what a store is happen in one transaction here.
+//! It has the list of live segments, the epochs, and the journal: the operations since the last
+//! seal. Its size is bounded by the journal, whatever the size of the store. Every change of a
+//! store is one transaction here.
 //!
-//! redb does not check its checksums when it reads, so at open the whole database is read and checked
-//! before redb has it, and it is only appended to afterwards.
+//! redb does not check its checksums when it reads. So at open the whole database is read and
+//! checked before redb opens it. Afterwards it is only appended to.
 
 mod after;
 mod backend;
@@ -85,7 +85,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// What the mark of a catalog with these contents says, at most.
+    /// The most that the mark of a catalog with these contents can say.
     pub(crate) fn marked(&self) -> Marked {
         let blobs = self.journals.iter().filter_map(|(_, blobs)| blobs.last());
         let listed = self.segments.last().map(|row| row.last_sequence);
@@ -103,14 +103,14 @@ pub(crate) struct Catalog {
     disk: Arc<dyn Disk>,
     mark: Mark,
     database: RankedRwLock<Option<Database>>,
-    /// Taken by each transaction that writes: redb has only one at a time, and none after one that
-    /// failed. Why that failed.
+    /// Taken by each transaction that writes: redb allows one at a time, and after a failure we
+    /// allow none. Holds why one failed.
     failed: RankedMutex<Option<Error>>,
     /// The file that the database is in.
     file: RankedMutex<Closable>,
     /// The process that opened it, and alone writes it.
     process: Process,
-    /// Until it is let go of, after everything else.
+    /// The locks, until the store is released, after everything else.
     locks: RankedMutex<Option<Locks>>,
 }
 
@@ -124,9 +124,8 @@ impl Drop for Catalog {
 }
 
 impl Catalog {
-    /// Makes the catalog of a new store: whole under its name, or not at all. One that is
-    /// `unfinished` is that until segments are [added](Self::add). The store is locked; returns the
-    /// lock on the catalog.
+    /// Creates the catalog of a new store, completely or not at all. An `unfinished` one stays so
+    /// until segments are [added](Self::add). The store is locked; returns the lock on the catalog.
     pub(crate) fn create(
         disk: &Arc<dyn Disk>,
         epochs: Vec<EpochInfo>,
@@ -182,8 +181,8 @@ impl Catalog {
         Self::read_with(file, &mut Err)
     }
 
-    /// Reads what the last commit left. `flaw` is told of each page that is damaged, and may let the
-    /// reading go on; then what is returned need not be all.
+    /// Reads what the last commit left. `flaw` is called for each damaged page, and may let the
+    /// reading go on; then the result may be incomplete.
     pub(crate) fn read_with(
         file: &dyn DiskFile,
         flaw: &mut dyn FnMut(Error) -> Result<()>,
@@ -230,8 +229,8 @@ impl Catalog {
         })
     }
 
-    /// Adds segments, and registers epochs, or puts them in the place of what was known of them, in one
-    /// transaction. A store that was unfinished is finished by it.
+    /// Adds segments, and registers or updates epochs, in one transaction. It finishes an
+    /// unfinished store.
     pub(crate) fn add(
         &self,
         segments: &[SegmentRow],
@@ -252,7 +251,7 @@ impl Catalog {
         })
     }
 
-    /// Puts a segment in the place of others, in one transaction.
+    /// Replaces segments by one, in one transaction.
     pub(crate) fn replace(&self, old: &[u64], new: &SegmentRow, next: u64) -> Result<()> {
         self.write(|transaction| {
             let mut segments = transaction.open_table(SEGMENTS)?;
@@ -264,7 +263,7 @@ impl Catalog {
         })
     }
 
-    /// Registers an epoch, or puts it in the place of what was known of it.
+    /// Registers or updates an epoch.
     pub(crate) fn put_epoch(&self, epoch: &EpochInfo) -> Result<()> {
         self.write(|transaction| {
             put_epochs(transaction, &[epoch])?;
@@ -272,7 +271,7 @@ impl Catalog {
         })
     }
 
-    /// Writes the catalog anew, so that nothing of what was deleted stays in its file.
+    /// Rewrites the catalog, so that nothing deleted stays in its file.
     pub(crate) fn rewrite(&self) -> Result<()> {
         let mut database = self.database.write();
         self.unless_failed(|| {
@@ -283,7 +282,8 @@ impl Catalog {
             let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
             let contents = Self::read(&*file)?;
             drop_guarded(database.take())?;
-            // Whoever looks meanwhile waits: the name is that of another file before its lock is ours.
+            // Threads that check the locks wait meanwhile: the name belongs to another file before
+            // its lock is ours.
             let mut locks = self.locks.lock();
             let locks = locks.as_mut().ok_or(Error::Closed)?;
             locks.check()?;
@@ -300,7 +300,7 @@ impl Catalog {
         self.mark.noted().changes
     }
 
-    /// Whether nobody else can be writing here.
+    /// Checks that nobody else can be writing here.
     ///
     /// # Errors
     ///
@@ -313,8 +313,8 @@ impl Catalog {
         self.locks.lock().as_ref().ok_or(Error::Closed)?.check()
     }
 
-    /// Closes, in a forked process, the files that are the other one's: the locks stay that one's.
-    /// Waits for nobody.
+    /// Closes, in a forked process, the files of its parent, which keeps the locks. Waits for
+    /// nobody.
     pub(crate) fn abandon(&self) {
         // Closed by the drop, and not unlocked.
         if let Some(mut locks) = self.locks.try_lock() {
@@ -326,7 +326,7 @@ impl Catalog {
         self.mark.abandon();
     }
 
-    /// Lets go of the store: others may write from here on.
+    /// Releases the store: from now on others may write.
     pub(crate) fn unlock(&self) {
         *self.locks.lock() = None;
     }
@@ -354,7 +354,7 @@ impl Catalog {
         })
     }
 
-    /// Makes a change, if none before has failed: whoever comes later is told of the same failure.
+    /// Makes a change, if none before has failed. Later calls return the same failure.
     fn unless_failed(&self, change: impl FnOnce() -> Result<()>) -> Result<()> {
         let mut failed = self.failed.lock();
         match &*failed {
@@ -372,9 +372,8 @@ fn put_epochs(transaction: &WriteTransaction, epochs: &[&EpochInfo]) -> Result<(
     Ok(())
 }
 
-/// Counts a change of something else than the journal, and keeps the number of the next segment:
-/// numbers are handed out before the transactions that use them, and those may come in another
-/// order.
+/// Counts a change of anything but the journal, and keeps the number of the next segment. Numbers
+/// are handed out before the transactions that use them, which may come in another order.
 fn count(transaction: &WriteTransaction, next: u64, sequence: u64) -> Result<Marked, redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
     let lost = |name| redb::Error::Corrupted(format!("the setting {name} is not there any more"));
@@ -443,7 +442,7 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
     Ok((database?, file))
 }
 
-/// Runs a call into redb; its errors, and its panics on damaged files, become ours.
+/// Runs a call into redb, and turns its errors, and its panics on damaged files, into ours.
 fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),

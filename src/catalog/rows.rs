@@ -10,7 +10,7 @@ use super::{
 use crate::layout::{Cursor, Put};
 use crate::page::{Epoch, EpochInfo};
 
-/// No store comes to an operation of this number, nor makes so many segments or changes.
+/// No store ever has so many operations, segments or changes.
 const SEQUENCES_END: u64 = 1 << 62;
 
 /// The format version of a catalog that this build writes and reads.
@@ -22,10 +22,10 @@ const URL_SEED: &str = "url_seed";
 const URL_HASH_BITS: &str = "url_hash_bits";
 pub(super) const NEXT_SEGMENT: &str = "next_segment";
 pub(super) const CHANGES: &str = "changes";
-/// There as long as the store is none.
+/// Present as long as the store is unfinished.
 pub(super) const UNFINISHED: &str = "unfinished";
 
-/// What a store is made with and keeps.
+/// The settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// A random number that tells this store from all others. Copies of it have the same.
@@ -36,7 +36,7 @@ pub(crate) struct Settings {
     pub(crate) next_segment: u64,
     /// How many commits changed something else than the journal.
     pub(crate) changes: u64,
-    /// Whether what was to be loaded when the store was made is not there yet.
+    /// Whether the load that creates the store is not complete yet.
     pub(crate) unfinished: bool,
 }
 
@@ -100,7 +100,7 @@ impl SegmentRow {
     }
 }
 
-/// Epochs of a store at most: so many fit into a `SNAPSHOT`.
+/// The most epochs of a store: this many fit into a `SNAPSHOT`.
 pub(crate) const EPOCHS_MAX: usize = 1 << 15;
 
 /// Bytes of an epoch's name at most.
@@ -137,7 +137,7 @@ pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     fits.then(|| EpochInfo { epoch, name: name.to_owned(), begun, ended: flags & ENDED != 0 })
 }
 
-/// Whether no two epochs have one name; else what is wrong.
+/// Checks that no two epochs have the same name; an error says what is wrong.
 pub(super) fn check_epoch_names(epochs: &[EpochInfo]) -> Result<(), String> {
     let mut names: Vec<&str> = epochs.iter().map(|epoch| epoch.name.as_str()).collect();
     names.sort_unstable();
@@ -231,7 +231,7 @@ fn damaged(what: impl Into<String>) -> Error {
     Error::corrupt(Name::Catalog, 0, what)
 }
 
-/// Whether each segment goes on where the one before it ends.
+/// Checks that each segment begins where the one before it ends.
 pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
     let mut next = 1;
     for row in segments {

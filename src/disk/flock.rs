@@ -1,8 +1,9 @@
 //! The locks of the operating system on files, and who holds them.
 //!
-//! A lock belongs to the open file, which a forked process has as well. So the process that took it
-//! lets go by saying so: to close its file would leave the lock to whoever was forked meanwhile, if
-//! only to start another program. A forked process only closes its own.
+//! A lock belongs to the open file, which a forked process has as well. So the process that took a
+//! lock releases it explicitly: closing the file would leave the lock with any process that was
+//! forked meanwhile, even one that only starts another program. A forked process just closes its
+//! copy.
 
 use std::fs::{File, TryLockError};
 use std::io;

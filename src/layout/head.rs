@@ -13,14 +13,15 @@ const MAGIC: [u8; 8] = *b"simkseg\0";
 pub(crate) const HEAD_BYTES: u64 = HEAD_LEN as u64;
 const HEAD_LEN: usize = 64;
 
-/// What tells a segment from every other.
+/// What identifies a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// Its number in its store, that of its file.
     pub(crate) id: u64,
     /// The store that it was written for.
     pub(crate) store: u64,
-    /// A random number of its own. Copies of one store may go apart, and have segments of one number.
+    /// A random number. Copies of one store may diverge, and have different segments with the same
+    /// number.
     pub(crate) nonce: u64,
 }
 
@@ -71,8 +72,8 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
     let Some((MAGIC, version, stamp)) = fields else {
         return damage(0, "the first eight bytes are not those of a segment");
     };
-    // In every version the checksum stands here: only what is sound in itself says a version that can
-    // be believed.
+    // The checksum is here in every version: only a sound head has a version number that can be
+    // trusted.
     let (body, sum) = head.split_at(HEAD_LEN - 4);
     let (expected, found) = (LittleEndian::read_u32(sum), crc32fast::hash(body));
     if expected != found {

@@ -1,4 +1,4 @@
-//! Integers as all of the format has them: little-endian.
+//! The integers of the format: little-endian.
 
 use byteorder::{ByteOrder, LittleEndian};
 

@@ -1,5 +1,5 @@
-//! The numbers of `format/`: how integers are packed, where a segment keeps its sections, and what
-//! a checksum covers. Pure: bytes in, numbers out, and no size is believed before it is checked.
+//! The numbers of the format: how integers are packed, where a segment keeps its sections, and what
+//! a checksum covers. Pure: bytes in, numbers out. No size is trusted before it is checked.
 
 mod block;
 mod cursor;

@@ -1,4 +1,4 @@
-//! How large a segment's sections are that find its pages: what follows from the number of these.
+//! The sizes of the sections that find a segment's pages, which follow from the number of pages.
 
 use super::Kind;
 

@@ -13,7 +13,7 @@ pub(crate) const TRAILER_BYTES: u64 = TRAILER_LEN as u64;
 const TRAILER_LEN: usize = 64;
 const ENTRY_BYTES: usize = 24;
 const NUMBERS_BYTES: usize = 80;
-/// Sections of a segment, at most: those of more epochs than anybody has.
+/// The most sections of a segment: enough for more epochs than anybody has.
 const SECTIONS_MAX: u64 = 1 << 20;
 
 /// Sections lie at multiples of this.
@@ -128,7 +128,7 @@ pub(crate) struct SectionEntry {
 /// A segment has fewer pages than this.
 pub(crate) const PAGES_MAX: u64 = 1 << 30;
 
-/// What a segment says of itself.
+/// What a segment says about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     /// First sequence number of the operations in it.
@@ -220,8 +220,8 @@ pub(crate) struct Table {
     pub(crate) roots: Vec<u32>,
 }
 
-/// The section table and trailer of a segment, to be written at `offset`. What a reader of them makes
-/// sure of, holds.
+/// The section table and trailer of a segment, to be written at `offset`. They satisfy what their
+/// reader checks.
 pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8> {
     let mut out = Vec::new();
     for word in table.numbers.to_words() {

@@ -27,7 +27,7 @@ pub(super) struct Builder {
 pub(super) struct SectionWriter {
     entry: SectionEntry,
     sums: BlockSums,
-    /// Whether its place was kept. Else it grows at the file's end.
+    /// Whether its room was reserved. Otherwise it grows at the file's end.
     placed: bool,
     /// Bytes that the file has.
     passed_on: u64,
@@ -74,7 +74,7 @@ impl Builder {
         })
     }
 
-    /// Keeps a place of `len` bytes for a section, to be filled beside others.
+    /// Reserves `len` bytes for a section, to be filled while others are.
     pub(super) fn place(&mut self, tag: Tag, len: u64) -> Result<SectionWriter> {
         self.align()?;
         let offset = self.file.reserve(len)?;
@@ -156,7 +156,7 @@ impl Builder {
         name
     }
 
-    /// A place beside the file for what comes later in it; one of `among` that are filled together.
+    /// A spill for bytes that come later in the file; one of `among` that are filled together.
     pub(super) fn spill(&mut self, among: usize) -> Spill {
         let (name, disk) = (self.scratch_name(), Arc::clone(&self.disk));
         let memory_bytes = Spill::MEMORY_BYTES.min(Spill::ALL_BYTES / among);
@@ -182,7 +182,7 @@ impl Builder {
 }
 
 impl Builder {
-    /// Whether the sections are as long as the numbers say, as whoever opens the segment will ask.
+    /// Checks that the sections are as long as the numbers say, as opening the segment will.
     fn check(&self, numbers: &Numbers) -> Result<()> {
         for (kind, bytes) in bytes_for(numbers.pages) {
             let has = |entry: &SectionEntry| entry.tag == Tag::of(kind) && entry.len == bytes;

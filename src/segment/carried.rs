@@ -1,4 +1,5 @@
-//! What a record carries of its page's head: all that its own visits do not tell.
+//! The carried part of a page's head in a record: everything that the record's own entries do not
+//! tell.
 
 use arrayvec::ArrayVec;
 

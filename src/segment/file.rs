@@ -32,7 +32,7 @@ pub(crate) struct Segment {
     whole: Box<[Arc<AtomicBool>]>,
     /// Whether all of them are of all fingerprint tables.
     tables_whole: AtomicBool,
-    /// Whether the file goes with the last holder.
+    /// Whether the file is removed with its last holder.
     removed_when_dropped: AtomicBool,
     /// The process that opened it, which alone removes it.
     process: Process,
@@ -69,8 +69,8 @@ impl Segment {
         })
     }
 
-    /// Reads, with plain reads, the sections that are looked at through the map to make a segment live:
-    /// where the medium fails, that is an error here, and would be a signal there.
+    /// Reads, with plain reads, the sections that are read through the map to make a segment live.
+    /// If the medium fails, that is an error here, but would be a signal there.
     pub(crate) fn read_plainly(&self) -> Result<()> {
         let name = Name::Segment(self.id);
         let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
@@ -104,12 +104,12 @@ impl Segment {
         self.frame.bytes()
     }
 
-    /// The file goes when the last holder of this segment lets go.
+    /// Removes the file when the last holder of this segment drops it.
     pub(crate) fn remove_when_dropped(&self) {
         self.removed_when_dropped.store(true, Ordering::Release);
     }
 
-    /// Lets the file stay after all, for the next open to remove.
+    /// Keeps the file after all, for the next open to remove.
     pub(crate) fn keep(&self) {
         self.removed_when_dropped.store(false, Ordering::Release);
     }
@@ -149,13 +149,13 @@ impl Segment {
         self.frame.sections().iter().map(|&section| self.section_at(section))
     }
 
-    /// What a caller makes of bytes that passed their checksum and still cannot be.
+    /// The error for bytes that passed their checksum and are impossible all the same.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
         self.frame.damaged(tag, offset, what)
     }
 
-    /// Checks all blocks, from front to end: what those who touch them first would do one by one.
-    /// Costs reading the file from memory, where it has just been written.
+    /// Checks all blocks, from front to end, which would otherwise be checked one by one when they
+    /// are first touched. Costs reading the file from memory, where it has just been written.
     pub(crate) fn warm_up(&self) -> Result<()> {
         self.all_sections().try_for_each(|section| section.warm_up())?;
         self.tables_whole.store(true, Ordering::Release);

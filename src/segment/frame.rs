@@ -1,4 +1,5 @@
-//! What a segment's file says of itself: its numbers, its sections and their checksums' roots.
+//! What a segment's file says about itself: its numbers, its sections and the roots of their
+//! checksums.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
 //! Finding a page by its URL: a filter that rules out most segments with one cache line, and an
-//! index by hash. A hash only hints; the URL decides.
+//! index by hash. A hash only says where a page may be; the URL decides.
 
 use std::ops::Range;
 

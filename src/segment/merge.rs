@@ -1,8 +1,8 @@
 //! Several neighbouring segments into one.
 //!
-//! Three passes, each a merge of sorted streams: pages in SURT order, hashes in order of hash,
-//! fingerprints in canonical order. The first tells for every page of every input where it went;
-//! that is kept in scratch files and read by the other two. Memory does not grow with the pages.
+//! Three passes, each a merge of sorted streams: pages in SURT order, hashes in order, and
+//! fingerprints in canonical order. The first pass writes to scratch files where each page of each
+//! input went, and the other two read that. Memory does not grow with the pages.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::cmp::Reverse;
@@ -38,9 +38,9 @@ pub(crate) struct Mergeable<'a> {
     pub(crate) done: &'a [u64],
     /// Pages that are left out because newer segments hide them: asked with URL and SURT key.
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
-    /// Epochs that have ended: their fingerprints are found no more.
+    /// Epochs that have ended: their fingerprints get no tables.
     pub(crate) ended: &'a [u32],
-    /// Asked now and then whether the merge is to end early.
+    /// Asked now and then whether to end the merge early.
     pub(crate) stop: &'a dyn Fn() -> bool,
     pub(crate) layout: Layout,
 }
@@ -50,7 +50,7 @@ pub(crate) struct Mergeable<'a> {
 struct Moved(u32);
 
 impl Moved {
-    /// Nowhere: it is hidden.
+    /// Nowhere: the page is hidden.
     const GONE: Moved = Moved(u32::MAX);
     /// A newer input has the page too, and says what is in force.
     const OLD: u32 = 1 << 31;
@@ -222,7 +222,7 @@ fn merge_page(
             Ok::<_, Error>(ControlFlow::Continue(()))
         },
     )?;
-    // All of it may be buried.
+    // All of it may be forgotten.
     let Some((unread, oldest)) = visible.last() else { return Ok(None) };
     let reset = oldest.reset() && !mergeable.oldest;
     let earlier = end.is_none() && !mergeable.oldest;

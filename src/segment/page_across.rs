@@ -1,4 +1,4 @@
-//! A page across components: what each of them says of it, and how far back that counts.
+//! A page across components: what each of them has of it, and how far back that counts.
 
 use std::ops::ControlFlow;
 
@@ -11,11 +11,11 @@ pub(crate) trait PartOfPage {
     fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool;
 }
 
-/// Hands over what components have of a page, newest first, as far back as it is not forgotten: the
-/// four steps of "A page across components" in `format/README.md`. `take` breaks when it has
-/// enough; the key is asked for only where there are tombstones.
+/// Passes on what components have of a page, newest first, back to where it was forgotten: the four
+/// steps of "A page across components" in `format/README.md`. `take` breaks when it has enough. The
+/// key is asked for only if there are tombstones.
 ///
-/// Returns the component that ended this; `None` if still older ones would have a say.
+/// Returns the component that ended this; `None` if still older ones would count.
 pub(crate) fn page_across<'k, P: PartOfPage, E>(
     key: impl Fn() -> &'k [u8],
     newest_first: impl IntoIterator<Item = Result<P, E>>,

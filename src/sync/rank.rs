@@ -38,16 +38,17 @@ pub(crate) enum Rank {
     FileLocks,
     /// `catalog`: the file that the database is in.
     CatalogFile,
-    /// `store::lifecycle`: held while it is looked whether there is something to wait for, and taken by
-    /// whoever changes that.
+    /// `store::lifecycle`: held to check whether there is something to wait for, and to change
+    /// that.
     Wait,
-    /// `store::compactor`: why the last merge did not go.
+    /// `store::compactor`: why the last merge failed.
     MergeError,
-    /// `store::publisher`: what is published and what is kept for readers. Held over writes to the disk.
+    /// `store::publisher`: what is published, and files kept for readers. Held over writes to the
+    /// disk.
     Publish,
     /// `catalog::mark`: what was noted of the last commit.
     Mark,
-    /// `catalog::backend`: whether a file was closed under its user.
+    /// `catalog::backend`: whether a file was closed while in use.
     Closable,
     /// `store::live`: the live view, to copy or to replace it.
     View,

@@ -13,7 +13,7 @@ use simkeep_archive::escape;
 /// Forget everything known of a page, or of all pages under a prefix
 ///
 /// It is out of every answer at once. Its bytes go from the files as these are merged; --purge
-/// rewrites them now. What is observed later starts anew.
+/// rewrites them now. Later observations start a new history.
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["url", "prefix"])))]
 #[command(after_long_help = "Examples:

@@ -1,10 +1,10 @@
 //! Reading redb's file without redb.
 //!
-//! redb believes the page numbers of a file that was closed well: it takes memory for a page before
-//! it reads it, up to 4 GiB, as its number says. What it finds wrong it repairs in place, and says so
-//! only once. So whoever opens a catalog reads it here first: every page that the last commit can
-//! reach, each within the file, and equal to the checksum that stands beside its number. The file
-//! stays as it is.
+//! redb trusts the page numbers of a file that was closed properly: before it reads a page, it
+//! takes as much memory as the number says, up to 4 GiB. What it finds wrong, it repairs in place,
+//! and says so only once. So a catalog is read here first: every page that the last commit can
+//! reach must lie within the file, and match the checksum that is stored beside its number. The
+//! file is not changed.
 //!
 //! The layout is that of redb's design document, file format 3. The commits of a catalog are made in
 //! two phases, so the primary slot of the header is the last of them, also after a crash.

@@ -2,10 +2,10 @@
 
 use crate::cpu::prefetch_value;
 
-/// An open-addressed table: a memory line a lookup, which can be asked for ahead.
+/// An open-addressed hash table. A lookup reads one memory line, which can be prefetched.
 ///
-/// A slot holds the high half of a hash and a page number, so that nearly all pages looked at are
-/// the wanted one. It does not own the hashes: whoever grows it tells them.
+/// A slot has the high half of a hash and a page number, so that nearly every page that it leads to
+/// is the right one. It does not keep the hashes: the caller passes them when it grows.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     /// Of length 0 or a power of two, at most three quarters in use.
