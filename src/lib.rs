@@ -85,6 +85,7 @@ pub mod glossary {}
 mod layout;
 mod page;
 mod process;
+mod progress;
 pub mod search;
 mod segment;
 mod sort;
@@ -100,12 +101,13 @@ pub use page::{
     Request, RestateOutcome, Restated, Restatement, SameBy, Seen, TIME_MAX, TIME_MIN,
     URL_BYTES_MAX, UrlError, Verdict, Visit,
 };
+pub use progress::{Progress, Stage};
 pub use store::{
     Answer, ComponentSearch, Durability, ExactCopy, Explanation, Forgotten, History, HistoryEntry,
-    LoadEpochs, LoadOptions, Loaded, Loading, Loss, Matches, Merged, Near, NearPair, Observations,
-    Observed, Options, Origin, Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope,
-    SegmentStats, Snapshot, Stage, Stale, StalePage, Stats, Store, Verified, VerifyOptions,
-    Verifying, Versions, repair, verify,
+    LoadEpochs, LoadOptions, Loaded, Loss, Matches, Merged, Near, NearPair, Observations, Observed,
+    Options, Origin, Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope,
+    SegmentStats, Snapshot, Stale, StalePage, Stats, Store, Verified, VerifyOptions, Versions,
+    repair, verify,
 };
 
 #[cfg(doctest)]

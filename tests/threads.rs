@@ -79,7 +79,7 @@ fn explore_longer(times: usize, test: fn(SimDisk)) {
 
 /// A memtable that is full every few observations, sealed and merged by the store's own threads.
 fn busy() -> Options {
-    Options { memtable_observations: 3, background: true, ..small() }
+    small().memtable_observations(3).background(true)
 }
 
 /// Somebody else may go on.
@@ -227,7 +227,7 @@ fn readers_see_what_was_acknowledged_while_the_live_list_is_swapped() {
     explore(|disk| {
         let seed = shuttle::rand::thread_rng().gen_range(0..1000);
         let (story, progress) = (Story::new(seed, 14), Progress::default());
-        let store = start(&disk, Options { durability: some_durability(), ..busy() });
+        let store = start(&disk, busy().durability(some_durability()));
         thread::scope(|scope| {
             scope.spawn(|| tell(&store, &story, &progress));
             scope.spawn(|| read(&store, &story, &progress));
@@ -271,7 +271,7 @@ fn visits(view: &Snapshot, thread: u64) -> u64 {
 fn an_operation_is_durable_when_it_is_acknowledged_and_when_it_is_seen() {
     explore(|disk| {
         let durability = some_durability();
-        let store = start(&disk, Options { durability, memtable_observations: 100, ..busy() });
+        let store = start(&disk, busy().durability(durability).memtable_observations(100));
         thread::scope(|scope| {
             for thread in 0..3 {
                 let (store, disk) = (&store, &disk);
@@ -302,7 +302,7 @@ fn an_operation_is_durable_when_it_is_acknowledged_and_when_it_is_seen() {
 #[test]
 fn a_commit_that_fails_ends_all_that_wait_for_it() {
     explore(|disk| {
-        let store = start(&disk, Options { durability: some_durability(), ..busy() });
+        let store = start(&disk, busy().durability(some_durability()));
         let strikes = match shuttle::rand::thread_rng().gen_range(0..2) {
             0 => Strikes::Changes,
             _ => Strikes::Only(OpKind::Sync),
@@ -367,7 +367,7 @@ fn a_close_waits_for_whatever_writes_and_loses_nothing() {
         let is_busy = shuttle::rand::thread_rng().gen_range(0..2) == 0;
         let (observers, each, pauses) = if is_busy { (3, 6, 30) } else { (1, 2, 8) };
         let durability = some_durability();
-        let options = Options { durability, background: is_busy, ..busy() };
+        let options = busy().durability(durability).background(is_busy);
         let store = Store::open(Arc::new(slow), options).unwrap();
         let (done, found) = thread::scope(|scope| {
             let observers: Vec<_> = (0..observers)
@@ -384,7 +384,7 @@ fn a_close_waits_for_whatever_writes_and_loses_nothing() {
                 scope.spawn(|| {
                     let snapshot = store.snapshot();
                     let dumped = dump(&snapshot).unwrap();
-                    let sealed = store.seal().and_then(|()| store.merge());
+                    let sealed = store.seal().and_then(|()| store.merge(&Progress::default()));
                     assert!(matches!(sealed, Ok(_) | Err(Error::Closed)), "{sealed:?}");
                     assert!(dump(&snapshot).unwrap() == dumped);
                 })
@@ -462,7 +462,7 @@ fn a_purge_takes_what_it_names_and_nothing_else() {
                 scope.spawn(move || assert_eq!(observe(store, thread, 5, |_| {}).0, 5));
             }
             scope.spawn(|| {
-                let purged = store.purge(Scope::Url(secret)).unwrap();
+                let purged = store.purge(Scope::Url(secret), &Progress::default()).unwrap();
                 assert_eq!((purged.pages, purged.visits), (1, 1));
             });
             scope.spawn(|| {
@@ -495,7 +495,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
     explore(|disk| {
         const LOADED: u64 = 5;
         let is_closed = shuttle::rand::thread_rng().gen_range(0..2) == 0;
-        let store = start(&disk, Options { durability: some_durability(), ..busy() });
+        let store = start(&disk, busy().durability(some_durability()));
         let whole = |snapshot: &Snapshot| {
             let query = Query::new(99, 0).epoch(Epoch(0));
             let near = snapshot.search(&query).unwrap().near.len() as u64;
@@ -533,8 +533,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
                 let all = all.iter().map(|(url, time, print)| {
                     Ok(Observation::content(url, time.cast_signed(), *print, Epoch(0)))
                 });
-                store
-                    .load(all, LoadOptions { memory_bytes: 64 << 10, ..LoadOptions::default() })?;
+                store.load(all, LoadOptions::default().memory_bytes(64 << 10))?;
                 assert!(whole(&store.snapshot()) && whole(&durable(&disk)));
                 Ok(())
             });

@@ -36,7 +36,7 @@ struct Metered {
 }
 
 fn options() -> Options {
-    Options { durability: Durability::Each, epoch: "bench".to_owned(), ..Options::default() }
+    Options::default().durability(Durability::Each).epoch("bench".to_owned())
 }
 
 fn real(dir: &Path) -> Arc<dyn Disk> {

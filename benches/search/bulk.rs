@@ -4,13 +4,14 @@
 //! each and random fingerprints. A page is a number: what comes costs no memory and little time.
 
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Meter, RealDisk};
-use simkeep::{Content, Epoch, LoadOptions, Loading, Options, Seen, Stage, Store, Visit};
+use simkeep::{Content, Epoch, LoadOptions, Options, Progress, Seen, Stage, Store, Visit};
 
 use crate::process;
 use simkeep_testing::bench::report::{Report, Row};
@@ -72,25 +73,25 @@ pub(crate) fn run(report: &Report, dir: &Path, pages: u64) {
 fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Figures> {
     let meter = Meter::new(Arc::new(RealDisk::new(directory)));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
-    let store = Store::create(disk, Options { background: false, ..Options::default() })?;
+    let store = Store::create(disk, Options::default().background(false))?;
     let before = (meter.counts().bytes_written, process::anonymous_bytes());
     let (mut gathering, mut most) = (Duration::ZERO, before.1);
-    let mut asked = 0u64;
-    let mut watch = |loading: &Loading| {
-        if loading.stage == Stage::Gathering {
-            gathering = loading.elapsed;
-        }
-        asked += 1;
-        if asked.is_multiple_of(64) {
-            most = most.max(process::anonymous_bytes());
-        }
-        ControlFlow::Continue(())
-    };
-    let options = LoadOptions::default().memory_bytes(memory_bytes).watch(&mut watch);
+    let progress = Progress::default();
+    let options = LoadOptions::default().memory_bytes(memory_bytes).progress(progress.clone());
     let epoch = store.newest_epoch();
     let observations = (0..pages).map(|page| Ok(page_of(page, epoch)));
     let start = Instant::now();
-    let loaded = store.load(observations, options)?;
+    let loaded = thread::scope(|scope| {
+        let load = scope.spawn(|| store.load(observations, options));
+        while !load.is_finished() {
+            if progress.stage() <= Stage::Gathering {
+                gathering = start.elapsed();
+            }
+            most = most.max(process::anonymous_bytes());
+            thread::sleep(Duration::from_millis(5));
+        }
+        load.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })?;
     let total = start.elapsed();
     store.close()?;
     Ok(Figures {

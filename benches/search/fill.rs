@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use simkeep::{Content, Epoch, LoadOptions, Options, Query, Seen, Store, Visit};
+use simkeep::{Content, Epoch, LoadOptions, Options, Progress, Query, Seen, Store, Visit};
 
 use crate::data::{self, Kind};
 
@@ -36,7 +36,7 @@ pub(crate) fn store(
         Ok((url, Visit { time: TIME, status: None, seen: Seen::Content(content) }))
     };
     store.load(fingerprints.enumerate().map(page), LoadOptions::default()).unwrap();
-    store.snapshot().warm_up().unwrap();
+    store.snapshot().warm_up(&Progress::default()).unwrap();
     store
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use simkeep::search::Progress;
+use simkeep::Progress;
 use simkeep::{Durability, Epoch, Observation, Options, Query, Store};
 
 use crate::data::{self, Random};
@@ -117,8 +117,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
 
 fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
     let path = fill::place(dir);
-    let options =
-        || Options { background: false, durability: Durability::OnFlush, ..Options::default() };
+    let options = || Options::default().background(false).durability(Durability::OnFlush);
     let mut figures = Figures::new();
     let mut random = Random(7);
     let mut store = fill::store(&path, fingerprints.iter().copied(), options());
@@ -127,7 +126,7 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
         let all = Query::new(0, k);
         for (what, like) in [("search", all.clone()), ("search for one page", all.limit(1))] {
             let search =
-                |fingerprint| store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+                |fingerprint| store.search(&like.clone().fingerprint(fingerprint)).unwrap();
             let queries = data::planted(&mut random, fingerprints, 1, QUERIES);
             let rounds: Vec<Times> = (0..=ROUNDS).map(|_| Times::of(&queries, search)).collect();
             let times = Times::median(&rounds[1..]);
@@ -138,8 +137,8 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
     for place in ["sealed", "memory"] {
         for k in DISTANCES {
             store.close().unwrap();
-            store = Store::open(&path, Options { near_distance: k, ..options() }).unwrap();
-            store.snapshot().warm_up().unwrap();
+            store = Store::open(&path, options().near_distance(k)).unwrap();
+            store.snapshot().warm_up(&Progress::default()).unwrap();
             if place == "memory" {
                 observe(
                     &store,
@@ -156,7 +155,7 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
             let rounds: Vec<f64> = rounds.collect();
             figures.push((format!("observe within {k}, {place}"), median(rounds.into_iter())));
             store.seal().unwrap();
-            store.merge().unwrap();
+            store.merge(&Progress::default()).unwrap();
         }
     }
     let pairs = AtomicU64::new(0);

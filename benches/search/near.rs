@@ -58,7 +58,7 @@ fn measure(
     queries: &[u64],
 ) {
     let like = Query::new(0, k).limit(100);
-    let search = |&fingerprint: &u64| store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+    let search = |&fingerprint: &u64| store.search(&like.clone().fingerprint(fingerprint)).unwrap();
     // Once to have everything in memory, and to see that it is right.
     let answers: Vec<Matches> = queries.iter().map(search).collect();
     let cut = answers.iter().filter(|matches| !matches.complete).count();

@@ -64,7 +64,7 @@ fn measure(report: &Report, store: &Store, kind: Kind, n: usize) {
         let mut took: Vec<f64> = Vec::new();
         for &fingerprint in &queries {
             let start = Instant::now();
-            store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+            store.search(&like.clone().fingerprint(fingerprint)).unwrap();
             took.push(start.elapsed().as_secs_f64() / budget.as_secs_f64());
         }
         took.sort_unstable_by(f64::total_cmp);

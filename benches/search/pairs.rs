@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use simkeep::search::{Join, Progress};
+use simkeep::Progress;
+use simkeep::search::Join;
 use simkeep::{Options, Query, Store};
 
 use crate::data::Random;

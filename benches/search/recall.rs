@@ -29,13 +29,12 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
         let truths: Vec<Vec<Hit>> = queries.iter().map(near).collect();
         for fingerprint_bytes in BYTES {
             let path = fill::place(dir);
-            let options = Options { fingerprint_bytes, ..Options::default() };
+            let options = Options::default().fingerprint_bytes(fingerprint_bytes);
             let store = fill::store(&path, fingerprints.iter().copied(), options);
             for k in 0..=K_MAX {
                 // As many as there are pages: all of them.
                 let like = Query::new(0, k).limit(n);
-                let singly =
-                    |fingerprint: &u64| Query { fingerprint: *fingerprint, ..like.clone() };
+                let singly = |fingerprint: &u64| like.clone().fingerprint(*fingerprint);
                 let singly = queries.iter().map(|query| store.search(&singly(query)).unwrap());
                 let singly = score(singly, &truths, k);
                 let many = store.snapshot().search_batch(&queries, &like).unwrap();

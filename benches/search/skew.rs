@@ -75,5 +75,5 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
 
 fn time(store: &Store, queries: &[u64]) -> Times {
     let like = Query::new(0, K).limit(LIMIT);
-    Times::of(queries, |fingerprint| store.search(&Query { fingerprint, ..like.clone() }).unwrap())
+    Times::of(queries, |fingerprint| store.search(&like.clone().fingerprint(fingerprint)).unwrap())
 }

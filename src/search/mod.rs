@@ -115,7 +115,7 @@ pub use cost::Cost;
 pub use internals::*;
 #[cfg(not(feature = "internals"))]
 pub(crate) use internals::*;
-pub use join::{Join, Pair, Progress, Source};
+pub use join::{Join, Pair, Source};
 pub use plan::{Plan, Way};
 pub use shape::Shape;
 pub use shards::DISTANCE_MAX;

@@ -15,7 +15,11 @@ use crate::disk::{Access, Disk, Map, MapPart, Name};
 use crate::error::{Error, Result};
 use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, block_count, block_sum, in_memory};
 use crate::process::Process;
+use crate::progress::Progress;
 use crate::search::{LINE_BYTES, Line};
+
+/// Bytes of a table that are checked before it is asked whether to go on.
+const WARM_UP_STEP: usize = 16 << 20;
 
 /// One immutable file of a store, mapped.
 ///
@@ -157,15 +161,25 @@ impl Segment {
     /// Checks all blocks, from front to end, which would otherwise be checked one by one when they
     /// are first touched. Costs reading the file from memory, where it has just been written.
     pub(crate) fn warm_up(&self) -> Result<()> {
-        self.all_sections().try_for_each(|section| section.warm_up())?;
+        let unwatched = Progress::default();
+        self.all_sections().try_for_each(|section| section.warm_up(&unwatched))?;
         self.tables_whole.store(true, Ordering::Release);
         Ok(())
     }
 
+    /// The sections of the fingerprint tables.
+    fn table_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
+        self.all_sections().filter(|section| section.section.tag.kind >= Kind::Fingerprints)
+    }
+
+    /// How many bytes the fingerprint tables have.
+    pub(crate) fn table_bytes(&self) -> u64 {
+        self.table_sections().map(|section| section.len()).sum()
+    }
+
     /// Checks all blocks of the fingerprint tables, from front to end.
-    pub(crate) fn warm_up_tables(&self) -> Result<()> {
-        let of_tables = |section: &SectionRef<'_>| section.section.tag.kind >= Kind::Fingerprints;
-        self.all_sections().filter(of_tables).try_for_each(|section| section.warm_up())?;
+    pub(crate) fn warm_up_tables(&self, progress: &Progress) -> Result<()> {
+        self.table_sections().try_for_each(|section| section.warm_up(progress))?;
         self.tables_whole.store(true, Ordering::Release);
         Ok(())
     }
@@ -281,8 +295,13 @@ impl<'a> SectionRef<'a> {
     }
 
     /// Checks all blocks.
-    fn warm_up(&self) -> Result<()> {
-        self.get(0..self.len())?;
+    fn warm_up(&self, progress: &Progress) -> Result<()> {
+        for from in (0..self.len()).step_by(WARM_UP_STEP) {
+            let piece = from..self.len().min(from + WARM_UP_STEP as u64);
+            progress.check()?;
+            progress.pass(piece.end - piece.start);
+            self.get(piece)?;
+        }
         self.segment.whole_flag(&self.section).store(true, Ordering::Relaxed);
         Ok(())
     }

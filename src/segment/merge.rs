@@ -6,6 +6,7 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::cmp::Reverse;
+use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -40,10 +41,14 @@ pub(crate) struct Mergeable<'a> {
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
     /// Epochs that have ended: their fingerprints get no tables.
     pub(crate) ended: &'a [u32],
-    /// Asked now and then whether to end the merge early.
-    pub(crate) stop: &'a dyn Fn() -> bool,
+    /// Told now and then of how many more records of pages and fingerprints were taken, of all inputs;
+    /// breaks if the merge is to end early.
+    pub(crate) step: &'a Step<'a>,
     pub(crate) layout: Layout,
 }
+
+/// Is told how many more steps were made; breaks if no more are to be.
+pub(crate) type Step<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
 
 /// Where a page of an input went.
 #[derive(Clone, Copy)]
@@ -167,10 +172,10 @@ fn merge_pages(
     let mut pages = PageMerge::new(inputs.iter().map(cursor).collect::<Result<_>>()?);
     let mut moves: Vec<Spill> = inputs.iter().map(|_| builder.spill(inputs.len())).collect();
     let mut writer = PagesWriter::new(builder)?;
-    let mut steps = 0u32;
+    let mut steps = 0;
     while pages.advance()? {
-        steps = steps.wrapping_add(1);
-        if steps.is_multiple_of(1024) && (mergeable.stop)() {
+        steps += pages.here().len() as u64;
+        if steps >= 1024 && (mergeable.step)(mem::take(&mut steps)).is_break() {
             return Ok(None);
         }
         let placed = merge_page(builder, mergeable, tombstones, &pages, &mut writer, numbers)?;
@@ -364,15 +369,15 @@ fn merge_tables(
     let mut writer = TablesWriter::new(builder, epoch)?;
     let mut postings: Vec<MovedPosting> = Vec::new();
     let mut merged: Vec<Posting> = Vec::new();
-    let mut steps = 0u32;
+    let mut steps = 0;
     while let Some(least) = streams.iter().filter_map(|s| s.current).min() {
-        steps = steps.wrapping_add(1);
-        if steps.is_multiple_of(4096) && (mergeable.stop)() {
+        if steps >= 4096 && (mergeable.step)(mem::take(&mut steps)).is_break() {
             return Ok(None);
         }
         postings.clear();
         let at_least = |s: &&mut TableStream<'_>| s.current == Some(least);
         for stream in streams.iter_mut().filter(at_least) {
+            steps += 1;
             stream.postings(&mut postings)?;
         }
         // Of one page the posting that is in force sorts last: keep that.

@@ -33,7 +33,7 @@ pub(crate) use file::Segment;
 pub(crate) use frame::{Frame, read_stamp};
 pub(crate) use group::alike;
 pub(crate) use hashes::url_hash;
-pub(crate) use merge::{Mergeable, merge};
+pub(crate) use merge::{Mergeable, Step, merge};
 pub(crate) use page_across::{PartOfPage, page_across};
 pub(crate) use page_merge::{PageMerge, Pages};
 pub(crate) use pages::{PageCursor, PageRef, RecordPlace};

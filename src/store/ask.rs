@@ -100,7 +100,7 @@ impl Store {
     /// # use simkeep::{Options, Store, VerifyOptions};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let verified = store.verify(VerifyOptions::default().rate(20 << 20))?;
+    /// let verified = store.verify(VerifyOptions::default().rate(Some(20 << 20)))?;
     /// assert!(verified.is_sound(), "{:?}", verified.flaws);
     /// # Ok(())
     /// # }

@@ -4,6 +4,7 @@
 //! catalog. The policy ([`compaction`]) decides which segments are merged.
 
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,8 @@ use super::new_segment;
 use super::publisher::Publisher;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::segment::{Mergeable, Segment, merge};
+use crate::progress::{Progress, Stage};
+use crate::segment::{Mergeable, Segment, Step, merge};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// Segments that are merged at once, at most: each may take a scratch file.
@@ -118,12 +120,13 @@ impl Compactor {
         let merging = self.begin()?;
         let Some(mut inputs) = self.due() else { return Ok(false) };
         inputs.truncate(MERGED_MAX);
-        merging.merge(&inputs, &Purge::NOTHING, &|| false)?;
+        merging.merge(&inputs, &Purge::NOTHING, &|_| ControlFlow::Continue(()))?;
         Ok(true)
     }
 
-    /// Merges all segments into one. Ends early with [`Error::Cancelled`] when `stop` says so.
-    pub(super) fn merge_all(&self, stop: &dyn Fn() -> bool) -> Result<Merged> {
+    /// Merges all segments into one. Ends early with [`Error::Cancelled`] when `progress` or `stop` says
+    /// so.
+    pub(super) fn merge_all(&self, progress: &Progress, stop: &dyn Fn() -> bool) -> Result<Merged> {
         let merging = self.wait_idle();
         let live = &self.base.live;
         let mut all = Merged::default();
@@ -131,16 +134,19 @@ impl Compactor {
             self.base.lifecycle.check()?;
             let inputs = live.view().segments.to_vec();
             let whole = inputs.len() <= MERGED_MAX;
+            progress.begin(Stage::Merging, Some(inputs.iter().map(|live| live.steps()).sum()));
+            let step = |steps| if stop() { ControlFlow::Break(()) } else { progress.step(steps) };
             let gains = |inputs: &&[Arc<LiveSegment>]| match inputs {
                 [only] => live.view().ended_fingerprints(only) > 0,
                 several => !several.is_empty(),
             };
             for inputs in inputs.chunks(MERGED_MAX).filter(gains) {
-                let merged = merging.merge(inputs, &Purge::NOTHING, stop)?;
+                let merged = merging.merge(inputs, &Purge::NOTHING, &step)?;
                 all.inputs += merged.inputs;
                 all.bytes += merged.bytes;
             }
             if whole {
+                progress.finish();
                 return Ok(all);
             }
         }
@@ -187,7 +193,7 @@ impl Compactor {
                 }
             };
             let merged = if rested {
-                match self.merge_all(&|| self.is_due()) {
+                match self.merge_all(&Progress::default(), &|| self.is_due()) {
                     Err(Error::Cancelled) => continue,
                     merged => merged.map(drop).inspect_err(|_| given_up = newest()),
                 }
@@ -217,14 +223,14 @@ impl Merging<'_> {
         &self,
         inputs: &[Arc<LiveSegment>],
         purge: &Purge<'_>,
-        stop: &dyn Fn() -> bool,
+        step: &Step<'_>,
     ) -> Result<Merged> {
         let Compactor { base, .. } = self.compactor;
         if !self.compactor.has_space(inputs)? {
             let full = std::io::Error::from(ErrorKind::StorageFull);
             return Err(Error::io("merge the segments of", base.disk.location(), full));
         }
-        let merged = self.try_merge(inputs, purge, stop).map_err(|e| match e {
+        let merged = self.try_merge(inputs, purge, step).map_err(|e| match e {
             // Nothing was lost and nothing is in doubt: the inputs are unchanged. So it is if what
             // comes of it would be too large for one segment.
             Error::Corrupt(_) | Error::Limit { .. } | Error::Cancelled => e,
@@ -239,7 +245,7 @@ impl Merging<'_> {
         &self,
         inputs: &[Arc<LiveSegment>],
         purge: &Purge<'_>,
-        stop: &dyn Fn() -> bool,
+        step: &Step<'_>,
     ) -> Result<Merged> {
         let Compactor { base, publisher, .. } = self.compactor;
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
@@ -260,7 +266,7 @@ impl Merging<'_> {
             oldest: from == 0,
             done: purge.done,
             hidden: purge.hidden,
-            stop: &|| closing() || stop(),
+            step: &|steps| if closing() { ControlFlow::Break(()) } else { step(steps) },
             layout: new_segment::background_layout(&base.options),
         };
         let Some(bytes) = merge(&base.disk, stamp, &mergeable)? else {

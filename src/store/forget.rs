@@ -14,6 +14,7 @@ use super::view::View;
 use crate::disk::Dir;
 use crate::error::{Error, Result};
 use crate::page::{Prefix, check_url};
+use crate::progress::{Progress, Stage};
 
 /// What [`Store::forget`](super::Store::forget) should forget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
 
 /// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that
 /// hold its tombstone, and the catalog.
-pub(super) fn purge(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
+pub(super) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> Result<Forgotten> {
     let Shared { base, sealer, compactor, publisher, .. } = shared;
     let forgotten = forget(shared, scope)?;
     sealer.seal_all()?;
@@ -110,6 +111,7 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
         Scope::Prefix(prefix) => prefix.contains(key),
     };
     let segments = base.live.view().segments.to_vec();
+    progress.begin(Stage::Merging, Some(segments.iter().map(|live| live.steps()).sum()));
     // Oldest first: once no older segment has anything of it, a newer one need not hide it.
     for (number, live) in (0..).zip(&segments) {
         let id = ComponentId::Segment(number);
@@ -140,7 +142,9 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
                     || view.forgotten(&lookup, u64::MAX, id)?)
             };
             let purge = Purge { done: &done, hidden: &keep };
-            merging.merge(std::slice::from_ref(live), &purge, &|| false)?;
+            merging.merge(std::slice::from_ref(live), &purge, &|steps| progress.step(steps))?;
+        } else {
+            progress.pass(live.steps());
         }
     }
     // The old files went with the last of these; that, too, must outlast a crash.
@@ -149,5 +153,6 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
     let synced = base.disk.sync_dir(Dir::Segments);
     synced.map_err(|e| base.poison(Error::io("sync the directory of", "segments", e)))?;
     base.catalog.rewrite().map_err(|e| base.poison(e))?;
+    progress.finish();
     Ok(forgotten)
 }

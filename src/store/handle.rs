@@ -23,8 +23,8 @@ use crate::sync::{Rank, RankedMutex, thread};
 /// [`Error::Forked`] before anything is written, and dropping the store only closes its files; the
 /// lock stays with the first process. Reads still answer with what was there at the fork, unless
 /// another thread was just writing: then they return [`Error::Forked`], too. A process that is
-/// forked from a callback of [`load`](Store::load) must exit or run another program, because the
-/// threads of the load are missing.
+/// forked from what gives a [`load`](Store::load) its observations must exit or run another program,
+/// because the threads of the load are missing.
 ///
 /// ```
 /// use simkeep::{Observation, Options, Store, Verdict, fingerprint};
@@ -135,7 +135,7 @@ impl Store {
         at: impl Into<Location>,
         options: Options,
         observations: impl IntoIterator<Item = Result<O>>,
-        load: LoadOptions<'_>,
+        load: LoadOptions,
     ) -> Result<(Store, Loaded)> {
         let disk = at.into().disk(Some(options.file_mode));
         open::require_empty(&disk)?;

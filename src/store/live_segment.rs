@@ -52,6 +52,12 @@ impl LiveSegment {
         LiveSegment::open(open_listed(disk, store, row)?).map(Arc::new)
     }
 
+    /// The steps of merging it: its records of pages, and its fingerprints.
+    pub(crate) fn steps(&self) -> u64 {
+        let numbers = self.segment.numbers();
+        numbers.pages + numbers.fingerprints
+    }
+
     /// The tables of an epoch.
     pub(crate) fn tables(&self, epoch: u32) -> Option<&EpochTables> {
         self.tables.iter().find(|t| t.epoch == epoch)

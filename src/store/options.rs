@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
+use super::query::FINGERPRINTS;
+use super::settings::settings;
+use crate::fingerprint::RECIPE;
+
 /// When an observation is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// When the call returns; concurrent calls share a commit.
     Each,
@@ -13,83 +18,73 @@ pub enum Durability {
     OnFlush,
 }
 
-/// Settings of a [`Store`](super::Store).
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// When an observation is durable. Default: [`Durability::Each`].
-    pub durability: Durability,
-    /// How many observations the memtable holds before it is sealed. Default: 262,144. Opening
-    /// after a crash replays up to twice as many.
-    pub memtable_observations: usize,
-    /// How many bytes the memtable takes before it is sealed. Default: 80 MiB, which 262,144
-    /// observations seldom reach; at least 64 KiB. Spare room for growth comes on top, at most as
-    /// much again.
-    pub memtable_bytes: usize,
-    /// The memtable is sealed when its oldest observation is this old. If nothing arrives for as
-    /// long again, all segments are merged into one, provided that this saves much room. Default: 5
-    /// minutes.
-    pub seal_after: Duration,
-    /// How many neighbouring segments of like size are merged into one. Default: 8; at least 2.
-    pub merge_fanout: usize,
-    /// Whether sealing and merging go on in the background. Default: yes. If not, a full memtable
-    /// is sealed by the call that fills it, and merges wait for [`Store::merge`](super::Store::merge).
-    pub background: bool,
-    /// The name of the epoch that a new store begins with. Default: this version's own recipe.
-    pub epoch: String,
-    /// Permissions of the files of a new store, as for chmod(1); whoever may read a directory may
-    /// also enter it. Default: `0o600`, so that nobody else can read which pages were crawled.
-    /// `0o640` lets the group use a [`Reader`](super::Reader). An existing store keeps the
-    /// permissions of its `catalog.redb`, also for new files. They apply to a store in a directory
-    /// only.
-    pub file_mode: u32,
-    /// How many visits after the start of an epoch a new one is [advised](crate::Stats::epoch_due).
-    /// Default: 1,000,000.
-    pub epoch_visits: u64,
-    /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which
-    /// the tables of new segments are laid out. Other distances can be searched as well. Default:
-    /// 3.
-    pub near_distance: u32,
-    /// How many bytes a segment's fingerprint tables may take for each fingerprint, including the
-    /// fingerprint and its page. Default: 48. With 16, there are only popcount shards, and searches
-    /// scan them.
-    pub fingerprint_bytes: u32,
-    /// The most near-duplicates, and the most copies, that an [`Outcome`](super::Outcome) names.
-    /// Default: 16.
-    pub near_limit: usize,
-    /// How many fingerprints are compared to find near-duplicates, in each segment and in memory,
-    /// if so many crowd together that the tables cannot tell them apart; see
-    /// [`Query::fingerprints`](super::Query::fingerprints). Default: 4,096.
-    pub near_fingerprints: u32,
-    /// Memory that sealing and merging may take together, besides the memtables, however many pages
-    /// there are. Default: 256 MiB. More than half of it is for sorting. Buffers of files and of
-    /// the catalog always take some 60 MiB, and checksums two thousandths of the largest segment,
-    /// even if this is set lower.
-    pub background_memory_bytes: usize,
-    /// How long the files that a merge has replaced are kept for readers in other processes that
-    /// are about to open them. A reader that comes too late starts again. Default: 10 seconds.
-    /// Without [background](Self::background) work, they are removed by the next seal, merge or
-    /// close.
-    pub reader_grace: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            durability: Durability::Each,
-            memtable_observations: 262_144,
-            memtable_bytes: 80 << 20,
-            seal_after: Duration::from_secs(300),
-            merge_fanout: 8,
-            background: true,
-            epoch: crate::fingerprint::RECIPE.to_owned(),
-            file_mode: 0o600,
-            epoch_visits: 1_000_000,
-            near_distance: 3,
-            fingerprint_bytes: 48,
-            near_limit: 16,
-            near_fingerprints: super::query::FINGERPRINTS,
-            background_memory_bytes: 256 << 20,
-            reader_grace: Duration::from_secs(10),
-        }
+settings! {
+    /// Settings of a [`Store`](super::Store).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::{Durability, Options};
+    ///
+    /// let options = Options::default()
+    ///     .durability(Durability::Grouped(Duration::from_millis(5)))
+    ///     .near_distance(6);
+    /// assert_eq!(options.near_limit, 16);
+    /// ```
+    pub struct Options {
+        /// When an observation is durable. Default: [`Durability::Each`].
+        pub durability: Durability = Durability::Each,
+        /// How many observations the memtable holds before it is sealed. Default: 262,144. Opening
+        /// after a crash replays up to twice as many.
+        pub memtable_observations: usize = 262_144,
+        /// How many bytes the memtable takes before it is sealed. Default: 80 MiB, which 262,144
+        /// observations seldom reach; at least 64 KiB. Spare room for growth comes on top, at most as
+        /// much again.
+        pub memtable_bytes: usize = 80 << 20,
+        /// The memtable is sealed when its oldest observation is this old. If nothing arrives for as
+        /// long again, all segments are merged into one, provided that this saves much room. Default: 5
+        /// minutes.
+        pub seal_after: Duration = Duration::from_secs(300),
+        /// How many neighbouring segments of like size are merged into one. Default: 8; at least 2.
+        pub merge_fanout: usize = 8,
+        /// Whether sealing and merging go on in the background. Default: yes. If not, a full memtable
+        /// is sealed by the call that fills it, and merges wait for [`Store::merge`](super::Store::merge).
+        pub background: bool = true,
+        /// The name of the epoch that a new store begins with. Default: this version's own recipe.
+        pub epoch: String = RECIPE.to_owned(),
+        /// Permissions of the files of a new store, as for chmod(1); whoever may read a directory may
+        /// also enter it. Default: `0o600`, so that nobody else can read which pages were crawled.
+        /// `0o640` lets the group use a [`Reader`](super::Reader). An existing store keeps the
+        /// permissions of its `catalog.redb`, also for new files. They apply to a store in a directory
+        /// only.
+        pub file_mode: u32 = 0o600,
+        /// How many visits after the start of an epoch a new one is [advised](crate::Stats::epoch_due).
+        /// Default: 1,000,000.
+        pub epoch_visits: u64 = 1_000_000,
+        /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which
+        /// the tables of new segments are laid out. Other distances can be searched as well. Default:
+        /// 3.
+        pub near_distance: u32 = 3,
+        /// How many bytes a segment's fingerprint tables may take for each fingerprint, including the
+        /// fingerprint and its page. Default: 48. With 16, there are only popcount shards, and searches
+        /// scan them.
+        pub fingerprint_bytes: u32 = 48,
+        /// The most near-duplicates, and the most copies, that an [`Outcome`](super::Outcome) names.
+        /// Default: 16.
+        pub near_limit: usize = 16,
+        /// How many fingerprints are compared to find near-duplicates, in each segment and in memory,
+        /// if so many crowd together that the tables cannot tell them apart; see
+        /// [`Query::fingerprints`](super::Query::fingerprints). Default: 4,096.
+        pub near_fingerprints: u32 = FINGERPRINTS,
+        /// Memory that sealing and merging may take together, besides the memtables, however many pages
+        /// there are. Default: 256 MiB. More than half of it is for sorting. Buffers of files and of
+        /// the catalog always take some 60 MiB, and checksums two thousandths of the largest segment,
+        /// even if this is set lower.
+        pub background_memory_bytes: usize = 256 << 20,
+        /// How long the files that a merge has replaced are kept for readers in other processes that
+        /// are about to open them. A reader that comes too late starts again. Default: 10 seconds.
+        /// Without [background](Self::background) work, they are removed by the next seal, merge or
+        /// close.
+        pub reader_grace: Duration = Duration::from_secs(10),
     }
 }

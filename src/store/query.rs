@@ -100,6 +100,20 @@ impl Query {
         Query::new(fingerprint, DISTANCE_MAX).limit(count)
     }
 
+    /// Sets what is searched for.
+    #[must_use]
+    pub fn fingerprint(mut self, fingerprint: u64) -> Query {
+        self.fingerprint = fingerprint;
+        self
+    }
+
+    /// Sets the largest Hamming distance.
+    #[must_use]
+    pub fn k(mut self, k: u32) -> Query {
+        self.k = k;
+        self
+    }
+
     /// Searches fingerprints of this epoch. Default: the newest.
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Query {
@@ -139,8 +153,8 @@ impl Query {
 
     /// Searches only pages under a prefix, such as those of a host.
     #[must_use]
-    pub fn under(mut self, prefix: Prefix) -> Query {
-        self.under = Some(prefix);
+    pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Query {
+        self.under = prefix.into();
         self
     }
 

@@ -16,7 +16,7 @@ use super::stale::Stale;
 use crate::error::Error;
 use crate::error::Result;
 use crate::page::{Epoch, Prefix};
-use crate::search::Progress;
+use crate::progress::Progress;
 
 impl Snapshot {
     /// Pages whose version in force is within distance `k`, in the newest epoch, at most 16: the
@@ -63,17 +63,16 @@ impl Snapshot {
     ///
     /// This is a join, not a search for each fingerprint: it sorts all fingerprints by parts of
     /// their bits, in 256 MiB of memory and on all cores. `sink` is called from several threads
-    /// with up to 1,024 pairs at a time, as they are found. If it breaks, or `progress` is
-    /// cancelled, the join ends and this returns `Break`. Costs some 0.1 microseconds per
-    /// fingerprint. Unless everything is in one segment, it also looks at pages for each pair,
-    /// until it finds one that still has the fingerprint.
+    /// with up to 1,024 pairs at a time, as they are found; if it breaks, the join ends and this
+    /// returns `Break`. Costs some 0.1 microseconds per fingerprint. Unless everything is in one
+    /// segment, it also looks at pages for each pair, until it finds one that still has the
+    /// fingerprint.
     ///
     /// ```
     /// use std::ops::ControlFlow;
     /// use std::sync::atomic::{AtomicU64, Ordering};
     ///
-    /// use simkeep::search::Progress;
-    /// use simkeep::{Query, Snapshot};
+    /// use simkeep::{Progress, Query, Snapshot};
     ///
     /// fn near_pairs(snapshot: &Snapshot) -> simkeep::Result<u64> {
     ///     let count = AtomicU64::new(0);
@@ -87,8 +86,9 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Limit`] for 2^32 fingerprints or
-    /// more. Pairs passed on before the error are right, but not all.
+    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if `progress` was,
+    /// [`Error::Limit`] for 2^32 fingerprints or more. Pairs passed on before the error are right, but
+    /// not all.
     pub fn all_pairs(
         &self,
         like: &Query,

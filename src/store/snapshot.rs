@@ -7,6 +7,7 @@ use super::lookup::Lookup;
 use super::view::View;
 use crate::error::{Error, Result};
 use crate::page::{Content, Digest, Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
+use crate::progress::{Progress, Stage};
 
 /// A consistent view of a store: every operation up to a sequence number, and none after it. It
 /// answers every question about a store. [`Store::snapshot`](super::Store::snapshot) and
@@ -105,11 +106,16 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] for the first block that is damaged.
-    pub fn warm_up(&self) -> Result<()> {
+    /// [`Error::Corrupt`] for the first block that is damaged, [`Error::Cancelled`] if the progress was.
+    pub fn warm_up(&self, progress: &Progress) -> Result<()> {
         self.heed(|| {
             self.view.poison.check_read()?;
-            self.view.segments.iter().try_for_each(|live| live.segment.warm_up_tables())
+            let segments = || self.view.segments.iter().map(|live| &live.segment);
+            let bytes = segments().map(|segment| segment.table_bytes()).sum();
+            progress.begin(Stage::Checking, Some(bytes));
+            segments().try_for_each(|segment| segment.warm_up_tables(progress))?;
+            progress.finish();
+            Ok(())
         })
     }
 

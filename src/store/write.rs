@@ -3,13 +3,14 @@
 use super::answer::{Answer, Forgotten, Merged, Outcome};
 use super::forget::{self, Scope};
 use super::handle::Store;
-use super::load::{self, LoadEpochs, LoadOptions, Loaded, Observed};
+use super::load::{self, LoadOptions, Loaded, Observed};
 use super::observe::observe;
 use super::origin::Origin;
 use super::snapshot::Snapshot;
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Observation, Request, RestateOutcome, Restatement};
+use crate::progress::Progress;
 
 impl Store {
     /// Reports one visit to the store. The answer says what the page is now, and which other pages
@@ -81,7 +82,7 @@ impl Store {
     /// Memory is bounded by the options.
     ///
     /// Readers go on, and see nothing of the load until it is complete. Observing and forgetting go
-    /// on while observations are gathered ([`Stage::Gathering`](super::Stage::Gathering)), and then
+    /// on while observations are gathered ([`Stage::Gathering`](crate::Stage::Gathering)), and then
     /// wait until the load is done. Only one load runs at a time, and [`close`](Store::close) waits
     /// for it to stop.
     ///
@@ -106,14 +107,14 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Load`] names the first observation that is an error or invalid (its URL, time or
-    /// epoch). [`Error::Cancelled`] if the callback said so, [`Error::Io`] if a file could not be
+    /// epoch). [`Error::Cancelled`] if its progress was, [`Error::Io`] if a file could not be
     /// written, [`Error::Corrupt`] if a page of the store could not be read. In all these cases
     /// nothing is stored, and the store goes on. If the commit itself fails, it is as for
     /// [`observe`](Store::observe).
     pub fn load<O: Observed>(
         &self,
         observations: impl IntoIterator<Item = Result<O>>,
-        options: LoadOptions<'_>,
+        options: LoadOptions,
     ) -> Result<Loaded> {
         self.call(|shared| load::load(shared, observations.into_iter(), options))
     }
@@ -140,13 +141,8 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`load`](Store::load) and [`register_epoch`](Store::register_epoch).
-    pub fn copy_from(&self, other: &Snapshot, options: LoadOptions<'_>) -> Result<Loaded> {
-        let LoadOptions { memory_bytes, segment_pages, epochs, watch } = options;
-        let own = LoadEpochs::default();
-        let epochs = epochs.unwrap_or(&own);
-        let observations = other.observations().renumbered(epochs.of(other)?);
-        let watch = watch.map(|watch| watch as _);
-        let options = LoadOptions { memory_bytes, segment_pages, epochs: Some(epochs), watch };
+    pub fn copy_from(&self, other: &Snapshot, options: LoadOptions) -> Result<Loaded> {
+        let observations = other.observations().renumbered(options.epochs.of(other)?);
         self.load(observations, options)
     }
 
@@ -171,10 +167,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe). Even after an error the pages may be forgotten, with
-    /// some of their bytes left in files: purge again.
-    pub fn purge(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        self.change(|shared| forget::purge(shared, &scope))
+    /// Those of [`observe`](Store::observe), and [`Error::Cancelled`] if `progress` was. Even after an
+    /// error the pages may be forgotten, with some of their bytes left in files: purge again.
+    pub fn purge(&self, scope: Scope<'_>, progress: &Progress) -> Result<Forgotten> {
+        self.change(|shared| forget::purge(shared, &scope, progress))
     }
 
     /// Makes everything observed so far durable. Costs one commit at most.
@@ -202,9 +198,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`].
-    pub fn merge(&self) -> Result<Merged> {
-        self.change(|shared| shared.compactor.merge_all(&|| false))
+    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the progress was:
+    /// what is merged by then stays merged, and no answer depends on it.
+    pub fn merge(&self, progress: &Progress) -> Result<Merged> {
+        self.change(|shared| shared.compactor.merge_all(progress, &|| false))
     }
 
     /// Waits until no seal and no merge is due. Without background work, it does them itself.

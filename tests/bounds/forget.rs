@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use simkeep::disk::SimDisk;
-use simkeep::{Durability, Epoch, Observation, Options, Prefix, Scope, Store};
+use simkeep::{Durability, Epoch, Observation, Prefix, Scope, Store};
 
 use simkeep_testing::small;
 
@@ -28,12 +28,8 @@ const MANY: usize = 20_000;
 const TIMES_MAX: f64 = 6.0;
 
 fn store() -> Store {
-    let options = Options {
-        memtable_observations: 1 << 20,
-        near_limit: 0,
-        durability: Durability::OnFlush,
-        ..small()
-    };
+    let options =
+        small().memtable_observations(1 << 20).near_limit(0).durability(Durability::OnFlush);
     let disk = SimDisk::new();
     let store = Store::create(simkeep_testing::on(&disk), options).unwrap();
     for page in 0..100 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simkeep::disk::{Disk, Name, OpKind, RealDisk};
-use simkeep::{Digest, Epoch, LoadOptions, Observation, Options, Result, Store};
+use simkeep::{Digest, Epoch, LoadOptions, Observation, Progress, Result, Store};
 
 use simkeep_testing::allocator::{alone, most_taken, taken};
 use simkeep_testing::disks::Gate;
@@ -39,7 +39,7 @@ fn what_is_sealed_while_others_are_merged_leaves_memory() {
     let dir = tempfile::tempdir().unwrap();
     let gate = Gate::default();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(dir.path()));
-    let options = Options { memtable_observations: 2 * 10_000, near_limit: 0, ..small() };
+    let options = small().memtable_observations(2 * 10_000).near_limit(0);
     let store = Store::create(Arc::new(gate.before(disk)), options).unwrap();
     observe(&store, 0, PAGES);
     store.seal().unwrap();
@@ -51,7 +51,7 @@ fn what_is_sealed_while_others_are_merged_leaves_memory() {
     assert!(full > 2 << 20, "{full}");
     gate.close(|kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3)));
     std::thread::scope(|scope| {
-        let merge = scope.spawn(|| store.merge().unwrap());
+        let merge = scope.spawn(|| store.merge(&Progress::default()).unwrap());
         gate.await_arrival();
         let before = taken();
         observe(&store, 3 * PAGES, 2);
@@ -67,14 +67,14 @@ fn what_is_sealed_while_others_are_merged_leaves_memory() {
 fn merge(pages: u64) -> usize {
     const SEGMENTS: u64 = 4;
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { background_memory_bytes: MEMORY_BYTES, ..small() };
+    let options = small().background_memory_bytes(MEMORY_BYTES);
     let store = Store::create(dir.path(), options).unwrap();
     for part in 0..SEGMENTS {
         let visits: Vec<_> = visits(part * pages / SEGMENTS, pages / SEGMENTS).collect();
         let observations = visits.iter().map(|visit| Result::Ok(observation(visit)));
         store.load(observations, LoadOptions::default()).unwrap();
     }
-    let (merged, most) = most_taken(|| store.merge().unwrap());
+    let (merged, most) = most_taken(|| store.merge(&Progress::default()).unwrap());
     assert_eq!((merged.inputs as u64, store.stats().unwrap().pages), (SEGMENTS, pages));
     most
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use simkeep::disk::SimDisk;
 use simkeep::{
-    Durability, Entry, Epoch, LoadOptions, Observation, Options, Prefix, Query, Scope, Store,
-    Verdict, Versions, Visit,
+    Durability, Entry, Epoch, LoadOptions, Observation, Options, Prefix, Progress, Query, Scope,
+    Store, Verdict, Versions, Visit,
 };
 
 use simkeep_testing::allocator::{alone, most_taken};
@@ -87,7 +87,7 @@ fn next_visit(store: &Store, visits: i64) -> Duration {
 fn a_million_versions_of_one_page_cost_the_next_visit_nothing() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { durability: Durability::OnFlush, ..Options::default() };
+    let options = Options::default().durability(Durability::OnFlush);
     let store = Store::create(dir.path().join("store"), options.clone()).unwrap();
     let observe = |from: i64, to: i64| {
         for first in (from..to).step_by(10_000) {
@@ -95,7 +95,7 @@ fn a_million_versions_of_one_page_cost_the_next_visit_nothing() {
             store.observe_batch(&batch).unwrap();
         }
         store.seal().unwrap();
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
     };
     observe(0, 1000);
     let few = next_visit(&store, 1000);
@@ -192,7 +192,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
         assert_eq!((n % 2, copy.first), (0, n));
     }
     assert!(!outcome.complete);
-    store.purge(Scope::Url("https://new.example/")).unwrap();
+    store.purge(Scope::Url("https://new.example/"), &Progress::default()).unwrap();
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_million_pages_with_one_fingerprint_are_searched_as_soon_as_others() {
             let visit = copied(&url, n, fingerprint).visit;
             Ok((url, visit))
         });
-        let options = LoadOptions { memory_bytes: 64 * MIB, ..LoadOptions::default() };
+        let options = LoadOptions::default().memory_bytes(64 * MIB);
         let (loaded, cost) = measured("a load", || store.load(visits, options).unwrap());
         assert_eq!(loaded.new_pages, count.cast_unsigned());
         assert!(cost.bytes < 256 * MIB, "{}", cost.bytes);
@@ -225,7 +225,7 @@ fn a_million_pages_with_one_fingerprint_are_searched_as_soon_as_others() {
 fn pages_with_one_fingerprint_are_observed_as_soon_as_others() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { durability: Durability::OnFlush, ..Options::default() };
+    let options = Options::default().durability(Durability::OnFlush);
     let store = Store::create(dir.path().join("store"), options).unwrap();
     let observe = |from: i64, like: fn(i64) -> u64| {
         let urls: Vec<(String, i64)> = (from..from + many(5_000)).map(|n| (copy(n), n)).collect();
@@ -257,7 +257,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
     const THREADS: i64 = 64;
     const PAGES: u64 = 8;
     let disk = SimDisk::new();
-    let options = Options { memtable_observations: 500, background: true, ..small() };
+    let options = small().memtable_observations(500).background(true);
     let store = create(&disk, options.clone());
     let visits = many(100).max(10);
     let seen: Vec<(String, Visit)> = thread::scope(|scope| {
@@ -307,7 +307,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
     check(&store);
     store.wait_idle().unwrap();
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     check(&store);
     store.close().unwrap();
     check(&open(&disk, options));
@@ -318,7 +318,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
 fn pages_whose_hashes_collide_are_told_apart() {
     let _alone = alone();
     let disk = SimDisk::new();
-    let options = Options { memtable_observations: 4_000, near_limit: 0, ..small() };
+    let options = small().memtable_observations(4_000).near_limit(0);
     let store = create(&disk, options);
     let url = |n: i64| format!("https://example.com/{n}");
     let pages = many(20_000);
@@ -338,7 +338,7 @@ fn pages_whose_hashes_collide_are_told_apart() {
             }
         }
         store.seal().unwrap();
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
     });
     assert!(cost.time < patience(Duration::from_secs(10)), "{:?}", cost.time);
     assert_eq!(store.stats().unwrap().pages, pages.cast_unsigned());

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
-    Epoch, Options, Query, Reader, RepairOptions, Snapshot, Store, VerifyOptions, repair, verify,
+    Epoch, Options, Progress, Query, Reader, RepairOptions, Snapshot, Store, VerifyOptions, repair,
+    verify,
 };
 
 use simkeep_testing::allocator::{alone, most_taken};
@@ -31,7 +32,7 @@ fn golden(name: Name) -> Vec<u8> {
 }
 
 fn options() -> Options {
-    Options { background: false, memtable_observations: 16, ..Options::default() }
+    Options::default().background(false).memtable_observations(16)
 }
 
 /// Opens, reads, checks and repairs: what comes of it does not matter here.
@@ -55,11 +56,11 @@ fn use_each(disk: &dyn Fn() -> Arc<dyn Disk>) {
     if let Ok(store) = Store::open(disk(), options()) {
         read(&store.snapshot());
         let _ = store.stats();
-        let _ = store.merge();
+        let _ = store.merge(&Progress::default());
         let _ = sound(&store);
     }
     let _ = verify(disk(), VerifyOptions::default());
-    let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
+    let options = RepairOptions::default().memory_bytes(1 << 20);
     let _ = repair(disk(), Arc::new(SimDisk::new()), options.keep_forgotten(true));
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use simkeep::{
-    Epoch, Error, LoadOptions, Observation, Options, Reader, Result, Scope, Store, VerifyOptions,
+    Epoch, Error, LoadOptions, Observation, Options, Progress, Reader, Result, Scope, Store,
+    VerifyOptions,
 };
 
 use super::child::{Child, copy_of, fork, forks, open_files};
@@ -15,7 +16,7 @@ use super::child::{Child, copy_of, fork, forks, open_files};
 const WRITERS: usize = 3;
 
 fn options() -> Options {
-    Options { memtable_observations: 300, merge_fanout: 3, ..Options::default() }
+    Options::default().memtable_observations(300).merge_fanout(3)
 }
 
 fn url(writer: usize, n: u64) -> String {
@@ -37,10 +38,10 @@ fn write(store: &Store) {
     forked(store.observe_batch(&[seen(), seen()]));
     forked(store.load([Ok(seen())], LoadOptions::default()));
     forked(store.forget(Scope::Url("https://h1.example/0/1")));
-    forked(store.purge(Scope::Url("https://h1.example/0/1")));
+    forked(store.purge(Scope::Url("https://h1.example/0/1"), &Progress::default()));
     forked(store.flush());
     forked(store.seal());
-    forked(store.merge());
+    forked(store.merge(&Progress::default()));
     forked(store.wait_idle());
     forked(store.register_epoch("child"));
     forked(store.verify(VerifyOptions::default()));
@@ -167,7 +168,7 @@ fn a_child_that_drops_a_quiet_store_closes_its_files() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap().join("crawl.simkeep");
     for background in [false, true] {
-        let options = Options { background, ..options() };
+        let options = options().background(background);
         let store = Store::open_or_create(&path, options).unwrap();
         store.observe(Observation::gone("https://a.example/", 0)).unwrap();
         fork(|| {

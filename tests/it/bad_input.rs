@@ -8,7 +8,7 @@ use std::path::Path;
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
-    Epoch, Error, Observation, Options, Prefix, Query, Reader, Scope, Store, TIME_MAX, TIME_MIN,
+    Epoch, Error, Observation, Prefix, Progress, Query, Reader, Scope, Store, TIME_MAX, TIME_MIN,
     URL_BYTES_MAX, UrlError, VerifyOptions, verify,
 };
 
@@ -277,7 +277,7 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
             maybe.request(&request, 3);
             let done = store.request_batch(&[request]).map(drop).and_then(|()| match time % 50 {
                 // A merge that does not fit is not begun, or leaves everything as it was.
-                0 => store.merge().map(drop).or_else(|e| match e {
+                0 => store.merge(&Progress::default()).map(drop).or_else(|e| match e {
                     Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => {
                         Ok(())
                     }
@@ -321,7 +321,7 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
         let store = open(&disk, small());
         let mut model = dump(&store.snapshot()).unwrap();
         fill(&store, &mut model, 50, 40);
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
         check_store(&store, &model);
     }
 }
@@ -375,7 +375,10 @@ fn a_url_of_two_megabytes_is_refused() {
     assert!(matches!(store.latest(&url), Err(Error::Url(UrlError::TooLong { .. }))));
     assert!(matches!(store.as_of(&url, 0), Err(Error::Url(UrlError::TooLong { .. }))));
     assert!(matches!(store.forget(Scope::Url(&url)), Err(Error::Url(UrlError::TooLong { .. }))));
-    assert!(matches!(store.purge(Scope::Url(&url)), Err(Error::Url(UrlError::TooLong { .. }))));
+    assert!(matches!(
+        store.purge(Scope::Url(&url), &Progress::default()),
+        Err(Error::Url(UrlError::TooLong { .. }))
+    ));
     assert!(Prefix::parse(&url).is_err());
 }
 
@@ -391,7 +394,7 @@ fn the_longest_url_is_served_in_memory_and_in_a_segment() {
         assert_eq!(store.history(&url).unwrap().len(), usize::try_from(time).unwrap() + 1);
         store.seal().unwrap();
     }
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     sound(&store).unwrap();
     assert_eq!(store.search(&Query::new(1, 0).epoch(Epoch(0))).unwrap().near.len(), 2);
     drop(store);
@@ -449,7 +452,7 @@ fn times_before_1970_are_served() {
         store.observe(Observation::content(URLS[0], time, fingerprint, Epoch(0))).unwrap();
         store.seal().unwrap();
     }
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     drop(store);
     let store = open(&disk, small());
     let history = store.history(URLS[0]).unwrap();
@@ -493,10 +496,10 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
     assert_eq!(store.register_epoch(EPOCHS[0]).unwrap(), Epoch(0));
     assert_eq!(names(store.snapshot().epochs()), EPOCHS);
     for options in [
-        Options { merge_fanout: 1, ..small() },
-        Options { memtable_observations: 0, ..small() },
-        Options { near_distance: 65, ..small() },
-        Options { epoch: String::new(), ..small() },
+        small().merge_fanout(1),
+        small().memtable_observations(0),
+        small().near_distance(65),
+        small().epoch(String::new()),
     ] {
         let made = Store::create(on(&SimDisk::new()), options.clone());
         assert!(matches!(made, Err(Error::Option { .. } | Error::Misuse(_))), "{options:?}");

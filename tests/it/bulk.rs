@@ -1,21 +1,20 @@
 //! What is loaded at once is as if each had been observed, all of it or nothing.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use proptest::prelude::*;
 use simkeep::disk::{Dir, Disk, Fault, SimDisk, Strikes};
 use simkeep::{
-    Content, Entry, Epoch, Error, HistoryEntry, LoadOptions, Loaded, Loading, Observation, Options,
+    Content, Entry, Epoch, Error, HistoryEntry, LoadOptions, Loaded, Observation, Progress,
     Request, Restated, Result, Scope, Seen, Stage, Store, TIME_MAX, Visit,
 };
 
 use simkeep_testing::compare::{check_counts, check_store, dump};
-use simkeep_testing::depth::deep;
-use simkeep_testing::disks::{Gate, PATIENCE};
+use simkeep_testing::depth::{deep, every};
+use simkeep_testing::disks::{Gate, HookDisk, PATIENCE};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{choice, create, names, on, open, request, small, sound};
@@ -23,7 +22,7 @@ use simkeep_testing::{choice, create, names, on, open, request, small, sound};
 /// The least memory there may be: some hundred observations to a run.
 const LITTLE: usize = 64 << 10;
 
-fn little<'w>() -> LoadOptions<'w> {
+fn little() -> LoadOptions {
     LoadOptions::default().memory_bytes(LITTLE)
 }
 
@@ -117,14 +116,14 @@ proptest! {
                     let batch = some(seed, count, time);
                     let (pages, visits) = (model.page_count(), model.visit_count());
                     model.load(&batch);
-                    let options = LoadOptions { segment_pages, ..little() };
+                    let options = little().segment_pages(segment_pages);
                     let loaded = store.load(batch.iter().map(Ok), options).unwrap();
                     prop_assert_eq!(loaded.observations, batch.len() as u64);
                     prop_assert_eq!(loaded.visits, model.visit_count() - visits);
                     prop_assert_eq!(loaded.new_pages, model.page_count() - pages);
                 }
                 Step::Seal => store.seal().unwrap(),
-                Step::Merge => drop(store.merge().unwrap()),
+                Step::Merge => drop(store.merge(&Progress::default()).unwrap()),
                 Step::ForgetUrl(url) => {
                     store.forget(Scope::Url(URLS[url])).unwrap();
                     model.forget(|u| u == URLS[url]);
@@ -143,7 +142,7 @@ proptest! {
         }
         check_store(&store, &model);
         sound(&store).unwrap();
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
         check_store(&store, &model);
         sound(&store).unwrap();
     }
@@ -152,14 +151,17 @@ proptest! {
 #[test]
 fn very_little_memory_makes_several_levels_and_no_difference() {
     let disk = SimDisk::new();
-    let store = create(&disk, small());
+    drop(create(&disk, small()));
     let all = many(3000, 0);
-    let mut stages = BTreeSet::new();
-    let mut watch = |loading: &Loading| {
-        stages.insert(loading.stage);
-        ControlFlow::Continue(())
-    };
-    let loaded = store.load(all.iter().map(Ok), little().watch(&mut watch)).unwrap();
+    let (progress, stages) = (Progress::default(), Arc::new(Mutex::new(BTreeSet::new())));
+    let (seen, into) = (progress.clone(), Arc::clone(&stages));
+    let hooked = HookDisk::new(on(&disk), move |_, _| {
+        into.lock().unwrap().insert(seen.stage());
+    });
+    let store = Store::open(Arc::new(hooked), small()).unwrap();
+    stages.lock().unwrap().clear();
+    let loaded = store.load(all.iter().map(Ok), little().progress(progress)).unwrap();
+    let stages = stages.lock().unwrap().clone();
     assert_eq!(stages, BTreeSet::from([Stage::Gathering, Stage::Merging, Stage::Writing]));
     let other = create(&SimDisk::new(), small());
     let much = other.load(all.iter().map(Ok), LoadOptions::default()).unwrap();
@@ -232,31 +234,47 @@ fn nothing_is_stored_if_one_cannot_be() {
 #[test]
 fn what_is_broken_off_at_any_moment_comes_to_nothing() {
     let all = many(4000, 0);
-    let mut asked = 0u32;
-    let mut count = |_: &Loading| {
-        asked += 1;
-        ControlFlow::Continue(())
-    };
-    create(&SimDisk::new(), small()).load(all.iter().map(Ok), little().watch(&mut count)).unwrap();
-    assert!(asked >= 5, "{asked}");
-    for stop in 1..=asked {
+    // Operations on the disk that a load has done, and the one at which it is cancelled.
+    let load = |stop: u64| {
         let disk = SimDisk::new();
-        let store = create(&disk, small());
+        drop(create(&disk, small()));
+        let (progress, operations) = (Progress::default(), Arc::new(AtomicU64::new(0)));
+        let (cancelled, counter) = (progress.clone(), Arc::clone(&operations));
+        let hooked = HookDisk::new(on(&disk), move |_, _| {
+            if counter.fetch_add(1, Ordering::Relaxed) + 1 == stop {
+                cancelled.cancel();
+            }
+        });
+        let store = Store::open(Arc::new(hooked), small()).unwrap();
         store.observe(Observation::gone(URLS[0], 5)).unwrap();
-        let mut left = stop;
-        let mut watch = |_: &Loading| {
-            left -= 1;
-            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let error = store.load(all.iter().map(Ok), little().watch(&mut watch)).unwrap_err();
-        assert!(matches!(error, Error::Cancelled), "{error}");
-        assert_eq!(store.stats().unwrap().pages, 1);
-        let names = disk.list(Dir::Segments).unwrap();
-        assert!(names.len() <= 1, "after {stop}: {names:?}");
+        operations.store(0, Ordering::Relaxed);
+        let loaded = store.load(all.iter().map(Ok), little().progress(progress));
+        (disk, store, loaded, operations.load(Ordering::Relaxed))
+    };
+    let (_, _, loaded, operations) = load(u64::MAX);
+    let pages = 1 + loaded.unwrap().new_pages;
+    let (mut stopped, mut whole) = (0, 0);
+    for stop in (1..=operations).step_by(every()) {
+        let (disk, store, loaded, _) = load(stop);
+        match loaded {
+            Err(Error::Cancelled) => {
+                stopped += 1;
+                assert_eq!(store.stats().unwrap().pages, 1);
+                let names = disk.list(Dir::Segments).unwrap();
+                assert!(names.len() <= 1, "after {stop}: {names:?}");
+            }
+            // It was live by then.
+            loaded => {
+                whole += 1;
+                loaded.unwrap();
+                assert_eq!(store.stats().unwrap().pages, pages);
+            }
+        }
         // Writers no longer wait.
         store.observe(Observation::gone(URLS[1], 5)).unwrap();
         sound(&store).unwrap();
     }
+    assert!(stopped > 2 * whole && stopped >= 10, "{stopped} of {operations}");
 }
 
 #[test]
@@ -265,8 +283,8 @@ fn options_that_cannot_be_are_refused() {
     let none = || std::iter::empty::<Result<Observation<'_>>>();
     for options in [
         LoadOptions::default().memory_bytes(LITTLE - 1),
-        LoadOptions { segment_pages: 0, ..LoadOptions::default() },
-        LoadOptions { segment_pages: (1 << 29) + 1, ..LoadOptions::default() },
+        LoadOptions::default().segment_pages(0),
+        LoadOptions::default().segment_pages((1 << 29) + 1),
     ] {
         assert!(matches!(store.load(none(), options), Err(Error::Option { .. })));
     }
@@ -318,7 +336,7 @@ fn what_was_forgotten_before_does_not_hide_what_is_loaded_after() {
     load(&store, &all).unwrap();
     all.iter().for_each(|r| drop(model.request(r, 3)));
     check_store(&store, &model);
-    store.purge(Scope::Prefix(PREFIXES[1].prefix())).unwrap();
+    store.purge(Scope::Prefix(PREFIXES[1].prefix()), &Progress::default()).unwrap();
     model.forget(|u| PREFIXES[1].covers(u));
     check_store(&store, &model);
     sound(&store).unwrap();
@@ -337,7 +355,7 @@ fn a_store_is_loaded_into_another() {
     let loaded = same.load(source.snapshot().observations(), little()).unwrap();
     assert_eq!(loaded.visits, model.visit_count());
     check_store(&same, &model);
-    let other = Store::create(on(&SimDisk::new()), Options { epoch: "two".into(), ..small() });
+    let other = Store::create(on(&SimDisk::new()), small().epoch("two".into()));
     let other = other.unwrap();
     let copied = other.copy_from(&source.snapshot(), little()).unwrap();
     // Other numbers, in another order, may take other bytes.
@@ -373,7 +391,7 @@ fn power_failure(nth: u64) -> Fault {
 fn after_a_crash_at_any_moment_all_of_it_is_there_or_nothing() {
     let observed = some(8, 40, 0);
     let loaded: Vec<_> = many(700, 0).into_iter().chain(owned(&some(9, 200, 30))).collect();
-    let options = || LoadOptions { segment_pages: 300, ..little() };
+    let options = || little().segment_pages(300);
     let before = |disk: &SimDisk| {
         let store = create(disk, small());
         store.request_batch(&observed).unwrap();
@@ -450,7 +468,7 @@ fn a_disk_that_fails_now_and_then_loses_nothing() {
 fn readers_go_on_and_writers_wait_while_segments_are_written() {
     let gate = Gate::default();
     let disk = SimDisk::new();
-    let options = Options { background: true, ..small() };
+    let options = small().background(true);
     let store = Store::create(Arc::new(gate.before(on(&disk))), options).unwrap();
     store.register_epoch("two").unwrap();
     store.observe(Observation::gone(URLS[0], 1)).unwrap();
@@ -487,7 +505,7 @@ fn readers_go_on_and_writers_wait_while_segments_are_written() {
 
 #[test]
 fn observing_beside_loads_loses_nothing() {
-    let store = create(&SimDisk::new(), Options { background: true, ..small() });
+    let store = create(&SimDisk::new(), small().background(true));
     let stop = AtomicBool::new(false);
     let next = AtomicU64::new(0);
     let observed = std::thread::scope(|scope| {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Meter, Name, OpKind, SimDisk};
 use simkeep::{
-    Digest, Durability, Entry, Epoch, Error, HistoryEntry, Observation, Options, Prefix, Query,
-    Scope, Store, Verdict, Versions, Visit,
+    Digest, Durability, Entry, Epoch, Error, HistoryEntry, Observation, Options, Prefix, Progress,
+    Query, Scope, Store, Verdict, Versions, Visit,
 };
 
 use simkeep_testing::compare::dump;
@@ -22,7 +22,7 @@ const THREADS: usize = 16;
 
 /// A memtable that is full every few moments, sealed and merged by the store itself.
 fn busy() -> Options {
-    Options { memtable_observations: 64, background: true, ..small() }
+    small().memtable_observations(64).background(true)
 }
 
 fn url(host: u64, page: u64) -> String {
@@ -227,7 +227,9 @@ fn forgetting_among_observations_counts_each_visit_once() {
                             let prefix = Prefix::parse(&format!("host{host}.example")).unwrap();
                             store.forget(Scope::Prefix(prefix)).unwrap()
                         }
-                        2 if thread == 0 => store.purge(Scope::Url(&url)).unwrap(),
+                        2 if thread == 0 => {
+                            store.purge(Scope::Url(&url), &Progress::default()).unwrap()
+                        }
                         _ => {
                             let visit = observation(&mut choice, 1, time).visit;
                             let verdict =
@@ -250,7 +252,7 @@ fn forgetting_among_observations_counts_each_visit_once() {
     assert_eq!(model.page_count(), store.stats().unwrap().pages);
     store.wait_idle().unwrap();
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     assert_eq!(store.stats().unwrap().visits, left);
     assert!(dump(&store.snapshot()).unwrap() == model);
     sound(&store).unwrap();
@@ -269,7 +271,7 @@ fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
     });
     let meter = Meter::new(Arc::new(slow));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
-    let options = Options { durability, memtable_observations: 100_000, ..small() };
+    let options = small().durability(durability).memtable_observations(100_000);
     let store = Store::create(disk, options).unwrap();
     let before = meter.counts();
     thread::scope(|scope| {
@@ -416,7 +418,7 @@ fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
     let (gate, store) = gated();
     // Segments 1 and 2 are there, so the merge writes number 3, and the seal beside it number 4.
     let is_merge = |kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3));
-    let merge = || assert_eq!(store.merge().unwrap().inputs, 2);
+    let merge = || assert_eq!(store.merge(&Progress::default()).unwrap().inputs, 2);
     beside(&gate, is_merge, merge, || {
         read_everything(&store);
         let page = Observation::content("https://late.example/", 0, 5, Epoch(0));
@@ -428,7 +430,7 @@ fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
     });
     read_everything(&store);
     assert_eq!(store.stats().unwrap().segments.len(), 2);
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     read_everything(&store);
 }
 
@@ -443,7 +445,7 @@ fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
 
 #[test]
 fn what_has_waited_long_enough_is_sealed() {
-    let options = Options { seal_after: Duration::from_millis(20), ..busy() };
+    let options = busy().seal_after(Duration::from_millis(20));
     let store = create(&SimDisk::new(), options);
     for page in 0..3 {
         let content = Observation::content(&url(0, page), 0, 5, Epoch(0)).visit;
@@ -455,7 +457,7 @@ fn what_has_waited_long_enough_is_sealed() {
 
 #[test]
 fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
-    let options = Options { memtable_bytes: 64 << 10, memtable_observations: 100_000, ..small() };
+    let options = small().memtable_bytes(64 << 10).memtable_observations(100_000);
     let store = create(&SimDisk::new(), options);
     for page in 0..40 {
         let url = format!("https://example.com/{page}/{}", "x".repeat(8_000));
@@ -467,7 +469,7 @@ fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
 
 #[test]
 fn a_batch_fills_no_memtable_beyond_its_limit() {
-    let options = Options { memtable_observations: 10, background: false, ..small() };
+    let options = small().memtable_observations(10).background(false);
     let store = create(&SimDisk::new(), options);
     let urls: Vec<String> = (0..95).map(|page| url(page % 3, page)).collect();
     let new = |url, time| Observation::content(url, time, 7, Epoch(0));
@@ -501,7 +503,7 @@ fn segments_stay_few_while_they_are_merged_behind_the_observers() {
 #[test]
 fn a_merge_without_room_is_not_begun_and_waited_for() {
     let disk = SimDisk::new();
-    let store = create(&disk, Options { background: false, ..busy() });
+    let store = create(&disk, busy().background(false));
     for page in 0..640 {
         let content = Observation::content(&url(page, page), 0, page, Epoch(0)).visit;
         store.observe(Observation::of(&url(page, page), content)).unwrap();

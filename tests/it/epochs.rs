@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use simkeep::df::{Counter, Table};
-use simkeep::disk::{Disk as _, Fault, Name, SimDisk, Strikes};
+use simkeep::disk::{Disk as _, Fault, Name, OpKind, SimDisk, Strikes};
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 use simkeep::{
-    Digest, Epoch, Error, HistoryEntry, LoadEpochs, LoadOptions, Loading, Observation, Options,
-    Origin, Query, Reader, RestateOutcome, Restatement, SameBy, Stage, Store, Verdict, Versions,
+    Digest, Epoch, Error, HistoryEntry, LoadEpochs, LoadOptions, Observation, Origin, Progress,
+    Query, Reader, RestateOutcome, Restatement, SameBy, Store, Verdict, Versions,
 };
 
+use simkeep_testing::disks::HookDisk;
 use simkeep_testing::{choice, digest, names, on, open, small, sound};
 
 const URL: &str = "https://example.com/";
@@ -126,7 +127,7 @@ fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
             time if time % 2 == 0 => Ok(Observation::content(URL, time, 7, renumbered)),
             time => Ok(Observation::content(URL, time, 7, epochs.named("x")?).also(9, made)),
         });
-        let load = LoadOptions::default().memory_bytes(1 << 16).epochs(&epochs);
+        let load = LoadOptions::default().memory_bytes(1 << 16).epochs(epochs.clone());
         store.load(observations, load).unwrap_err();
     };
     for fails_at in [0, 1, 2, 5000] {
@@ -134,16 +135,16 @@ fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
         assert_eq!((store.snapshot().epochs(), disk.contents() == before.1), (&before.0[..], true));
     }
     // Broken off when all is written, or for want of room.
-    let mut stages = 0;
-    let mut watch = |loading: &Loading| match loading.stage {
-        Stage::Writing if stages > 0 => ControlFlow::Break(()),
-        Stage::Writing => {
-            stages += 1;
-            ControlFlow::Continue(())
+    let cancelled = Progress::default();
+    let hook = cancelled.clone();
+    let hooked = HookDisk::new(on(&disk), move |kind, name| {
+        if matches!((kind, name), (OpKind::Rename(_), Some(Name::SegmentNew(_)))) {
+            hook.cancel();
         }
-        _ => ControlFlow::Continue(()),
-    };
-    let done = store.copy_from(&other.snapshot(), LoadOptions::default().watch(&mut watch));
+    });
+    drop(store);
+    let store = Store::open(Arc::new(hooked), small()).unwrap();
+    let done = store.copy_from(&other.snapshot(), LoadOptions::default().progress(cancelled));
     assert!(matches!(done, Err(Error::Cancelled)), "{done:?}");
     assert_eq!((store.snapshot().epochs().to_vec(), tables(&disk)), (before.0.clone(), vec![]));
     let used: usize = disk.contents().iter().map(|(_, bytes)| bytes.len()).sum();
@@ -186,7 +187,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
         let visit = Observation::content(URL, time, 7, epochs.named(name)?);
         Ok(if n % 3 == 0 && name != "c" { visit.also(9, epochs.named("c")?) } else { visit })
     });
-    let load = LoadOptions::default().memory_bytes(1 << 16).epochs(&epochs);
+    let load = LoadOptions::default().memory_bytes(1 << 16).epochs(epochs.clone());
     let loaded = store.load(observations, load).unwrap();
     assert_eq!(names(&loaded.begun), ["b", "c"]);
     assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a", "b", "c"]);
@@ -220,13 +221,13 @@ fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
     let epochs = LoadEpochs::default();
     epochs.named("two").unwrap();
     let nothing = || std::iter::empty::<simkeep::Result<Observation<'_>>>();
-    let loaded = store.load(nothing(), LoadOptions::default().epochs(&epochs)).unwrap();
+    let loaded = store.load(nothing(), LoadOptions::default().epochs(epochs.clone())).unwrap();
     assert_eq!((names(&loaded.begun), loaded.observations), (vec!["two"], 0));
-    let again = store.load(nothing(), LoadOptions::default().epochs(&epochs)).unwrap();
+    let again = store.load(nothing(), LoadOptions::default().epochs(epochs.clone())).unwrap();
     assert_eq!(again.begun, []);
     store.end_epoch(Epoch(0), 0).unwrap();
     epochs.named("one").unwrap();
-    let refused = store.load(nothing(), LoadOptions::default().epochs(&epochs));
+    let refused = store.load(nothing(), LoadOptions::default().epochs(epochs.clone()));
     assert!(matches!(refused, Err(Error::EndedEpoch(name)) if name == "one"));
     assert!(epochs.named("").is_err() && epochs.named("\n").is_err());
     // There is one already.
@@ -360,7 +361,7 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     assert!(matches!(store.register_epoch("one"), Err(Error::EndedEpoch(_))));
     sound(&store).unwrap();
     assert!(store.snapshot().fingerprints(one) > 0);
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     assert_eq!((store.snapshot().fingerprints(one), store.snapshot().fingerprints(two)), (0, 1));
     sound(&store).unwrap();
     // Histories keep what they had, and pages that were left behind are known to be stale.
@@ -382,8 +383,7 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
 #[test]
 fn a_merge_at_rest_takes_away_what_an_epoch_left() {
     let disk = SimDisk::new();
-    let options =
-        Options { background: true, seal_after: std::time::Duration::from_millis(50), ..small() };
+    let options = small().background(true).seal_after(std::time::Duration::from_millis(50));
     let store = Store::create(on(&disk), options).unwrap();
     let two = store.register_epoch("two").unwrap();
     for page in 0..10 {
@@ -443,7 +443,7 @@ fn reserved_bits_are_kept_and_not_compared() {
         all.push((url, fingerprint));
     }
     sound(&store).unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     sound(&store).unwrap();
     for (_, fingerprint) in &all {
         for k in [0, 1, 3, 8] {
@@ -512,7 +512,7 @@ fn what_was_in_force_is_the_newest_epoch_wherever_a_long_history_is_divided() {
         Observation::content(URL, time, fingerprint, Epoch(epoch)).digest(digest(1))
     };
     for before in 50..80 {
-        let store = simkeep_testing::create(&SimDisk::new(), Options { near_limit: 0, ..small() });
+        let store = simkeep_testing::create(&SimDisk::new(), small().near_limit(0));
         let all = (0..before).map(|time| of(time, 5, 0)).chain([of(100, 1, 1), of(100, 2, 0)]);
         let later = (200..270).map(|time| of(time, 5, 0));
         store.load(all.chain(later).map(Ok), LoadOptions::default()).unwrap();
@@ -574,7 +574,7 @@ fn what_is_restated_is_no_visit_and_no_change() {
 
 #[test]
 fn an_epoch_with_a_table_is_due_after_so_many_visits() {
-    let options = Options { epoch_visits: 10, ..small() };
+    let options = small().epoch_visits(10);
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |epoch, times: std::ops::Range<i64>| {
         for time in times {

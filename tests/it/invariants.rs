@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use simkeep::disk::SimDisk;
-use simkeep::search::Progress;
 use simkeep::{
-    Epoch, Error, LoadOptions, Observation, Options, Prefix, Query, Result, Scope, Store,
+    Epoch, Error, LoadOptions, Observation, Prefix, Progress, Query, Result, Scope, Store,
 };
 
 use simkeep_testing::{create, open, small};
@@ -64,7 +63,7 @@ fn is_poisoned(store: &Store) -> Error {
         ("forget", cause_of("forget", store.forget(Scope::Url(&url(1))))),
         ("load", cause_of("load", load(store, 0..3))),
         ("flush or seal", cause_of("seal", store.seal())),
-        ("merge", cause_of("merge", store.merge())),
+        ("merge", cause_of("merge", store.merge(&Progress::default()))),
         ("epoch", cause_of("epoch", store.register_epoch("a third"))),
         ("near", cause_of("near", store.near(7, 3))),
         ("search_many", cause_of("search_many", store.snapshot().search_batch(&[7, 8], &query))),
@@ -79,7 +78,7 @@ fn is_poisoned(store: &Store) -> Error {
         ("scan", cause_of("scan", store.snapshot().scan(None).next().unwrap())),
         ("stale", cause_of("stale", store.snapshot().stale(None).next().unwrap())),
         ("origin", cause_of("origin", store.snapshot().origin(Epoch(0)))),
-        ("warm_up", cause_of("warm_up", store.snapshot().warm_up())),
+        ("warm_up", cause_of("warm_up", store.snapshot().warm_up(&Progress::default()))),
         ("stats", cause_of("stats", store.stats())),
     ] {
         assert_eq!(said.to_string(), cause.to_string(), "{what}");
@@ -112,7 +111,7 @@ type Call<'c> = dyn Fn(&Store) -> Result<()> + 'c;
 #[test]
 fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
     let disk = SimDisk::new();
-    let store = create(&disk, Options { memtable_observations: 64, ..small() });
+    let store = create(&disk, small().memtable_observations(64));
     let pages = AtomicU64::new(0);
     let observed = |store: &Store, upto: u64| {
         observe(store, pages.load(Ordering::SeqCst)..upto)?;
@@ -148,7 +147,7 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
                 store.observe(gone)?;
                 store.forget(Scope::Prefix(prefix.clone())).map(drop)
             }),
-            ("merge", &|store| store.merge().map(drop)),
+            ("merge", &|store| store.merge(&Progress::default()).map(drop)),
             ("stats", &|store| store.stats().map(drop)),
         ],
     );
@@ -158,7 +157,7 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
 fn nobody_waits_for_a_thread_that_met_a_bug() {
     const THREADS: u64 = 8;
     let disk = SimDisk::new();
-    let options = Options { memtable_observations: 16, background: true, ..small() };
+    let options = small().memtable_observations(16).background(true);
     let store = create(&disk, options);
     let acknowledged = Arc::new(AtomicU64::new(0));
     // Each has pages of its own; who fails stops.

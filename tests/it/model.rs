@@ -11,8 +11,8 @@ use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{Config, TestRunner};
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
-    Answer, Content, Durability, Epoch, Observation, Options, Query, Reader, Request, Restated,
-    Restatement, Scope, Seen, Snapshot, Store, TIME_MAX, TIME_MIN, Versions, Visit,
+    Answer, Content, Durability, Epoch, Observation, Options, Progress, Query, Reader, Request,
+    Restated, Restatement, Scope, Seen, Snapshot, Store, TIME_MAX, TIME_MIN, Versions, Visit,
 };
 
 use tempfile::TempDir;
@@ -166,9 +166,12 @@ fn query() -> impl Strategy<Value = Query> {
     ];
     let under = prop::option::weighted(0.2, 0..PREFIXES.len());
     (fingerprint(), k, 0..2_u32, limit, versions, under).prop_map(
-        |(fingerprint, k, epoch, limit, versions, under)| Query {
-            under: under.map(|prefix| PREFIXES[prefix].prefix()),
-            ..Query::new(fingerprint, k).epoch(Epoch(epoch)).limit(limit).versions(versions)
+        |(fingerprint, k, epoch, limit, versions, under)| {
+            Query::new(fingerprint, k)
+                .epoch(Epoch(epoch))
+                .limit(limit)
+                .versions(versions)
+                .under(under.map(|prefix| PREFIXES[prefix].prefix()))
         },
     )
 }
@@ -292,7 +295,7 @@ impl Run {
                 }
             }
             Op::Merge => {
-                self.store().merge().unwrap();
+                self.store().merge(&Progress::default()).unwrap();
                 if !self.options.background {
                     assert!(self.store().stats().unwrap().segments.len() <= 1);
                 }
@@ -395,7 +398,8 @@ impl Run {
 
     fn forget(&mut self, scope: Scope<'_>, covers: impl Fn(&str) -> bool, purge: bool) {
         let store = self.store();
-        let found = if purge { store.purge(scope) } else { store.forget(scope) };
+        let found =
+            if purge { store.purge(scope, &Progress::default()) } else { store.forget(scope) };
         assert_eq!(found.unwrap(), self.model.forget(covers));
         self.acknowledged();
         if purge {
@@ -470,7 +474,7 @@ fn run(options: Options, home: Home, ops: Vec<Op>) {
     // And once more when all is in one place.
     run.kept.clear();
     run.store().seal().unwrap();
-    run.store().merge().unwrap();
+    run.store().merge(&Progress::default()).unwrap();
     check_store(run.store(), &run.model);
     run.store.take().unwrap().close().unwrap();
 }
@@ -502,10 +506,8 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
 fn asking(options: Options) -> impl Strategy<Value = Options> {
     let limit = prop_oneof![5 => Just(1000_usize), 1 => 1..4_usize];
     let distance = prop_oneof![4 => Just(3_u32), 1 => 0..20_u32];
-    (limit, distance).prop_map(move |(near_limit, near_distance)| Options {
-        near_limit,
-        near_distance,
-        ..options.clone()
+    (limit, distance).prop_map(move |(near_limit, near_distance)| {
+        options.clone().near_limit(near_limit).near_distance(near_distance)
     })
 }
 
@@ -516,24 +518,24 @@ fn any_operations_agree_with_a_linear_scan() {
 
 #[test]
 fn any_operations_agree_while_sealing_and_merging_go_on_behind_them() {
-    agree(100, asking(Options { background: true, ..small() }));
+    agree(100, asking(small().background(true)));
 }
 
 #[test]
 fn without_a_sync_for_each_call_a_crash_leaves_what_was_flushed_and_maybe_what_came_next() {
-    agree(100, asking(Options { durability: Durability::OnFlush, ..small() }));
+    agree(100, asking(small().durability(Durability::OnFlush)));
 }
 
 #[test]
 fn waiting_for_others_to_join_a_commit_changes_no_answer() {
     let durability = Durability::Grouped(Duration::from_micros(20));
-    agree(45, asking(Options { durability, ..small() }));
+    agree(45, asking(small().durability(durability)));
 }
 
 #[test]
 fn any_operations_agree_in_a_real_directory() {
     let options = (any::<bool>(), asking(small()));
-    let options = options.prop_map(|(background, options)| Options { background, ..options });
+    let options = options.prop_map(|(background, options)| options.background(background));
     agree_on(5, options, || Home::Real(tempfile::tempdir().unwrap()));
 }
 
@@ -542,7 +544,7 @@ fn any_operations_agree_in_a_real_directory() {
 #[test]
 fn a_large_batch_answers_as_its_entries_would_one_after_another() {
     for (background, memtable_observations) in [(false, 700), (true, 300), (false, 100_000)] {
-        let options = Options { background, memtable_observations, ..small() };
+        let options = small().background(background).memtable_observations(memtable_observations);
         let store = create(&SimDisk::new(), options);
         let mut model = Model::default();
         let mut choice = choice(u64::from(background));
@@ -581,7 +583,7 @@ fn answers_are_cut_at_the_limit_and_say_so() {
     for sealed in [false, true] {
         for limit in [1, 2, 5, PAGES - 1, PAGES, 100] {
             let disk = SimDisk::new();
-            let options = Options { near_limit: limit, memtable_observations: 1000, ..small() };
+            let options = small().near_limit(limit).memtable_observations(1000);
             let store = create(&disk, options);
             let mut model = Model::default();
             let mut see = |url, fingerprint, n| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Access, Dir, Disk, Name, OpKind, RealDisk, SimDisk};
-use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Scope, Store};
+use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Progress, Scope, Store};
 
 use simkeep_testing::disks::{Gate, HookDisk};
 
@@ -16,7 +16,7 @@ fn on(disk: &SimDisk) -> Arc<dyn Disk> {
 }
 
 fn options(memtable: usize, background: bool) -> Options {
-    Options { memtable_observations: memtable, merge_fanout: 2, background, ..Options::default() }
+    Options::default().memtable_observations(memtable).merge_fanout(2).background(background)
 }
 
 fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_> {
@@ -80,7 +80,7 @@ fn very_many_segments_become_one() {
     let segments = store.stats().unwrap().segments.len();
     assert_eq!(segments, 300);
     // First by 128, then what came of these.
-    assert_eq!(store.merge().unwrap().inputs, 300 + 3);
+    assert_eq!(store.merge(&Progress::default()).unwrap().inputs, 300 + 3);
     let stats = store.stats().unwrap();
     assert_eq!((stats.segments.len(), stats.pages, stats.visits), (1, 70, 300));
     sound(&store).unwrap();
@@ -205,7 +205,7 @@ fn a_merge_at_rest_gives_way_to_those_that_are_due() {
     in_time(|| {
         let gate = Gate::default();
         let rest = Duration::from_millis(50);
-        let options = Options { merge_fanout: 4, seal_after: rest, ..options(2000, true) };
+        let options = options(2000, true).merge_fanout(4).seal_after(rest);
         let store = Store::create(Arc::new(gate.before(on(&SimDisk::new()))), options).unwrap();
         gate.close(|kind, name| {
             let begins =
@@ -245,12 +245,12 @@ fn a_memtable_that_fills_while_a_purge_replaces_the_catalog_is_sealed_after_it()
                 std::thread::sleep(Duration::from_millis(300));
             }
         });
-        let options = Options { durability: Durability::OnFlush, ..options(10, true) };
+        let options = options(10, true).durability(Durability::OnFlush);
         let store = Store::create(Arc::new(disk), options).unwrap();
         wait.recv().unwrap();
         let observe = |time| store.observe(Observation::gone("http://a/", time)).map(drop);
         std::thread::scope(|scope| {
-            let purge = scope.spawn(|| store.purge(Scope::Url("http://b/")));
+            let purge = scope.spawn(|| store.purge(Scope::Url("http://b/"), &Progress::default()));
             wait.recv().unwrap();
             (0..12).try_for_each(observe).unwrap();
             purge.join().unwrap().unwrap();

@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use simkeep::disk::{Name, OpKind, SimDisk};
-use simkeep::{Epoch, Forgotten, Observation, Options, Prefix, Query, Scope, Store, Verdict};
+use simkeep::{
+    Epoch, Forgotten, Observation, Options, Prefix, Progress, Query, Scope, Store, Verdict,
+};
 
 use simkeep_testing::compare::{check_answer, check_outcome, check_store, check_view, dump};
 use simkeep_testing::disks::Gate;
@@ -69,7 +71,7 @@ fn then(store: Store, disk: &mut SimDisk, then: Then) -> Store {
         Then::Seal => store.seal().unwrap(),
         Then::Merge => {
             store.seal().unwrap();
-            store.merge().unwrap();
+            store.merge(&Progress::default()).unwrap();
         }
         Then::Reopen => {
             drop(store);
@@ -156,7 +158,7 @@ fn a_prefix_ends_at_a_boundary() {
             assert!(urls.iter().all(|url| !under.covers(url)), "{}: {urls:?}", under.text);
             check_store(&store, &left);
             store.seal().unwrap();
-            store.merge().unwrap();
+            store.merge(&Progress::default()).unwrap();
             check_store(&store, &left);
         }
     }
@@ -168,7 +170,10 @@ fn forgetting_what_is_not_known_does_nothing() {
     let store = create(&disk, small());
     let before = store.stats().unwrap();
     assert_eq!(store.forget(Scope::Url(URLS[0])).unwrap(), Forgotten::default());
-    assert_eq!(store.purge(Scope::Url(URLS[0])).unwrap(), Forgotten::default());
+    assert_eq!(
+        store.purge(Scope::Url(URLS[0]), &Progress::default()).unwrap(),
+        Forgotten::default()
+    );
     let nothing = Scope::Prefix(PREFIXES[9].prefix());
     assert_eq!(store.forget(nothing).unwrap(), Forgotten::default());
     assert_eq!(store.stats().unwrap().pages, before.pages);
@@ -192,7 +197,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
     assert_eq!(store.stats().unwrap().segments.len(), 2);
     gate.close(|kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3)));
     thread::scope(|scope| {
-        let merge = scope.spawn(|| store.merge().unwrap());
+        let merge = scope.spawn(|| store.merge(&Progress::default()).unwrap());
         gate.await_arrival();
         test(&store, &mut model);
         check_store(&store, &model);
@@ -202,7 +207,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
     check_store(&store, &model);
     for _ in 0..2 {
         store.seal().unwrap();
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
         check_store(&store, &model);
     }
     sound(&store).unwrap();
@@ -212,7 +217,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
 #[test]
 fn forgetting_during_a_merge_stays_in_force() {
     // Large enough that nothing is sealed but on demand.
-    let options = Options { memtable_observations: 1000, ..small() };
+    let options = small().memtable_observations(1000);
     for sealed in [false, true] {
         during_a_merge(&options, |store, model| {
             let forgotten = store.forget(Scope::Url(URLS[1])).unwrap();
@@ -266,7 +271,7 @@ fn check_purged(store: Store, disk: &SimDisk, model: &Model, text: &str) {
         check_store(&store, model);
         assert_eq!(files_with(disk, text), [], "{text:?} after it was opened again");
         store.seal().unwrap();
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
         check_store(&store, model);
         assert_eq!(files_with(disk, text), [], "{text:?} after a merge");
     }
@@ -281,12 +286,12 @@ fn a_purged_url_stands_in_no_file() {
         let (gone, stays) = (marked(1), marked(2));
         assert!(!files_with(&disk, MARK).is_empty());
         let expected = model.forget(|url| url == gone);
-        assert_eq!(store.purge(Scope::Url(&gone)).unwrap(), expected);
+        assert_eq!(store.purge(Scope::Url(&gone), &Progress::default()).unwrap(), expected);
         assert_eq!(expected.visits, spread + 1);
         assert_eq!(files_with(&disk, &gone), []);
         assert!(store.latest(&stays).unwrap().is_some());
         let expected = model.forget(|url| url == stays);
-        assert_eq!(store.purge(Scope::Url(&stays)).unwrap(), expected);
+        assert_eq!(store.purge(Scope::Url(&stays), &Progress::default()).unwrap(), expected);
         check_purged(store, &disk, &model, MARK);
     }
 }
@@ -301,7 +306,7 @@ fn a_purged_prefix_stands_in_no_file() {
             let expected = model.forget(|url| url.contains(MARK));
             assert_eq!(expected.pages, 2);
             let prefix = Prefix::parse(&prefix).unwrap();
-            assert_eq!(store.purge(Scope::Prefix(prefix)).unwrap(), expected);
+            assert_eq!(store.purge(Scope::Prefix(prefix), &Progress::default()).unwrap(), expected);
             check_purged(store, &disk, &model, MARK);
         }
     }
@@ -319,15 +324,15 @@ fn a_purge_that_has_returned_holds_when_the_power_goes() {
         }
         assert_eq!(files_with(&disk.crash_synced_only(), MARK), []);
     };
-    store.purge(prefix()).unwrap();
+    store.purge(prefix(), &Progress::default()).unwrap();
     check(&disk);
     // A long journal, which leaves its bytes all over the catalog's file.
     let disk = SimDisk::new();
-    let store = create(&disk, Options { memtable_observations: 1000, ..small() });
+    let store = create(&disk, small().memtable_observations(1000));
     for n in 0..300 {
         store.observe(Observation::gone(&marked(n), 1)).unwrap();
     }
-    store.purge(prefix()).unwrap();
+    store.purge(prefix(), &Progress::default()).unwrap();
     check(&disk);
 }
 
@@ -353,10 +358,16 @@ fn what_was_forgotten_before_can_be_purged_later() {
             }
             assert!(!files_with(&disk, MARK).is_empty());
             if by_prefix {
-                assert_eq!(store.purge(prefix()).unwrap(), Forgotten::default());
+                assert_eq!(
+                    store.purge(prefix(), &Progress::default()).unwrap(),
+                    Forgotten::default()
+                );
             } else {
                 for url in &urls {
-                    assert_eq!(store.purge(Scope::Url(url)).unwrap(), Forgotten::default());
+                    assert_eq!(
+                        store.purge(Scope::Url(url), &Progress::default()).unwrap(),
+                        Forgotten::default()
+                    );
                 }
             }
             check_purged(store, &disk, &model, MARK);
@@ -373,7 +384,7 @@ fn a_url_that_was_forgotten_by_a_prefix_can_be_purged() {
     let url = marked(1);
     store.forget(Scope::Prefix(Prefix::parse(&url).unwrap())).unwrap();
     model.forget(|u| u == url);
-    store.purge(Scope::Url(&url)).unwrap();
+    store.purge(Scope::Url(&url), &Progress::default()).unwrap();
     check_purged(store, &disk, &model, &url);
 }
 
@@ -393,7 +404,10 @@ fn a_purge_leaves_no_name_of_a_prefix_within_it() {
         model.forget(|url| url.contains(MARK));
         assert!(!files_with(&disk, MARK).is_empty());
         let all = Prefix::parse(&format!("{MARK}.example")).unwrap();
-        assert_eq!(store.purge(Scope::Prefix(all)).unwrap(), Forgotten::default());
+        assert_eq!(
+            store.purge(Scope::Prefix(all), &Progress::default()).unwrap(),
+            Forgotten::default()
+        );
         check_purged(store, &disk, &model, MARK);
     }
 }
@@ -404,13 +418,16 @@ fn what_is_observed_after_a_purge_starts_anew() {
     let mut model = Model::default();
     let store = marked_store(&disk, &mut model, 2);
     let url = marked(1);
-    store.purge(Scope::Url(&url)).unwrap();
+    store.purge(Scope::Url(&url), &Progress::default()).unwrap();
     model.forget(|u| u == url);
     let again = Observation::content(&url, 1, 5, Epoch(0));
     assert_eq!(see(&store, &mut model, again), Verdict::New);
     check_store(&store, &model);
     store.seal().unwrap();
-    assert_eq!(store.purge(Scope::Url(URLS[0])).unwrap(), model.forget(|u| u == URLS[0]));
+    assert_eq!(
+        store.purge(Scope::Url(URLS[0]), &Progress::default()).unwrap(),
+        model.forget(|u| u == URLS[0])
+    );
     check_store(&store, &model);
     assert_eq!(store.history(&url).unwrap().len(), 1);
     drop(store);
@@ -424,7 +441,7 @@ fn a_purged_url_stays_with_a_snapshot_that_still_holds_it_and_goes_with_it() {
     let store = marked_store(&disk, &mut model, 2);
     let (snapshot, was) = (store.snapshot(), model.clone());
     let prefix = Prefix::parse(&format!("{MARK}.example")).unwrap();
-    store.purge(Scope::Prefix(prefix)).unwrap();
+    store.purge(Scope::Prefix(prefix), &Progress::default()).unwrap();
     model.forget(|url| url.contains(MARK));
     check_store(&store, &model);
     assert_eq!(snapshot.history(&marked(1)).unwrap().len(), 3);
@@ -440,7 +457,7 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
     let disk = SimDisk::new();
     let gate = Gate::default();
     let gated = Arc::new(gate.before(on(&disk)));
-    let store = Store::create(gated, Options { memtable_observations: 1000, ..small() }).unwrap();
+    let store = Store::create(gated, small().memtable_observations(1000)).unwrap();
     store.register_epoch("two").unwrap();
     let mut model = Model::default();
     for time in 0..2 {
@@ -451,9 +468,10 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
     }
     gate.close(|kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3)));
     thread::scope(|scope| {
-        let merge = scope.spawn(|| store.merge().unwrap());
+        let merge = scope.spawn(|| store.merge(&Progress::default()).unwrap());
         gate.await_arrival();
-        let purge = scope.spawn(|| store.purge(Scope::Url(&marked(1))).unwrap());
+        let purge =
+            scope.spawn(|| store.purge(Scope::Url(&marked(1)), &Progress::default()).unwrap());
         // It hides at once, although the bytes are still there.
         while store.latest(&marked(1)).unwrap().is_some() {
             thread::yield_now();
@@ -474,7 +492,7 @@ fn merges_reclaim_what_was_forgotten() {
     store.forget(Scope::Prefix(Prefix::parse(&format!("{MARK}.example")).unwrap())).unwrap();
     model.forget(|url| url.contains(MARK));
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     let with = files_with(&disk, MARK);
     assert!(with.iter().all(|name| !matches!(name, Name::Segment(_))), "{with:?}");
     check_store(&store, &model);
@@ -499,7 +517,10 @@ fn a_purged_page_stands_in_no_file_of_a_real_directory() {
     }
     assert!(files_with(dir.path(), MARK) > 1);
     let prefix = Prefix::parse(&format!("{MARK}.example")).unwrap();
-    assert_eq!(store.purge(Scope::Prefix(prefix)).unwrap(), Forgotten { pages: 30, visits: 30 });
+    assert_eq!(
+        store.purge(Scope::Prefix(prefix), &Progress::default()).unwrap(),
+        Forgotten { pages: 30, visits: 30 }
+    );
     assert_eq!(files_with(dir.path(), MARK), 0);
     store.close().unwrap();
     assert_eq!(files_with(dir.path(), MARK), 0);
@@ -509,8 +530,7 @@ fn a_purged_page_stands_in_no_file_of_a_real_directory() {
 #[test]
 fn a_snapshot_that_outlives_its_store_removes_nothing_of_another_in_its_place() {
     let disk = SimDisk::new();
-    let (mut model, options) =
-        (Model::default(), Options { reader_grace: Duration::ZERO, ..small() });
+    let (mut model, options) = (Model::default(), small().reader_grace(Duration::ZERO));
     let store = create(&disk, options.clone());
     for seed in 1..3 {
         fill(&store, &mut model, seed, 20);
@@ -519,7 +539,7 @@ fn a_snapshot_that_outlives_its_store_removes_nothing_of_another_in_its_place() 
     let snapshot = store.snapshot();
     let segments = store.stats().unwrap().segments;
     let held: Vec<Name> = segments.iter().map(|segment| Name::Segment(segment.id)).collect();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     store.close().unwrap();
     let there = || disk.contents().iter().filter(|(name, _)| held.contains(name)).count();
     assert!(held.len() > 1 && there() == held.len());

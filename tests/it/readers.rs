@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use simkeep::disk::{Access, Counts, Disk, Meter, Name, OpKind, RealDisk, SimDisk};
 use simkeep::{
-    Digest, Epoch, Error, Location, Observation, Options, Query, Reader, Scope, Store,
+    Digest, Epoch, Error, Location, Observation, Progress, Query, Reader, Scope, Store,
     VerifyOptions, verify,
 };
 
@@ -114,12 +114,12 @@ fn a_reader_lives_through_merges_and_purges_that_remove_its_files() {
     let mut reader = Reader::open(dir.path()).unwrap();
     let files = |dir: &Path| fs::read_dir(dir.join("segments")).unwrap().count();
     assert!(files(dir.path()) > 3);
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     assert_eq!(files(dir.path()), 1);
     check_beginning(&reader);
     assert!(reader.refresh().unwrap());
     check_beginning(&reader);
-    store.purge(Scope::Url(&page(1))).unwrap();
+    store.purge(Scope::Url(&page(1)), &Progress::default()).unwrap();
     check_beginning(&reader);
     let purged = Reader::open(dir.path()).unwrap();
     assert!(purged.snapshot().history(&page(1)).unwrap().is_empty());
@@ -129,8 +129,8 @@ fn a_reader_lives_through_merges_and_purges_that_remove_its_files() {
 fn files_are_kept_a_while_for_readers_that_are_about_to_open_them() {
     let dir = tempfile::tempdir().unwrap();
     let grace = Duration::from_millis(300);
-    let options = Options { reader_grace: grace, background: true, ..small() };
-    let options = Options { merge_fanout: 100, ..options };
+    let options = small().reader_grace(grace).background(true);
+    let options = options.merge_fanout(100);
     let store = Store::create(dir.path(), options).unwrap();
     crawl(&store, 1, 20);
     store.seal().unwrap();
@@ -139,7 +139,7 @@ fn files_are_kept_a_while_for_readers_that_are_about_to_open_them() {
     let segments = dir.path().join("segments");
     let files = || fs::read_dir(&segments).unwrap().count();
     let (before, since) = (files(), Instant::now());
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     if since.elapsed() < grace {
         assert_eq!(files(), before + 1);
     }
@@ -151,8 +151,8 @@ fn files_are_kept_a_while_for_readers_that_are_about_to_open_them() {
     // A purge and a close do not wait.
     crawl(&store, 25, 30);
     store.seal().unwrap();
-    store.purge(Scope::Url(&page(1))).unwrap();
-    store.merge().unwrap();
+    store.purge(Scope::Url(&page(1)), &Progress::default()).unwrap();
+    store.merge(&Progress::default()).unwrap();
     store.close().unwrap();
     assert_eq!(files(), 1);
 }
@@ -167,7 +167,7 @@ fn a_reader_starts_again_when_a_file_goes_before_it_is_open() {
     let writer = store.clone();
     let under_its_feet = HookDisk::new(on(&disk), move |kind, _| {
         if kind == OpKind::Map && !merged.swap(true, Ordering::Relaxed) {
-            writer.merge().unwrap();
+            writer.merge(&Progress::default()).unwrap();
         }
     });
     let reader = Reader::open(Arc::new(under_its_feet)).unwrap();
@@ -208,7 +208,7 @@ fn a_snapshot_that_does_not_fit_the_disk_keeps_nobody_from_working() {
         let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
         disk.set_capacity_bytes(Some(used as u64 + room));
         // The old files are let go first, if it cannot be said otherwise that they are gone.
-        let merged = match store.merge() {
+        let merged = match store.merge(&Progress::default()) {
             Ok(_) => true,
             Err(Error::Io { source, .. }) => {
                 assert_eq!(source.kind(), ErrorKind::StorageFull);
@@ -293,7 +293,7 @@ fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
     let disk = HookDisk::new(Arc::new(meter.clone()), move |kind, _| {
         counter.fetch_add(u64::from(kind == OpKind::Lock), Ordering::Relaxed);
     });
-    let options = Options { memtable_observations: 500, merge_fanout: 4, ..small() };
+    let options = small().memtable_observations(500).merge_fanout(4);
     Store::create(path, options.clone()).unwrap().close().unwrap();
     let store = Store::open(Arc::new(disk), options).unwrap();
     assert_eq!(locks.load(Ordering::Relaxed), 2);
@@ -410,7 +410,7 @@ fn at_every_moment_a_reader_finds_a_state_that_no_crash_takes_back() {
         crawl(&store, 1 + 20 * round, 21 + 20 * round);
         store.seal().unwrap();
     }
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     crawl(&store, 61, 70);
     store.seal().unwrap();
     store.close().unwrap();
@@ -432,7 +432,7 @@ fn at_every_moment_of_a_recovery_a_reader_finds_what_it_is_told_of() {
     let store = Store::open(Arc::new(hooked), small()).unwrap();
     crawl(&store, 1, 41);
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     let killed = killed.lock().unwrap().take().unwrap();
     let (beside, removed) = (killed.clone(), Arc::new(AtomicU64::new(0)));
     let counter = Arc::clone(&removed);
@@ -458,7 +458,7 @@ fn a_reader_of_a_killed_store_keeps_nobody_out() {
     let reader = Reader::open(on(&killed)).unwrap();
     let writer = Store::open(on(&killed), small()).unwrap();
     crawl(&writer, 20, 60);
-    writer.merge().unwrap();
+    writer.merge(&Progress::default()).unwrap();
     check_beginning(&reader);
     assert_eq!(reader.snapshot().sequence(), 19);
 }
@@ -467,7 +467,7 @@ fn a_reader_of_a_killed_store_keeps_nobody_out() {
 fn readers_that_come_one_after_another_do_not_keep_a_writer_out() {
     let dir = tempfile::tempdir().unwrap();
     let [path, killed] = ["store", "killed"].map(|name| dir.path().join(name));
-    let unsealed = Options { memtable_observations: 1 << 20, ..small() };
+    let unsealed = small().memtable_observations(1 << 20);
     let store = Store::create(&path, unsealed.clone()).unwrap();
     for from in (0..20_000).step_by(1000) {
         let urls: Vec<String> = (from..from + 1000).map(|n| format!("http://h/{n}")).collect();

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
-use simkeep::search::{Progress, Shape, Way};
+use simkeep::search::{Shape, Way};
 use simkeep::{
-    Epoch, Matches, NearPair, Observation, Options, Prefix, Query, Scope, Store, Versions,
+    Epoch, Matches, NearPair, Observation, Options, Prefix, Progress, Query, Scope, Store, Versions,
 };
 
 use simkeep_testing::{digest, on};
@@ -25,7 +25,7 @@ fn random(seed: u64) -> impl Iterator<Item = u64> {
 }
 
 fn create(options: Options) -> Store {
-    let options = Options { near_limit: 0, background: false, ..options };
+    let options = options.near_limit(0).background(false);
     Store::create(on(&SimDisk::new()), options).unwrap()
 }
 
@@ -63,7 +63,11 @@ fn stores() -> Vec<(Store, Vec<u64>)> {
     [(3, 48), (3, 36), (3, 12)]
         .into_iter()
         .map(|(near_distance, fingerprint_bytes)| {
-            let store = create(Options { near_distance, fingerprint_bytes, ..Options::default() });
+            let store = create(
+                Options::default()
+                    .near_distance(near_distance)
+                    .fingerprint_bytes(fingerprint_bytes),
+            );
             fill(&store, &fingerprints[..70_000]);
             store.seal().unwrap();
             fill_from(&store, &fingerprints, 70_000, 75_000);
@@ -132,14 +136,14 @@ fn many_segments_answer_alike_before_and_after_they_are_warm() {
         fingerprints.iter().step_by(397).map(|f| f ^ 4).chain(random(8).take(5)).collect();
     for warm in [false, true] {
         if warm {
-            store.snapshot().warm_up().unwrap();
+            store.snapshot().warm_up(&Progress::default()).unwrap();
         }
         for k in [0, 1, 2, 3, 4, 8, 12] {
             for versions in [Versions::InForce, Versions::Ever] {
                 let like = Query::new(0, k).limit(1000).versions(versions);
                 let many = store.snapshot().search_batch(&queries, &like).unwrap();
                 for (&fingerprint, batched) in queries.iter().zip(many) {
-                    let single = store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+                    let single = store.search(&like.clone().fingerprint(fingerprint)).unwrap();
                     let mut truth = distances(&fingerprints, fingerprint);
                     truth.retain(|distance| *distance <= k);
                     assert_eq!(found(&single), truth, "k = {k}, warm: {warm}");
@@ -198,7 +202,7 @@ fn many_searches_are_answered_like_one_after_another() {
             let many = store.snapshot().search_batch(queries, &like).unwrap();
             assert_eq!(many.len(), queries.len());
             for (&fingerprint, matches) in queries.iter().zip(&many) {
-                let alone = store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+                let alone = store.search(&like.clone().fingerprint(fingerprint)).unwrap();
                 assert_eq!(*matches, alone);
             }
         }
@@ -239,7 +243,7 @@ fn an_explanation_tells_what_was_chosen_and_met() {
 
 /// A store with many pages that have, or had, one fingerprint.
 fn hot(pages: usize, sealed: bool) -> Store {
-    let store = create(Options { memtable_observations: 1 << 20, ..Options::default() });
+    let store = create(Options::default().memtable_observations(1 << 20));
     fill(&store, &vec![7; pages]);
     if sealed {
         store.seal().unwrap();
@@ -263,7 +267,7 @@ fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
         assert_eq!((matches.near.len(), matches.complete), (1, true));
         assert_eq!(matches.near[0].url, url(49, 4999));
         store.seal().unwrap();
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
         let matches = store.near(7, 3).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (1, true), "merged");
     }
@@ -296,13 +300,13 @@ fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
     let flipped = |i: u64, block: u64| 1 << (block * 16 + (i >> (block * 4)) % 16);
     let differ = |i| (0..4).map(|block| flipped(i, block)).sum::<u64>();
     let once: Vec<u64> = (0..20_000).map(|i| center ^ differ(i)).collect();
-    let store = create(Options { memtable_observations: 1 << 20, ..Options::default() });
+    let store = create(Options::default().memtable_observations(1 << 20));
     fill(&store, &once);
     fill_later(&store, &vec![!center; once.len()]);
     let kept = "http://kept.example/";
     store.observe(Observation::content(kept, 5, center ^ 0x1f, Epoch(0))).unwrap();
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     let query = Query::new(center, 5).limit(1);
     let under = query.clone().under(Prefix::parse("kept.example").unwrap());
     let matches = store.search(&under).unwrap();
@@ -338,7 +342,7 @@ fn a_prefix_is_found_in_a_long_list_without_going_through_it() {
 
 #[test]
 fn copies_are_found_in_a_long_list_of_others() {
-    let options = Options { background: false, near_limit: 3, ..Options::default() };
+    let options = Options::default().background(false).near_limit(3);
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |page: usize, n| {
         let url = url(page / 100, page);
@@ -378,7 +382,7 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
     for merged in [false, true] {
         if merged {
             store.seal().unwrap();
-            store.merge().unwrap();
+            store.merge(&Progress::default()).unwrap();
         }
         let prefix = Prefix::parse("host-007.example").unwrap();
         for (k, under) in [(1, None), (3, None), (8, None), (3, Some(prefix))] {
@@ -396,14 +400,14 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
                 expected.extend(near.filter(|pair| pair.distance <= k));
             }
             let found = Mutex::new(Vec::new());
-            let like = Query { under, ..Query::new(0, k) };
+            let like = Query::new(0, k).under(under);
             let progress = Progress::default();
             let end = store.snapshot().all_pairs(&like, &progress, |pairs| {
                 found.lock().unwrap().extend_from_slice(pairs);
                 ControlFlow::Continue(())
             });
             assert_eq!(end.unwrap(), ControlFlow::Continue(()));
-            assert_eq!(progress.fraction(), 1.0);
+            assert_eq!(progress.fraction(), Some(1.0));
             let mut found = found.into_inner().unwrap();
             found.sort_unstable();
             expected.sort_unstable();
@@ -481,12 +485,12 @@ fn check_crowd(fingerprints: &[u64], query: &Query, found: &Matches) {
 fn a_search_in_a_crowd_looks_at_some_and_says_so() {
     for (ball, bytes) in [(true, 48), (false, 48), (true, 36), (false, 36)] {
         let fingerprints = crowd(ball);
-        let store = create(Options { fingerprint_bytes: bytes, ..Options::default() });
+        let store = create(Options::default().fingerprint_bytes(bytes));
         fill(&store, &fingerprints);
         for place in ["memory", "sealed"] {
             if place == "sealed" {
                 store.seal().unwrap();
-                store.merge().unwrap();
+                store.merge(&Progress::default()).unwrap();
             }
             let queries: Vec<u64> =
                 fingerprints.iter().step_by(1999).flat_map(|f| [*f, f ^ 1 << 60]).collect();
@@ -495,7 +499,7 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
                 let many = store.snapshot().search_batch(&queries, &like).unwrap();
                 let mut cut = 0;
                 for (&fingerprint, matches) in queries.iter().zip(&many) {
-                    let query = Query { fingerprint, ..like.clone() };
+                    let query = like.clone().fingerprint(fingerprint);
                     check_crowd(&fingerprints, &query, matches);
                     assert_eq!(store.search(&query).unwrap(), *matches, "the same each time");
                     let crowded = store.snapshot().explain(&query).unwrap().components;
@@ -524,7 +528,7 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
 #[test]
 fn observing_in_a_crowd_names_what_is_true_and_copies_first() {
     let fingerprints = crowd(true);
-    let options = Options { background: false, near_fingerprints: 2000, ..Options::default() };
+    let options = Options::default().background(false).near_fingerprints(2000);
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     fill(&store, &fingerprints);
     for sealed in [false, true] {

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Dir, Disk, Name, SimDisk};
-use simkeep::{Digest, Epoch, Error, Observation, Options, Scope, Store};
+use simkeep::{Digest, Epoch, Error, Observation, Progress, Scope, Store};
 
 use simkeep_testing::disks::PATIENCE;
 use simkeep_testing::{choice, on, small};
@@ -56,8 +56,8 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
     for visits in [7_500, 23_500, 63_500] {
         let disk = SimDisk::new();
         let rest = Duration::from_millis(300);
-        let options = Options { memtable_observations: 1000, merge_fanout: 8, ..small() };
-        let options = Options { background: true, seal_after: rest, ..options };
+        let options = small().memtable_observations(1000).merge_fanout(8);
+        let options = options.background(true).seal_after(rest);
         let store = Store::create(on(&disk), options).unwrap();
         crawl(&store, visits, |store| store.wait_idle().unwrap());
         store.seal().unwrap();
@@ -77,7 +77,7 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
             std::thread::sleep(rest / 10);
         }
         let (at_rest, all) = bytes(&disk);
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
         let (merged, _) = bytes(&disk);
         let times = |bytes: u64| bytes as f64 / merged as f64;
         let (ratio, while_busy) = (times(at_rest), times(busy));
@@ -96,8 +96,8 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
 fn c8_at_rest_what_was_forgotten_takes_no_room_though_its_pages_are_few() {
     let disk = SimDisk::new();
     let rest = Duration::from_millis(200);
-    let options = Options { memtable_observations: 10_000, merge_fanout: 8, ..small() };
-    let options = Options { background: true, seal_after: rest, ..options };
+    let options = small().memtable_observations(10_000).merge_fanout(8);
+    let options = options.background(true).seal_after(rest);
     let store = Store::create(on(&disk), options).unwrap();
     // One page of ten has nearly all visits.
     let mut batch = Vec::new();
@@ -128,8 +128,8 @@ fn c8_at_rest_what_was_forgotten_takes_no_room_though_its_pages_are_few() {
 fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
     let disk = SimDisk::new();
     let rest = Duration::from_millis(100);
-    let options = Options { memtable_observations: 1000, merge_fanout: 8, ..small() };
-    let options = Options { background: true, seal_after: rest, ..options };
+    let options = small().memtable_observations(1000).merge_fanout(8);
+    let options = options.background(true).seal_after(rest);
     let store = Store::create(on(&disk), options).unwrap();
     // One segment less than are due to be merged.
     crawl(&store, 6_500, |store| store.wait_idle().unwrap());
@@ -152,7 +152,7 @@ fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
 #[test]
 fn c8_a_merge_is_not_begun_without_room_for_it() {
     let disk = SimDisk::new();
-    let options = Options { memtable_observations: 1000, ..small() };
+    let options = small().memtable_observations(1000);
     let store = Store::create(on(&disk), options).unwrap();
     crawl(&store, 4_000, |_| ());
     store.seal().unwrap();
@@ -170,7 +170,7 @@ fn c8_a_merge_is_not_begun_without_room_for_it() {
 
 /// That no merge is begun, nor anything touched.
 fn check_not_begun(store: &Store, disk: &SimDisk) {
-    for tried in [store.wait_idle(), store.merge().map(drop)] {
+    for tried in [store.wait_idle(), store.merge(&Progress::default()).map(drop)] {
         match tried {
             Err(Error::Io { source, .. }) => assert_eq!(source.kind(), ErrorKind::StorageFull),
             other => panic!("{other:?}"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::disk::{Access, Name, OpKind, RealDisk};
-use simkeep::{Epoch, Observation, Options, Scope, Store};
+use simkeep::{Epoch, Observation, Options, Progress, Scope, Store};
 
 use super::child::Parent;
 use simkeep_testing::compare::{check_counts, dump};
@@ -44,13 +44,13 @@ fn take(store: &Store, step: &Step) {
         Step::ForgetUnder(n) => {
             store.forget(Scope::Prefix(PREFIXES[*n].prefix())).unwrap();
         }
-        Step::Purge(url) => drop(store.purge(Scope::Url(url)).unwrap()),
+        Step::Purge(url) => drop(store.purge(Scope::Url(url), &Progress::default()).unwrap()),
     }
 }
 
 /// How the crawler opens its store: sealing every 16 observations, and merging two by two.
 pub(crate) fn options() -> Options {
-    Options { background: true, ..small() }
+    small().background(true)
 }
 
 /// A new store for the crawler.

@@ -28,11 +28,9 @@ fn url(n: u64) -> String {
 }
 
 fn options(choice: &mut impl FnMut(u64) -> u64) -> Options {
-    Options {
-        memtable_observations: usize::try_from(200 + choice(3000)).unwrap(),
-        merge_fanout: 2,
-        ..Options::default()
-    }
+    Options::default()
+        .memtable_observations(usize::try_from(200 + choice(3000)).unwrap())
+        .merge_fanout(2)
 }
 
 /// Observes pages from number `from` to `to`, in batches.

@@ -113,7 +113,7 @@ fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
         fs::remove_dir_all(&path).unwrap();
     }
     copy(&victim.store, &path);
-    let (store, recovery) = recover(&path, Options { background: false, ..options() });
+    let (store, recovery) = recover(&path, options().background(false));
     victim.expected.recognise(&store, acknowledged, opened);
     if victim.kills % 8 == 7 {
         check_store(&store, &victim.expected.model);
@@ -187,7 +187,7 @@ fn opens_soon(scene: &Scene, store: &Path, pages: u64, what: &str) {
     let recoveries = [1, 2, 3].map(|nth| {
         let path = scene.path(&format!("copy {nth}"));
         copy(store, &path);
-        let options = Options { background: false, ..Options::default() };
+        let options = Options::default().background(false);
         let (store, recovery) = recover(&path, options);
         let stats = store.stats().unwrap();
         assert_eq!((stats.pages, stats.unsealed_visits), (pages, pages));

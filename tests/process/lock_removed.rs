@@ -15,7 +15,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, sound};
 
 fn options() -> Options {
-    Options { memtable_observations: 300, merge_fanout: 3, ..Options::default() }
+    Options::default().memtable_observations(300).merge_fanout(3)
 }
 
 fn url(number: u64) -> String {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use simkeep::{Options, Store};
+use simkeep::Store;
 
 use super::child::{Child, Parent};
 use super::crawl::{self, Expected, acknowledged, options};
@@ -69,7 +69,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         run(&["sh", "-c", &format!("kill -CONT {}", child.id())]);
 
         mount(&cut, &after);
-        let store = Options { background: false, ..options() };
+        let store = options().background(false);
         let store = Store::open(after.join("crawl.simkeep"), store).unwrap();
         // The next operation may have become durable before it was acknowledged.
         let mut found = expected.clone();

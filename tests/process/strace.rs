@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
-use simkeep::{LoadOptions, Observation, Options, Scope, Store};
+use simkeep::{LoadOptions, Observation, Progress, Scope, Store};
 
 use super::child::Child;
 use super::scene::{Scene, say, succeeds, text};
@@ -135,7 +135,7 @@ fn marked(path: &Path) -> Arc<dyn Disk> {
 pub(crate) fn work(path: &Path) {
     let mut choice = choice(3);
     for background in [false, true] {
-        let options = Options { background, ..small() };
+        let options = small().background(background);
         let store = match background {
             false => Store::create(marked(path), options).unwrap(),
             true => Store::open(marked(path), options).unwrap(),
@@ -157,10 +157,10 @@ pub(crate) fn work(path: &Path) {
         store
             .load(batch(3000).iter().map(Ok), LoadOptions::default().memory_bytes(64 << 10))
             .unwrap();
-        store.merge().unwrap();
-        store.purge(Scope::Url(URLS[1])).unwrap();
+        store.merge(&Progress::default()).unwrap();
+        store.purge(Scope::Url(URLS[1]), &Progress::default()).unwrap();
         store.observe_batch(&batch(40)).unwrap();
-        store.purge(Scope::Prefix(PREFIXES[0].prefix())).unwrap();
+        store.purge(Scope::Prefix(PREFIXES[0].prefix()), &Progress::default()).unwrap();
         store.near(7, 64).unwrap();
         sound(&store).unwrap();
         store.close().unwrap();

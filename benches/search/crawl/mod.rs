@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use simkeep::{Explanation, LoadOptions, Observed, Options, Query, Request, Store};
+use simkeep::{Explanation, LoadOptions, Observed, Options, Progress, Query, Request, Store};
 
 use self::pages::Pages;
 use crate::data::{self, Kind, Random};
@@ -58,7 +58,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
     let crawl = Crawl::grow(report, &path, n);
     let merged = Store::create(&merged_path, Options::default()).unwrap();
     merged.copy_from(&crawl.store.snapshot(), LoadOptions::default()).unwrap();
-    merged.snapshot().warm_up().unwrap();
+    merged.snapshot().warm_up(&Progress::default()).unwrap();
     for (name, store) in [("crawl", &crawl.store), ("merged", &merged)] {
         fill::warm(store, crawl.pages.lock().unwrap().fingerprints());
         let stats = store.stats().unwrap();
@@ -118,7 +118,7 @@ fn explain(report: &Report, store: &Store) {
 fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: usize) {
     let like = Query::new(0, K).limit(100);
     let ask = |store: &Store, queries: &[u64]| {
-        let search = |fingerprint| store.search(&Query { fingerprint, ..like.clone() }).unwrap();
+        let search = |fingerprint| store.search(&like.clone().fingerprint(fingerprint)).unwrap();
         Times::of(queries, search)
     };
     let mut random = Random(0x9e3 + name.len() as u64);
@@ -176,12 +176,10 @@ impl Crawl {
     fn grow(report: &Report, path: &Path, n: usize) -> Crawl {
         // A small store has small memtables, so that it has segments as a large one has.
         let memtable = Options::default().memtable_observations.min((n / 4).max(1000));
-        let options = Options {
-            memtable_observations: memtable,
+        let options = Options::default()
+            .memtable_observations(memtable)
             // Measurements are no reason to seal.
-            seal_after: Duration::from_secs(24 * 3600),
-            ..Options::default()
-        };
+            .seal_after(Duration::from_secs(24 * 3600));
         let store = Store::create(path, options).unwrap();
         let (pages, visits) = (Mutex::new(Pages::new()), AtomicU64::new(0));
         let crawl = Crawl { store, pages, visits, memtable };

@@ -6,6 +6,7 @@ use simkeep::{Options, Prefix, Scope, Store};
 
 use super::Common;
 use super::exit::{Exit, Failure, say};
+use super::gauge::watched;
 use super::output::Output;
 use super::words::many;
 use simkeep_archive::escape;
@@ -44,7 +45,10 @@ impl Forget {
             (None, None) => return Err(Failure::Usage("name a URL or a --prefix".into())),
         };
         let store = Store::open(&self.common.store, Options::default())?;
-        let forgotten = if self.purge { store.purge(scope)? } else { store.forget(scope)? };
+        let forgotten = match self.purge {
+            true => watched(|progress| store.purge(scope, progress))?,
+            false => store.forget(scope)?,
+        };
         store.close()?;
         if self.common.json {
             output.object(&json!({

@@ -3,21 +3,19 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use simkeep::{
-    Content, Entry, Error, LoadEpochs, LoadOptions, Loaded, Loading, Observation, Observed, Origin,
-    Request, Restated, Seen, Stage, Store, Visit,
+    Content, Entry, Error, LoadEpochs, LoadOptions, Loaded, Observation, Observed, Origin, Request,
+    Restated, Seen, Store, Visit,
 };
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{self, Fed, Feed, Found};
+use super::gauge::watched;
 use super::incoming::{Admission, Epochs, FromInput, Made, Register, existing};
 use super::ingest::{check, parse_epoch};
 use super::named::Named;
@@ -94,22 +92,19 @@ impl Load {
                 Ok(observations) => observations,
                 Err(failure) => Box::new(std::iter::once(taken.borrow_mut().fail(failure))),
             });
-        let mut progress = Progress::new();
-        let mut watch = |loading: &Loading| {
-            progress.show(loading);
-            ControlFlow::Continue(())
-        };
         let started = Instant::now();
-        let options = LoadOptions::default()
-            .memory_bytes(usize::try_from(self.memory).unwrap_or(1) << 20)
-            .epochs(&epochs)
-            .watch(&mut watch);
-        let loaded = match store {
-            Some(store) => store.load(observations, options).map(|loaded| (store, loaded)),
-            None => Store::create_from(place, origin::options()?, observations, options),
-        };
+        let new = origin::options()?;
+        let loaded = watched(|progress| {
+            let options = LoadOptions::default()
+                .memory_bytes(usize::try_from(self.memory).unwrap_or(1) << 20)
+                .epochs(epochs.clone())
+                .progress(progress.clone());
+            match store {
+                Some(store) => store.load(observations, options).map(|loaded| (store, loaded)),
+                None => Store::create_from(place, new, observations, options),
+            }
+        });
         let elapsed = started.elapsed();
-        progress.bar.finish_and_clear();
         let mut taken = taken.into_inner();
         // Why the stream ended says more than that it did.
         let loaded = loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)));
@@ -315,50 +310,6 @@ impl Taken<'_> {
             Found::Revisit(..) => return Ok(None),
         };
         Ok(Some(Told { url, entry, also }))
-    }
-}
-
-/// What is shown on a terminal while a load goes on.
-struct Progress {
-    bar: ProgressBar,
-    stage: Option<Stage>,
-    drawn: Instant,
-}
-
-const DRAWN_EVERY: Duration = Duration::from_millis(100);
-
-impl Progress {
-    fn new() -> Progress {
-        let shown = io::stderr().is_terminal();
-        let bar = if shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-        Progress { bar, stage: None, drawn: Instant::now() }
-    }
-
-    fn show(&mut self, loading: &Loading) {
-        let begins = self.stage.replace(loading.stage) != Some(loading.stage);
-        if self.bar.is_hidden() || (!begins && self.drawn.elapsed() < DRAWN_EVERY) {
-            return;
-        }
-        self.drawn = Instant::now();
-        if begins {
-            let template = match loading.of {
-                Some(_) => "{wide_bar} {percent} %  {msg}  {elapsed}",
-                None => "{spinner} {msg}  {elapsed}",
-            };
-            let style = ProgressStyle::with_template(template);
-            self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        }
-        if let Some(of) = loading.of {
-            self.bar.set_length(of);
-            self.bar.set_position(loading.done);
-        }
-        let done = count(loading.done);
-        self.bar.set_message(match loading.stage {
-            Stage::Gathering => format!("{done} records read"),
-            Stage::Merging => format!("{done} records sorted"),
-            Stage::Writing => format!("{done} records written"),
-        });
-        self.bar.tick();
     }
 }
 

@@ -214,8 +214,8 @@ impl Near {
         fingerprint: u64,
         epoch: Epoch,
     ) -> Result<bool, Failure> {
-        let query = self.query(fingerprint).epoch(epoch);
-        let nearest = Query { k: 64, limit: 1, budget: None, ..query };
+        let mut nearest = self.query(fingerprint).epoch(epoch).k(64).limit(1);
+        nearest.budget = None;
         Ok(!snapshot.search(&nearest)?.near.is_empty())
     }
 

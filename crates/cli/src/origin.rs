@@ -13,7 +13,7 @@ pub(super) fn default() -> simkeep::Result<Origin> {
 
 /// The options of a store that this tool makes.
 pub(super) fn options() -> Result<Options, Failure> {
-    Ok(Options { epoch: default()?.name(), ..Options::default() })
+    Ok(Options::default().epoch(default()?.name()))
 }
 
 /// What makes the fingerprints of texts: of the newest epoch that is one of this tool's, and of the

@@ -1,15 +1,15 @@
 //! `pairs`: all pairs of near fingerprints.
 
+use std::io::{self, IsTerminal as _};
 use std::ops::ControlFlow;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 use serde_json::json;
-use simkeep::search::Progress;
-use simkeep::{Epoch, NearPair, Prefix, Query, Snapshot};
+use simkeep::{Epoch, NearPair, Prefix, Progress, Query, Snapshot};
 
 use super::exit::{Exit, Failure, say};
+use super::gauge::watched;
 use super::output::Output;
 use super::{Common, origin, visit, words};
 use simkeep_archive::escape;
@@ -60,26 +60,26 @@ impl Pairs {
         };
         let mut like = Query::new(0, self.k).epoch(epoch);
         like.under.clone_from(&self.under);
-        let (progress, bar) = (Progress::default(), bar());
         let printing = Mutex::new(Printing { output, printed: 0, failed: None });
-        let joined = snapshot.all_pairs(&like, &progress, |pairs| {
-            let mut printing = printing.lock();
-            for pair in pairs {
-                if let Err(failure) = self.print(&snapshot, epoch, pair, printing.output) {
-                    printing.failed = Some(failure);
-                    return ControlFlow::Break(());
+        let join = |progress: &Progress| {
+            snapshot.all_pairs(&like, progress, |pairs| {
+                let mut printing = printing.lock();
+                for pair in pairs {
+                    if let Err(failure) = self.print(&snapshot, epoch, pair, printing.output) {
+                        printing.failed = Some(failure);
+                        return ControlFlow::Break(());
+                    }
+                    printing.printed += 1;
                 }
-                printing.printed += 1;
-            }
-            #[expect(clippy::cast_possible_truncation, reason = "1,000 at most")]
-            #[expect(clippy::cast_sign_loss, reason = "not below 0")]
-            bar.set_position((progress.fraction() * 1000.0) as u64);
-            ControlFlow::Continue(())
-        });
+                ControlFlow::Continue(())
+            })
+        };
+        // Between lines on the same terminal it would be in the way.
+        let joined =
+            if io::stdout().is_terminal() { join(&Progress::default()) } else { watched(join) };
         let Printing { printed, failed, .. } = printing.into_inner();
         failed.map_or(Ok(()), Err)?;
         let _ends = joined?;
-        bar.finish_and_clear();
         if printed > 0 {
             return Ok(Exit::Done);
         }
@@ -117,11 +117,4 @@ impl Pairs {
         }
         Ok(())
     }
-}
-
-/// How far the join is, on standard error, if that is a terminal.
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{elapsed_precise} {bar:40} {percent} %");
-    // Never drawn where standard error is no terminal.
-    ProgressBar::new(1000).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -1,15 +1,14 @@
 //! `repair`: what is sound of a damaged store, into a new one.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::{Loss, RepairOptions, Repaired, Verifying};
+use simkeep::{Loss, RepairOptions, Repaired};
 
 use super::Common;
 use super::exit::{Exit, Failure};
-use super::gauge::Gauge;
+use super::gauge::watched;
 use super::output::Output;
 use super::verify::flaw;
 use super::words::{count, many};
@@ -42,16 +41,10 @@ pub(super) struct Repair {
 
 impl Repair {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let mut gauge = Gauge::new();
-        let mut watch = |verifying: &Verifying| {
-            let flaws = many(verifying.flaws, "damaged block", "damaged blocks");
-            gauge.show(verifying.done, verifying.of, flaws);
-            ControlFlow::Continue(())
-        };
-        let options = RepairOptions::default().keep_forgotten(self.keep_forgotten);
-        let repaired = simkeep::repair(&self.common.store, &self.to, options.watch(&mut watch));
-        gauge.finish();
-        let repaired = repaired?;
+        let repaired = watched(|progress| {
+            let options = RepairOptions::default().keep_forgotten(self.keep_forgotten);
+            simkeep::repair(&self.common.store, &self.to, options.progress(progress.clone()))
+        })?;
         if self.common.json {
             output.object(&object(&repaired))?;
         } else {

@@ -1,14 +1,12 @@
 //! `verify`: whether a store is sound.
 
-use std::ops::ControlFlow;
-
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::{Corruption, Verified, VerifyOptions, Verifying};
+use simkeep::{Corruption, Verified, VerifyOptions};
 
 use super::Common;
 use super::exit::{Exit, Failure, say};
-use super::gauge::Gauge;
+use super::gauge::watched;
 use super::output::Output;
 use super::words::{bytes, count, many};
 use simkeep_archive::escape::whole;
@@ -49,19 +47,10 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
 
 impl Verify {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let mut gauge = Gauge::new();
-        let mut watch = |verifying: &Verifying| {
-            let message = match verifying.flaws {
-                0 => String::new(),
-                flaws => many(flaws, "flaw", "flaws"),
-            };
-            gauge.show(verifying.done, verifying.of, message);
-            ControlFlow::Continue(())
-        };
-        let options = VerifyOptions { rate: self.rate, ..VerifyOptions::default() };
-        let verified = simkeep::verify(&self.common.store, options.watch(&mut watch));
-        gauge.finish();
-        let verified = verified?;
+        let verified = watched(|progress| {
+            let options = VerifyOptions::default().rate(self.rate).progress(progress.clone());
+            simkeep::verify(&self.common.store, options)
+        })?;
         if !verified.catalog {
             say("a writer is at work; this is of what it has sealed, and not of its catalog");
         }

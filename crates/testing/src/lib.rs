@@ -27,16 +27,14 @@ pub const EPOCHS: [&str; 2] = ["one", "two"];
 
 /// A store that seals after 16 observations and merges two by two, when it is told to.
 pub fn small() -> Options {
-    Options {
-        memtable_observations: 16,
-        merge_fanout: 2,
-        background: false,
-        epoch: EPOCHS[0].to_owned(),
-        near_limit: 1000,
+    Options::default()
+        .memtable_observations(16)
+        .merge_fanout(2)
+        .background(false)
+        .epoch(EPOCHS[0].to_owned())
+        .near_limit(1000)
         // Files go as soon as nobody in this process holds them.
-        reader_grace: Duration::ZERO,
-        ..Options::default()
-    }
+        .reader_grace(Duration::ZERO)
 }
 
 /// A simulated disk as the store takes it.

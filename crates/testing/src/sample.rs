@@ -1,7 +1,7 @@
 //! A small store with everything in it that can be damaged, and its files.
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Request, Scope, Store};
+use simkeep::{Progress, Request, Scope, Store};
 
 use super::model::Model;
 use super::pages::{PREFIXES, URLS};
@@ -30,7 +30,7 @@ pub fn sample(store: &Store) -> Model {
     let mut model = Model::default();
     fill(store, &mut model, 1, 60);
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     fill(store, &mut model, 2, 8);
     store.forget(Scope::Url(URLS[3])).unwrap();
     model.forget(|u| u == URLS[3]);

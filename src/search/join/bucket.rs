@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use super::counts::{Counts, Starts};
 use super::cut::{Cut, HALF_K_MAX, Part, Split};
 use super::pair::Pair;
-use super::progress::Stop;
 use super::room::{self, Entry, Room, Run};
 use super::spread::Spread;
+use super::stop::Stop;
 use crate::search::kernel::PairKernel;
 
 /// Pairs handed over at a time, at most.

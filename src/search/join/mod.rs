@@ -63,13 +63,12 @@ mod crowd;
 mod cut;
 mod load;
 mod pair;
-mod progress;
 mod room;
 mod run;
 mod source;
 mod spread;
+mod stop;
 
 pub use pair::Pair;
-pub use progress::Progress;
 pub use run::Join;
 pub use source::Source;

@@ -12,9 +12,10 @@ use super::crowd::{Crowd, Share, Tally};
 use super::cut::{Cut, Part};
 use super::load::{Load, Piece, count};
 use super::pair::Pair;
-use super::progress::{Progress, Stop};
 use super::room::{self, Entry, Room};
 use super::source::Source;
+use super::stop::Stop;
+use crate::progress::{Progress, Stage};
 use crate::search::DISTANCE_MAX;
 use crate::threads::share;
 
@@ -44,7 +45,8 @@ const ROOM_BUCKETS: usize = 4;
 /// use std::ops::ControlFlow;
 /// use std::sync::Mutex;
 ///
-/// use simkeep::search::{Join, Pair, Progress};
+/// use simkeep::Progress;
+/// use simkeep::search::{Join, Pair};
 ///
 /// let fingerprints = [0b0000, 0xffff, 0b0111, 0b0000, 0xfff0];
 /// let found = Mutex::new(Vec::new());
@@ -217,7 +219,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             let piece = self.n as usize / (4 * self.pieces.len());
             self.budget.room = self.budget.room.min(2 * ROOM_BUCKETS * piece.max(1024));
         }
-        self.stop.progress.begin(2 * u64::from(self.n) * parts.len() as u64);
+        let units = 2 * u64::from(self.n) * parts.len() as u64;
+        self.stop.progress.begin(Stage::Joining, Some(units));
         let digits: Vec<Part> = parts.iter().map(|&(digit, _)| digit).collect();
         let counts = self.count(&digits)?;
         for (index, &(digit, rest)) in parts.iter().enumerate() {
@@ -313,7 +316,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         in_threads(jobs.into_iter(), |(piece, ordinals, counts, rank)| {
             piece.load(source, ordinals, digit, load, counts, rank)?;
             if load.ranks.is_none() {
-                stop.progress.add(piece.len() as u64);
+                stop.progress.pass(piece.len() as u64);
             }
             Ok(())
         })?;
@@ -353,7 +356,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                     .chain(self.bucket_range(item.bucket, second.clone()));
                 joiner.join(pieces, rest, cut, middle, room)?;
                 if middle.is_none() {
-                    self.stop.progress.add(first.len() as u64);
+                    self.stop.progress.pass(first.len() as u64);
                 }
             }
             joiner.finish()
@@ -409,7 +412,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.tally(piece)));
         let tally = tallies.into_iter().reduce(Tally::and).expect("a crowd has entries");
         if cut.reports_none(tally.differing()) {
-            self.stop.progress.add(entries as u64);
+            self.stop.progress.pass(entries as u64);
             return Some((crowd, Vec::new()));
         }
         let wanted = entries.div_ceil(self.pieces.len()).min(self.bucket_max());
@@ -429,7 +432,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let all = self.bucket_range(bucket, 0..usize::MAX).flatten();
         joiner.join_crowd(crowd.take(share, all), crowd.of(share), room)?;
         if share.is_of_first_part() {
-            self.stop.progress.add(share.entries as u64);
+            self.stop.progress.pass(share.entries as u64);
         }
         ControlFlow::Continue(())
     }

@@ -25,7 +25,7 @@ const FIRST: usize = 1 << 23;
 const _: () = assert!(FIRST >= EPOCHS_MAX);
 
 /// The epochs that a load brings. They begin when the load is done, in the same commit; if the load
-/// fails, they do not begin.
+/// fails, they do not begin. All clones are of one.
 ///
 /// It hands out epoch numbers for the observations of one load, to which it is passed by
 /// [`LoadOptions::epochs`](super::LoadOptions::epochs). It can be asked while that load takes its
@@ -42,20 +42,20 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 /// let observations = lines.iter().map(|(url, print, name)| {
 ///     Ok(Observation::content(url, 1_700_000_000_000, *print, epochs.named(name)?))
 /// });
-/// let loaded = store.load(observations, LoadOptions::default().epochs(&epochs))?;
+/// let loaded = store.load(observations, LoadOptions::default().epochs(epochs.clone()))?;
 /// let begun: Vec<_> = loaded.begun.iter().map(|info| info.name.as_str()).collect();
 /// assert_eq!(begun, ["mine/1", "mine/2"]);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LoadEpochs {
-    coming: RankedMutex<Coming>,
+    coming: Arc<RankedMutex<Coming>>,
 }
 
 impl Default for LoadEpochs {
     fn default() -> Self {
-        LoadEpochs { coming: RankedMutex::new(Rank::LoadEpochs, Coming::default()) }
+        LoadEpochs { coming: Arc::new(RankedMutex::new(Rank::LoadEpochs, Coming::default())) }
     }
 }
 
@@ -191,7 +191,7 @@ impl Settled {
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         now: &Snapshot,
-        epochs: Option<&LoadEpochs>,
+        epochs: &LoadEpochs,
     ) -> Result<Settled> {
         let mut settled = Settled {
             numbers: Vec::new(),
@@ -200,8 +200,8 @@ impl Settled {
             ended: Vec::new(),
             tables: Unlisted::new(disk),
         };
-        let coming = epochs.map(|epochs| epochs.coming.lock());
-        let named = coming.as_ref().map_or(&[][..], |coming| &coming.epochs);
+        let coming = epochs.coming.lock();
+        let named = &coming.epochs[..];
         for named in named {
             settled.settle(now, named)?;
         }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use epochs::LoadEpochs;
 pub use observed::Observed;
-pub use options::{LoadOptions, Loaded, Loading, Stage};
+pub use options::{LoadOptions, Loaded};
 
 use self::epochs::Settled;
 use self::runs::Runs;
@@ -47,6 +47,7 @@ use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
+use crate::progress::Stage;
 use crate::search::Resources;
 use crate::sync::thread;
 
@@ -61,18 +62,16 @@ const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
 pub(super) fn load<O: Observed>(
     shared: &Shared,
     observations: impl Iterator<Item = Result<O>>,
-    options: LoadOptions<'_>,
+    options: LoadOptions,
 ) -> Result<Loaded> {
-    let LoadOptions { memory_bytes, segment_pages, epochs, watch } = options;
+    let LoadOptions { memory_bytes, segment_pages, epochs, progress } = options;
     options::check(memory_bytes, segment_pages)?;
     let _one = shared.loading.lock();
-    let load = Load { shared, memory_bytes, segment_pages, epochs };
-    let mut watch = Watch::new(&shared.base.lifecycle, watch);
-    let loaded = watch
-        .ask()
-        .and_then(|()| load.gather(observations, &mut watch))
-        .and_then(|runs| load.write(runs, &mut watch));
-    watch.end(loaded)
+    let load = Load { shared, memory_bytes, segment_pages, epochs: &epochs };
+    let mut watch = Watch::new(&shared.base.lifecycle, progress);
+    watch.ask()?;
+    let runs = load.gather(observations, &mut watch)?;
+    load.write(runs, &mut watch)
 }
 
 /// The result of a thread.
@@ -85,12 +84,12 @@ struct Load<'s> {
     shared: &'s Shared,
     memory_bytes: usize,
     segment_pages: u64,
-    epochs: Option<&'s LoadEpochs>,
+    epochs: &'s LoadEpochs,
 }
 
 impl Load<'_> {
     /// Turns what was gathered into segments, and makes them live.
-    fn write(&self, runs: Option<Runs>, watch: &mut Watch<'_, '_>) -> Result<Loaded> {
+    fn write(&self, runs: Option<Runs>, watch: &mut Watch<'_>) -> Result<Loaded> {
         let Shared { base, publisher, registry, admission, sealer, .. } = self.shared;
         let Base { disk, options, live, .. } = &**base;
         let _on_panic = OnPanic::new(&base.lifecycle);
@@ -142,7 +141,7 @@ impl Load<'_> {
     fn gather<O: Observed>(
         &self,
         observations: impl Iterator<Item = Result<O>>,
-        watch: &mut Watch<'_, '_>,
+        watch: &mut Watch<'_>,
     ) -> Result<Option<Runs>> {
         let Base { disk, live, .. } = &*self.shared.base;
         let name = self.scratch_name(0);
@@ -157,7 +156,7 @@ impl Load<'_> {
                         let request = observed.request();
                         check(&request)?;
                         for epoch in of_epochs(&request) {
-                            let comes = self.epochs.is_some_and(|coming| coming.has(epoch));
+                            let comes = self.epochs.has(epoch);
                             if !comes && known(&epochs, epoch).is_none() {
                                 // It may have come meanwhile.
                                 epochs = Arc::clone(&live.view().epochs);
@@ -202,7 +201,7 @@ impl Load<'_> {
     }
 
     /// Merges runs until there are few enough to be merged at once.
-    fn lengthen(&self, mut runs: Runs, watch: &mut Watch<'_, '_>) -> Result<Runs> {
+    fn lengthen(&self, mut runs: Runs, watch: &mut Watch<'_>) -> Result<Runs> {
         let disk = &self.shared.base.disk;
         let fan_in = (self.memory_bytes / RUN_BYTES).clamp(*FAN_IN.start(), *FAN_IN.end());
         let mut level = 0;
@@ -220,7 +219,7 @@ impl Load<'_> {
     }
 
     /// Makes what was written live, with its epochs, in one transaction.
-    fn list(&self, written: Written, settled: Settled, watch: &Watch<'_, '_>) -> Result<Loaded> {
+    fn list(&self, written: Written, settled: Settled, watch: &Watch<'_>) -> Result<Loaded> {
         let Shared { base, publisher, registry, admission, .. } = self.shared;
         let Base { catalog, stamps, live, lifecycle, .. } = &**base;
         let ids = &written.segments;

@@ -74,11 +74,11 @@ impl PartOfPage for Asked<'_> {
 
 /// Reads all components at once. Takes the memory of a few hundred KiB for each segment, and of one
 /// page's visits.
-pub(super) struct Merge<'f, 'p, 'w> {
+pub(super) struct Merge<'f, 'p> {
     pages: PageMerge<Stream<'f>>,
     keep_forgotten: bool,
     epochs: Vec<Epoch>,
-    pace: &'p mut Pace<'w>,
+    pace: &'p mut Pace,
     lost_visits: u64,
     withheld_pages: u64,
     url: Arc<str>,
@@ -86,14 +86,14 @@ pub(super) struct Merge<'f, 'p, 'w> {
     failed: bool,
 }
 
-impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
+impl<'f, 'p> Merge<'f, 'p> {
     /// Of components, oldest first.
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         inputs: Vec<Input<'f>>,
         keep_forgotten: bool,
         epochs: Vec<Epoch>,
-        pace: &'p mut Pace<'w>,
+        pace: &'p mut Pace,
     ) -> Result<Self> {
         let streams = inputs.into_iter().map(|input| Stream::new(disk, input));
         Ok(Merge {
@@ -158,7 +158,7 @@ impl<'f, 'p, 'w> Merge<'f, 'p, 'w> {
     }
 }
 
-impl Iterator for Merge<'_, '_, '_> {
+impl Iterator for Merge<'_, '_> {
     type Item = Result<(Arc<str>, Entry)>;
 
     fn next(&mut self) -> Option<Self::Item> {

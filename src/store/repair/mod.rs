@@ -72,7 +72,7 @@ const FLAWS_MAX: usize = 1000;
 pub fn repair(
     from: impl Into<Location>,
     to: impl Into<Location>,
-    options: RepairOptions<'_>,
+    options: RepairOptions,
 ) -> Result<Repaired> {
     let (from, to) = (from.into(), to.into());
     let (above, file_mode) = (to.store_above(&from), from.file_mode());
@@ -87,9 +87,9 @@ pub fn repair(
 fn repair_disk(
     from: &Arc<dyn Disk>,
     to: &Arc<dyn Disk>,
-    options: RepairOptions<'_>,
+    options: RepairOptions,
 ) -> Result<Repaired> {
-    let RepairOptions { keep_forgotten, memory_bytes, watch } = options;
+    let RepairOptions { keep_forgotten, memory_bytes, progress } = options;
     open::require_some_store(from)?;
     open::require_empty(to)?;
     let _locks = match Locks::take(&**from, Lock::Shared) {
@@ -98,15 +98,15 @@ fn repair_disk(
         locks => Some(locks?),
     };
     let found = find::find(from)?;
-    let mut pace = Pace::new(None, watch);
-    pace.of = 2 * found.components.iter().map(bytes_of).sum::<u64>();
+    let mut pace = Pace::new(None, progress);
+    pace.expect(2 * found.components.iter().map(bytes_of).sum::<u64>());
     let mut repaired = Repaired { unnamed_epochs: found.unnamed.clone(), ..Repaired::default() };
     repaired.lost.clone_from(&found.lost);
     found.flaws.iter().for_each(|flaw| note(&mut repaired, flaw.clone()));
     let inputs = survey(from, &found, &mut pace, &mut repaired, keep_forgotten)?;
     let known = found.epochs.iter().map(|info| info.epoch).collect();
     let mut merge = Merge::new(from, inputs, keep_forgotten, known, &mut pace)?;
-    let options = Options { background: false, ..Options::default() };
+    let options = Options::default().background(false);
     let store = Store::begin(to, options, epochs(&found)?)?;
     let loaded = copy_tables(from, to, &found.epochs).and_then(|()| {
         let options = LoadOptions::default().memory_bytes(memory_bytes);
@@ -119,7 +119,7 @@ fn repair_disk(
     (repaired.pages, repaired.visits) = (loaded.pages, loaded.visits);
     (repaired.lost_pages, repaired.lost_visits) = (saved.lost_pages, saved.lost_visits);
     repaired.withheld_pages = saved.withheld_pages;
-    pace.tell()?;
+    pace.finish()?;
     Ok(repaired)
 }
 
@@ -142,7 +142,7 @@ fn note(repaired: &mut Repaired, flaw: Corruption) {
 fn survey<'f>(
     disk: &Arc<dyn Disk>,
     found: &'f Found,
-    pace: &mut Pace<'_>,
+    pace: &mut Pace,
     repaired: &mut Repaired,
     keep_forgotten: bool,
 ) -> Result<Vec<Input<'f>>> {
@@ -182,7 +182,7 @@ fn survey<'f>(
 fn survey_segment(
     disk: &Arc<dyn Disk>,
     frame: &Frame,
-    pace: &mut Pace<'_>,
+    pace: &mut Pace,
     repaired: &mut Repaired,
 ) -> Result<(Option<Tombstones>, bool)> {
     let mut plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
@@ -194,7 +194,7 @@ fn survey_segment(
         }
     };
     plain.check(&mut flaw, &mut |bytes| pace.pass(bytes))?;
-    pace.flaws += flaws;
+    pace.find(flaws);
     let sound = flaws == 0;
     let tombstones = match plain.tombstones() {
         Ok(tombstones) => Some(tombstones),

@@ -1,57 +1,27 @@
 //! Settings of a repair, and what it saved and lost.
 
-use std::fmt;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use crate::error::Corruption;
-use crate::store::verify::Verifying;
+use crate::progress::Progress;
+use crate::store::settings::settings;
 
-type Callback<'w> = &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>;
-
-/// Settings of a [`repair`](crate::repair()).
-///
-/// ```
-/// let options = simkeep::RepairOptions::default().keep_forgotten(true);
-/// assert_eq!(options.memory_bytes, 512 << 20);
-/// ```
-pub struct RepairOptions<'w> {
-    /// Whether to keep pages that a lost operation may have forgotten. Default: no.
-    pub keep_forgotten: bool,
-    /// About how much memory it takes. Default: 512 MiB; at least 64 KiB.
-    pub memory_bytes: usize,
-    /// Asked every few megabytes, in the calling thread. All is read twice.
-    pub watch: Option<Callback<'w>>,
-}
-
-impl Default for RepairOptions<'_> {
-    fn default() -> Self {
-        RepairOptions { keep_forgotten: false, memory_bytes: 512 << 20, watch: None }
-    }
-}
-
-impl fmt::Debug for RepairOptions<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RepairOptions")
-            .field("keep_forgotten", &self.keep_forgotten)
-            .field("memory_bytes", &self.memory_bytes)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'w> RepairOptions<'w> {
-    /// Sets whether to keep pages that may have been forgotten. Default: no; then a repair is
-    /// refused if it is unknown what was forgotten.
-    #[must_use]
-    pub fn keep_forgotten(mut self, keep: bool) -> Self {
-        self.keep_forgotten = keep;
-        self
-    }
-
-    /// Sets a callback that hears how far the repair has come, and says whether to go on. Default: none.
-    #[must_use]
-    pub fn watch(mut self, watch: &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>) -> Self {
-        self.watch = Some(watch);
-        self
+settings! {
+    /// Settings of a [`repair`](crate::repair()).
+    ///
+    /// ```
+    /// let options = simkeep::RepairOptions::default().keep_forgotten(true);
+    /// assert_eq!(options.memory_bytes, 512 << 20);
+    /// ```
+    pub struct RepairOptions {
+        /// Whether to keep pages that a lost operation may have forgotten. Default: no; then a repair
+        /// is refused if it is unknown what was forgotten.
+        pub keep_forgotten: bool = false,
+        /// About how much memory it takes. Default: 512 MiB; at least 64 KiB.
+        pub memory_bytes: usize = 512 << 20,
+        /// How far it has come, in bytes read, and a way to stop it. Everything is read twice.
+        /// Default: nobody looks.
+        pub progress: Progress = Progress::default(),
     }
 }
 

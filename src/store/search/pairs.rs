@@ -6,7 +6,8 @@ use super::widen::wanted;
 use super::{Wanted, segment_hits};
 use crate::bug::{Bug, OrBug, ensure};
 use crate::error::{Error, Result};
-use crate::search::{Join, Pair, Progress, Source};
+use crate::progress::Progress;
+use crate::search::{Join, Pair, Source};
 use crate::segment::EpochTables;
 use crate::store::component::{Component, ComponentId};
 use crate::store::query::{NearPair, Query};
@@ -171,11 +172,13 @@ pub(in crate::store) fn all_pairs(
                 }
             }
         }
+        progress.find(near.len() as u64);
         if near.is_empty() { ControlFlow::Continue(()) } else { sink(&near) }
     };
     let flow = Join::within(wanted.k).run(&columns, progress, pairs)?;
     match failed.into_inner() {
         Some(error) => Err(error),
+        None if flow.is_break() => progress.check().map(|()| flow),
         None => Ok(flow),
     }
 }

@@ -10,7 +10,7 @@ mod options;
 use std::sync::Arc;
 
 pub(crate) use options::Pace;
-pub use options::{Verified, VerifyOptions, Verifying};
+pub use options::{Verified, VerifyOptions};
 
 use super::base::Base;
 use super::epochs::{has_table, open_table};
@@ -49,14 +49,14 @@ use crate::segment::{PlainSegment, Segment};
 ///
 /// # Errors
 ///
-/// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Cancelled`] if the
-/// callback said so, [`Error::Io`] if a file cannot be opened. Damage is not an error but part of
-/// the answer.
-pub fn verify(at: impl Into<Location>, options: VerifyOptions<'_>) -> Result<Verified> {
+/// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Cancelled`] if its
+/// progress was, [`Error::Io`] if a file cannot be opened. Damage is not an error but part of the
+/// answer.
+pub fn verify(at: impl Into<Location>, options: VerifyOptions) -> Result<Verified> {
     verify_disk(at.into().disk(None), options)
 }
 
-fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Verified> {
+fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> {
     let mut check = Check::new(options);
     open::require_store(&disk)?;
     let sight = sight(&disk, |manifest| beside(&disk, manifest));
@@ -88,7 +88,7 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions<'_>) -> Result<Verifi
     let opened: Vec<_> =
         segments.into_iter().map(|one| check.opened(one)).collect::<Result<_>>()?;
     let segments: Vec<_> = opened.into_iter().flatten().collect();
-    check.pace.of += segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>();
+    check.pace.expect(segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>());
     let mut live = Vec::with_capacity(segments.len());
     for (segment, file) in segments {
         live.extend(check.segment(segment, file, seed, &epochs)?);
@@ -149,17 +149,17 @@ fn with_file(disk: &Arc<dyn Disk>, segment: Result<Segment>) -> Result<OpenSegme
 }
 
 /// A check on its way.
-struct Check<'w> {
-    pace: Pace<'w>,
+struct Check {
+    pace: Pace,
     flaws_max: usize,
     verified: Verified,
 }
 
-impl<'w> Check<'w> {
-    fn new(options: VerifyOptions<'w>) -> Check<'w> {
-        let VerifyOptions { rate, flaws_max, watch } = options;
+impl Check {
+    fn new(options: VerifyOptions) -> Check {
+        let VerifyOptions { rate, flaws_max, progress } = options;
         let flaws_max = flaws_max.max(1);
-        Check { pace: Pace::new(rate, watch), flaws_max, verified: Verified::default() }
+        Check { pace: Pace::new(rate, progress), flaws_max, verified: Verified::default() }
     }
 
     /// Notes what is damaged; other errors go on to the caller.
@@ -172,7 +172,7 @@ impl<'w> Check<'w> {
 
     fn note(&mut self, error: Error) -> Result<()> {
         let flaw = error.flaw()?;
-        self.pace.flaws += 1;
+        self.pace.find(1);
         if self.verified.flaws.len() < self.flaws_max {
             self.verified.flaws.push(flaw);
         } else {
@@ -185,7 +185,7 @@ impl<'w> Check<'w> {
     /// it if there are none.
     fn noting<T>(
         &mut self,
-        run: impl FnOnce(&mut Pace<'w>, &mut dyn FnMut(Error)) -> Result<T>,
+        run: impl FnOnce(&mut Pace, &mut dyn FnMut(Error)) -> Result<T>,
     ) -> Result<Option<T>> {
         let (mut flaws, mut more, room) = (Vec::new(), 0, self.flaws_max);
         let done = run(&mut self.pace, &mut |error| {
@@ -199,7 +199,7 @@ impl<'w> Check<'w> {
             return self.keep(done);
         }
         flaws.into_iter().try_for_each(|flaw| self.note(flaw))?;
-        self.pace.flaws += more;
+        self.pace.find(more);
         self.verified.more_flaws += more;
         // What else is damaged comes of the same.
         match done {
@@ -214,7 +214,7 @@ impl<'w> Check<'w> {
         self.verified.catalog = true;
         let Some(file) = self.keep(file)? else { return Ok(None) };
         let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
-        self.pace.of += len;
+        self.pace.expect(len);
         self.verified.bytes += len;
         self.noting(|_, flaw| {
             Catalog::read_with(&*file, &mut |e| {
@@ -262,7 +262,7 @@ impl<'w> Check<'w> {
             let bytes = table.map_or(0, |table| table.bytes());
             self.verified.files += 1;
             self.verified.bytes += bytes;
-            self.pace.of += bytes;
+            self.pace.expect(bytes);
             self.pace.pass(bytes)?;
         }
         Ok(())
@@ -327,13 +327,13 @@ impl<'w> Check<'w> {
         if !self.verified.is_sound() {
             (self.verified.pages, self.verified.visits) = (0, 0);
         }
-        self.pace.tell()?;
+        self.pace.finish()?;
         Ok(self.verified)
     }
 }
 
 /// Verifies an open store.
-pub(super) fn verify_open(base: &Base, options: VerifyOptions<'_>) -> Result<Verified> {
+pub(super) fn verify_open(base: &Base, options: VerifyOptions) -> Result<Verified> {
     let Base { disk, catalog, live, .. } = base;
     let mut check = Check::new(options);
     // Before the catalog, which only gets newer.
@@ -357,7 +357,7 @@ pub(super) fn verify_open(base: &Base, options: VerifyOptions<'_>) -> Result<Ver
         check.keep(open::replay(&contents))?;
     }
     let segments = &snapshot.view.segments;
-    check.pace.of += segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>();
+    check.pace.expect(segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>());
     for live in segments.iter() {
         let name = Name::Segment(live.segment.id());
         let file = disk.open(name, Access::Read);

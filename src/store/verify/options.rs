@@ -1,77 +1,30 @@
 //! Settings of a check, its progress, and what it found.
 
-use std::fmt;
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use crate::error::{Corruption, Error, Result};
+use crate::progress::{Progress, Stage};
+use crate::store::settings::settings;
 
-type Callback<'w> = &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>;
-
-/// Settings of a [`Store::verify`](crate::Store::verify) or a [`verify`](crate::verify()).
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use simkeep::VerifyOptions;
-///
-/// let mut watch = |verifying: &simkeep::Verifying| {
-///     eprintln!("{} of {} bytes", verifying.done, verifying.of);
-///     ControlFlow::Continue(())
-/// };
-/// let options = VerifyOptions::default().rate(50 << 20).watch(&mut watch);
-/// assert_eq!(options.rate, Some(50 << 20));
-/// ```
-pub struct VerifyOptions<'w> {
-    /// The most bytes to read per second. Default: no limit.
-    pub rate: Option<u64>,
-    /// How many flaws to name; more are only counted. Default: 1000.
-    pub flaws_max: usize,
-    /// Asked every few megabytes, in the calling thread.
-    pub watch: Option<Callback<'w>>,
-}
-
-impl Default for VerifyOptions<'_> {
-    fn default() -> Self {
-        VerifyOptions { rate: None, flaws_max: 1000, watch: None }
+settings! {
+    /// Settings of a [`Store::verify`](crate::Store::verify) or a [`verify`](crate::verify()).
+    ///
+    /// ```
+    /// use simkeep::{Progress, VerifyOptions};
+    ///
+    /// let progress = Progress::default();
+    /// let options = VerifyOptions::default().rate(Some(50 << 20)).progress(progress.clone());
+    /// assert_eq!(options.flaws_max, 1000);
+    /// ```
+    pub struct VerifyOptions {
+        /// The most bytes to read per second. Default: no limit.
+        pub rate: Option<u64> = None,
+        /// How many flaws to name; more are only counted. Default: 1000.
+        pub flaws_max: usize = 1000,
+        /// How far it has come, in bytes read, and a way to stop it. Segments are read twice: block by
+        /// block, and then page by page. Default: nobody looks.
+        pub progress: Progress = Progress::default(),
     }
-}
-
-impl fmt::Debug for VerifyOptions<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VerifyOptions")
-            .field("rate", &self.rate)
-            .field("flaws_max", &self.flaws_max)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'w> VerifyOptions<'w> {
-    /// Sets the most bytes to read per second.
-    #[must_use]
-    pub fn rate(mut self, bytes_a_second: u64) -> Self {
-        self.rate = Some(bytes_a_second);
-        self
-    }
-
-    /// Sets a callback that hears how far the check has come, and says whether to go on. Default: none.
-    #[must_use]
-    pub fn watch(mut self, watch: &'w mut dyn FnMut(&Verifying) -> ControlFlow<()>) -> Self {
-        self.watch = Some(watch);
-        self
-    }
-}
-
-/// How far a check has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verifying {
-    /// Bytes read so far. Segments are read twice: block by block, and then page by page.
-    pub done: u64,
-    /// How many bytes will be read in all.
-    pub of: u64,
-    /// Flaws so far.
-    pub flaws: u64,
-    /// Time since it began.
-    pub elapsed: Duration,
 }
 
 /// What a check read and found.
@@ -114,49 +67,61 @@ impl Verified {
     }
 }
 
-/// Bytes after which the callback is asked, and the clock.
-const TOLD_BYTES: u64 = 1 << 20;
+/// Bytes after which the clock is looked at, and whether to go on.
+const STEP: u64 = 1 << 20;
 
-/// How long a pause is, at most, before the callback is asked again.
+/// How long a pause is, at most, before it is looked again whether to go on.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Reads no faster than it may, tells how far it has come, and hears whether it is to go on.
-pub(crate) struct Pace<'w> {
+pub(crate) struct Pace {
     rate: Option<u64>,
-    watch: Option<Callback<'w>>,
+    progress: Progress,
     started: Instant,
     done: u64,
-    told: u64,
-    pub(crate) of: u64,
-    pub(crate) flaws: u64,
+    seen: u64,
 }
 
-impl<'w> Pace<'w> {
-    pub(crate) fn new(rate: Option<u64>, watch: Option<Callback<'w>>) -> Pace<'w> {
-        Pace { rate, watch, started: Instant::now(), done: 0, told: 0, of: 0, flaws: 0 }
+impl Pace {
+    pub(crate) fn new(rate: Option<u64>, progress: Progress) -> Pace {
+        progress.begin(Stage::Checking, None);
+        Pace { rate, progress, started: Instant::now(), done: 0, seen: 0 }
+    }
+
+    /// So many more bytes are to be read.
+    pub(crate) fn expect(&mut self, bytes: u64) {
+        self.progress.expect(bytes);
+    }
+
+    /// So many more flaws were found.
+    pub(crate) fn find(&mut self, flaws: u64) {
+        self.progress.find(flaws);
     }
 
     /// Notes that this many more bytes were read.
     pub(crate) fn pass(&mut self, bytes: u64) -> Result<()> {
+        self.progress.pass(bytes);
         self.done = self.done.saturating_add(bytes);
         // A bound that is low is kept in smaller steps.
-        let step = self.rate.map_or(TOLD_BYTES, |rate| (rate / 8).clamp(1, TOLD_BYTES));
-        if self.done - self.told < step { Ok(()) } else { self.tell() }
+        let step = self.rate.map_or(STEP, |rate| (rate / 8).clamp(1, STEP));
+        if self.done - self.seen < step { Ok(()) } else { self.keep() }
     }
 
-    /// Tells how far it has come, and pauses where it is ahead of its rate.
-    pub(crate) fn tell(&mut self) -> Result<()> {
-        self.told = self.done;
+    /// All is read.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.keep()?;
+        self.progress.finish();
+        Ok(())
+    }
+
+    /// Pauses where it is ahead of its rate.
+    fn keep(&mut self) -> Result<()> {
+        self.seen = self.done;
         loop {
-            let elapsed = self.started.elapsed();
-            let done = self.done.min(self.of);
-            let verifying = Verifying { done, of: self.of, flaws: self.flaws, elapsed };
-            if let Some(ControlFlow::Break(())) = self.watch.as_mut().map(|w| w(&verifying)) {
-                return Err(Error::Cancelled);
-            }
+            self.progress.check()?;
             let due = self.rate.map_or(0.0, |rate| self.done as f64 / rate.max(1) as f64);
             let ahead = Duration::try_from_secs_f64(due).unwrap_or(Duration::MAX);
-            match ahead.checked_sub(elapsed).filter(|ahead| !ahead.is_zero()) {
+            match ahead.checked_sub(self.started.elapsed()).filter(|ahead| !ahead.is_zero()) {
                 Some(ahead) => std::thread::sleep(ahead.min(PAUSE)),
                 None => return Ok(()),
             }
@@ -169,21 +134,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bounded_rate_is_kept_and_the_callback_ends_it() {
-        let mut asked = 0;
-        let mut watch = |verifying: &Verifying| {
-            asked += 1;
-            assert!(verifying.done <= 4000);
-            ControlFlow::Continue(())
-        };
-        let mut pace = Pace::new(Some(20_000), Some(&mut watch));
-        pace.of = 4000;
+    fn a_bounded_rate_is_kept_and_it_stops_when_it_is_told_to() {
+        let progress = Progress::default();
+        let mut pace = Pace::new(Some(20_000), progress.clone());
+        pace.expect(4000);
         let since = Instant::now();
         (0..40).try_for_each(|_| pace.pass(100)).unwrap();
         assert!(since.elapsed() >= Duration::from_millis(90), "{:?}", since.elapsed());
-        assert!(asked > 0);
-        let mut watch = |_: &Verifying| ControlFlow::Break(());
-        let mut pace = Pace::new(None, Some(&mut watch));
+        assert_eq!((progress.done(), progress.of()), (4000, Some(4000)));
+        progress.cancel();
+        let mut pace = Pace::new(None, progress);
         assert!(matches!(pace.pass(2 << 20), Err(Error::Cancelled)));
     }
 }

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use simkeep::disk::{Fault, Strikes};
-use simkeep::{Error, Options, Store};
+use simkeep::{Error, Store};
 
 use super::begin::empty;
 use super::script::{Step, any_step, passes, script, take};
@@ -109,7 +109,7 @@ impl Failing<'_> {
         let _ = store.close();
         let left = [disk.crash_synced_only(), disk.crash_all_kept(), disk.crash(&mut choice(seed))];
         for (n, disk) in left.iter().enumerate() {
-            let store = Store::open(on(disk), Options { ..small() });
+            let store = Store::open(on(disk), small());
             let store = store.unwrap_or_else(|e| panic!("{what}: opened again, {n}: {e}"));
             let found = expect(&store, "opened again");
             check_counts(&store, &found);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simkeep::disk::SimDisk;
-use simkeep::{Durability, Options, Scope, Snapshot, Store};
+use simkeep::{Durability, Options, Progress, Scope, Snapshot, Store};
 
 use super::begin::beginnings;
 use super::under::{Trial, Under, each};
@@ -75,7 +75,7 @@ impl Run {
             Call::Flush => Box::new(move || store.flush().unwrap()),
             Call::Seal => Box::new(move || store.seal().unwrap()),
             Call::Merge => Box::new(move || {
-                store.merge().unwrap();
+                store.merge(&Progress::default()).unwrap();
             }),
             Call::Forget => {
                 let mut model = self.model().clone();
@@ -143,7 +143,7 @@ fn c2_after_a_crash_in_any_workload_of_three_calls_the_store_is_some_commit() {
     let only = std::env::var("SIMKEEP_WORKLOAD").ok().map(|n| n.parse::<usize>().unwrap());
     let trial = Trial::new(100, only.is_some());
     let beginnings = beginnings();
-    let flushed = Options { durability: Durability::OnFlush, ..small() };
+    let flushed = small().durability(Durability::OnFlush);
     let mut workloads = Vec::new();
     for begin in &beginnings {
         for options in [small(), flushed.clone()] {

@@ -74,7 +74,7 @@ fn loads(store: &Store, other: &Store) -> [Result<Loaded>; 2] {
         Ok(Observation::content(url, 700 + i64::from(n), n.into(), epoch))
     });
     let options = || LoadOptions::default().memory_bytes(64 << 10);
-    let first = store.load(named, options().epochs(&epochs));
+    let first = store.load(named, options().epochs(epochs.clone()));
     [first, store.copy_from(&other.snapshot(), options())]
 }
 
@@ -197,7 +197,7 @@ fn a_crash_of_a_load_that_makes_its_store_leaves_no_store_or_all_of_it() {
     made(|disk| {
         let epochs = LoadEpochs::default();
         let observations = other.observations().renumbered(epochs.of(&other)?);
-        let options = LoadOptions { segment_pages: 5, ..LoadOptions::default().epochs(&epochs) };
+        let options = LoadOptions::default().epochs(epochs.clone()).segment_pages(5);
         Store::create_from(on(disk), small(), observations, options).map(drop)
     });
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Fault, OpKind, SimDisk, Strikes};
-use simkeep::{Durability, Options, Store};
+use simkeep::{Durability, Store};
 
 use super::begin::beginnings;
 use super::script::{Step, any_step, passes, take};
@@ -22,7 +22,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
     let mut random = choice(seed);
     let durability = if random(3) == 0 { Durability::OnFlush } else { Durability::Each };
     let memtable_observations = [3, 8, 16][usize::try_from(random(3)).unwrap()];
-    let options = Options { durability, memtable_observations, ..small() };
+    let options = small().durability(durability).memtable_observations(memtable_observations);
     let what = format!("seed {seed}");
     let again = format!("SIMKEEP_SEED={seed} {}", command("many_calls"));
     let _again = Again(again.clone());

@@ -223,7 +223,7 @@ fn a_store_is_created_whole_or_not_at_all() {
 #[test]
 fn a_batch_that_fits_the_memtable_is_there_whole_or_not_at_all() {
     let _again = again();
-    let options = Options { memtable_observations: 1000, ..small() };
+    let options = small().memtable_observations(1000);
     let batch: Vec<_> = (0..100).map(|i| observation(&mut choice(i), 10, 0)).collect();
     for stop in 1.. {
         let disk = SimDisk::new();
@@ -304,7 +304,7 @@ fn a_snapshot_of_a_failed_store_keeps_its_hands_off_the_store_that_was_reopened(
 #[test]
 fn what_goes_on_in_the_background_loses_nothing_in_a_crash() {
     let _again = again();
-    let options = Options { background: true, ..small() };
+    let options = small().background(true);
     for run in 0..deep(300) {
         let mut choice = choice(run);
         let stopped = run_until(options.clone(), Some(power_failure(1 + choice(changes()))));
@@ -320,7 +320,7 @@ fn what_goes_on_in_the_background_loses_nothing_in_a_crash() {
 fn each_of_many_threads_finds_what_was_acknowledged_to_it() {
     let _again = again();
     const THREADS: usize = 8;
-    let options = Options { background: true, ..small() };
+    let options = small().background(true);
     for run in 0..deep(150) {
         let disk = SimDisk::new();
         let store = create(&disk, options.clone());
@@ -363,8 +363,8 @@ fn numbered(thread: usize, time: i64) -> Observation<'static> {
 #[test]
 fn what_was_flushed_is_there_and_what_follows_is_there_in_order() {
     let _again = again();
-    let options = Options { durability: Durability::OnFlush, ..small() };
-    let options = Options { memtable_observations: 1000, ..options };
+    let options = small().durability(Durability::OnFlush);
+    let options = options.memtable_observations(1000);
     for flushed in [0, 1, 5, 12] {
         let disk = SimDisk::new();
         let store = create(&disk, options.clone());
@@ -395,8 +395,7 @@ fn without_a_flush_nothing_is_synced() {
     let disk = SimDisk::new();
     let meter = simkeep::disk::Meter::new(on(&disk));
     let shared: Arc<dyn Disk> = Arc::new(meter.clone());
-    let options =
-        Options { durability: Durability::OnFlush, memtable_observations: 1000, ..small() };
+    let options = small().durability(Durability::OnFlush).memtable_observations(1000);
     let store = Store::create(shared, options).unwrap();
     let before = meter.counts();
     for time in 0..100 {

@@ -1,6 +1,6 @@
 //! Workloads, and the states that they go through.
 
-use simkeep::{Request, Result, Scope, Store};
+use simkeep::{Progress, Request, Result, Scope, Store};
 
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -96,12 +96,12 @@ pub(crate) fn take(store: &Store, step: &Step) -> Result<()> {
     match step {
         Step::Request(batch) => store.request_batch(batch).map(drop),
         Step::Seal => store.seal(),
-        Step::Merge => store.merge().map(drop),
+        Step::Merge => store.merge(&Progress::default()).map(drop),
         Step::Flush => store.flush(),
         Step::ForgetUrl(url) => store.forget(Scope::Url(url)).map(drop),
         Step::ForgetPrefix(n) => store.forget(prefix(n)).map(drop),
-        Step::PurgeUrl(url) => store.purge(Scope::Url(url)).map(drop),
-        Step::PurgePrefix(n) => store.purge(prefix(n)).map(drop),
+        Step::PurgeUrl(url) => store.purge(Scope::Url(url), &Progress::default()).map(drop),
+        Step::PurgePrefix(n) => store.purge(prefix(n), &Progress::default()).map(drop),
     }
 }
 

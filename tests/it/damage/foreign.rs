@@ -6,7 +6,7 @@ use std::path::Path;
 
 use simkeep::disk::{Access, Disk, Name, SimDisk};
 use simkeep::{
-    Epoch, Error, LoadOptions, Observation, Options, Reader, RepairOptions, Repaired, Store,
+    Epoch, Error, LoadOptions, Observation, Progress, Reader, RepairOptions, Repaired, Store,
     Verified, VerifyOptions, repair, verify,
 };
 
@@ -219,7 +219,7 @@ fn put(from: &Path, to: &Path) {
 fn a_reader_that_follows_sees_all_of_a_copy_that_comes_into_the_place_of_another() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
-    let options = || Options { background: false, ..small() };
+    let options = || small().background(false);
     let store = Store::create(path("one"), options()).unwrap();
     load(&store, 0, 50, 1);
     store.close().unwrap();
@@ -408,7 +408,7 @@ fn a_backup_of_hard_links_is_sound_and_goes_on_by_itself() {
     for (path, salt) in [(&here, 2), (&backup, 3)] {
         let store = Store::open(path, small()).unwrap();
         load(&store, 50, 100, salt);
-        store.merge().unwrap();
+        store.merge(&Progress::default()).unwrap();
         store.close().unwrap();
         let verified = simkeep::verify(path, VerifyOptions::default()).unwrap();
         assert!(verified.is_sound() && verified.pages == 100, "{verified:?}");

@@ -2,7 +2,8 @@
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
-    Error, LoadOptions, Observation, Reader, RepairOptions, Store, VerifyOptions, repair, verify,
+    Error, LoadOptions, Observation, Progress, Reader, RepairOptions, Store, VerifyOptions, repair,
+    verify,
 };
 
 use simkeep_testing::compare::dump;
@@ -20,7 +21,7 @@ const LAST: [Last; 5] = [
         false,
     ),
     ("a seal", |store| store.seal().unwrap(), true),
-    ("a merge", |store| _ = store.merge().unwrap(), true),
+    ("a merge", |store| _ = store.merge(&Progress::default()).unwrap(), true),
     ("an epoch", |store| _ = store.register_epoch("three").unwrap(), true),
     (
         "a load",

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Error, Reader, RepairOptions, Repaired, Scope, VerifyOptions, repair, verify};
+use simkeep::{
+    Error, Progress, Reader, RepairOptions, Repaired, Scope, VerifyOptions, repair, verify,
+};
 
 use super::check::each;
 use super::stores::{Sound, operations, sections};
@@ -41,7 +43,7 @@ fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> Repaired {
     let before = disk.changes();
     let repair = |keep: bool| {
         let to = SimDisk::new();
-        let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
+        let options = RepairOptions::default().memory_bytes(1 << 20);
         repair(on(disk), on(&to), options.keep_forgotten(keep)).map(|repaired| (repaired, to))
     };
     let repaired = match repair(false) {
@@ -190,9 +192,9 @@ fn of_segments_with_one_operation_in_both_the_newer_counts() {
     fill(&store, &mut model, 1, 60);
     store.seal().unwrap();
     let before = disk.contents();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     let merged = disk.contents();
-    store.purge(Scope::Prefix(PREFIXES[0].prefix())).unwrap();
+    store.purge(Scope::Prefix(PREFIXES[0].prefix()), &Progress::default()).unwrap();
     let forgotten = model.forget(|url| PREFIXES[0].covers(url));
     assert!(forgotten.visits > 0);
     store.close().unwrap();

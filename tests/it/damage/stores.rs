@@ -6,8 +6,8 @@ use std::path::Path;
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
-    Content, Digest, Epoch, Matches, Observation, Options, Query, Reader, Result, Scope, Seen,
-    Snapshot, Versions, Visit,
+    Content, Digest, Epoch, Matches, Observation, Query, Reader, Result, Scope, Seen, Snapshot,
+    Versions, Visit,
 };
 
 use crate::damage::saved::ever;
@@ -94,7 +94,7 @@ impl Sound {
     /// One whose segments have many blocks.
     pub(crate) fn large() -> Sound {
         let disk = SimDisk::new();
-        let store = create(&disk, Options { memtable_observations: 4096, ..small() });
+        let store = create(&disk, small().memtable_observations(4096));
         let mut ever = Model::default();
         for from in [0u64, 900] {
             let observed: Vec<(String, Visit)> =

@@ -111,7 +111,7 @@ fn a_sector_that_cannot_be_read_is_a_flaw_like_any_other_and_the_rest_is_saved()
         assert_eq!(verified.files, all.files, "{:?}", verified.flaws);
 
         let to = SimDisk::new();
-        let options = RepairOptions { memory_bytes: 1 << 20, ..RepairOptions::default() };
+        let options = RepairOptions::default().memory_bytes(1 << 20);
         let repaired = repair(disk, on(&to), options.keep_forgotten(true)).unwrap();
         let saved = verify(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
         assert_eq!(saved.pages, repaired.pages);

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use simkeep::df::{Counter, Table};
 use simkeep::fingerprint::Recipe;
 use simkeep::{
-    Epoch, Error, Observation, Options, Reader, RepairOptions, Result, Store, VerifyOptions,
+    Epoch, Error, Observation, Options, Progress, Reader, RepairOptions, Result, Store,
+    VerifyOptions,
 };
 use tempfile::TempDir;
 
@@ -93,7 +94,7 @@ fn work(path: &Path) -> Result<()> {
         store.observe(Observation::content(url, 0, 9, Epoch(0)))?;
         store.seal()?;
     }
-    store.merge()?;
+    store.merge(&Progress::default())?;
     store.close()
 }
 

@@ -4,7 +4,7 @@ use simkeep_testing::sound;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use simkeep::{Error, LoadOptions, Observation, Options, Prefix, Scope, Store};
+use simkeep::{Error, LoadOptions, Observation, Options, Prefix, Progress, Scope, Store};
 use tempfile::TempDir;
 
 struct Place {
@@ -92,7 +92,7 @@ fn a_second_writer_is_refused_by_another_path() {
 #[test]
 fn a_catalog_that_a_purge_made_is_locked_too() {
     let place = place();
-    place.store.purge(Scope::Prefix(Prefix::parse("c").unwrap())).unwrap();
+    place.store.purge(Scope::Prefix(Prefix::parse("c").unwrap()), &Progress::default()).unwrap();
     place.store.observe(Observation::gone("http://a/", 1)).unwrap();
     fs::remove_file(place.path.join("LOCK")).unwrap();
     refused(&place.path);
@@ -128,7 +128,7 @@ fn a_writer_that_closes_removes_nothing_of_a_store_that_came_into_its_place() {
     store.observe(Observation::gone("http://b/", 0)).unwrap();
     store.seal().unwrap();
     // What goes is kept a while for readers of other processes.
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     put_another(&path, 3);
     store.close().unwrap();
     is_whole(&path, 3);
@@ -150,7 +150,7 @@ fn a_merge_overwrites_nothing_of_a_store_that_came_into_its_place() {
     store.observe(Observation::gone("http://b/", 0)).unwrap();
     store.seal().unwrap();
     put_another(&path, 4);
-    assert!(matches!(store.merge(), Err(Error::Replaced { .. })));
+    assert!(matches!(store.merge(&Progress::default()), Err(Error::Replaced { .. })));
     drop(store);
     is_whole(&path, 4);
 }

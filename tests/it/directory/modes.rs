@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use simkeep::{LoadOptions, Observation, Options, Prefix, RepairOptions, Scope, Store};
+use simkeep::{LoadOptions, Observation, Options, Prefix, Progress, RepairOptions, Scope, Store};
 
 /// The permissions of everything that there is, without doubles.
 fn modes(path: &Path) -> Vec<u32> {
@@ -25,8 +25,8 @@ fn work(store: &Store, from: i64) {
         store.observe(Observation::gone("http://a/", time)).unwrap();
         store.seal().unwrap();
     }
-    store.merge().unwrap();
-    store.purge(Scope::Prefix(Prefix::parse("b").unwrap())).unwrap();
+    store.merge(&Progress::default()).unwrap();
+    store.purge(Scope::Prefix(Prefix::parse("b").unwrap()), &Progress::default()).unwrap();
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn nobody_else_may_read_a_store_unless_it_is_said() {
     let dir = tempfile::tempdir().unwrap();
     for (mode, directories) in [(0o600, 0o700), (0o640, 0o750), (0o644, 0o755), (0o660, 0o770)] {
         let path = dir.path().join(format!("{mode:o}"));
-        let options = Options { file_mode: mode, ..Options::default() };
+        let options = Options::default().file_mode(mode);
         let store = Store::create(&path, options).unwrap();
         work(&store, 0);
         store.close().unwrap();
@@ -45,7 +45,7 @@ fn nobody_else_may_read_a_store_unless_it_is_said() {
         store.close().unwrap();
         assert_eq!(modes(&path), [mode, directories]);
         let loaded = dir.path().join(format!("{mode:o}.loaded"));
-        let options = Options { file_mode: mode, ..Options::default() };
+        let options = Options::default().file_mode(mode);
         let seen = [Ok(Observation::gone("http://a/", 0))];
         let created = Store::create_from(&loaded, options, seen, LoadOptions::default());
         created.unwrap().0.close().unwrap();

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use simkeep::df::Table;
 use simkeep::disk::SimDisk;
 use simkeep::{
-    Answer, Digest, Epoch, Observation, Options, Origin, Prefix, Request, RestateOutcome, Restated,
-    Restatement, Scope, Store,
+    Answer, Digest, Epoch, Observation, Options, Origin, Prefix, Progress, Request, RestateOutcome,
+    Restated, Restatement, Scope, Store,
 };
 
 use super::golden::{self, Expected};
@@ -146,12 +146,7 @@ const ODD: &[&str] = &[
 
 /// Makes the golden store, and says what it holds.
 fn make(disk: &SimDisk) -> Expected {
-    let options = Options {
-        background: false,
-        merge_fanout: 3,
-        epoch: "golden-1".to_owned(),
-        ..Options::default()
-    };
+    let options = Options::default().background(false).merge_fanout(3).epoch("golden-1".to_owned());
     let store = Store::create(Arc::new(disk.clone()), options).unwrap();
     let mut maker = Maker { store, pages: BTreeMap::new() };
     oldest_segment(&mut maker);
@@ -290,7 +285,7 @@ fn oldest_segment(maker: &mut Maker) {
     // Late: between visits that are sealed.
     maker.observe(&[(home, with_digest(content(START + DAY + 1, other, 0), 11))]);
     maker.store.seal().unwrap();
-    assert_eq!(maker.store.merge().unwrap().inputs, 2);
+    assert_eq!(maker.store.merge(&Progress::default()).unwrap().inputs, 2);
 }
 
 /// Three seals merged into one segment that is not the oldest: heads are carried, what was

@@ -395,7 +395,7 @@ fn a_stranger_finds_what_is_near_in_the_cells_of_a_segment() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     // Room for cells, and not for rotations.
-    let options = Options { fingerprint_bytes: 36, background: false, ..Options::default() };
+    let options = Options::default().fingerprint_bytes(36).background(false);
     let store = simkeep::Store::create(&path, options).unwrap();
     let column = crowded(70_000);
     let urls: Vec<String> =

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use simkeep::{Content, LoadOptions, Matches, Options, Query, Seen, Store, Visit};
+use simkeep::{Content, LoadOptions, Matches, Options, Progress, Query, Seen, Store, Visit};
 
 use super::{Source, disk_bytes};
 use crate::data::{Data, page, url};
@@ -49,7 +49,7 @@ pub(crate) fn build(source: &Source<'_>) -> Built {
     let filling = start.elapsed();
     let segments = store.stats().unwrap().segments.len();
     assert_eq!(segments, 1, "all pages are in one segment");
-    store.snapshot().warm_up().unwrap();
+    store.snapshot().warm_up(&Progress::default()).unwrap();
     let note = "files hold URLs and histories too".to_owned();
     let engine = Box::new(Own { store, wanted: source.wanted });
     Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&dir)), note }
@@ -57,7 +57,7 @@ pub(crate) fn build(source: &Source<'_>) -> Built {
 
 /// A store of all pages, loaded at once, with tables for a distance.
 fn fill(dir: &Path, data: &Data, k: u32) -> Store {
-    let options = Options { epoch: "bench".to_owned(), near_distance: k, ..Options::default() };
+    let options = Options::default().epoch("bench".to_owned()).near_distance(k);
     let store = Store::create(dir, options).unwrap();
     let epoch = store.newest_epoch();
     let observations = data.pages().map(|(fingerprint, page)| {

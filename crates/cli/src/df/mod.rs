@@ -3,6 +3,7 @@
 mod build;
 mod compare;
 mod freeze;
+mod gauge;
 mod list;
 mod show;
 mod texts;
@@ -18,7 +19,7 @@ use simkeep::fingerprint::{Frequencies as _, Recipe};
 use super::exit::{Exit, Failure};
 use super::output::Output;
 use super::words::{bytes, count, many};
-use super::{exit, gauge, ingest, pipeline, reading, recipe, visit, words};
+use super::{exit, ingest, pipeline, reading, recipe, visit, words};
 use simkeep_archive::escape;
 
 /// Count in how many documents words are, for recipes that weigh by it

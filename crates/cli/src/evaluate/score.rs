@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
+use simkeep::Progress;
 use simkeep::fingerprint::Recipe;
-use simkeep::search::{Join, Progress};
+use simkeep::search::Join;
 
 use super::K_MAX;
 use super::truth::Truth;

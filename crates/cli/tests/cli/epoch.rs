@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader};
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
 use simkeep::{
-    Durability, Epoch, HistoryEntry, Observation, Origin, RestateOutcome, Restatement, SameBy,
-    Verdict, VerifyOptions,
+    Durability, Epoch, HistoryEntry, Observation, Origin, Progress, RestateOutcome, Restatement,
+    SameBy, Verdict, VerifyOptions,
 };
 
 use super::*;
@@ -104,7 +104,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     assert!(list.contains("ended") && list.contains("newest"), "{list}");
     let store = place.open();
     store.seal().unwrap();
-    assert!(store.merge().unwrap().inputs > 0);
+    assert!(store.merge(&Progress::default()).unwrap().inputs > 0);
     drop(store);
     place.done(&["verify"]);
     let epochs = place.run(&["epoch", "list", "--json"]).objects();
@@ -206,12 +206,10 @@ impl InForce {
 fn an_extractor_that_changes_is_no_change_of_the_pages() {
     let Some(records) = histories() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        durability: Durability::OnFlush,
-        memtable_observations: 4096,
-        near_limit: 0,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .durability(Durability::OnFlush)
+        .memtable_observations(4096)
+        .near_limit(0);
     let store = Store::create(dir.path().join("store"), options).unwrap();
     let mut epoch = store.newest_epoch();
     let mut pages: HashMap<String, Vec<InForce>> = HashMap::new();
@@ -313,7 +311,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
         }
     }
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     store.verify(VerifyOptions::default()).unwrap().sound().unwrap();
     let snapshot = store.snapshot();
     let left = epochs.iter().filter(|info| snapshot.fingerprints(info.epoch) > 0).count();

@@ -1,6 +1,7 @@
 //! `export`, and its way back through `ingest`.
 
 use super::*;
+use simkeep::Progress;
 
 /// Everything that an observation can be, in no order, several of a page at the same time.
 fn everything() -> String {
@@ -93,13 +94,13 @@ fn an_export_does_not_depend_on_how_the_store_was_sealed_or_merged() {
         let store = pieces.open();
         store.seal().unwrap();
         if number == 3 {
-            store.merge().unwrap();
+            store.merge(&Progress::default()).unwrap();
         }
         store.close().unwrap();
     }
     let export = once.export();
     assert_eq!(pieces.export(), export);
-    pieces.open().merge().unwrap();
+    pieces.open().merge(&Progress::default()).unwrap();
     assert_eq!(pieces.export(), export);
 }
 

@@ -110,7 +110,7 @@ fn unfinished(place: &Place, name: &str) {
         }
         Ok(Observation::gone("https://example.com/", n))
     });
-    let options = Options { background: false, ..Options::default() };
+    let options = Options::default().background(false);
     let made = Store::create_from(&made, options, observations, LoadOptions::default());
     drop(made.unwrap());
     std::fs::remove_dir_all(place.path("made")).unwrap();

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::{
-    Epoch, Error, Observation, Prefix, Query, Reader, Restatement, Result, Scope, Snapshot, Stats,
-    Store, Verified, VerifyOptions, Versions, verify,
+    Epoch, Error, Observation, Prefix, Progress, Query, Reader, Restatement, Result, Scope,
+    Snapshot, Stats, Store, Verified, VerifyOptions, Versions, verify,
 };
 
 use crate::fuzz::store::{disk, golden, on, open};
@@ -172,9 +172,9 @@ pub fn use_all(store: &Store) {
     let _ = store.register_epoch("words2-sqrt-reserved4/1");
     let _ = store.end_epoch(Epoch(1), 0);
     let _ = store.end_epoch(Epoch(RESERVED), u64::MAX);
-    let _ = store.merge();
+    let _ = store.merge(&Progress::default());
     if let Some(url) = some.last() {
-        let _ = store.purge(Scope::Url(url));
+        let _ = store.purge(Scope::Url(url), &Progress::default());
     }
     questions(&store.snapshot(), store.stats(), &[], &FINGERPRINTS[..1]);
     let _ = sound(store);

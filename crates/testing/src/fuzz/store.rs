@@ -56,13 +56,11 @@ pub fn on(disk: &SimDisk) -> Arc<dyn Disk> {
 
 /// No threads, and memtables and merges so small that both happen.
 pub fn options() -> Options {
-    Options {
-        memtable_observations: 16,
-        merge_fanout: 2,
-        background: false,
-        background_memory_bytes: 1 << 20,
-        ..Options::default()
-    }
+    Options::default()
+        .memtable_observations(16)
+        .merge_fanout(2)
+        .background(false)
+        .background_memory_bytes(1 << 20)
 }
 
 pub fn open(disk: &SimDisk) -> simkeep::Result<Store> {

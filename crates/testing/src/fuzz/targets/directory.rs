@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::{
-    Error, Observation, Reader, RepairOptions, Scope, Snapshot, Store, Verified, VerifyOptions,
-    repair, verify,
+    Error, Observation, Progress, Reader, RepairOptions, Scope, Snapshot, Store, Verified,
+    VerifyOptions, repair, verify,
 };
 
 use crate::compare::dump;
@@ -202,7 +202,10 @@ pub fn run(data: &[u8]) {
     };
     check(&ask(&store.snapshot()), |state| &state.answers, verified.is_ok(), "a writer");
     let seen = Observation::gone(URLS[0], 1_000_000_000_000);
-    let done = store.observe(seen).and_then(|_| store.seal()).and_then(|()| store.merge());
+    let done = store
+        .observe(seen)
+        .and_then(|_| store.seal())
+        .and_then(|()| store.merge(&Progress::default()));
     if verified.is_ok() {
         done.unwrap();
         sound(&store).unwrap();

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::{
-    Content, Epoch, Observation, Options, Query, Request, Restatement, Scope, Seen, Snapshot,
-    Store, TIME_MAX, TIME_MIN, Versions, Visit,
+    Content, Epoch, Observation, Options, Progress, Query, Request, Restatement, Scope, Seen,
+    Snapshot, Store, TIME_MAX, TIME_MIN, Versions, Visit,
 };
 
 use crate::compare::{
@@ -52,7 +52,7 @@ pub fn run(data: &[u8]) {
     sound(run.store()).unwrap();
     run.release();
     run.store().seal().unwrap();
-    run.store().merge().unwrap();
+    run.store().merge(&Progress::default()).unwrap();
     check_store(run.store(), &run.model);
     sound(run.store()).unwrap();
 }
@@ -80,7 +80,7 @@ impl Run {
             }
             6 => self.store().seal().unwrap(),
             7 => {
-                self.store().merge().unwrap();
+                self.store().merge(&Progress::default()).unwrap();
                 assert!(self.store().stats().unwrap().segments.len() <= 1);
             }
             8 => self.forget(input),
@@ -165,7 +165,11 @@ impl Run {
         let covers = |u: &str| if by_url { u == url } else { under.covers(u) };
         let scope = if by_url { Scope::Url(url) } else { Scope::Prefix(under.prefix()) };
         let store = self.store();
-        let found = if what & 6 == 0 { store.purge(scope) } else { store.forget(scope) };
+        let found = if what & 6 == 0 {
+            store.purge(scope, &Progress::default())
+        } else {
+            store.forget(scope)
+        };
         assert_eq!(found.unwrap(), self.model.forget(covers));
     }
 
@@ -207,8 +211,8 @@ impl Run {
             0 => store.request_batch(&[request]).map(drop),
             1 => store.forget(Scope::Prefix(under.prefix())).map(drop),
             2 => store.seal(),
-            3 => store.merge().map(drop),
-            _ => store.purge(Scope::Prefix(under.prefix())).map(drop),
+            3 => store.merge(&Progress::default()).map(drop),
+            _ => store.purge(Scope::Prefix(under.prefix()), &Progress::default()).map(drop),
         };
         match what {
             0 => drop(self.model.request(&request, self.options.near_distance)),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Error, Observation, Prefix, Scope, Store, URL_BYTES_MAX};
+use simkeep::{Error, Observation, Prefix, Progress, Scope, Store, URL_BYTES_MAX};
 
 use crate::fuzz::store::{CATALOG, on, open, options};
 use crate::pages::Place;
@@ -67,7 +67,7 @@ pub fn run(data: &[u8]) {
     drop(store);
     let store = open(&disk).unwrap();
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.merge(&Progress::default()).unwrap();
     assert_eq!(urls(&store, None), left);
     sound(&store).unwrap();
 }

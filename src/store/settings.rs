@@ -1,0 +1,38 @@
+//! How settings are made: each can be read, has a default, and a method to set it.
+
+/// Declares settings: a structure of public fields with their defaults, and for each a method of its
+/// name that sets it.
+macro_rules! settings {
+    (
+        $(#[$of:meta])*
+        pub struct $Name:ident {
+            $($(#[$about:meta])* pub $field:ident: $Type:ty = $default:expr,)*
+        }
+    ) => {
+        $(#[$of])*
+        #[derive(Clone, Debug)]
+        #[non_exhaustive]
+        pub struct $Name {
+            $($(#[$about])* pub $field: $Type,)*
+        }
+
+        impl Default for $Name {
+            fn default() -> Self {
+                $Name { $($field: $default,)* }
+            }
+        }
+
+        impl $Name {
+            $(
+                #[doc = concat!("Sets [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, $field: $Type) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )*
+        }
+    };
+}
+
+pub(super) use settings;
