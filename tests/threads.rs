@@ -210,7 +210,8 @@ fn read(store: &Store, story: &Story, progress: &Progress) {
         for (snapshot, state) in kept.iter().chain([&(snapshot.clone(), at)]) {
             let state = &story.states[usize::try_from(*state).unwrap()];
             for versions in [Versions::InForce, Versions::Ever] {
-                let query = Query::new(0x0123_4567_89ab_cdef, 3).epoch(Epoch(0)).limit(1000);
+                let query =
+                    Query::new(0x0123_4567_89ab_cdef, 3).epoch(Epoch::from_number(0)).limit(1000);
                 check_search(snapshot, state, &query.versions(versions));
             }
             assert!(dump(snapshot).unwrap() == *state);
@@ -249,7 +250,9 @@ fn url(thread: u64) -> String {
 /// are not more.
 fn observe(store: &Store, thread: u64, visits: u64, then: impl Fn(u64)) -> (u64, Option<Error>) {
     for visit in 0..visits {
-        let seen = Observation::content(&url(thread), visit.cast_signed(), visit, Epoch(0)).visit;
+        let seen =
+            Observation::content(&url(thread), visit.cast_signed(), visit, Epoch::from_number(0))
+                .visit;
         match store.observe(Observation::of(&url(thread), seen)) {
             Ok(_) => then(visit + 1),
             Err(e) => return (visit, Some(e)),
@@ -454,7 +457,7 @@ fn a_purge_takes_what_it_names_and_nothing_else() {
         let store = start(&disk, busy());
         let secret = "https://secret.example/page";
         for page in [secret, "https://secret.example/other"] {
-            store.observe(Observation::content(page, 0, 7, Epoch(0))).unwrap();
+            store.observe(Observation::content(page, 0, 7, Epoch::from_number(0))).unwrap();
         }
         thread::scope(|scope| {
             for thread in 0..2 {
@@ -468,7 +471,8 @@ fn a_purge_takes_what_it_names_and_nothing_else() {
             scope.spawn(|| {
                 for _ in 0..4 {
                     let there = store.history(secret).unwrap().len();
-                    let near = store.search(&Query::new(7, 0).epoch(Epoch(0))).unwrap().near;
+                    let near =
+                        store.search(&Query::new(7, 0).epoch(Epoch::from_number(0))).unwrap().near;
                     let found = near.iter().filter(|near| near.url == secret).count();
                     assert!(found <= there && near.iter().any(|near| near.url.ends_with("other")));
                 }
@@ -497,7 +501,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
         let is_closed = shuttle::rand::thread_rng().gen_range(0..2) == 0;
         let store = start(&disk, busy().durability(some_durability()));
         let whole = |snapshot: &Snapshot| {
-            let query = Query::new(99, 0).epoch(Epoch(0));
+            let query = Query::new(99, 0).epoch(Epoch::from_number(0));
             let near = snapshot.search(&query).unwrap().near.len() as u64;
             let history = snapshot.history(&url(0)).unwrap();
             let of_page = history.iter().filter(|e| e.entry().time() >= 100).count() as u64;
@@ -531,7 +535,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
                 let all = (100..100 + LOADED).map(visit).chain((0..LOADED).map(page));
                 let all: Vec<_> = all.collect();
                 let all = all.iter().map(|(url, time, print)| {
-                    Ok(Observation::content(url, time.cast_signed(), *print, Epoch(0)))
+                    Ok(Observation::content(url, time.cast_signed(), *print, Epoch::from_number(0)))
                 });
                 store.load(all, LoadOptions::default().memory_bytes(64 << 10))?;
                 assert!(whole(&store.snapshot()) && whole(&durable(&disk)));

@@ -30,7 +30,7 @@ pub(crate) fn store(
     let store = Store::create(path, options).unwrap();
     let page = |(i, fingerprint)| {
         let fingerprint = Some(fingerprint);
-        let content = Content { fingerprint, epoch: Epoch(0), digest: None };
+        let content = Content { fingerprint, epoch: Epoch::from_number(0), digest: None };
         let mut url = String::new();
         data::url(i, &mut url);
         Ok((url, Visit { time: TIME, status: None, seen: Seen::Content(content) }))

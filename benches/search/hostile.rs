@@ -189,7 +189,7 @@ fn observe(store: &Store, name: &str, fingerprints: &[u64]) -> f64 {
         .collect();
     let seen = urls.iter().zip(fingerprints);
     let seen = seen.map(|(url, fingerprint)| {
-        Observation::content(url, 1_700_000_000_001, *fingerprint, Epoch(0))
+        Observation::content(url, 1_700_000_000_001, *fingerprint, Epoch::from_number(0))
     });
     let batch: Vec<Observation<'_>> = seen.collect();
     let start = Instant::now();

@@ -163,7 +163,8 @@ pub enum Error {
     },
     /// The source of a load's observations failed. Nothing was stored.
     Input(Arc<dyn std::error::Error + Send + Sync>),
-    /// A load, a check or a repair was cancelled by its callback. Nothing was stored.
+    /// A long call was stopped by its [`Progress`](crate::Progress). Each such call says what it
+    /// leaves undone.
     Cancelled,
     /// A repair cannot tell what was forgotten, because a lost operation may have forgotten
     /// something. Nothing was repaired.

@@ -6,7 +6,7 @@
 /// The low 24 bits count the epochs of a store from 0. The upper 8 say how many leading bits of its
 /// fingerprints are reserved for metadata: they are no part of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Epoch(pub u32);
+pub struct Epoch(pub(crate) u32);
 
 impl Epoch {
     /// The bits of the number that count the epochs.
@@ -23,10 +23,26 @@ impl Epoch {
         Epoch::new(self.count() as usize, self.0 >> Self::COUNT_BITS).is_some()
     }
 
+    /// The epoch of a number that a store gave before, for those who keep it elsewhere. A number that
+    /// the store never gave is [`Error::UnknownEpoch`](crate::Error::UnknownEpoch) to it.
+    pub const fn from_number(number: u32) -> Epoch {
+        Epoch(number)
+    }
+
+    /// Its number, to be kept elsewhere.
+    ///
+    /// ```
+    /// use simkeep::Epoch;
+    /// assert_eq!(Epoch::from_number(3).number(), 3);
+    /// ```
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
     /// How many epochs of the store are older.
     ///
     /// ```
-    /// assert_eq!(simkeep::Epoch(3).count(), 3);
+    /// assert_eq!(simkeep::Epoch::from_number(3).count(), 3);
     /// ```
     pub fn count(self) -> u32 {
         self.0 & ((1 << Self::COUNT_BITS) - 1)
@@ -35,7 +51,7 @@ impl Epoch {
     /// The bits of its fingerprints that are compared.
     ///
     /// ```
-    /// assert_eq!(simkeep::Epoch(3).mask(), u64::MAX);
+    /// assert_eq!(simkeep::Epoch::from_number(3).mask(), u64::MAX);
     /// ```
     pub fn mask(self) -> u64 {
         // All 64 may be reserved, and then none are left.
@@ -45,6 +61,7 @@ impl Epoch {
 
 /// What a store knows of an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EpochInfo {
     /// Its number.
     pub epoch: Epoch,

@@ -6,13 +6,14 @@ use super::{Content, Digest, Entry, Epoch, Restated, Seen, Visit};
 ///
 /// ```
 /// use simkeep::{Digest, Epoch, Observation};
-/// let seen = Observation::content("https://example.com/", 1_700_000_000_000, 0x1234, Epoch(0))
+/// let seen = Observation::content("https://example.com/", 1_700_000_000_000, 0x1234, Epoch::from_number(0))
 ///     .digest(Digest([7; 16]))
 ///     .status(200);
 /// let word = Observation::not_modified("https://example.com/", 1_700_086_400_000).status(304);
 /// assert!(seen.visit < word.visit);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Observation<'a> {
     /// The page: its identity is these bytes.
     pub url: &'a str,
@@ -62,7 +63,7 @@ impl<'a> Observation<'a> {
     ///
     /// ```
     /// use simkeep::{Epoch, Observation};
-    /// let (old, new) = (Epoch(0), Epoch(1));
+    /// let (old, new) = (Epoch::from_number(0), Epoch::from_number(1));
     /// let seen = Observation::content("https://example.com/", 1_700_000_000_000, 0x1234, new);
     /// assert_eq!(seen.also(0x4321, old).also, Some((0x4321, old)));
     /// ```
@@ -108,10 +109,11 @@ impl<'a> Observation<'a> {
 /// ```
 /// use simkeep::{Digest, Epoch, Restatement};
 /// let seen = 1_700_000_000_000;
-/// let again = Restatement::new("https://example.com/", seen, 0x4321, Epoch(1));
+/// let again = Restatement::new("https://example.com/", seen, 0x4321, Epoch::from_number(1));
 /// assert_eq!(again.digest(Digest([7; 16])).restated.digest, Some(Digest([7; 16])));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Restatement<'a> {
     /// The page: its identity is these bytes.
     pub url: &'a str,
@@ -129,6 +131,11 @@ impl<'a> Restatement<'a> {
     /// counts.
     pub fn new(url: &'a str, time: i64, fingerprint: u64, epoch: Epoch) -> Self {
         Restatement { url, restated: Restated { time, fingerprint, digest: None, epoch } }
+    }
+
+    /// A restated entry of a page.
+    pub fn of(url: &'a str, restated: Restated) -> Self {
+        Restatement { url, restated }
     }
 
     /// Says which content it was, if there were several at that time. Without a digest, it is the

@@ -47,6 +47,7 @@ pub struct Prefix {
 
 /// Why a text is no prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PrefixError {
     /// It names no host, and nothing after a scheme that has none.
     Empty,

@@ -10,6 +10,7 @@ pub const URL_BYTES_MAX: usize = 8192;
 
 /// Why a text cannot be the URL of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UrlError {
     /// It is empty.
     Empty,

@@ -2,6 +2,7 @@
 
 /// How a page is known to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SameBy {
     /// The digests are equal.
     Digest,
@@ -14,6 +15,7 @@ pub enum SameBy {
 
 /// What a page is now, after an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Verdict {
     /// The first content of this page.
     New,
@@ -46,6 +48,7 @@ pub enum Verdict {
 
 /// The answer to a [restatement](crate::Restatement).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RestateOutcome {
     /// The fingerprint was stored.
     Stored,

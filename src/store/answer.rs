@@ -6,6 +6,7 @@ use crate::page::{Content, Entry, EpochInfo, Head, RestateOutcome, Restated, Ver
 
 /// Another page with the same digest: an exact copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct ExactCopy {
     /// The page.
     pub url: String,
@@ -15,6 +16,7 @@ pub struct ExactCopy {
 
 /// The answer to an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// What this page is now.
     pub verdict: Verdict,
@@ -98,6 +100,7 @@ pub type History = Vec<HistoryEntry>;
 
 /// The current state of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Page {
     /// The page.
     pub url: String,
@@ -134,6 +137,7 @@ impl Page {
 
 /// What [`Store::forget`](super::Store::forget) has hidden.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Forgotten {
     /// Pages.
     pub pages: u64,
@@ -143,6 +147,7 @@ pub struct Forgotten {
 
 /// What [`Store::merge`](super::Store::merge) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Merged {
     /// Segments that went in.
     pub inputs: usize,
@@ -152,6 +157,7 @@ pub struct Merged {
 
 /// Sizes of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Pages known.
     pub pages: u64,
@@ -182,6 +188,7 @@ pub struct Stats {
 
 /// Sizes of one segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SegmentStats {
     /// Its number.
     pub id: u64,

@@ -18,6 +18,7 @@ use crate::progress::{Progress, Stage};
 
 /// What [`Store::forget`](super::Store::forget) should forget.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scope<'a> {
     /// One page.
     Url(&'a str),

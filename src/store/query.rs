@@ -10,6 +10,7 @@ pub(super) const FINGERPRINTS: u32 = 1 << 12;
 
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Near {
     /// The page.
     pub url: String,
@@ -21,6 +22,7 @@ pub struct Near {
 
 /// Which versions of pages a search looks at. Times are in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Versions {
     /// Those in force now.
     #[default]
@@ -56,6 +58,7 @@ impl Versions {
 /// # Ok::<(), simkeep::PrefixError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Query {
     /// The fingerprint to search for.
     pub fingerprint: u64,
@@ -170,6 +173,7 @@ impl Query {
 
 /// The answer of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Matches {
     /// The pages, nearest first, then in SURT order. If past versions are searched, a page is
     /// listed once for each of its fingerprints.
@@ -201,6 +205,7 @@ pub struct NearPair {
 
 /// What a search does and costs, from [`Snapshot::explain`](super::Snapshot::explain).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`.
     pub instruction_set: &'static str,
@@ -214,6 +219,7 @@ pub struct Explanation {
 
 /// How one segment or memtable is searched.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ComponentSearch {
     /// The segment's number; `None` for a memtable.
     pub segment: Option<u64>,

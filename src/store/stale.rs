@@ -7,6 +7,7 @@ use crate::page::{Content, Epoch};
 
 /// A page whose version in force has a fingerprint, but none of the newest epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StalePage {
     /// The page.
     pub url: String,

@@ -45,7 +45,7 @@ fn kept(page: usize) -> String {
 }
 
 fn observe(store: &Store, url: &str) {
-    store.observe(Observation::content(url, 1, 7, Epoch(0))).unwrap();
+    store.observe(Observation::content(url, 1, 7, Epoch::from_number(0))).unwrap();
 }
 
 /// Observes, forgets and looks up so many times. Returns what each of that took, and what lookups

@@ -23,7 +23,7 @@ fn visits(from: u64, pages: u64) -> impl Iterator<Item = (String, i64, u64)> {
 
 fn observation((url, time, print): &(String, i64, u64)) -> Observation<'_> {
     let digest = Digest(u128::from(*print).to_le_bytes());
-    Observation::content(url, *time, *print, Epoch(0)).digest(digest)
+    Observation::content(url, *time, *print, Epoch::from_number(0)).digest(digest)
 }
 
 fn observe(store: &Store, from: u64, pages: u64) {

@@ -56,7 +56,7 @@ const PAGE: &str = "https://example.com/counter";
 
 /// A page that is quite another at each visit.
 fn version(n: i64) -> Observation<'static> {
-    Observation::content(PAGE, n * 1000, fingerprint(n), Epoch(0))
+    Observation::content(PAGE, n * 1000, fingerprint(n), Epoch::from_number(0))
 }
 
 fn fingerprint(n: i64) -> u64 {
@@ -157,7 +157,8 @@ fn copy(n: i64) -> String {
 
 /// Half of the pages have one digest and half another.
 fn copied(url: &str, n: i64, fingerprint: u64) -> Observation<'_> {
-    Observation::content(url, n, fingerprint, Epoch(0)).digest(digest(u8::from(n % 2 == 0)))
+    Observation::content(url, n, fingerprint, Epoch::from_number(0))
+        .digest(digest(u8::from(n % 2 == 0)))
 }
 
 /// Among very many pages with one fingerprint a search names as many as it may, soon, and says that
@@ -181,8 +182,12 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     let found = store.search(&one_host.limit(100_000)).unwrap();
     assert!(found.complete);
     assert_eq!(found.near.len(), usize::try_from(there / 1000).unwrap());
-    let new =
-        Observation::content("https://new.example/", simkeep::TIME_MAX, fingerprint, Epoch(0));
+    let new = Observation::content(
+        "https://new.example/",
+        simkeep::TIME_MAX,
+        fingerprint,
+        Epoch::from_number(0),
+    );
     let (outcome, cost) =
         measured("a page like them", || store.observe(new.digest(digest(1))).unwrap());
     assert!(cost.time < patience(Duration::from_millis(100)) && cost.bytes < 64 * MIB);
@@ -271,7 +276,8 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
                     let time = (visits - n) * 10 - thread % 4;
                     let url = format!("https://example.com/{}", choice(PAGES));
                     let print = 0xff00 ^ (1 << choice(6));
-                    let mut observation = Observation::content(&url, time, print, Epoch(0));
+                    let mut observation =
+                        Observation::content(&url, time, print, Epoch::from_number(0));
                     if choice(3) == 0 {
                         observation = observation.digest(digest(u8::try_from(choice(4)).unwrap()));
                     }
@@ -328,8 +334,9 @@ fn pages_whose_hashes_collide_are_told_apart() {
                 let urls: Vec<_> = (first..first + 500).map(|n| (url(n), n)).collect();
                 let print = |n: i64| (n * 2 + time).cast_unsigned();
                 let batch = urls.iter();
-                let batch =
-                    batch.map(|(url, n)| Observation::content(url, time, print(*n), Epoch(0)));
+                let batch = batch.map(|(url, n)| {
+                    Observation::content(url, time, print(*n), Epoch::from_number(0))
+                });
                 let batch: Vec<_> = batch.collect();
                 for outcome in store.observe_batch(&batch).unwrap() {
                     let new = outcome.verdict == Verdict::New;
@@ -349,6 +356,6 @@ fn pages_whose_hashes_collide_are_told_apart() {
         assert_eq!(prints, [2 * n.cast_unsigned(), 2 * n.cast_unsigned() + 1]);
         assert!(store.latest(&url(-1 - n)).unwrap().is_none());
     }
-    let near = store.search(&Query::new(9, 0).epoch(Epoch(0))).unwrap().near;
+    let near = store.search(&Query::new(9, 0).epoch(Epoch::from_number(0))).unwrap().near;
     assert_eq!(near.iter().map(|near| near.url.as_str()).collect::<Vec<_>>(), [url(4)]);
 }

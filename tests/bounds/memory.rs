@@ -46,7 +46,7 @@ fn use_each(disk: &dyn Fn() -> Arc<dyn Disk>) {
     let read = |view: &Snapshot| {
         let _ = view.scan(None).try_for_each(|page| view.history(&page?.url).map(drop));
         for k in [3, 64] {
-            let _ = view.search(&Query::new(0, k).epoch(Epoch(1)));
+            let _ = view.search(&Query::new(0, k).epoch(Epoch::from_number(1)));
         }
     };
     if let Ok(reader) = Reader::open(disk()) {

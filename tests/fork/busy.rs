@@ -33,7 +33,7 @@ fn forked<T: std::fmt::Debug>(done: Result<T>) {
 
 /// Everything that writes, or asks what only the first process knows.
 fn write(store: &Store) {
-    let seen = || Observation::content("https://child.example/", 0, 7, Epoch(0));
+    let seen = || Observation::content("https://child.example/", 0, 7, Epoch::from_number(0));
     forked(store.observe(seen()));
     forked(store.observe_batch(&[seen(), seen()]));
     forked(store.load([Ok(seen())], LoadOptions::default()));
@@ -103,7 +103,9 @@ fn children_of_a_busy_store_harm_nothing_and_keep_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap().join("crawl.simkeep");
     let store = Store::create(&path, options()).unwrap();
-    store.observe(Observation::content(&url(0, 1), 0, fingerprint(1), Epoch(0))).unwrap();
+    store
+        .observe(Observation::content(&url(0, 1), 0, fingerprint(1), Epoch::from_number(0)))
+        .unwrap();
     store.seal().unwrap();
     let reader = Reader::open(&path).unwrap();
     let acknowledged: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
@@ -116,7 +118,7 @@ fn children_of_a_busy_store_harm_nothing_and_keep_nothing() {
                 let mut n = 1;
                 while !stop.load(Ordering::Relaxed) {
                     let url = url(writer, n);
-                    let seen = Observation::content(&url, 0, fingerprint(n), Epoch(0));
+                    let seen = Observation::content(&url, 0, fingerprint(n), Epoch::from_number(0));
                     store.observe(seen).unwrap();
                     count.store(n, Ordering::Release);
                     n += 1;

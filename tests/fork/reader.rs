@@ -33,7 +33,7 @@ fn a_reader_goes_on_in_a_child_that_was_forked_while_other_threads_searched() {
     store.observe_batch(&deep).unwrap();
     let observe = |host: &str, from: u64| {
         let urls: Vec<String> = (0..300).map(|n| format!("https://{host}.example/{n}")).collect();
-        let seen = |(url, n)| Observation::content(url, 0, n << 32, Epoch(0));
+        let seen = |(url, n)| Observation::content(url, 0, n << 32, Epoch::from_number(0));
         let batch: Vec<_> = urls.iter().map(String::as_str).zip(from..).map(seen).collect();
         store.observe_batch(&batch).unwrap();
     };

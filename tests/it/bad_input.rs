@@ -226,7 +226,7 @@ fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for url in [URLS[0], URLS[1]] {
-        store.observe(Observation::content(url, 0, 7, Epoch(0))).unwrap();
+        store.observe(Observation::content(url, 0, 7, Epoch::from_number(0))).unwrap();
     }
     store.seal().unwrap();
     store.close().unwrap();
@@ -240,8 +240,8 @@ fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
         let disk = with(&files, name, damaged);
         let Ok(store) = Store::open(on(&disk), small()) else { continue };
         let batch = [
-            Observation::content(URLS[13], 5, 7, Epoch(0)),
-            Observation::content(URLS[12], 5, 0xffff_0000, Epoch(0)),
+            Observation::content(URLS[13], 5, 7, Epoch::from_number(0)),
+            Observation::content(URLS[12], 5, 0xffff_0000, Epoch::from_number(0)),
         ];
         if store.observe_batch(&batch).is_ok() {
             continue;
@@ -345,8 +345,8 @@ fn a_store_that_did_not_fit_is_made_once_there_is_room() {
 fn expect_refused(observation: Observation<'_>, is_expected: impl Fn(&Error) -> bool) {
     let disk = SimDisk::new();
     let store = create(&disk, small());
-    let sound = Observation::content(URLS[0], 1, 1, Epoch(0));
-    let batch = [sound, observation, Observation { url: URLS[1], ..sound }];
+    let sound = Observation::content(URLS[0], 1, 1, Epoch::from_number(0));
+    let batch = [sound, observation, Observation::of(URLS[1], sound.visit)];
     for refused in [store.observe(observation).map(drop), store.observe_batch(&batch).map(drop)] {
         match refused {
             Err(error) => assert!(is_expected(&error), "{error}"),
@@ -389,14 +389,14 @@ fn the_longest_url_is_served_in_memory_and_in_a_segment() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for time in 0..3 {
-        store.observe(Observation::content(&url, time, 1, Epoch(0))).unwrap();
-        store.observe(Observation::content(URLS[0], time, 1, Epoch(0))).unwrap();
+        store.observe(Observation::content(&url, time, 1, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(URLS[0], time, 1, Epoch::from_number(0))).unwrap();
         assert_eq!(store.history(&url).unwrap().len(), usize::try_from(time).unwrap() + 1);
         store.seal().unwrap();
     }
     store.merge(&Progress::default()).unwrap();
     sound(&store).unwrap();
-    assert_eq!(store.search(&Query::new(1, 0).epoch(Epoch(0))).unwrap().near.len(), 2);
+    assert_eq!(store.search(&Query::new(1, 0).epoch(Epoch::from_number(0))).unwrap().near.len(), 2);
     drop(store);
     assert_eq!(open(&disk, small()).history(&url).unwrap().len(), 3);
     let longer = format!("{url}x");
@@ -430,7 +430,7 @@ fn urls_that_are_none_of_the_web_are_pages_like_any() {
     let odd =
         ["x", " ", "http://", "http:///x", "://", "é", "http://[::1]:80/", "a@b", "http://a..b/"];
     for (time, url) in (0..).zip(odd) {
-        store.observe(Observation::content(url, time, 1, Epoch(0))).unwrap();
+        store.observe(Observation::content(url, time, 1, Epoch::from_number(0))).unwrap();
     }
     for merged in [false, true] {
         assert_eq!(store.stats().unwrap().pages, odd.len() as u64);
@@ -449,7 +449,9 @@ fn times_before_1970_are_served() {
     let store = create(&disk, small());
     let times = [TIME_MIN, -1_000_000_000_000, -1, 0, TIME_MAX];
     for (fingerprint, time) in (0..).zip(times) {
-        store.observe(Observation::content(URLS[0], time, fingerprint, Epoch(0))).unwrap();
+        store
+            .observe(Observation::content(URLS[0], time, fingerprint, Epoch::from_number(0)))
+            .unwrap();
         store.seal().unwrap();
     }
     store.merge(&Progress::default()).unwrap();
@@ -478,10 +480,10 @@ fn times_outside_the_years_1_to_9999_are_refused() {
 
 #[test]
 fn an_epoch_that_is_not_registered_is_refused() {
-    expect_refused(Observation::content(URLS[0], 0, 0, Epoch(2)), |e| {
+    expect_refused(Observation::content(URLS[0], 0, 0, Epoch::from_number(2)), |e| {
         matches!(e, Error::UnknownEpoch(2))
     });
-    expect_refused(Observation::content(URLS[0], 0, 0, Epoch(u32::MAX)), |e| {
+    expect_refused(Observation::content(URLS[0], 0, 0, Epoch::from_number(u32::MAX)), |e| {
         matches!(e, Error::UnknownEpoch(u32::MAX))
     });
 }
@@ -493,7 +495,7 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
     for name in ["", "a\nb", &"x".repeat(10_000)] {
         assert!(matches!(store.register_epoch(name), Err(Error::Misuse(_))), "{name:?}");
     }
-    assert_eq!(store.register_epoch(EPOCHS[0]).unwrap(), Epoch(0));
+    assert_eq!(store.register_epoch(EPOCHS[0]).unwrap(), Epoch::from_number(0));
     assert_eq!(names(store.snapshot().epochs()), EPOCHS);
     for options in [
         small().merge_fanout(1),

@@ -114,7 +114,7 @@ fn the_verdicts_of_concurrent_calls_are_those_of_some_order_of_them() {
 
 #[test]
 fn the_check_for_a_serial_order_finds_those_that_have_none() {
-    let visit = |time| Observation::content("x", time, 1, Epoch(0)).visit;
+    let visit = |time| Observation::content("x", time, 1, Epoch::from_number(0)).visit;
     let new = (visit(5), Verdict::New);
     assert!(has_serial_order(&[vec![new], vec![(visit(4), Verdict::OutOfOrder)]]));
     assert!(!has_serial_order(&[vec![new], vec![(visit(4), Verdict::New)]]));
@@ -130,7 +130,7 @@ fn a_snapshot_is_whole_while_everything_moves() {
     // Always near everything that is observed, so always in every answer.
     let anchors: Vec<String> = (0..5).map(|page| url(1000, page)).collect();
     for anchor in &anchors {
-        let seen = Observation::content(anchor, 0, FINGERPRINT, Epoch(0));
+        let seen = Observation::content(anchor, 0, FINGERPRINT, Epoch::from_number(0));
         store.observe(seen).unwrap();
     }
     let acknowledged = Mutex::new(Vec::<String>::new());
@@ -146,7 +146,8 @@ fn a_snapshot_is_whole_while_everything_moves() {
                         let url = url(choice(8), choice(10));
                         let fingerprint = FINGERPRINT ^ (1 << choice(20));
                         let digest = digest(u8::try_from(choice(4)).unwrap());
-                        let seen = Observation::content(&url, time, fingerprint, Epoch(0));
+                        let seen =
+                            Observation::content(&url, time, fingerprint, Epoch::from_number(0));
                         let outcome = store.observe(seen.digest(digest)).unwrap();
                         for anchor in anchors {
                             let near = outcome.near.iter().find(|n| n.url == *anchor);
@@ -177,7 +178,7 @@ fn a_snapshot_is_whole_while_everything_moves() {
                         let url = &known[usize::try_from(choice(known.len() as u64)).unwrap()];
                         assert!(snapshot.latest(url).unwrap().is_some(), "{url} was acknowledged");
                     }
-                    let query = Query::new(FINGERPRINT, 2).epoch(Epoch(0)).limit(1000);
+                    let query = Query::new(FINGERPRINT, 2).epoch(Epoch::from_number(0)).limit(1000);
                     let found = snapshot.search(&query).unwrap();
                     let mut pages = 0;
                     for page in snapshot.scan(None) {
@@ -279,7 +280,9 @@ fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
             let store = &store;
             scope.spawn(move || {
                 for page in 0..calls {
-                    let seen = Observation::content(&url(thread, page), 0, page, Epoch(0)).visit;
+                    let seen =
+                        Observation::content(&url(thread, page), 0, page, Epoch::from_number(0))
+                            .visit;
                     store.observe(Observation::of(&url(thread, page), seen)).unwrap();
                 }
             });
@@ -329,7 +332,7 @@ fn gated() -> (Gate, Store) {
     let disk = Arc::new(gate.before(on(&SimDisk::new())));
     let store = Store::create(disk, small()).unwrap();
     for page in 0..8 {
-        let content = Observation::content(&url(0, page), 0, 5, Epoch(0)).visit;
+        let content = Observation::content(&url(0, page), 0, 5, Epoch::from_number(0)).visit;
         store.observe(Observation::of(&url(0, page), content)).unwrap();
         if page % 3 == 2 {
             store.seal().unwrap();
@@ -341,7 +344,7 @@ fn gated() -> (Gate, Store) {
 /// Every way of reading; there are 8 pages.
 fn read_everything(store: &Store) {
     let snapshot = store.snapshot();
-    let query = Query::new(5, 0).epoch(Epoch(0));
+    let query = Query::new(5, 0).epoch(Epoch::from_number(0));
     assert_eq!(snapshot.search(&query).unwrap().near.len(), 8);
     assert_eq!(store.search(&query.versions(Versions::Ever)).unwrap().near.len(), 8);
     assert_eq!(store.near(5, 0).unwrap().near.len(), 8);
@@ -362,7 +365,7 @@ fn is_segment_sync(kind: OpKind, name: Option<Name>) -> bool {
 #[test]
 fn readers_do_not_wait_for_a_commit_and_do_not_see_it_before_it_is_durable() {
     let (gate, store) = gated();
-    let page = Observation::content("https://late.example/", 0, 5, Epoch(0));
+    let page = Observation::content("https://late.example/", 0, 5, Epoch::from_number(0));
     let observe = || assert_eq!(store.observe(page).unwrap().near.len(), 8);
     beside(&gate, is_catalog_sync, observe, || read_everything(&store));
     assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
@@ -378,7 +381,7 @@ fn readers_do_not_wait_for_a_commit_and_do_not_see_it_before_it_is_durable() {
 #[test]
 fn the_numbers_of_pages_and_visits_are_those_of_what_was_acknowledged() {
     let (gate, store) = gated();
-    let page = Observation::content("https://late.example/", 0, 5, Epoch(0));
+    let page = Observation::content("https://late.example/", 0, 5, Epoch::from_number(0));
     let observe = || assert_eq!(store.observe(page).unwrap().near.len(), 8);
     let numbers = || {
         let stats = store.stats().unwrap();
@@ -394,7 +397,7 @@ fn the_numbers_of_pages_and_visits_are_those_of_what_was_acknowledged() {
 #[test]
 fn readers_do_not_wait_while_an_epoch_is_registered() {
     let (gate, store) = gated();
-    let register = || assert_eq!(store.register_epoch("another").unwrap(), Epoch(1));
+    let register = || assert_eq!(store.register_epoch("another").unwrap(), Epoch::from_number(1));
     beside(&gate, is_catalog_sync, register, || read_everything(&store));
 }
 
@@ -404,7 +407,7 @@ fn neither_readers_nor_observers_wait_for_a_seal() {
     let seal = || store.seal().unwrap();
     beside(&gate, is_segment_sync, seal, || {
         read_everything(&store);
-        let page = Observation::content("https://late.example/", 0, 5, Epoch(0));
+        let page = Observation::content("https://late.example/", 0, 5, Epoch::from_number(0));
         store.observe(page).unwrap();
         assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
         store.forget(Scope::Url(page.url)).unwrap();
@@ -421,7 +424,7 @@ fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
     let merge = || assert_eq!(store.merge(&Progress::default()).unwrap().inputs, 2);
     beside(&gate, is_merge, merge, || {
         read_everything(&store);
-        let page = Observation::content("https://late.example/", 0, 5, Epoch(0));
+        let page = Observation::content("https://late.example/", 0, 5, Epoch::from_number(0));
         store.observe(page).unwrap();
         store.seal().unwrap();
         assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
@@ -448,7 +451,7 @@ fn what_has_waited_long_enough_is_sealed() {
     let options = busy().seal_after(Duration::from_millis(20));
     let store = create(&SimDisk::new(), options);
     for page in 0..3 {
-        let content = Observation::content(&url(0, page), 0, 5, Epoch(0)).visit;
+        let content = Observation::content(&url(0, page), 0, 5, Epoch::from_number(0)).visit;
         store.observe(Observation::of(&url(0, page), content)).unwrap();
         eventually("it is sealed", || store.stats().unwrap().unsealed_visits == 0);
     }
@@ -461,7 +464,7 @@ fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
     let store = create(&SimDisk::new(), options);
     for page in 0..40 {
         let url = format!("https://example.com/{page}/{}", "x".repeat(8_000));
-        store.observe(Observation::content(&url, 0, page, Epoch(0))).unwrap();
+        store.observe(Observation::content(&url, 0, page, Epoch::from_number(0))).unwrap();
     }
     let stats = store.stats().unwrap();
     assert!(stats.segments.len() > 3 && stats.unsealed_visits < 10, "{stats:?}");
@@ -472,7 +475,7 @@ fn a_batch_fills_no_memtable_beyond_its_limit() {
     let options = small().memtable_observations(10).background(false);
     let store = create(&SimDisk::new(), options);
     let urls: Vec<String> = (0..95).map(|page| url(page % 3, page)).collect();
-    let new = |url, time| Observation::content(url, time, 7, Epoch(0));
+    let new = |url, time| Observation::content(url, time, 7, Epoch::from_number(0));
     // Every third is known already, which takes no room.
     let batch = urls.iter().flat_map(|url| [new(url, 0), new(url, 1), new(url, 1)]);
     store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
@@ -486,7 +489,7 @@ fn a_batch_fills_no_memtable_beyond_its_limit() {
 fn segments_stay_few_while_they_are_merged_behind_the_observers() {
     let store = create(&SimDisk::new(), busy());
     for page in 0..6_400 {
-        let content = Observation::content(&url(page, page), 0, page, Epoch(0)).visit;
+        let content = Observation::content(&url(page, page), 0, page, Epoch::from_number(0)).visit;
         store.observe(Observation::of(&url(page, page), content)).unwrap();
         if page % 100 == 0 {
             assert!(store.stats().unwrap().segments.len() <= 10);
@@ -505,7 +508,7 @@ fn a_merge_without_room_is_not_begun_and_waited_for() {
     let disk = SimDisk::new();
     let store = create(&disk, busy().background(false));
     for page in 0..640 {
-        let content = Observation::content(&url(page, page), 0, page, Epoch(0)).visit;
+        let content = Observation::content(&url(page, page), 0, page, Epoch::from_number(0)).visit;
         store.observe(Observation::of(&url(page, page), content)).unwrap();
     }
     store.seal().unwrap();
@@ -566,7 +569,7 @@ fn what_was_acknowledged_before_a_close_among_observers_is_there_after_it() {
                         for time in 0.. {
                             let digest = Digest([u8::try_from(time % 100).unwrap(); 16]);
                             let url = url(0, thread);
-                            let seen = Observation::content(&url, time, 1, Epoch(0));
+                            let seen = Observation::content(&url, time, 1, Epoch::from_number(0));
                             match store.observe(seen.digest(digest)) {
                                 Ok(_) => {}
                                 Err(Error::Closed) => return time,

@@ -54,7 +54,7 @@ fn a_table_lives_as_long_as_its_epoch() {
     let origin = some();
     let id = origin.frequencies().unwrap().id();
     let epoch = store.begin_epoch(&origin).unwrap();
-    assert_eq!((epoch, store.newest_epoch()), (Epoch(1), Epoch(1)));
+    assert_eq!((epoch, store.newest_epoch()), (Epoch::from_number(1), Epoch::from_number(1)));
     assert_eq!(store.begin_epoch(&origin).unwrap(), epoch);
     assert_eq!(store.snapshot().epochs()[1].name, format!("words1-sqrt-idf/1 df:{id:016x}"));
     assert_eq!(tables(&disk), [Name::Df(1)]);
@@ -64,7 +64,10 @@ fn a_table_lives_as_long_as_its_epoch() {
     let of = |origin: &Origin| origin.fingerprinter().unwrap().of_text("the red car").unwrap();
     let fingerprint = of(&origin);
     assert_eq!(of(&found), fingerprint);
-    assert_eq!(store.snapshot().origin(Epoch(0)).unwrap().map(|origin| origin.name()), None);
+    assert_eq!(
+        store.snapshot().origin(Epoch::from_number(0)).unwrap().map(|origin| origin.name()),
+        None
+    );
 
     store.observe(Observation::content(URL, 1, fingerprint, epoch)).unwrap();
     store.seal().unwrap();
@@ -116,7 +119,7 @@ fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
     let store = create(&disk);
     let other = create(&SimDisk::new());
     other.begin_epoch(&some()).unwrap();
-    other.observe(Observation::content(URL, 1, 7, Epoch(1))).unwrap();
+    other.observe(Observation::content(URL, 1, 7, Epoch::from_number(1))).unwrap();
     let before = (store.snapshot().epochs().to_vec(), disk.contents());
     let failing = |fails_at: i64| {
         let epochs = LoadEpochs::default();
@@ -174,7 +177,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
         if n == 200 {
             // Meanwhile, and by a name that the load has as well.
             let (beside, a) = (store.register_epoch("beside")?, store.register_epoch("a")?);
-            assert_eq!((beside, a), (Epoch(1), Epoch(2)));
+            assert_eq!((beside, a), (Epoch::from_number(1), Epoch::from_number(2)));
             store.observe(Observation::content(URL, 1000, 8, beside))?;
             assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a"]);
             let reader = Reader::open(on(&disk))?;
@@ -191,7 +194,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
     let loaded = store.load(observations, load).unwrap();
     assert_eq!(names(&loaded.begun), ["b", "c"]);
     assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a", "b", "c"]);
-    assert_eq!(store.newest_epoch(), Epoch(4));
+    assert_eq!(store.newest_epoch(), Epoch::from_number(4));
     // As if each had been observed.
     let expected = create(&SimDisk::new());
     let number = |name| {
@@ -225,7 +228,7 @@ fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
     assert_eq!((names(&loaded.begun), loaded.observations), (vec!["two"], 0));
     let again = store.load(nothing(), LoadOptions::default().epochs(epochs.clone())).unwrap();
     assert_eq!(again.begun, []);
-    store.end_epoch(Epoch(0), 0).unwrap();
+    store.end_epoch(Epoch::from_number(0), 0).unwrap();
     epochs.named("one").unwrap();
     let refused = store.load(nothing(), LoadOptions::default().epochs(epochs.clone()));
     assert!(matches!(refused, Err(Error::EndedEpoch(name)) if name == "one"));
@@ -270,7 +273,7 @@ fn the_power_may_go_while_an_epoch_begins_or_ends() {
     for stop in 1.. {
         let disk = SimDisk::new();
         let store = create(&disk);
-        store.observe(Observation::content(URL, 1, 7, Epoch(0))).unwrap();
+        store.observe(Observation::content(URL, 1, 7, Epoch::from_number(0))).unwrap();
         disk.fail(Fault {
             strikes: Strikes::Changes,
             nth: stop,
@@ -293,7 +296,7 @@ fn the_power_may_go_while_an_epoch_begins_or_ends() {
             assert_eq!(tables(&disk), if has_table { vec![Name::Df(1)] } else { vec![] });
             if has_table {
                 begun += 1;
-                assert!(store.snapshot().origin(Epoch(1)).unwrap().is_some());
+                assert!(store.snapshot().origin(Epoch::from_number(1)).unwrap().is_some());
             }
             ended += u32::from(ended_here);
             sound(&store).unwrap();
@@ -316,17 +319,17 @@ fn a_full_disk_refuses_an_epoch_and_nothing_else() {
     assert!(full.to_string().contains("make room"), "{full}");
     disk.set_capacity_bytes(None);
     assert_eq!(names(store.snapshot().epochs()), ["one"]);
-    store.observe(Observation::content(URL, 1, 7, Epoch(0))).unwrap();
-    assert_eq!(store.begin_epoch(&some()).unwrap(), Epoch(1));
+    store.observe(Observation::content(URL, 1, 7, Epoch::from_number(0))).unwrap();
+    assert_eq!(store.begin_epoch(&some()).unwrap(), Epoch::from_number(1));
 }
 
 #[test]
 fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     let disk = SimDisk::new();
     let store = create(&disk);
-    let (one, two) = (Epoch(0), store.register_epoch("two").unwrap());
+    let (one, two) = (Epoch::from_number(0), store.register_epoch("two").unwrap());
     assert!(matches!(store.end_epoch(two, 0), Err(Error::Misuse(_))), "the newest");
-    assert!(matches!(store.end_epoch(Epoch(7), 0), Err(Error::UnknownEpoch(7))));
+    assert!(matches!(store.end_epoch(Epoch::from_number(7), 0), Err(Error::UnknownEpoch(7))));
     let urls: Vec<String> = (0..10).map(|page| format!("{URL}{page}")).collect();
     for (time, url) in (1..).zip(&urls) {
         store.observe(Observation::content(url, time, 7, one).digest(digest(1))).unwrap();
@@ -387,12 +390,14 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
     let store = Store::create(on(&disk), options).unwrap();
     let two = store.register_epoch("two").unwrap();
     for page in 0..10 {
-        store.observe(Observation::content(&format!("{URL}{page}"), 1, page, Epoch(0))).unwrap();
+        store
+            .observe(Observation::content(&format!("{URL}{page}"), 1, page, Epoch::from_number(0)))
+            .unwrap();
         store.restate(Restatement::new(&format!("{URL}{page}"), 1, page, two)).unwrap();
     }
-    store.end_epoch(Epoch(0), 0).unwrap();
+    store.end_epoch(Epoch::from_number(0), 0).unwrap();
     let start = std::time::Instant::now();
-    while store.snapshot().fingerprints(Epoch(0)) > 0 {
+    while store.snapshot().fingerprints(Epoch::from_number(0)) > 0 {
         assert!(start.elapsed().as_secs() < 60);
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
@@ -404,7 +409,7 @@ fn an_epoch_that_is_not_there_is_refused() {
     let reserved = store.register_epoch("words2-sqrt-reserved8/1").unwrap();
     assert_eq!((reserved.count(), reserved.mask()), (1, u64::MAX >> 8));
     // The number says which bits count: without them it is none.
-    for unknown in [Epoch(1), Epoch(2), Epoch(u32::MAX)] {
+    for unknown in [Epoch::from_number(1), Epoch::from_number(2), Epoch::from_number(u32::MAX)] {
         let unknown_epoch = |e: Error| assert!(matches!(e, Error::UnknownEpoch(_)), "{e}");
         let seen = Observation::content(URL, 1, 7, unknown);
         unknown_epoch(store.observe(seen).unwrap_err());
@@ -476,7 +481,7 @@ fn reserved_bits_are_kept_and_not_compared() {
 #[test]
 fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     let store = create(&SimDisk::new());
-    let (old, new) = (Epoch(0), store.register_epoch("two").unwrap());
+    let (old, new) = (Epoch::from_number(0), store.register_epoch("two").unwrap());
     let observe = |observation: Observation<'_>| store.observe(observation).unwrap().verdict;
     assert_eq!(observe(Observation::content(URL, 1, 0b0011, old)), Verdict::New);
     let both =
@@ -509,7 +514,7 @@ fn what_was_in_force_is_the_newest_epoch_wherever_a_long_history_is_divided() {
     // Of one time and one digest, with the newer epoch's first in order: they may come to stand in
     // two chunks.
     let of = |time, fingerprint, epoch| {
-        Observation::content(URL, time, fingerprint, Epoch(epoch)).digest(digest(1))
+        Observation::content(URL, time, fingerprint, Epoch::from_number(epoch)).digest(digest(1))
     };
     for before in 50..80 {
         let store = simkeep_testing::create(&SimDisk::new(), small().near_limit(0));
@@ -526,7 +531,9 @@ fn what_is_restated_is_no_visit_and_no_change() {
     let store = create(&SimDisk::new());
     let two = store.register_epoch("two").unwrap();
     let seen = |time, n: u8| {
-        Observation::content(URL, time, n.into(), Epoch(0)).digest(Digest([n; 16])).status(200)
+        Observation::content(URL, time, n.into(), Epoch::from_number(0))
+            .digest(Digest([n; 16]))
+            .status(200)
     };
     let restate = |time, n: u8| {
         let restated = Restatement::new(URL, time, 0xff, two).digest(Digest([n; 16]));
@@ -584,7 +591,7 @@ fn an_epoch_with_a_table_is_due_after_so_many_visits() {
         (stats.epoch_visits, stats.epoch_due)
     };
     // By a recipe that weighs by no table there is nothing to renew.
-    assert_eq!(observe(Epoch(0), 0..20), (20, false));
+    assert_eq!(observe(Epoch::from_number(0), 0..20), (20, false));
     let epoch = store.begin_epoch(&some()).unwrap();
     assert_eq!(observe(epoch, 20..29), (9, false));
     assert_eq!(observe(epoch, 29..30), (10, true));

@@ -30,7 +30,10 @@ fn observe(store: &Store, pages: std::ops::Range<u64>) -> Result<()> {
     let seen: Vec<(String, u64)> = pages.map(seen).collect();
     let observations: Vec<Observation<'_>> = seen
         .iter()
-        .map(|(url, print)| Observation::content(url, 1_000, *print, Epoch(0)).also(7, Epoch(1)))
+        .map(|(url, print)| {
+            Observation::content(url, 1_000, *print, Epoch::from_number(0))
+                .also(7, Epoch::from_number(1))
+        })
         .collect();
     assert_eq!(store.observe_batch(&observations)?.len(), observations.len());
     Ok(())
@@ -38,8 +41,9 @@ fn observe(store: &Store, pages: std::ops::Range<u64>) -> Result<()> {
 
 fn load(store: &Store, pages: std::ops::Range<u64>) -> Result<()> {
     let seen: Vec<(String, u64)> = pages.map(seen).collect();
-    let observations =
-        seen.iter().map(|(url, print)| Ok(Observation::content(url, 2_000, *print, Epoch(0))));
+    let observations = seen
+        .iter()
+        .map(|(url, print)| Ok(Observation::content(url, 2_000, *print, Epoch::from_number(0))));
     store.load(observations, LoadOptions::default()).map(drop)
 }
 
@@ -77,7 +81,7 @@ fn is_poisoned(store: &Store) -> Error {
         ("as_of", cause_of("as_of", store.as_of(&url(1), 5))),
         ("scan", cause_of("scan", store.snapshot().scan(None).next().unwrap())),
         ("stale", cause_of("stale", store.snapshot().stale(None).next().unwrap())),
-        ("origin", cause_of("origin", store.snapshot().origin(Epoch(0)))),
+        ("origin", cause_of("origin", store.snapshot().origin(Epoch::from_number(0)))),
         ("warm_up", cause_of("warm_up", store.snapshot().warm_up(&Progress::default()))),
         ("stats", cause_of("stats", store.stats())),
     ] {
@@ -118,7 +122,7 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
         pages.store(upto, Ordering::SeqCst);
         Ok(())
     };
-    let query = Query::new(0x1234_5678_9abc_0003, 3).epoch(Epoch(0));
+    let query = Query::new(0x1234_5678_9abc_0003, 3).epoch(Epoch::from_number(0));
     let prefix = Prefix::parse("host9.example").unwrap();
     call(
         &disk,

@@ -107,7 +107,7 @@ fn fingerprint() -> impl Strategy<Value = u64> {
 
 fn seen() -> impl Strategy<Value = Seen> {
     let digests = || prop_oneof![1 => Just(None), 3 => (0..5_u8).prop_map(|n| Some(digest(n)))];
-    let epoch = || prop_oneof![4 => Just(Epoch(0)), 1 => Just(Epoch(1))];
+    let epoch = || prop_oneof![4 => Just(Epoch::from_number(0)), 1 => Just(Epoch::from_number(1))];
     let content = || {
         (fingerprint(), digests(), epoch()).prop_map(|(fingerprint, digest, epoch)| Content {
             fingerprint: Some(fingerprint),
@@ -168,7 +168,7 @@ fn query() -> impl Strategy<Value = Query> {
     (fingerprint(), k, 0..2_u32, limit, versions, under).prop_map(
         |(fingerprint, k, epoch, limit, versions, under)| {
             Query::new(fingerprint, k)
-                .epoch(Epoch(epoch))
+                .epoch(Epoch::from_number(epoch))
                 .limit(limit)
                 .versions(versions)
                 .under(under.map(|prefix| PREFIXES[prefix].prefix()))
@@ -258,7 +258,7 @@ struct Run {
 impl Run {
     fn new(options: Options, home: Home) -> Run {
         let store = Store::create(home.disk(), options.clone()).unwrap();
-        assert_eq!(store.register_epoch(EPOCHS[1]).unwrap(), Epoch(1));
+        assert_eq!(store.register_epoch(EPOCHS[1]).unwrap(), Epoch::from_number(1));
         let store = Some(store);
         let model = Model::default();
         let crash_states = vec![model.clone()];
@@ -361,12 +361,12 @@ impl Run {
             && restated
         {
             let restated = Restated { time, fingerprint, digest, epoch };
-            return Some(Request::Restate(Restatement { url, restated }));
+            return Some(Request::Restate(Restatement::of(url, restated)));
         }
         let observation = Observation::of(url, Visit { time, seen, status });
-        let other = seen.content().map_or(0, |content| 1 - content.epoch.0);
+        let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
         Some(Request::Observe(match also {
-            Some(fingerprint) => observation.also(fingerprint, Epoch(other)),
+            Some(fingerprint) => observation.also(fingerprint, Epoch::from_number(other)),
             None => observation,
         }))
     }
@@ -587,7 +587,8 @@ fn answers_are_cut_at_the_limit_and_say_so() {
             let store = create(&disk, options);
             let mut model = Model::default();
             let mut see = |url, fingerprint, n| {
-                let seen = Observation::content(url, 7, fingerprint, Epoch(0)).digest(digest(n));
+                let seen = Observation::content(url, 7, fingerprint, Epoch::from_number(0))
+                    .digest(digest(n));
                 let expected = model.observe(&seen, 3);
                 let found = store.observe(seen).unwrap();
                 check_outcome(&found, &expected, limit);
@@ -607,7 +608,8 @@ fn answers_are_cut_at_the_limit_and_say_so() {
             assert_eq!(found.near.len(), limit.min(4));
             assert_eq!(found.complete, limit >= PAGES - 4);
             for versions in [Versions::InForce, Versions::Ever] {
-                let query = Query::new(0, 3).epoch(Epoch(0)).limit(limit).versions(versions);
+                let query =
+                    Query::new(0, 3).epoch(Epoch::from_number(0)).limit(limit).versions(versions);
                 check_search(&store.snapshot(), &model, &query);
             }
         }

@@ -20,7 +20,7 @@ fn options(memtable: usize, background: bool) -> Options {
 }
 
 fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_> {
-    Observation::content(url, time, fingerprint, Epoch(0)).digest(Digest([digest; 16]))
+    Observation::content(url, time, fingerprint, Epoch::from_number(0)).digest(Digest([digest; 16]))
 }
 
 /// Runs something that must not wait for ever.

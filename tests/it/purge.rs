@@ -87,7 +87,7 @@ fn then(store: Store, disk: &mut SimDisk, then: Then) -> Store {
 fn what_is_forgotten_stays_so_wherever_it_was_and_starts_anew() {
     let scopes: [fn() -> Scope<'static>; 2] =
         [|| Scope::Url(URLS[0]), || Scope::Prefix(PREFIXES[0].prefix())];
-    let old = |time| Observation::content(URLS[0], time, 5, Epoch(0));
+    let old = |time| Observation::content(URLS[0], time, 5, Epoch::from_number(0));
     for scope in scopes {
         for first in THENS {
             for second in THENS {
@@ -97,13 +97,17 @@ fn what_is_forgotten_stays_so_wherever_it_was_and_starts_anew() {
                     let mut model = Model::default();
                     let covers = |url: &str| match scope() {
                         Scope::Url(forgotten) => url == forgotten,
-                        Scope::Prefix(_) => PREFIXES[0].covers(url),
+                        _ => PREFIXES[0].covers(url),
                     };
                     see_some(&store, &mut model, 1, 12);
                     see(&store, &mut model, old(1_000));
                     store = then(store, &mut disk, first);
                     see(&store, &mut model, old(1_001));
-                    see(&store, &mut model, Observation::content(URLS[1], 1_001, 5, Epoch(0)));
+                    see(
+                        &store,
+                        &mut model,
+                        Observation::content(URLS[1], 1_001, 5, Epoch::from_number(0)),
+                    );
                     store = then(store, &mut disk, second);
                     let before = store.snapshot();
                     let was = model.clone();
@@ -137,7 +141,7 @@ fn a_prefix_ends_at_a_boundary() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for (page, url) in (0..).zip(URLS) {
-        see(&store, &mut model, Observation::content(url, page, 5, Epoch(0)));
+        see(&store, &mut model, Observation::content(url, page, 5, Epoch::from_number(0)));
     }
     store.seal().unwrap();
     drop(store);
@@ -149,7 +153,11 @@ fn a_prefix_ends_at_a_boundary() {
             if !sealed {
                 // Once more in the memtable.
                 for (page, url) in (0..).zip(URLS) {
-                    see(&store, &mut left, Observation::content(url, 100 + page, 5, Epoch(0)));
+                    see(
+                        &store,
+                        &mut left,
+                        Observation::content(url, 100 + page, 5, Epoch::from_number(0)),
+                    );
                 }
             }
             let expected = left.forget(|url| under.covers(url));
@@ -190,7 +198,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
     let mut model = Model::default();
     for time in 0..2 {
         for url in URLS {
-            see(&store, &mut model, Observation::content(url, time, 5, Epoch(0)));
+            see(&store, &mut model, Observation::content(url, time, 5, Epoch::from_number(0)));
         }
         store.seal().unwrap();
     }
@@ -221,18 +229,18 @@ fn forgetting_during_a_merge_stays_in_force() {
     for sealed in [false, true] {
         during_a_merge(&options, |store, model| {
             let forgotten = store.forget(Scope::Url(URLS[1])).unwrap();
-            assert_eq!(forgotten, Forgotten { pages: 1, visits: 2 });
+            assert_eq!((forgotten.pages, forgotten.visits), (1, 2));
             model.forget(|url| url == URLS[1]);
             let prefix = &PREFIXES[5];
             let forgotten = store.forget(Scope::Prefix(prefix.prefix())).unwrap();
             assert_eq!(forgotten, model.forget(|url| prefix.covers(url)));
-            assert_eq!(forgotten, Forgotten { pages: 2, visits: 4 });
+            assert_eq!((forgotten.pages, forgotten.visits), (2, 4));
             if sealed {
                 store.seal().unwrap();
             }
             // One of each comes back.
             for url in [URLS[1], URLS[9]] {
-                let again = Observation::content(url, 1, 5, Epoch(0));
+                let again = Observation::content(url, 1, 5, Epoch::from_number(0));
                 assert_eq!(see(store, model, again), Verdict::New);
             }
         });
@@ -247,7 +255,7 @@ fn marked_store(disk: &SimDisk, model: &mut Model, spread: u64) -> Store {
     for round in 0..=spread {
         for (page, time) in pages.iter().zip([3, 5]) {
             let time = time + 10 * i64::try_from(round).unwrap();
-            let content = Observation::content(page, time, 5, Epoch(0)).visit;
+            let content = Observation::content(page, time, 5, Epoch::from_number(0)).visit;
             see(&store, model, Observation::of(page, content));
         }
         see_some(&store, model, 20 + round, 5);
@@ -420,7 +428,7 @@ fn what_is_observed_after_a_purge_starts_anew() {
     let url = marked(1);
     store.purge(Scope::Url(&url), &Progress::default()).unwrap();
     model.forget(|u| u == url);
-    let again = Observation::content(&url, 1, 5, Epoch(0));
+    let again = Observation::content(&url, 1, 5, Epoch::from_number(0));
     assert_eq!(see(&store, &mut model, again), Verdict::New);
     check_store(&store, &model);
     store.seal().unwrap();
@@ -446,7 +454,7 @@ fn a_purged_url_stays_with_a_snapshot_that_still_holds_it_and_goes_with_it() {
     check_store(&store, &model);
     assert_eq!(snapshot.history(&marked(1)).unwrap().len(), 3);
     assert!(dump(&snapshot).unwrap() == was);
-    let query = Query::new(5, 0).epoch(Epoch(0));
+    let query = Query::new(5, 0).epoch(Epoch::from_number(0));
     assert_eq!(snapshot.search(&query).unwrap().near.len(), 2);
     drop(snapshot);
     check_purged(store, &disk, &model, MARK);
@@ -462,7 +470,7 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
     let mut model = Model::default();
     for time in 0..2 {
         for url in [URLS[0], &marked(1)] {
-            see(&store, &mut model, Observation::content(url, time, 5, Epoch(0)));
+            see(&store, &mut model, Observation::content(url, time, 5, Epoch::from_number(0)));
         }
         store.seal().unwrap();
     }
@@ -478,7 +486,8 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
         }
         gate.open();
         merge.join().unwrap();
-        assert_eq!(purge.join().unwrap(), Forgotten { pages: 1, visits: 2 });
+        let forgotten = purge.join().unwrap();
+        assert_eq!((forgotten.pages, forgotten.visits), (1, 2));
     });
     model.forget(|url| url.contains(MARK));
     check_purged(store, &disk, &model, MARK);
@@ -512,15 +521,13 @@ fn a_purged_page_stands_in_no_file_of_a_real_directory() {
     let store = Store::create(dir.path(), small()).unwrap();
     let pages: Vec<String> = (0..30).map(marked).collect();
     for page in &pages {
-        store.observe(Observation::content(page, 0, 5, Epoch(0))).unwrap();
-        store.observe(Observation::content(URLS[0], 0, 5, Epoch(0))).unwrap();
+        store.observe(Observation::content(page, 0, 5, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(URLS[0], 0, 5, Epoch::from_number(0))).unwrap();
     }
     assert!(files_with(dir.path(), MARK) > 1);
     let prefix = Prefix::parse(&format!("{MARK}.example")).unwrap();
-    assert_eq!(
-        store.purge(Scope::Prefix(prefix), &Progress::default()).unwrap(),
-        Forgotten { pages: 30, visits: 30 }
-    );
+    let forgotten = store.purge(Scope::Prefix(prefix), &Progress::default()).unwrap();
+    assert_eq!((forgotten.pages, forgotten.visits), (30, 30));
     assert_eq!(files_with(dir.path(), MARK), 0);
     store.close().unwrap();
     assert_eq!(files_with(dir.path(), MARK), 0);

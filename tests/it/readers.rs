@@ -28,8 +28,13 @@ fn page(n: u64) -> String {
 
 fn numbered(url: &str, n: u64) -> Observation<'_> {
     let digest = Digest(u128::from(n).to_le_bytes());
-    Observation::content(url, n.cast_signed(), n.wrapping_mul(0x9e37_79b9_7f4a_7c15), Epoch(0))
-        .digest(digest)
+    Observation::content(
+        url,
+        n.cast_signed(),
+        n.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        Epoch::from_number(0),
+    )
+    .digest(digest)
 }
 
 fn crawl(store: &Store, from: u64, to: u64) {
@@ -52,8 +57,11 @@ fn check_beginning(reader: &Reader) {
         visits += times.len() as u64;
         let newest = *times.last().unwrap();
         let fingerprint = newest.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let near =
-            reader.snapshot().search(&Query::new(fingerprint, 0).epoch(Epoch(0))).unwrap().near;
+        let near = reader
+            .snapshot()
+            .search(&Query::new(fingerprint, 0).epoch(Epoch::from_number(0)))
+            .unwrap()
+            .near;
         assert!(near.iter().any(|near| near.url == url), "{url} is not found by its fingerprint");
     }
     assert_eq!(visits, last);

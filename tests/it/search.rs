@@ -37,7 +37,7 @@ fn url(host: usize, page: usize) -> String {
 fn fill(store: &Store, fingerprints: &[u64]) {
     let urls: Vec<String> = (0..fingerprints.len()).map(|i| url(i / 100, i)).collect();
     let seen = |(url, fingerprint): (&'static str, u64)| {
-        Observation::content(url, 5, fingerprint, Epoch(0))
+        Observation::content(url, 5, fingerprint, Epoch::from_number(0))
     };
     for (urls, fingerprints) in urls.chunks(10_000).zip(fingerprints.chunks(10_000)) {
         let urls = urls.iter().map(|url| &*url.clone().leak());
@@ -81,7 +81,7 @@ fn stores() -> Vec<(Store, Vec<u64>)> {
 fn fill_from(store: &Store, fingerprints: &[u64], from: usize, to: usize) {
     for (i, &fingerprint) in fingerprints.iter().enumerate().take(to).skip(from) {
         let url = url(i / 100, i);
-        store.observe(Observation::content(&url, 5, fingerprint, Epoch(0))).unwrap();
+        store.observe(Observation::content(&url, 5, fingerprint, Epoch::from_number(0))).unwrap();
     }
 }
 
@@ -277,7 +277,9 @@ fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
 fn fill_later(store: &Store, fingerprints: &[u64]) {
     for (i, &fingerprint) in fingerprints.iter().enumerate() {
         let url = url(i / 100, i);
-        store.observe(Observation::content(&url, 3_600_005, fingerprint, Epoch(0))).unwrap();
+        store
+            .observe(Observation::content(&url, 3_600_005, fingerprint, Epoch::from_number(0)))
+            .unwrap();
     }
 }
 
@@ -304,7 +306,7 @@ fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
     fill(&store, &once);
     fill_later(&store, &vec![!center; once.len()]);
     let kept = "http://kept.example/";
-    store.observe(Observation::content(kept, 5, center ^ 0x1f, Epoch(0))).unwrap();
+    store.observe(Observation::content(kept, 5, center ^ 0x1f, Epoch::from_number(0))).unwrap();
     store.seal().unwrap();
     store.merge(&Progress::default()).unwrap();
     let query = Query::new(center, 5).limit(1);
@@ -346,7 +348,7 @@ fn copies_are_found_in_a_long_list_of_others() {
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |page: usize, n| {
         let url = url(page / 100, page);
-        let seen = Observation::content(&url, 5, 7, Epoch(0)).digest(digest(n));
+        let seen = Observation::content(&url, 5, 7, Epoch::from_number(0)).digest(digest(n));
         store.observe(seen).unwrap()
     };
     for page in 0..4000 {
@@ -429,7 +431,7 @@ fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_lon
         &store,
         &(0..900).map(|i| if i < 890 { 0xffff } else { 0xfffe }).collect::<Vec<_>>(),
     );
-    let seen = Observation::content("http://one.example/", 5, 6, Epoch(0));
+    let seen = Observation::content("http://one.example/", 5, 6, Epoch::from_number(0));
     store.observe(seen).unwrap();
     for _ in 0..2 {
         let found = Mutex::new(Vec::new());
@@ -537,8 +539,9 @@ fn observing_in_a_crowd_names_what_is_true_and_copies_first() {
         }
         for (i, fingerprint) in fingerprints.iter().step_by(5003).enumerate() {
             let url = format!("http://new.example/{sealed}/{i}");
-            let outcome =
-                store.observe(Observation::content(&url, 6, *fingerprint, Epoch(0))).unwrap();
+            let outcome = store
+                .observe(Observation::content(&url, 6, *fingerprint, Epoch::from_number(0)))
+                .unwrap();
             let near = distances(&fingerprints, *fingerprint).partition_point(|d| *d <= 3);
             assert_eq!(outcome.near[0].distance, 0);
             assert!(near > 16 && outcome.near.len() <= 16 && !outcome.complete);

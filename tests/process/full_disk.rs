@@ -42,7 +42,9 @@ fn observe(store: &Store, (from, to): (u64, u64), mut acknowledged: impl FnMut(u
         let batch: Vec<_> = urls
             .iter()
             .zip(at..)
-            .map(|(url, n)| Observation::content(url, 0, choice(n)(u64::MAX), Epoch(0)))
+            .map(|(url, n)| {
+                Observation::content(url, 0, choice(n)(u64::MAX), Epoch::from_number(0))
+            })
             .collect();
         store.observe_batch(&batch)?;
         acknowledged(end);

@@ -34,7 +34,7 @@ pub(crate) fn write(parent: &Parent, path: &Path, from: u64) {
     for number in from.. {
         let fingerprint = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let url = url(number);
-        let observation = Observation::content(&url, 1, fingerprint, Epoch(0));
+        let observation = Observation::content(&url, 1, fingerprint, Epoch::from_number(0));
         match store.observe(observation) {
             Ok(_) => parent.say(number),
             Err(Error::Replaced { .. } | Error::Poisoned(_)) => return parent.say("stopped"),

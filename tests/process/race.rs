@@ -55,7 +55,7 @@ pub(crate) fn take_turns(parent: &Parent, path: &Path, mine: u64) {
         };
         fs::File::create_new(&beside).expect("there is one writer");
         let url = format!("https://example.com/{mine}");
-        store.observe(Observation::content(&url, turn, mine, Epoch(0))).unwrap();
+        store.observe(Observation::content(&url, turn, mine, Epoch::from_number(0))).unwrap();
         fs::remove_file(&beside).unwrap();
         store.close().unwrap();
         turn += 1;

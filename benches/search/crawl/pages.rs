@@ -64,7 +64,7 @@ impl Pages {
         let mut bytes = Random(fingerprint ^ (page as u64) << 20);
         let digest = Digest(std::array::from_fn(|_| bytes.next() as u8));
         let fingerprint = Some(fingerprint);
-        let content = Content { fingerprint, epoch: Epoch(0), digest: Some(digest) };
+        let content = Content { fingerprint, epoch: Epoch::from_number(0), digest: Some(digest) };
         let mut url = String::new();
         data::url(page, &mut url);
         (url, Visit { time: self.time, status: Some(200), seen: Seen::Content(content) })

@@ -75,7 +75,7 @@ impl ByName {
         let places = epochs.iter().map(|info| u32::try_from(place(info)).unwrap_or(u32::MAX));
         let places = places.collect();
         for (number, info) in (0..).zip(&mut sorted) {
-            info.epoch = Epoch(number);
+            info.epoch = Epoch::from_number(number);
         }
         ByName { sorted, places }
     }
@@ -85,7 +85,7 @@ impl ByName {
         | Entry::Restated(Restated { epoch, .. }) = &mut entry
         {
             let place = self.places.get(epoch.count() as usize);
-            *epoch = Epoch(*place.ok_or(Error::UnknownEpoch(epoch.0))?);
+            *epoch = Epoch::from_number(*place.ok_or(Error::UnknownEpoch(epoch.number()))?);
         }
         Ok(entry)
     }
@@ -93,22 +93,24 @@ impl ByName {
 
 #[cfg(test)]
 mod tests {
+    use simkeep::{Options, Store};
+
     use super::*;
 
     #[test]
     fn visits_of_two_epochs_stand_in_the_order_of_the_names() {
-        let info = |(number, name): (u32, &str)| EpochInfo {
-            epoch: Epoch(number),
-            name: name.to_owned(),
-            begun: 0,
-            ended: false,
-        };
-        let names = ByName::new(&[(0, "b"), (1, "c"), (2, "a")].map(info));
-        assert_eq!(names.sorted, [(0, "a"), (1, "b"), (2, "c")].map(info));
-        let numbers = [0, 1, 2].map(|number| {
-            let content = Content { fingerprint: Some(0), digest: None, epoch: Epoch(number) };
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options::default().epoch("b".into());
+        let store = Store::create(dir.path().join("store"), options).unwrap();
+        let b = store.newest_epoch();
+        let [c, a] = ["c", "a"].map(|name| store.register_epoch(name).unwrap());
+        let names = ByName::new(store.snapshot().epochs());
+        let sorted: Vec<_> = names.sorted.iter().map(|info| info.name.as_str()).collect();
+        assert_eq!(sorted, ["a", "b", "c"]);
+        let numbers = [b, c, a].map(|epoch| {
+            let content = Content { fingerprint: Some(0), digest: None, epoch };
             let visit = Visit { time: 0, seen: Seen::Content(content), status: None };
-            names.renumber(visit.into()).unwrap().content().map(|c| c.epoch.0)
+            names.renumber(visit.into()).unwrap().content().map(|c| c.epoch.number())
         });
         assert_eq!(numbers, [Some(1), Some(2), Some(0)]);
     }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 use simkeep::{
-    Content, Entry, Error, LoadEpochs, LoadOptions, Loaded, Observation, Observed, Origin, Request,
-    Restated, Seen, Store, Visit,
+    Content, Entry, Error, LoadEpochs, LoadOptions, Loaded, Observed, Origin, Request, Restated,
+    Seen, Store, Visit,
 };
 
 use super::exit::{Exit, Failure, say};
@@ -167,8 +167,9 @@ struct Told {
 impl Observed for Told {
     fn request(&self) -> Request<'_> {
         match Request::of(&self.url, self.entry) {
-            Request::Observe(observation) => {
-                Request::Observe(Observation { also: self.also, ..observation })
+            Request::Observe(mut observation) => {
+                observation.also = self.also;
+                Request::Observe(observation)
             }
             restate => restate,
         }

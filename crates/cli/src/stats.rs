@@ -57,7 +57,7 @@ impl Stats {
             output.line("segment        pages       visits  fingerprints      size")?;
         }
         for segment in &stats.segments {
-            let SegmentStats { id, pages, visits, fingerprints, bytes: size } = *segment;
+            let SegmentStats { id, pages, visits, fingerprints, bytes: size, .. } = *segment;
             let (pages, visits, fingerprints) = (count(pages), count(visits), count(fingerprints));
             let size = bytes(size);
             let line = format!("{id:>7}  {pages:>11}  {visits:>11}  {fingerprints:>12}  {size:>8}");

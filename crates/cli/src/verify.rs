@@ -70,7 +70,7 @@ pub(super) fn flaw(flaw: &Corruption) -> Value {
 
 /// For programs.
 fn object(verified: &Verified) -> Value {
-    let Verified { files, bytes, pages, visits, flaws, more_flaws, catalog } = verified;
+    let Verified { files, bytes, pages, visits, flaws, more_flaws, catalog, .. } = verified;
     if verified.is_sound() {
         return json!({
             "sound": true, "files": files, "bytes": bytes, "catalog": catalog, "pages": pages,

@@ -77,5 +77,5 @@ fn digest_or_dash(digest: Option<Digest>) -> String {
 /// The name of an epoch. A store names every epoch that it has fingerprints of, unless it is damaged.
 pub(super) fn epoch(epochs: &[EpochInfo], epoch: Epoch) -> simkeep::Result<&str> {
     let info = epochs.iter().find(|info| info.epoch == epoch);
-    info.map(|info| info.name.as_str()).ok_or(Error::UnknownEpoch(epoch.0))
+    info.map(|info| info.name.as_str()).ok_or(Error::UnknownEpoch(epoch.number()))
 }

@@ -106,6 +106,7 @@ pub(super) fn verdict(verdict: Verdict) -> String {
         Verdict::Failed => "failed".into(),
         Verdict::OutOfOrder => "out of order".into(),
         Verdict::Known => "known already".into(),
+        _ => "something else".into(),
     }
 }
 
@@ -124,6 +125,7 @@ pub(super) fn verdict_key(verdict: Verdict) -> &'static str {
         Verdict::Failed => "failed",
         Verdict::OutOfOrder => "out-of-order",
         Verdict::Known => "known",
+        _ => "other",
     }
 }
 
@@ -133,6 +135,7 @@ pub(super) fn same_by_key(by: SameBy) -> &'static str {
         SameBy::Digest => "digest",
         SameBy::Fingerprint => "fingerprint",
         SameBy::Word => "word",
+        _ => "other",
     }
 }
 
@@ -141,6 +144,7 @@ fn same_by(by: SameBy) -> &'static str {
         SameBy::Digest => "digest",
         SameBy::Fingerprint => "fingerprint",
         SameBy::Word => "server's word",
+        _ => "something else",
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use simkeep::{
-    Answer, Entry, Matches, Near, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions,
+    Answer, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions,
 };
 
+use super::expected::{self, Near, Page};
 use super::model::Model;
 use super::pages::{PREFIXES, URLS};
 
@@ -23,7 +24,11 @@ pub fn dump(view: &Snapshot) -> Result<Model> {
 }
 
 /// A cut list is the beginning of the whole one, as long as the limit. Returns whether it is whole.
-fn check_cut<T: PartialEq + Debug>(found: &[T], all: &[T], limit: usize) -> bool {
+fn check_cut<'f, F, T>(found: &'f [F], all: &[T], limit: usize) -> bool
+where
+    T: PartialEq + Debug + From<&'f F>,
+{
+    let found: Vec<T> = found.iter().map(T::from).collect();
     assert_eq!(found, &all[..all.len().min(limit)], "of {all:#?}");
     all.len() <= limit
 }
@@ -44,7 +49,7 @@ fn check_ended(found: &Matches, all: &[Near], limit: usize) {
     let within = all.partition_point(|near| near.distance <= last);
     assert!(found.near.len() <= limit);
     let (found, chosen) = found.near.split_at(nearer);
-    assert_eq!(found, &all[..nearer], "nearer than {last}");
+    check_cut(found, &all[..nearer], nearer);
     let chosen: BTreeSet<_> = chosen.iter().map(|near| (&near.url, near.fingerprint)).collect();
     let there: BTreeSet<_> =
         all[nearer..within].iter().map(|near| (&near.url, near.fingerprint)).collect();
@@ -62,16 +67,19 @@ pub fn check_search(view: &Snapshot, model: &Model, query: &Query) {
     }
 }
 
-pub fn check_answer(found: &Answer, expected: &Answer, limit: usize) {
+pub fn check_answer(found: &Answer, expected: &expected::Answer, limit: usize) {
     match (found, expected) {
-        (Answer::Observed(found), Answer::Observed(expected)) => {
+        (Answer::Observed(found), expected::Answer::Observed(expected)) => {
             check_outcome(found, expected, limit);
         }
-        _ => assert_eq!(found, expected),
+        (Answer::Restated(found), expected::Answer::Restated(expected)) => {
+            assert_eq!(found, expected);
+        }
+        _ => panic!("{found:?} is no answer of the kind of {expected:?}"),
     }
 }
 
-pub fn check_outcome(found: &Outcome, expected: &Outcome, limit: usize) {
+pub fn check_outcome(found: &Outcome, expected: &expected::Outcome, limit: usize) {
     assert_eq!((found.verdict, found.also), (expected.verdict, expected.also));
     let all_copies = check_cut(&found.copies, &expected.copies, limit);
     let all_near = check_cut(&found.near, &expected.near, limit);
@@ -82,7 +90,8 @@ pub fn check_outcome(found: &Outcome, expected: &Outcome, limit: usize) {
 
 pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
     assert_eq!(view.history(url).unwrap(), model.history(url), "history of {url}");
-    assert_eq!(view.latest(url).unwrap(), model.latest(url), "{url} as it stands");
+    let latest = view.latest(url).unwrap().map(Page::from);
+    assert_eq!(latest, model.latest(url), "{url} as it stands");
     let entries = model.entries_of(url);
     let times: BTreeSet<i64> =
         entries.iter().map(Entry::time).flat_map(|time| [time - 1, time, time + 1]).collect();
@@ -93,7 +102,8 @@ pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
 
 pub fn check_scan(view: &Snapshot, model: &Model, prefix: Option<usize>) {
     let under = prefix.map(|p| &PREFIXES[p]);
-    let pages: Result<Vec<_>> = view.scan(under.map(|u| u.prefix()).as_ref()).collect();
+    let pages = view.scan(under.map(|u| u.prefix()).as_ref());
+    let pages: Result<Vec<_>> = pages.map(|page| page.map(Page::from)).collect();
     let expected = model.scan(|url| under.is_none_or(|u| u.covers(url)));
     assert_eq!(pages.unwrap(), expected, "under {:?}", under.map(|u| u.text));
 }

@@ -7,6 +7,7 @@ pub mod bench;
 pub mod compare;
 pub mod depth;
 pub mod disks;
+pub mod expected;
 pub mod forge;
 pub mod fuzz;
 pub mod model;
@@ -18,8 +19,8 @@ use std::time::Duration;
 
 use simkeep::disk::{Disk, SimDisk};
 use simkeep::{
-    Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restated, Restatement,
-    Result, Seen, Store, Verified, VerifyOptions, Visit,
+    Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restatement, Result, Seen,
+    Store, Verified, VerifyOptions, Visit,
 };
 
 /// The epoch that test stores begin with, and one that is registered next.
@@ -45,7 +46,7 @@ pub fn on(disk: &SimDisk) -> Arc<dyn Disk> {
 /// A new store with both epochs.
 pub fn create(disk: &SimDisk, options: Options) -> Store {
     let store = Store::create(on(disk), options).unwrap();
-    assert_eq!(store.register_epoch(EPOCHS[1]).unwrap().0, 1);
+    assert_eq!(store.register_epoch(EPOCHS[1]).unwrap().number(), 1);
     store
 }
 
@@ -143,11 +144,11 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
         2 => Seen::NotModified { digest: None },
         what => {
             let digest = (choice(3) > 0).then(|| digest(choice(4).try_into().unwrap()));
-            let epoch = Epoch(u32::from(choice(5) == 0));
+            let epoch = Epoch::from_number(u32::from(choice(5) == 0));
             let bare = what == 5 && choice(3) == 0;
             let content = Content { fingerprint: (!bare).then_some(first), digest, epoch };
             restated = (what == 3).then_some((first, digest, epoch));
-            also = (what == 4).then_some((second, Epoch(1 - epoch.0)));
+            also = (what == 4).then_some((second, Epoch::from_number(1 - epoch.number())));
             Seen::Content(content)
         }
     };
@@ -155,12 +156,19 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     let (url, time) = (pages::URLS[usize::try_from(choice(pages)).unwrap()], time - late);
     match restated {
         Some((fingerprint, digest, epoch)) => {
-            let restated = Restated { time, fingerprint, digest, epoch };
-            Request::Restate(Restatement { url, restated })
+            let restatement = Restatement::new(url, time, fingerprint, epoch);
+            Request::Restate(match digest {
+                Some(digest) => restatement.digest(digest),
+                None => restatement,
+            })
         }
         None => {
             let visit = Visit { time, seen, status: None };
-            Request::Observe(Observation { url, visit, also })
+            let observation = Observation::of(url, visit);
+            Request::Observe(match also {
+                Some((fingerprint, epoch)) => observation.also(fingerprint, epoch),
+                None => observation,
+            })
         }
     }
 }

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Answer, Content, Digest, Entry, Epoch, ExactCopy, Forgotten, HistoryEntry, Near, Observation,
-    Outcome, Page, Query, Request, RestateOutcome, Restated, Restatement, SameBy, Seen, Verdict,
-    Versions, Visit,
+    Content, Digest, Entry, Epoch, Forgotten, HistoryEntry, Observation, Query, Request,
+    RestateOutcome, Restated, Restatement, SameBy, Seen, Verdict, Versions, Visit,
 };
+
+use super::expected::{Answer, ExactCopy, Near, Outcome, Page};
 
 use super::pages::{PREFIXES, Place};
 
@@ -187,7 +188,7 @@ impl Model {
 
     /// Takes in a restatement and says what the store should.
     pub fn restate(&mut self, restatement: &Restatement<'_>) -> RestateOutcome {
-        let Restatement { url, mut restated } = *restatement;
+        let Restatement { url, mut restated, .. } = *restatement;
         let before = self.entries_of(url);
         let at = before.iter().filter_map(Entry::visit).filter(|v| v.time == restated.time);
         let there: Vec<_> = at.filter_map(|v| v.seen.content()).map(|c| c.digest).collect();
@@ -206,7 +207,7 @@ impl Model {
 
     /// Takes in an observation and says what the store should: with every copy and near page.
     pub fn observe(&mut self, observation: &Observation<'_>, near_distance: u32) -> Outcome {
-        let Observation { url, visit, also } = *observation;
+        let Observation { url, visit, also, .. } = *observation;
         let before = self.entries_of(url);
         let restated = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| {
             Restated { time: visit.time, fingerprint, digest: content.digest, epoch }
@@ -230,7 +231,7 @@ impl Model {
         let also = restated.is_some_and(|restated| self.state(url, restated));
         let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
         let copies = copies.into_iter().map(copy).collect();
-        Outcome { verdict, also, copies, near, complete: true }
+        Outcome { verdict, also, copies, near }
     }
 
     /// Takes in what is restated, if it is news.
@@ -258,14 +259,14 @@ impl Model {
     /// digest of any content of its time.
     pub fn insert_any(&mut self, request: &Request<'_>) {
         match *request {
-            Request::Observe(Observation { url, visit, also }) => {
+            Request::Observe(Observation { url, visit, also, .. }) => {
                 self.insert(url, visit.into());
                 if let Some((content, (fingerprint, epoch))) = visit.seen.content().zip(also) {
                     let (time, digest) = (visit.time, content.digest);
                     self.insert(url, Restated { time, fingerprint, digest, epoch }.into());
                 }
             }
-            Request::Restate(Restatement { url, restated }) => {
+            Request::Restate(Restatement { url, restated, .. }) => {
                 let there = self.entries_of(url);
                 let at = there.iter().filter_map(Entry::visit).filter(|v| v.time == restated.time);
                 for content in at.filter_map(|visit| visit.seen.content()) {
@@ -329,6 +330,7 @@ impl Model {
                     all(&seen)
                 }
                 Versions::Ever => all(&entries),
+                other => panic!("{other:?} is not known here"),
             };
             let fingerprints: BTreeSet<u64> = contents
                 .iter()
@@ -408,7 +410,10 @@ impl Model {
     pub fn forget(&mut self, covers: impl Fn(&str) -> bool) -> Forgotten {
         let before = (self.page_count(), self.visit_count());
         self.pages.retain(|place, _| !covers(&place.url));
-        Forgotten { pages: before.0 - self.page_count(), visits: before.1 - self.visit_count() }
+        let mut forgotten = Forgotten::default();
+        forgotten.pages = before.0 - self.page_count();
+        forgotten.visits = before.1 - self.visit_count();
+        forgotten
     }
 
     pub fn page_count(&self) -> u64 {

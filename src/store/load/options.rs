@@ -46,6 +46,7 @@ pub(super) fn check(memory_bytes: usize, segment_pages: u64) -> Result<()> {
 
 /// The result of a [`Store::load`](crate::Store::load).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Loaded {
     /// Observations that were taken.
     pub observations: u64,

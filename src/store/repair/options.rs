@@ -27,6 +27,7 @@ settings! {
 
 /// Something that could not be saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Loss {
     /// The file that had it.
     pub file: String,
@@ -47,6 +48,7 @@ pub struct Loss {
 
 /// What a repair saved and lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repaired {
     /// Pages of the new store.
     pub pages: u64,

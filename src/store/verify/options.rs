@@ -29,6 +29,7 @@ settings! {
 
 /// What a check read and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verified {
     /// Files.
     pub files: usize,

@@ -257,10 +257,10 @@ fn a_registered_epoch_survives() {
             let epochs = names(&epochs);
             assert_eq!(epochs[..2], ["one", "two"]);
             match &registered {
-                Ok(epoch) => assert_eq!((*epoch, epochs.len()), (Epoch(2), 3)),
+                Ok(epoch) => assert_eq!((*epoch, epochs.len()), (Epoch::from_number(2), 3)),
                 Err(_) => assert!(epochs.len() == 2 || epochs[2] == "three"),
             }
-            assert_eq!(store.register_epoch("three").unwrap(), Epoch(2));
+            assert_eq!(store.register_epoch("three").unwrap(), Epoch::from_number(2));
         }
         if registered.is_ok() {
             assert!(stop > 3);
@@ -357,7 +357,7 @@ fn each_of_many_threads_finds_what_was_acknowledged_to_it() {
 /// The visit of a thread to its own page at a time.
 fn numbered(thread: usize, time: i64) -> Observation<'static> {
     let digest = Digest([u8::try_from(time % 50).unwrap(); 16]);
-    Observation::content(URLS[thread], time, 77, Epoch(0)).digest(digest)
+    Observation::content(URLS[thread], time, 77, Epoch::from_number(0)).digest(digest)
 }
 
 #[test]

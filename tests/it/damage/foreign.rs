@@ -23,7 +23,7 @@ fn load(store: &Store, from: u64, to: u64, salt: u64) {
     let observations = (from..to).zip(&urls).map(|(n, url)| {
         // As many bits in each, so that nothing but their values differs.
         let fingerprint = (0xff << (n % 40)) | 1 << (41 + salt);
-        Ok(Observation::content(url, n.cast_signed(), fingerprint, Epoch(0)))
+        Ok(Observation::content(url, n.cast_signed(), fingerprint, Epoch::from_number(0)))
     });
     store.load(observations, LoadOptions::default()).unwrap();
 }

@@ -32,7 +32,7 @@ pub(crate) type Answers = (Model, Vec<Matches>, Vec<String>);
 pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
     let model = dump(view)?;
     let mut searches = Vec::new();
-    for epoch in [Epoch(0), Epoch(1)] {
+    for epoch in [Epoch::from_number(0), Epoch::from_number(1)] {
         for k in [3, 64] {
             let query = Query::new(0x0123_4567_89ab_cdef, k).epoch(epoch).limit(1000);
             searches.push(view.search(&query)?);
@@ -133,7 +133,7 @@ fn page(number: u64, from: u64) -> (String, Visit) {
     let seen = Seen::Content(Content {
         fingerprint: Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ from),
         digest: Some(Digest(u128::from(number).to_le_bytes())),
-        epoch: Epoch(u32::from(number.is_multiple_of(5))),
+        epoch: Epoch::from_number(u32::from(number.is_multiple_of(5))),
     });
     let url = format!("https://site{}.example/a/page/number/{number}", number % 7);
     (url, Visit { time: i64::try_from(1_000_000 + from).unwrap(), seen, status: None })

@@ -13,7 +13,7 @@ const ORDERS: u64 = 64;
 fn a_store_is_found_whatever_order_its_names_are_listed_in() {
     let disk = SimDisk::new();
     let store = Store::create(Arc::new(disk.clone()), Options::default()).unwrap();
-    store.observe(Observation::content("http://a/", 0, 7, Epoch(0))).unwrap();
+    store.observe(Observation::content("http://a/", 0, 7, Epoch::from_number(0))).unwrap();
     store.seal().unwrap();
     store.close().unwrap();
     for order in 0..ORDERS {

@@ -102,12 +102,12 @@ impl Maker {
 fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
     let observation = match (entry.seen, entry.fingerprint, entry.epoch) {
         (Seen::Content, Some(fingerprint), Some(epoch)) if entry.is_visit() => {
-            Observation::content(url, entry.time, fingerprint, Epoch(epoch))
+            Observation::content(url, entry.time, fingerprint, Epoch::from_number(epoch))
         }
         (Seen::Content, Some(fingerprint), Some(epoch)) => {
             let (time, digest) = (entry.time, entry.digest.map(Digest));
-            let restated = Restated { time, fingerprint, digest, epoch: Epoch(epoch) };
-            return Request::Restate(Restatement { url, restated });
+            let restated = Restated { time, fingerprint, digest, epoch: Epoch::from_number(epoch) };
+            return Request::Restate(Restatement::of(url, restated));
         }
         (Seen::NotModified, ..) => Observation::not_modified(url, entry.time),
         (Seen::Gone, ..) => Observation::gone(url, entry.time),
@@ -122,7 +122,7 @@ fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
         None => observation,
     };
     Request::Observe(match also {
-        Some((fingerprint, epoch)) => observation.also(*fingerprint, Epoch(*epoch)),
+        Some((fingerprint, epoch)) => observation.also(*fingerprint, Epoch::from_number(*epoch)),
         None => observation,
     })
 }
@@ -274,7 +274,7 @@ fn oldest_segment(maker: &mut Maker) {
     }
     maker.observe(&long_history(0, 90, 0));
     maker.store.seal().unwrap();
-    let epoch = maker.store.register_epoch("golden-2").unwrap().0;
+    let epoch = maker.store.register_epoch("golden-2").unwrap().number();
     many_versions(maker, 10);
     maker.observe(&long_history(90, 150, 0));
     // In every chunk; the second is in another one than its visit.
@@ -291,8 +291,8 @@ fn oldest_segment(maker: &mut Maker) {
 /// Three seals merged into one segment that is not the oldest: heads are carried, what was
 /// forgotten is hidden.
 fn middle_segment(maker: &mut Maker) {
-    let epoch = maker.store.register_epoch("golden-2").unwrap().0;
-    let ended = maker.store.register_epoch("golden-3").unwrap().0;
+    let epoch = maker.store.register_epoch("golden-2").unwrap().number();
+    let ended = maker.store.register_epoch("golden-3").unwrap().number();
     assert_eq!((epoch, ended), (1, ENDED));
     let home = "https://example.com/";
     maker.forget("http://example.org/forgotten");
@@ -319,7 +319,7 @@ fn middle_segment(maker: &mut Maker) {
         // In the epoch that it was seen in.
         (far, restated(content(simkeep::TIME_MAX, 1, 0), 0, 0)),
     ]);
-    let reserved = maker.store.register_epoch("words2-sqrt-reserved8/1").unwrap().0;
+    let reserved = maker.store.register_epoch("words2-sqrt-reserved8/1").unwrap().number();
     assert_eq!(reserved, RESERVED);
     maker.observe(&[(goes_on, restated(seen, RESERVING ^ 0b11 << 62 ^ 0b11, reserved))]);
     maker.store.seal().unwrap();
@@ -335,7 +335,7 @@ fn middle_segment(maker: &mut Maker) {
     maker.observe(&[("https://[2001:db8::1]/", content(START + 34 * DAY, random(43), epoch))]);
     maker.store.seal().unwrap();
     // The merge leaves its tables out.
-    maker.store.end_epoch(Epoch(ended), u64::MAX).unwrap();
+    maker.store.end_epoch(Epoch::from_number(ended), u64::MAX).unwrap();
     maker.store.wait_idle().unwrap();
     assert_eq!(maker.store.stats().unwrap().segments.len(), 2);
 }
@@ -363,7 +363,7 @@ fn journal(maker: &mut Maker) {
     ]);
     let origin = Origin::new("words1-sqrt-idf/1".parse().unwrap()).extractor("golden/1").unwrap();
     let origin = origin.table(Table::open(df::path()).unwrap()).unwrap();
-    assert_eq!(maker.store.begin_epoch(&origin).unwrap().0, WEIGHED);
+    assert_eq!(maker.store.begin_epoch(&origin).unwrap().number(), WEIGHED);
     let seen = content(START + 93 * DAY, random(72), WEIGHED);
     let old = content(START + 31 * DAY, SHARED, 1);
     maker.observe_in_two(&[

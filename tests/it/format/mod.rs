@@ -39,7 +39,7 @@ fn answered(entry: &simkeep::Entry) -> Entry {
     Entry {
         time: entry.time(),
         digest: entry.digest().map(|d| d.0),
-        restated: content.filter(|_| entry.is_restated()).map(|c| count(c.epoch.0)),
+        restated: content.filter(|_| entry.is_restated()).map(|c| count(c.epoch.number())),
         fingerprint: content.and_then(|c| c.fingerprint),
         seen: match entry.visit().map(|visit| visit.seen) {
             Some(simkeep::Seen::Failed) => Seen::Failed,
@@ -47,14 +47,14 @@ fn answered(entry: &simkeep::Entry) -> Entry {
             Some(simkeep::Seen::Gone) => Seen::Gone,
             Some(simkeep::Seen::Content(_)) | None => Seen::Content,
         },
-        epoch: content.map(|c| c.epoch.0),
+        epoch: content.map(|c| c.epoch.number()),
         status: entry.visit().and_then(|visit| visit.status),
     }
 }
 
 /// What the crate answers of an epoch.
 fn answered_epoch(info: &simkeep::EpochInfo) -> store::Epoch {
-    let (number, name, begun) = (info.epoch.0, info.name.clone(), info.begun);
+    let (number, name, begun) = (info.epoch.number(), info.name.clone(), info.begun);
     store::Epoch { number, name, begun, ended: info.ended }
 }
 
@@ -116,13 +116,15 @@ fn the_golden_store_answers_as_when_it_was_made() {
         let head = Head::of(entries).unwrap();
         assert_eq!((page.visits, page.first), (head.visits, head.first), "{url}");
         assert_eq!(answered(&page.last.into()), head.last, "{url}");
-        let content = page.content.map(|c| (c.digest.map(|d| d.0), c.fingerprint, c.epoch.0));
+        let content =
+            page.content.map(|c| (c.digest.map(|d| d.0), c.fingerprint, c.epoch.number()));
         assert_eq!(content, head.in_force(), "{url}");
     }
     assert!(scan.next().is_none());
 
     for near in &expected.near {
-        let mut query = Query::new(near.fingerprint, near.k).epoch(simkeep::Epoch(near.epoch));
+        let mut query =
+            Query::new(near.fingerprint, near.k).epoch(simkeep::Epoch::from_number(near.epoch));
         if near.every_version {
             query.versions = Versions::Ever;
         }
@@ -405,7 +407,7 @@ fn a_stranger_finds_what_is_near_in_the_cells_of_a_segment() {
         let fingerprint = if i % 100 == 99 { column[i - 1] } else { *fingerprint };
         let digest = i / 200 + if i % 200 == 199 { 1_000_000 } else { 0 };
         let digest = Digest(u128::from(random(digest as u64)).to_le_bytes());
-        Observation::content(url, 1_000, fingerprint, Epoch(0)).digest(digest)
+        Observation::content(url, 1_000, fingerprint, Epoch::from_number(0)).digest(digest)
     });
     let observations: Vec<Observation<'_>> = observations.collect();
     for batch in observations.chunks(10_000) {

@@ -1,6 +1,6 @@
 //! A request that waits for its batch.
 
-use simkeep::{Entry, Observation, Request, Restated};
+use simkeep::{Entry, Request, Restated};
 
 use crate::incoming::Made;
 
@@ -14,8 +14,9 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn request(&self) -> Request<'_> {
         match Request::of(&self.url, self.entry) {
-            Request::Observe(observation) => {
-                Request::Observe(Observation { also: self.also, ..observation })
+            Request::Observe(mut observation) => {
+                observation.also = self.also;
+                Request::Observe(observation)
             }
             restate => restate,
         }

@@ -28,6 +28,8 @@ pub(super) struct Summary {
     restated: u64,
     /// What was to be restated and was never seen.
     missing: u64,
+    /// What a later store may say, and this tool has no word for.
+    other: u64,
     /// Observations with other pages near their content.
     near: u64,
     /// Observations with other pages of exactly their content.
@@ -63,6 +65,7 @@ impl Summary {
             // That it was seen is known, and not how it is known now.
             Verdict::Known if outcome.also => &mut self.restated,
             Verdict::Known => &mut self.known,
+            _ => &mut self.other,
         };
         *count += 1;
         self.near += u64::from(!outcome.near.is_empty());
@@ -74,6 +77,7 @@ impl Summary {
             RestateOutcome::Stored => &mut self.restated,
             RestateOutcome::Known => &mut self.known,
             RestateOutcome::Missing => &mut self.missing,
+            _ => &mut self.other,
         };
         *count += 1;
     }
@@ -81,7 +85,7 @@ impl Summary {
     /// Records that are in the store, whether they were before or not.
     pub(super) fn observed(&self) -> u64 {
         let kept = self.same + self.unseen + self.known + self.out_of_order;
-        self.versions() + kept + self.gone + self.failed + self.restated
+        self.versions() + kept + self.gone + self.failed + self.restated + self.other
     }
 
     fn versions(&self) -> u64 {
@@ -110,6 +114,7 @@ impl Summary {
             "out_of_order": self.out_of_order,
             "restated": self.restated,
             "missing": self.missing,
+            "other": self.other,
             "near_duplicates": self.near,
             "exact_copies": self.copies,
             "revisits_without_original": self.revisits_alone,
@@ -145,6 +150,7 @@ impl Summary {
             ("out of order", self.out_of_order, "not after the last visit of their page"),
             ("restated", self.restated, "of what was seen before, in another epoch"),
             ("not seen before", self.missing, "so not restated"),
+            ("something else", self.other, ""),
             ("revisits alone", self.revisits_alone, "their original was not found"),
         ] {
             if number > 0 {

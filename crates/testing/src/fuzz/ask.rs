@@ -64,7 +64,7 @@ pub fn questions(
     }
     for &fingerprint in fingerprints {
         for (epoch, k) in [(0, 0), (0, 3), (1, 3), (1, 9), (0, 64), (RESERVED, 3), (RESERVED, 20)] {
-            let query = Query::new(fingerprint, k).epoch(Epoch(epoch)).limit(20);
+            let query = Query::new(fingerprint, k).epoch(Epoch::from_number(epoch)).limit(20);
             say(&mut answers, format!("{query:?}"), view.search(&query));
             let query = query.versions(Versions::Ever);
             say(&mut answers, format!("{query:?}"), view.search(&query));
@@ -155,12 +155,17 @@ pub fn use_all(store: &Store) {
         let epoch = store.newest_epoch();
         let content = Observation::content(url, time, FINGERPRINTS[0] ^ 1, epoch);
         let _ = store.observe(content);
-        let _ = store.observe(content.also(FINGERPRINTS[4], Epoch(RESERVED)));
+        let _ = store.observe(content.also(FINGERPRINTS[4], Epoch::from_number(RESERVED)));
         let _ = store.observe(Observation::not_modified(url, time));
         if let Ok(Some(page)) = store.latest(url)
             && let Some(time) = page.content_seen
         {
-            let _ = store.restate(Restatement::new(url, time, FINGERPRINTS[3], Epoch(WEIGHED)));
+            let _ = store.restate(Restatement::new(
+                url,
+                time,
+                FINGERPRINTS[3],
+                Epoch::from_number(WEIGHED),
+            ));
         }
     }
     if let Some(url) = some.first() {
@@ -170,8 +175,8 @@ pub fn use_all(store: &Store) {
     let _ = store.forget(Scope::Prefix(Prefix::parse("example.com/docs").unwrap()));
     let _ = store.seal();
     let _ = store.register_epoch("words2-sqrt-reserved4/1");
-    let _ = store.end_epoch(Epoch(1), 0);
-    let _ = store.end_epoch(Epoch(RESERVED), u64::MAX);
+    let _ = store.end_epoch(Epoch::from_number(1), 0);
+    let _ = store.end_epoch(Epoch::from_number(RESERVED), u64::MAX);
     let _ = store.merge(&Progress::default());
     if let Some(url) = some.last() {
         let _ = store.purge(Scope::Url(url), &Progress::default());

@@ -93,7 +93,7 @@ impl Run {
             }
             13 => {
                 let query = Query::new(fingerprint(input), u32::from(input.u8()) % 65);
-                let epoch = Epoch(u32::from(input.u8() & 1));
+                let epoch = Epoch::from_number(u32::from(input.u8() & 1));
                 let query = query.epoch(epoch).limit(1000);
                 check_search(&self.store().snapshot(), &self.model, &query);
                 check_search(
@@ -129,7 +129,7 @@ impl Run {
             1 => Seen::Failed,
             2 => Seen::NotModified { digest },
             _ => {
-                let epoch = Epoch(u32::from(what >> 7));
+                let epoch = Epoch::from_number(u32::from(what >> 7));
                 let fingerprint = (what & 0x47 != 0x47).then(|| fingerprint(input));
                 Seen::Content(Content { fingerprint, digest, epoch })
             }
@@ -137,9 +137,9 @@ impl Run {
         let status = (what & 9 == 9).then_some(200 + u16::from(what >> 4));
         let observation = Observation::of(url, Visit { time, seen, status });
         match (input.u8() % 8, seen.content()) {
-            (0, Some(content)) => {
-                observation.also(fingerprint(input), Epoch(1 - content.epoch.0)).into()
-            }
+            (0, Some(content)) => observation
+                .also(fingerprint(input), Epoch::from_number(1 - content.epoch.number()))
+                .into(),
             (1, Some(Content { fingerprint: Some(fingerprint), epoch, .. })) => {
                 Restatement::new(url, time, *fingerprint, *epoch).into()
             }

@@ -1,0 +1,72 @@
+//! What the model expects a store to answer.
+
+use simkeep::{Content, RestateOutcome, Verdict, Visit};
+
+/// Another page near a fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Near {
+    pub url: String,
+    pub distance: u32,
+    pub fingerprint: u64,
+}
+
+impl From<&simkeep::Near> for Near {
+    fn from(near: &simkeep::Near) -> Near {
+        Near { url: near.url.clone(), distance: near.distance, fingerprint: near.fingerprint }
+    }
+}
+
+/// Another page with the same digest, and when it was first seen with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExactCopy {
+    pub url: String,
+    pub first: i64,
+}
+
+impl From<&simkeep::ExactCopy> for ExactCopy {
+    fn from(copy: &simkeep::ExactCopy) -> ExactCopy {
+        ExactCopy { url: copy.url.clone(), first: copy.first }
+    }
+}
+
+/// Of an observation: with every copy and near page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub verdict: Verdict,
+    pub also: bool,
+    pub copies: Vec<ExactCopy>,
+    pub near: Vec<Near>,
+}
+
+/// Of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Observed(Outcome),
+    Restated(RestateOutcome),
+}
+
+/// A page as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub url: String,
+    pub visits: u64,
+    pub first: i64,
+    pub last: Visit,
+    pub content: Option<Content>,
+    pub content_seen: Option<i64>,
+    pub gone: bool,
+}
+
+impl From<simkeep::Page> for Page {
+    fn from(page: simkeep::Page) -> Page {
+        Page {
+            visits: page.visits,
+            first: page.first,
+            last: page.last,
+            content: page.content,
+            content_seen: page.content_seen,
+            gone: page.gone,
+            url: page.url,
+        }
+    }
+}
