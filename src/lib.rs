@@ -37,14 +37,15 @@
 //! of these three changes, a new epoch [begins](Store::begin_epoch), pages are observed in both or
 //! [restated](Store::restate), and the old epoch [ends](Store::end_epoch).
 //!
-//! Damage is an error that names the file and the byte, never a wrong answer. [`verify()`] finds
-//! all of it. [`repair()`] makes a new store from everything that is sound, and says what is lost.
+//! Damage is an error that names the file and the byte, never a wrong answer.
+//! [`verify`](integrity::verify) finds all of it. [`repair`](integrity::repair) makes a new store from
+//! everything that is sound, and says what is lost.
 //!
 //! # The rooms
 //!
 //! `disk` is the one seam to the file system, real or simulated. `layout` has the numbers of the
 //! format; `page` has URLs, their order, and the fold of visits into a history. [`fingerprint`]
-//! makes simhashes of text, and [`search`] finds them by distance. `sort` sorts what memory does
+//! makes simhashes of text, and `search` finds them by distance. `sort` sorts what memory does
 //! not hold, `sync` has the locks, which a test can schedule, `process` says which process this is,
 //! and `cpu` gives hints to the processor. On these stand [`df`], tables of document frequencies,
 //! and then `segment`, `catalog` and `store`. The format is specified in `format/` of the
@@ -74,6 +75,7 @@ mod catalog;
 mod cpu;
 pub mod df;
 #[cfg(feature = "internals")]
+#[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
 pub mod disk;
 #[cfg(not(feature = "internals"))]
 #[expect(unreachable_pub, reason = "public to the tests and benchmarks of this repository")]
@@ -86,7 +88,12 @@ mod layout;
 mod page;
 mod process;
 mod progress;
+#[cfg(feature = "internals")]
+#[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
 pub mod search;
+#[cfg(not(feature = "internals"))]
+#[expect(unreachable_pub, reason = "public to the tests and benchmarks of this repository")]
+mod search;
 mod segment;
 mod sort;
 mod store;
@@ -97,18 +104,53 @@ pub use bug::Bug;
 pub use disk::Location;
 pub use error::{Corruption, Error, Result};
 pub use page::{
-    Content, Digest, Entry, Epoch, EpochInfo, HISTORY_WINDOW, Observation, Prefix, PrefixError,
-    Request, RestateOutcome, Restated, Restatement, SameBy, Seen, TIME_MAX, TIME_MIN,
-    URL_BYTES_MAX, UrlError, Verdict, Visit,
+    Content, Digest, Entry, Epoch, EpochInfo, Observation, Prefix, PrefixError, Request,
+    RestateOutcome, Restated, Restatement, SameBy, Seen, UrlError, Verdict, Visit,
 };
 pub use progress::{Progress, Stage};
 pub use store::{
-    Answer, ComponentSearch, Durability, ExactCopy, Explanation, Forgotten, History, HistoryEntry,
-    LoadEpochs, LoadOptions, Loaded, Loss, Matches, Merged, Near, NearPair, Observations, Observed,
-    Options, Origin, Outcome, Page, Query, Reader, RepairOptions, Repaired, Scan, Scope,
-    SegmentStats, Snapshot, Stale, StalePage, Stats, Store, Verified, VerifyOptions, Versions,
-    repair, verify,
+    Answer, Durability, ExactCopy, History, HistoryEntry, Matches, Near, NearPair, Options, Origin,
+    Outcome, Page, Query, Reader, Scope, Snapshot, Store, Versions,
 };
+
+/// Loading what is there already, all at once: [`Store::load`], [`Store::copy_from`].
+pub mod load {
+    pub use crate::store::{LoadEpochs, LoadOptions, Loaded, Observed};
+}
+
+/// Whether a store is sound, and a new one of what is sound of it.
+pub mod integrity {
+    pub use crate::store::{
+        Loss, RepairOptions, Repaired, Verified, VerifyOptions, repair, verify,
+    };
+}
+
+/// How large a store is, and what keeping it in shape came to.
+pub mod maintenance {
+    pub use crate::store::{Forgotten, Merged, SegmentStats, Stats};
+}
+
+/// How a search goes: [`Snapshot::explain`].
+pub mod explain {
+    pub use crate::search::{Cost, Plan, Shape, Way};
+    pub use crate::store::{ComponentSearch, Explanation};
+}
+
+/// Joining fingerprints that are in no store: all pairs within a distance.
+pub mod join {
+    pub use crate::search::{Join, Pair, Source};
+}
+
+/// What a [`Snapshot`] is gone through with.
+pub mod iter {
+    pub use crate::store::{Observations, Scan, Stale, StalePage};
+}
+
+/// What cannot be more, or less.
+pub mod limits {
+    pub use crate::page::{HISTORY_WINDOW, TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+    pub use crate::search::DISTANCE_MAX;
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

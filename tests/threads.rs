@@ -24,9 +24,10 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler};
 use shuttle::thread;
 
 use simkeep::disk::{Fault, Name, OpKind, SimDisk, Strikes};
+use simkeep::load::LoadOptions;
 use simkeep::{
-    Durability, Epoch, Error, LoadOptions, Observation, Options, Query, Reader, Result, Scope,
-    Snapshot, Store, Versions,
+    Durability, Epoch, Error, Observation, Options, Query, Reader, Result, Scope, Snapshot, Store,
+    Versions,
 };
 
 use simkeep_testing::compare::{check_outcome, check_search, dump};

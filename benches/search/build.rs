@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use simkeep::search::{Part, Resources, Shape, Sink, build_index};
+use simkeep::explain::Shape;
+use simkeep::search::{Part, Resources, Sink, build_index};
 use zerocopy::IntoBytes;
 
 use crate::data::Kind;

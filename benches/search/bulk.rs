@@ -11,7 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Meter, RealDisk};
-use simkeep::{Content, Epoch, LoadOptions, Options, Progress, Seen, Stage, Store, Visit};
+use simkeep::load::LoadOptions;
+use simkeep::{Content, Epoch, Options, Progress, Seen, Stage, Store, Visit};
 
 use crate::process;
 use simkeep_testing::bench::report::{Report, Row};

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use simkeep::{Content, Epoch, LoadOptions, Options, Progress, Query, Seen, Store, Visit};
+use simkeep::load::LoadOptions;
+use simkeep::{Content, Epoch, Options, Progress, Query, Seen, Store, Visit};
 
 use crate::data::{self, Kind};
 

@@ -9,7 +9,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use simkeep::search::{Candidate, Cost, Shape, Tables, Way, canonical_key};
+use simkeep::explain::{Cost, Shape, Way};
+use simkeep::search::{Candidate, Tables, canonical_key};
 
 use crate::data::{Kind, Random};
 use crate::tables::{Built, Bytes, Set};

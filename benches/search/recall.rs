@@ -72,7 +72,7 @@ fn score(answers: impl Iterator<Item = Matches>, truths: &[Vec<Hit>], k: u32) ->
 /// The way that a query takes, and the shape that it takes it through.
 fn way(store: &Store, query: u64, k: u32) -> String {
     let explained = store.snapshot().explain(&Query::new(query, k)).unwrap();
-    let way = |component: &simkeep::ComponentSearch| {
+    let way = |component: &simkeep::explain::ComponentSearch| {
         let shape = component.shape.map_or("memtable".to_owned(), |shape| format!("{shape:?}"));
         format!("{:?} of {shape}", component.plan.way)
     };

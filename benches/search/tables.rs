@@ -5,9 +5,10 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use simkeep::explain::Shape;
 use simkeep::search::{
     BLOCKS, CellTable, Cells, Census, Column, HALVES, Index, Line, Part, Resources, Rotation,
-    Rotations, Shape, Shards, Sink, Tables, build_index,
+    Rotations, Shards, Sink, Tables, build_index,
 };
 use zerocopy::{FromBytes, IntoBytes};
 

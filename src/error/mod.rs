@@ -47,7 +47,7 @@ pub enum Error {
         source: Arc<io::Error>,
     },
     /// A file is damaged. Its damaged part cannot be read, everything else can. Restore the file
-    /// from a copy, or save the rest with [`repair`](crate::repair).
+    /// from a copy, or save the rest with [`repair`](crate::integrity::repair).
     Corrupt(Corruption),
     /// There is no store at this place. Name another one, or create it.
     NotAStore {
@@ -168,8 +168,8 @@ pub enum Error {
     Cancelled,
     /// A repair cannot tell what was forgotten, because a lost operation may have forgotten
     /// something. Nothing was repaired.
-    /// [`RepairOptions::keep_forgotten`](crate::RepairOptions::keep_forgotten) repairs the store
-    /// anyway.
+    /// [`RepairOptions::keep_forgotten`](crate::integrity::RepairOptions::keep_forgotten) repairs
+    /// the store anyway.
     Doubtful {
         /// What is lost.
         what: String,

@@ -75,15 +75,6 @@
 //!   looking up codewords spares lookups is the idea of covering codes, as in R. Pagh, "CoveringLSH",
 //!   2016.
 
-#![cfg_attr(
-    not(feature = "internals"),
-    expect(
-        unreachable_pub,
-        rustdoc::private_intra_doc_links,
-        reason = "what is within is public for tests and benchmarks alone"
-    )
-)]
-
 mod candidate;
 mod cells;
 mod column;
@@ -109,35 +100,26 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cells::further_max;
-pub use cost::Cost;
+pub use candidate::{Candidate, Finds};
 #[cfg(feature = "internals")]
-pub use internals::*;
-#[cfg(not(feature = "internals"))]
-pub(crate) use internals::*;
+pub use cells::cell_count;
+pub(crate) use cells::further_max;
+pub use cells::{CellTable, Cells, HALVES};
+pub use column::Column;
+pub use cost::Cost;
+pub use index::{Part, Resources, Sink, build_index};
 pub use join::{Join, Pair, Source};
+pub use line::{LINE_BYTES, Line};
+pub use memory::Chains;
+pub use nearest::{Bounds, Extent};
 pub use plan::{Plan, Way};
+#[cfg(feature = "internals")]
+pub use probe::BLOCKS;
+pub use rotation::{Address, Rotation, Rotations};
 pub use shape::Shape;
-pub use shards::DISTANCE_MAX;
+pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key};
 pub(crate) use tables::Steps;
-
-/// The parts of the search, for the crate itself, its tests and its benchmarks.
-mod internals {
-    pub use super::candidate::{Candidate, Finds};
-    #[cfg(feature = "internals")]
-    pub use super::cells::cell_count;
-    pub use super::cells::{CellTable, Cells, HALVES};
-    pub use super::column::Column;
-    pub use super::index::{Part, Resources, Sink, build_index};
-    pub use super::line::{LINE_BYTES, Line};
-    pub use super::memory::Chains;
-    pub use super::nearest::{Bounds, Extent};
-    #[cfg(feature = "internals")]
-    pub use super::probe::BLOCKS;
-    pub use super::rotation::{Address, Rotation, Rotations};
-    pub use super::shards::{Census, Shards, canonical_key};
-    pub use super::tables::{Index, Tables};
-}
+pub use tables::{Index, Tables};
 
 /// The instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt` or
 /// `portable`. All give the same answers.

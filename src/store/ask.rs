@@ -97,7 +97,8 @@ impl Store {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Options, Store, VerifyOptions};
+    /// # use simkeep::integrity::VerifyOptions;
+    /// # use simkeep::{Options, Store};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let verified = store.verify(VerifyOptions::default().rate(Some(20 << 20)))?;

@@ -115,7 +115,8 @@ impl Store {
     /// first observation arrives.
     ///
     /// ```
-    /// use simkeep::{LoadOptions, Observation, Options, Store};
+    /// use simkeep::load::LoadOptions;
+    /// use simkeep::{Observation, Options, Store};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();

@@ -29,7 +29,8 @@ impl Observations {
     /// that every store refuses.
     ///
     /// ```
-    /// use simkeep::{LoadEpochs, LoadOptions, Observation, Options, Store};
+    /// use simkeep::load::{LoadEpochs, LoadOptions};
+    /// use simkeep::{Observation, Options, Store};
     /// # let dir = tempfile::tempdir()?;
     /// let old = Store::create(dir.path().join("old"), Options::default())?;
     /// let epoch = old.newest_epoch();
@@ -39,7 +40,7 @@ impl Observations {
     /// let snapshot = old.snapshot();
     /// let epochs = LoadEpochs::default();
     /// let observations = snapshot.observations().renumbered(epochs.of(&snapshot)?);
-    /// new.load(observations, LoadOptions::default().epochs(&epochs))?;
+    /// new.load(observations, LoadOptions::default().epochs(epochs))?;
     /// assert_eq!(new.stats()?.pages, 1);
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```

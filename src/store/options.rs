@@ -48,7 +48,8 @@ settings! {
         /// How many neighbouring segments of like size are merged into one. Default: 8; at least 2.
         pub merge_fanout: usize = 8,
         /// Whether sealing and merging go on in the background. Default: yes. If not, a full memtable
-        /// is sealed by the call that fills it, and merges wait for [`Store::merge`](super::Store::merge).
+        /// is sealed by the call that fills it, and merges wait for
+        /// [`Store::merge`](super::Store::merge).
         pub background: bool = true,
         /// The name of the epoch that a new store begins with. Default: this version's own recipe.
         pub epoch: String = RECIPE.to_owned(),
@@ -58,7 +59,8 @@ settings! {
         /// permissions of its `catalog.redb`, also for new files. They apply to a store in a directory
         /// only.
         pub file_mode: u32 = 0o600,
-        /// How many visits after the start of an epoch a new one is [advised](crate::Stats::epoch_due).
+        /// How many visits after the start of an epoch a new one is
+        /// [advised](crate::maintenance::Stats::epoch_due).
         /// Default: 1,000,000.
         pub epoch_visits: u64 = 1_000_000,
         /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which

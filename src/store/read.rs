@@ -24,7 +24,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
         self.search(&Query::new(fingerprint, k))
     }
@@ -37,7 +37,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn search(&self, query: &Query) -> Result<Matches> {
         self.heed(|| search::search(self, query))
     }
@@ -51,7 +51,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn search_batch(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
         self.heed(|| search::search_batch(self, fingerprints, like))
     }
@@ -103,7 +103,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn explain(&self, query: &Query) -> Result<Explanation> {
         self.heed(|| search::explain(self, query))
     }

@@ -87,7 +87,8 @@ impl Store {
     /// for it to stop.
     ///
     /// ```
-    /// use simkeep::{LoadOptions, Observation, Options, Store, fingerprint};
+    /// use simkeep::load::LoadOptions;
+    /// use simkeep::{Observation, Options, Store, fingerprint};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -121,10 +122,11 @@ impl Store {
 
     /// [Loads](Store::load) everything in a snapshot of another store. Epochs with the same name
     /// are the same; new epochs bring their tables of document frequencies, and begin when the load
-    /// is done ([`LoadEpochs::of`]).
+    /// is done ([`LoadEpochs::of`](super::LoadEpochs::of)).
     ///
     /// ```
-    /// use simkeep::{LoadOptions, Options, Reader, Store};
+    /// use simkeep::load::LoadOptions;
+    /// use simkeep::{Options, Reader, Store};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -198,8 +200,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the progress was:
-    /// what is merged by then stays merged, and no answer depends on it.
+    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the progress
+    /// was: what is merged by then stays merged, and no answer depends on it.
     pub fn merge(&self, progress: &Progress) -> Result<Merged> {
         self.change(|shared| shared.compactor.merge_all(progress, &|| false))
     }

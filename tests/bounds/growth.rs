@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use simkeep::disk::{Disk, Name, OpKind, RealDisk};
-use simkeep::{Digest, Epoch, LoadOptions, Observation, Progress, Result, Store};
+use simkeep::load::LoadOptions;
+use simkeep::{Digest, Epoch, Observation, Progress, Result, Store};
 
 use simkeep_testing::allocator::{alone, most_taken, taken};
 use simkeep_testing::disks::Gate;

@@ -7,9 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::SimDisk;
+use simkeep::load::LoadOptions;
 use simkeep::{
-    Durability, Entry, Epoch, LoadOptions, Observation, Options, Prefix, Progress, Query, Scope,
-    Store, Verdict, Versions, Visit,
+    Durability, Entry, Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store, Verdict,
+    Versions, Visit,
 };
 
 use simkeep_testing::allocator::{alone, most_taken};
@@ -165,7 +166,8 @@ fn copied(url: &str, n: i64, fingerprint: u64) -> Observation<'_> {
 /// there are more.
 fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     for k in [0, 3, 10, 64] {
-        for versions in [Versions::InForce, Versions::Ever, Versions::At(simkeep::TIME_MAX)] {
+        for versions in [Versions::InForce, Versions::Ever, Versions::At(simkeep::limits::TIME_MAX)]
+        {
             let query = Query::new(fingerprint, k).limit(100).versions(versions);
             let what = format!("{fingerprint:x} within {k}, {versions:?}");
             let (found, cost) = measured(&what, || store.search(&query).unwrap());
@@ -184,7 +186,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     assert_eq!(found.near.len(), usize::try_from(there / 1000).unwrap());
     let new = Observation::content(
         "https://new.example/",
-        simkeep::TIME_MAX,
+        simkeep::limits::TIME_MAX,
         fingerprint,
         Epoch::from_number(0),
     );

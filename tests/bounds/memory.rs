@@ -9,10 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
-use simkeep::{
-    Epoch, Options, Progress, Query, Reader, RepairOptions, Snapshot, Store, VerifyOptions, repair,
-    verify,
-};
+use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
+use simkeep::{Epoch, Options, Progress, Query, Reader, Snapshot, Store};
 
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::forge::catalog::{Catalog, Frame};

@@ -6,10 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use simkeep::{
-    Epoch, Error, LoadOptions, Observation, Options, Progress, Reader, Result, Scope, Store,
-    VerifyOptions,
-};
+use simkeep::integrity::VerifyOptions;
+use simkeep::load::LoadOptions;
+use simkeep::{Epoch, Error, Observation, Options, Progress, Reader, Result, Scope, Store};
 
 use super::child::{Child, copy_of, fork, forks, open_files};
 

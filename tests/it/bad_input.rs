@@ -7,10 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{
-    Epoch, Error, Observation, Prefix, Progress, Query, Reader, Scope, Store, TIME_MAX, TIME_MIN,
-    URL_BYTES_MAX, UrlError, VerifyOptions, verify,
-};
+use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Reader, Scope, Store, UrlError};
 
 use simkeep_testing::compare::{check_reader, check_store, dump};
 use simkeep_testing::model::Model;
@@ -556,7 +555,7 @@ fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
         let reader = Reader::open(&path).unwrap();
         let another = Reader::open(&path).unwrap();
         check_reader(&reader, &model);
-        simkeep::verify(&path, VerifyOptions::default()).unwrap().sound().unwrap();
+        simkeep::integrity::verify(&path, VerifyOptions::default()).unwrap().sound().unwrap();
         assert_eq!(names(reader.snapshot().epochs()), EPOCHS);
         check_reader(&another, &model);
         assert!(listing(&path) == before, "{} changed", path.display());

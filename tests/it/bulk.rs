@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use simkeep::disk::{Dir, Disk, Fault, SimDisk, Strikes};
+use simkeep::limits::TIME_MAX;
+use simkeep::load::{LoadOptions, Loaded};
 use simkeep::{
-    Content, Entry, Epoch, Error, HistoryEntry, LoadOptions, Loaded, Observation, Progress,
-    Request, Restated, Result, Scope, Seen, Stage, Store, TIME_MAX, Visit,
+    Content, Entry, Epoch, Error, HistoryEntry, Observation, Progress, Request, Restated, Result,
+    Scope, Seen, Stage, Store, Visit,
 };
 
 use simkeep_testing::compare::{check_counts, check_store, dump};
-use simkeep_testing::depth::{deep, every};
+use simkeep_testing::depth::deep;
 use simkeep_testing::disks::{Gate, HookDisk, PATIENCE};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -257,7 +259,7 @@ fn what_is_broken_off_at_any_moment_comes_to_nothing() {
     let (_, _, loaded, operations) = load(u64::MAX);
     let pages = 1 + loaded.unwrap().new_pages;
     let (mut stopped, mut whole) = (0, 0);
-    for stop in (1..=operations).step_by(every()) {
+    for stop in 1..=operations {
         let (disk, store, loaded, _) = load(stop);
         match loaded {
             Err(Error::Cancelled) => {

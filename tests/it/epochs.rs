@@ -7,9 +7,10 @@ use std::sync::Arc;
 use simkeep::df::{Counter, Table};
 use simkeep::disk::{Disk as _, Fault, Name, OpKind, SimDisk, Strikes};
 use simkeep::fingerprint::{Frequencies as _, Recipe};
+use simkeep::load::{LoadEpochs, LoadOptions};
 use simkeep::{
-    Digest, Epoch, Error, HistoryEntry, LoadEpochs, LoadOptions, Observation, Origin, Progress,
-    Query, Reader, RestateOutcome, Restatement, SameBy, Store, Verdict, Versions,
+    Digest, Epoch, Error, HistoryEntry, Observation, Origin, Progress, Query, Reader,
+    RestateOutcome, Restatement, SameBy, Store, Verdict, Versions,
 };
 
 use simkeep_testing::disks::HookDisk;
@@ -261,7 +262,7 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     store.close().unwrap();
     let reader = Reader::open(on(&swapped)).unwrap();
     assert!(matches!(reader.snapshot().origin(epoch), Err(Error::Corrupt(_))));
-    let verified = simkeep::verify(on(&swapped), Default::default()).unwrap();
+    let verified = simkeep::integrity::verify(on(&swapped), Default::default()).unwrap();
     assert_eq!(verified.flaws.len(), 1, "{verified:?}");
     assert_eq!(verified.flaws[0].file, "0000000001.df");
 }

@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use simkeep::disk::SimDisk;
-use simkeep::{
-    Epoch, Error, LoadOptions, Observation, Prefix, Progress, Query, Result, Scope, Store,
-};
+use simkeep::load::LoadOptions;
+use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Result, Scope, Store};
 
 use simkeep_testing::{create, open, small};
 

@@ -10,9 +10,10 @@ use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{Config, TestRunner};
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
+use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Answer, Content, Durability, Epoch, Observation, Options, Progress, Query, Reader, Request,
-    Restated, Restatement, Scope, Seen, Snapshot, Store, TIME_MAX, TIME_MIN, Versions, Visit,
+    Restated, Restatement, Scope, Seen, Snapshot, Store, Versions, Visit,
 };
 
 use tempfile::TempDir;

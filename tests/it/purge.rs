@@ -7,9 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use simkeep::disk::{Name, OpKind, SimDisk};
-use simkeep::{
-    Epoch, Forgotten, Observation, Options, Prefix, Progress, Query, Scope, Store, Verdict,
-};
+use simkeep::maintenance::Forgotten;
+use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store, Verdict};
 
 use simkeep_testing::compare::{check_answer, check_outcome, check_store, check_view, dump};
 use simkeep_testing::disks::Gate;

@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Access, Counts, Disk, Meter, Name, OpKind, RealDisk, SimDisk};
-use simkeep::{
-    Digest, Epoch, Error, Location, Observation, Progress, Query, Reader, Scope, Store,
-    VerifyOptions, verify,
-};
+use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::{Digest, Epoch, Error, Location, Observation, Progress, Query, Reader, Scope, Store};
 
 use simkeep_testing::compare::{check_reader, dump};
 use simkeep_testing::disks::{HookDisk, PATIENCE};

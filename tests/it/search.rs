@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
-use simkeep::search::{Shape, Way};
+use simkeep::explain::{Shape, Way};
 use simkeep::{
     Epoch, Matches, NearPair, Observation, Options, Prefix, Progress, Query, Scope, Store, Versions,
 };

@@ -13,7 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
-use simkeep::{LoadOptions, Observation, Progress, Scope, Store};
+use simkeep::load::LoadOptions;
+use simkeep::{Observation, Progress, Scope, Store};
 
 use super::child::Child;
 use super::scene::{Scene, say, succeeds, text};

@@ -14,7 +14,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use simkeep::{Explanation, LoadOptions, Observed, Options, Progress, Query, Request, Store};
+use simkeep::explain::Explanation;
+use simkeep::load::{LoadOptions, Observed};
+use simkeep::{Options, Progress, Query, Request, Store};
 
 use self::pages::Pages;
 use crate::data::{self, Kind, Random};

@@ -1,6 +1,6 @@
 //! Times as files write them, in milliseconds since 1970.
 
-use simkeep::{TIME_MAX, TIME_MIN};
+use simkeep::limits::{TIME_MAX, TIME_MIN};
 use time::format_description::well_known::Rfc3339;
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
 

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use simkeep::URL_BYTES_MAX;
+use simkeep::limits::URL_BYTES_MAX;
 
 /// Whether a store takes this URL, and if not, why.
 pub(super) fn check(url: &str) -> Result<(), String> {

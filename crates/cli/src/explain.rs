@@ -1,8 +1,8 @@
 //! How a search went, for `near --explain`.
 
 use serde_json::{Value, json};
-use simkeep::search::{Shape, Way};
-use simkeep::{ComponentSearch, Explanation};
+use simkeep::explain::{ComponentSearch, Explanation};
+use simkeep::explain::{Shape, Way};
 
 use super::exit::Failure;
 use super::output::Output;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use clap::Args;
-use simkeep::{Epoch, EpochInfo, Error, LoadEpochs, Origin, Snapshot, Store};
+use simkeep::load::LoadEpochs;
+use simkeep::{Epoch, EpochInfo, Error, Origin, Snapshot, Store};
 
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};

@@ -8,10 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::{
-    Content, Entry, Error, LoadEpochs, LoadOptions, Loaded, Observed, Origin, Request, Restated,
-    Seen, Store, Visit,
-};
+use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
+use simkeep::{Content, Entry, Error, Origin, Request, Restated, Seen, Store, Visit};
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{self, Fed, Feed, Found};

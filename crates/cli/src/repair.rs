@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::{Loss, RepairOptions, Repaired};
+use simkeep::integrity::{Loss, RepairOptions, Repaired};
 
 use super::Common;
 use super::exit::{Exit, Failure};
@@ -43,7 +43,11 @@ impl Repair {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let repaired = watched(|progress| {
             let options = RepairOptions::default().keep_forgotten(self.keep_forgotten);
-            simkeep::repair(&self.common.store, &self.to, options.progress(progress.clone()))
+            simkeep::integrity::repair(
+                &self.common.store,
+                &self.to,
+                options.progress(progress.clone()),
+            )
         })?;
         if self.common.json {
             output.object(&object(&repaired))?;

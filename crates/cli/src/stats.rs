@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::SegmentStats;
+use simkeep::maintenance::SegmentStats;
 
 use super::Common;
 use super::exit::{Exit, Failure};
@@ -67,7 +67,7 @@ impl Stats {
     }
 }
 
-fn object(stats: &simkeep::Stats) -> Value {
+fn object(stats: &simkeep::maintenance::Stats) -> Value {
     let segment = |segment: &SegmentStats| {
         json!({
             "id": segment.id,

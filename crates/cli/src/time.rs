@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Result<i64, &'static str> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use simkeep::{TIME_MAX, TIME_MIN};
+    use simkeep::limits::{TIME_MAX, TIME_MIN};
 
     #[test]
     fn times_are_shown_in_utc_with_milliseconds_if_there_are_any() {

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use simkeep::{Corruption, Verified, VerifyOptions};
+use simkeep::Corruption;
+use simkeep::integrity::{Verified, VerifyOptions};
 
 use super::Common;
 use super::exit::{Exit, Failure, say};
@@ -49,7 +50,7 @@ impl Verify {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let verified = watched(|progress| {
             let options = VerifyOptions::default().rate(self.rate).progress(progress.clone());
-            simkeep::verify(&self.common.store, options)
+            simkeep::integrity::verify(&self.common.store, options)
         })?;
         if !verified.catalog {
             say("a writer is at work; this is of what it has sealed, and not of its catalog");

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use simkeep::{
-    Answer, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions,
-};
+use simkeep::maintenance::Stats;
+use simkeep::{Answer, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions};
 
 use super::expected::{self, Near, Page};
 use super::model::Model;

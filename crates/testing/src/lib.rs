@@ -18,9 +18,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Disk, SimDisk};
+use simkeep::integrity::{Verified, VerifyOptions};
 use simkeep::{
     Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restatement, Result, Seen,
-    Store, Verified, VerifyOptions, Visit,
+    Store, Visit,
 };
 
 /// The epoch that test stores begin with, and one that is registered next.

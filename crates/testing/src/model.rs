@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use simkeep::maintenance::Forgotten;
 use simkeep::{
-    Content, Digest, Entry, Epoch, Forgotten, HistoryEntry, Observation, Query, Request,
-    RestateOutcome, Restated, Restatement, SameBy, Seen, Verdict, Versions, Visit,
+    Content, Digest, Entry, Epoch, HistoryEntry, Observation, Query, Request, RestateOutcome,
+    Restated, Restatement, SameBy, Seen, Verdict, Versions, Visit,
 };
 
 use super::expected::{Answer, ExactCopy, Near, Outcome, Page};

@@ -46,7 +46,7 @@ const ROOM_BUCKETS: usize = 4;
 /// use std::sync::Mutex;
 ///
 /// use simkeep::Progress;
-/// use simkeep::search::{Join, Pair};
+/// use simkeep::join::{Join, Pair};
 ///
 /// let fingerprints = [0b0000, 0xffff, 0b0111, 0b0000, 0xfff0];
 /// let found = Mutex::new(Vec::new());

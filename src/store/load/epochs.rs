@@ -32,7 +32,8 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 /// observations. A name that the store knows already means the store's epoch.
 ///
 /// ```
-/// use simkeep::{LoadEpochs, LoadOptions, Observation, Options, Store};
+/// use simkeep::load::{LoadEpochs, LoadOptions};
+/// use simkeep::{Observation, Options, Store};
 ///
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
@@ -120,7 +121,7 @@ impl LoadEpochs {
     }
 
     /// The numbers of another store's epochs in the load, for
-    /// [`Observations::renumbered`](crate::Observations::renumbered). The epochs keep their order
+    /// [`Observations::renumbered`](crate::iter::Observations::renumbered). The epochs keep their order
     /// and bring their tables of document frequencies. An epoch that has ended there ends here,
     /// unless pages here use it.
     ///

@@ -10,7 +10,8 @@ settings! {
     /// Settings of a [`Store::load`](crate::Store::load).
     ///
     /// ```
-    /// use simkeep::{LoadOptions, Progress};
+    /// use simkeep::load::LoadOptions;
+    /// use simkeep::Progress;
     ///
     /// let progress = Progress::default();
     /// let options = LoadOptions::default().memory_bytes(1 << 30).progress(progress.clone());

@@ -7,10 +7,10 @@ use crate::progress::Progress;
 use crate::store::settings::settings;
 
 settings! {
-    /// Settings of a [`repair`](crate::repair()).
+    /// Settings of a [`repair`](crate::integrity::repair()).
     ///
     /// ```
-    /// let options = simkeep::RepairOptions::default().keep_forgotten(true);
+    /// let options = simkeep::integrity::RepairOptions::default().keep_forgotten(true);
     /// assert_eq!(options.memory_bytes, 512 << 20);
     /// ```
     pub struct RepairOptions {

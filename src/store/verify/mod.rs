@@ -34,11 +34,12 @@ use crate::segment::{PlainSegment, Segment};
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// # use simkeep::{Options, Store, VerifyOptions};
+/// # use simkeep::integrity::VerifyOptions;
+/// # use simkeep::{Options, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("crawl.simkeep");
 /// # Store::create(&path, Options::default())?.close()?;
-/// let verified = simkeep::verify(&path, VerifyOptions::default())?;
+/// let verified = simkeep::integrity::verify(&path, VerifyOptions::default())?;
 /// for flaw in &verified.flaws {
 ///     println!("{flaw}");
 /// }

@@ -7,10 +7,12 @@ use crate::progress::{Progress, Stage};
 use crate::store::settings::settings;
 
 settings! {
-    /// Settings of a [`Store::verify`](crate::Store::verify) or a [`verify`](crate::verify()).
+    /// Settings of a [`Store::verify`](crate::Store::verify) or a
+    /// [`verify`](crate::integrity::verify()).
     ///
     /// ```
-    /// use simkeep::{Progress, VerifyOptions};
+    /// use simkeep::integrity::VerifyOptions;
+    /// use simkeep::Progress;
     ///
     /// let progress = Progress::default();
     /// let options = VerifyOptions::default().rate(Some(50 << 20)).progress(progress.clone());

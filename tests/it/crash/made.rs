@@ -2,10 +2,9 @@
 
 use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::Recipe;
-use simkeep::{
-    EpochInfo, Error, LoadEpochs, LoadOptions, Loaded, Observation, Origin, Reader, RepairOptions,
-    Request, Result, Store, VerifyOptions, repair, verify,
-};
+use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
+use simkeep::load::{LoadEpochs, LoadOptions, Loaded};
+use simkeep::{EpochInfo, Error, Observation, Origin, Reader, Request, Result, Store};
 
 use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::depth::every;

@@ -1,7 +1,7 @@
 //! Damage of a store that somebody writes to.
 
 use simkeep::disk::{Access, Disk, Name, SimDisk};
-use simkeep::{VerifyOptions, verify};
+use simkeep::integrity::{VerifyOptions, verify};
 
 use simkeep_testing::model::Model;
 use simkeep_testing::sample::fill;

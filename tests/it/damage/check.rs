@@ -5,7 +5,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Error, Reader, Store, VerifyOptions, verify};
+use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::{Error, Reader, Store};
 
 use super::stores::{Sound, answers};
 use simkeep_testing::{on, small};

@@ -1,10 +1,9 @@
 //! A header of the catalog that leads to the commit before the last.
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{
-    Error, LoadOptions, Observation, Progress, Reader, RepairOptions, Store, VerifyOptions, repair,
-    verify,
-};
+use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
+use simkeep::load::LoadOptions;
+use simkeep::{Error, Observation, Progress, Reader, Store};
 
 use simkeep_testing::compare::dump;
 use simkeep_testing::pages::URLS;

@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{
-    Error, Progress, Reader, RepairOptions, Repaired, Scope, VerifyOptions, repair, verify,
-};
+use simkeep::integrity::{RepairOptions, Repaired, VerifyOptions, repair, verify};
+use simkeep::{Error, Progress, Reader, Scope};
 
 use super::check::each;
 use super::stores::{Sound, operations, sections};

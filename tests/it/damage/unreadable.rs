@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, SimDisk};
-use simkeep::{RepairOptions, VerifyOptions, repair, verify};
+use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
 
 use super::check::each;
 use super::stores::Sound;

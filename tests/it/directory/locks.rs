@@ -4,7 +4,8 @@ use simkeep_testing::sound;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use simkeep::{Error, LoadOptions, Observation, Options, Prefix, Progress, Scope, Store};
+use simkeep::load::LoadOptions;
+use simkeep::{Error, Observation, Options, Prefix, Progress, Scope, Store};
 use tempfile::TempDir;
 
 struct Place {

@@ -4,7 +4,9 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use simkeep::{LoadOptions, Observation, Options, Prefix, Progress, RepairOptions, Scope, Store};
+use simkeep::integrity::RepairOptions;
+use simkeep::load::LoadOptions;
+use simkeep::{Observation, Options, Prefix, Progress, Scope, Store};
 
 /// The permissions of everything that there is, without doubles.
 fn modes(path: &Path) -> Vec<u32> {
@@ -51,7 +53,7 @@ fn nobody_else_may_read_a_store_unless_it_is_said() {
         created.unwrap().0.close().unwrap();
         assert_eq!(modes(&loaded), [mode, directories]);
         let saved = dir.path().join(format!("{mode:o}.saved"));
-        simkeep::repair(&path, &saved, RepairOptions::default()).unwrap();
+        simkeep::integrity::repair(&path, &saved, RepairOptions::default()).unwrap();
         assert_eq!(modes(&saved), [mode, directories]);
     }
     assert_eq!(Options::default().file_mode, 0o600);

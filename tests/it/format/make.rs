@@ -241,9 +241,9 @@ fn oldest_segment(maker: &mut Maker) {
     // Long ago, far ahead, without a status, and an odd one.
     let far = "https://far.example/";
     maker.observe(&[
-        (far, Entry { status: None, ..content(simkeep::TIME_MIN, 0, 0) }),
+        (far, Entry { status: None, ..content(simkeep::limits::TIME_MIN, 0, 0) }),
         (far, Entry { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) }),
-        (far, content(simkeep::TIME_MAX, 1, 0)),
+        (far, content(simkeep::limits::TIME_MAX, 1, 0)),
     ]);
     let home = "https://example.com/";
     let (one, other) = (random(1), random(1) ^ 0b1011 << 30);
@@ -315,9 +315,9 @@ fn middle_segment(maker: &mut Maker) {
     maker.observe(&[
         (home, restated(with_digest(content(START + 2 * DAY, other, 0), 11), random(51), epoch)),
         (home, restated(content(START + 4 * DAY + 1, one, 0), random(52), epoch)),
-        (far, restated(content(simkeep::TIME_MIN, 0, 0), random(53), epoch)),
+        (far, restated(content(simkeep::limits::TIME_MIN, 0, 0), random(53), epoch)),
         // In the epoch that it was seen in.
-        (far, restated(content(simkeep::TIME_MAX, 1, 0), 0, 0)),
+        (far, restated(content(simkeep::limits::TIME_MAX, 1, 0), 0, 0)),
     ]);
     let reserved = maker.store.register_epoch("words2-sqrt-reserved8/1").unwrap().number();
     assert_eq!(reserved, RESERVED);
@@ -380,7 +380,10 @@ fn journal(maker: &mut Maker) {
         ("https://site7.example/page/1", with_digest(content(START + 92 * DAY, 3, 1), 17)),
         // Its last visit failed, so its head carries the one before as well.
         ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
-        ("https://far.example/", restated(content(simkeep::TIME_MAX, 1, 0), random(74), WEIGHED)),
+        (
+            "https://far.example/",
+            restated(content(simkeep::limits::TIME_MAX, 1, 0), random(74), WEIGHED),
+        ),
     ]);
 }
 

@@ -20,8 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use golden::Expected;
+use simkeep::integrity::VerifyOptions;
 use simkeep::search::{self, Address, Part, Resources, canonical_key};
-use simkeep::{Digest, Epoch, Observation, Options, Query, VerifyOptions, Versions};
+use simkeep::{Digest, Epoch, Observation, Options, Query, Versions};
 use tables::{Shape, Tables};
 use visits::{Entry, Head, Seen, count, mask, visits};
 
@@ -144,7 +145,7 @@ fn the_golden_store_answers_as_when_it_was_made() {
         assert_eq!(found, under, "{prefix}");
     }
 
-    let verified = simkeep::verify(golden_store(), VerifyOptions::default()).unwrap();
+    let verified = simkeep::integrity::verify(golden_store(), VerifyOptions::default()).unwrap();
     assert!(verified.is_sound());
     // The catalog, `SNAPSHOT` and a table of document frequencies.
     assert_eq!((verified.pages, verified.files), (stats.pages, 3 + stats.segments.len()));

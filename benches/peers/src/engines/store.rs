@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use simkeep::{Content, LoadOptions, Matches, Options, Progress, Query, Seen, Store, Visit};
+use simkeep::load::LoadOptions;
+use simkeep::{Content, Matches, Options, Progress, Query, Seen, Store, Visit};
 
 use super::{Source, disk_bytes};
 use crate::data::{Data, page, url};

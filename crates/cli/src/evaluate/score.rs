@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use simkeep::Progress;
 use simkeep::fingerprint::Recipe;
-use simkeep::search::Join;
+use simkeep::join::Join;
 
 use super::K_MAX;
 use super::truth::Truth;

@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader};
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
+use simkeep::integrity::VerifyOptions;
 use simkeep::{
     Durability, Epoch, HistoryEntry, Observation, Origin, Progress, RestateOutcome, Restatement,
-    SameBy, Verdict, VerifyOptions,
+    SameBy, Verdict,
 };
 
 use super::*;

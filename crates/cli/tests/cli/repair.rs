@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use simkeep::{LoadOptions, Observation, Options, Store};
+use simkeep::load::LoadOptions;
+use simkeep::{Observation, Options, Store};
 
 use super::{CRAWL, Place, files};
 

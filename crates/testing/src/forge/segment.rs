@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use simkeep::search::{Census, Part, Resources, Shape, Sink, build_index, canonical_key};
+use simkeep::explain::Shape;
+use simkeep::search::{Census, Part, Resources, Sink, build_index, canonical_key};
 
 const HEAD_BYTES: usize = 64;
 const TRAILER_BYTES: usize = 64;

@@ -5,9 +5,11 @@ use std::fmt::Debug;
 use std::sync::LazyLock;
 
 use simkeep::disk::{Lock, Name, SimDisk};
+use simkeep::integrity::{Verified, VerifyOptions, verify};
+use simkeep::maintenance::Stats;
 use simkeep::{
     Epoch, Error, Observation, Prefix, Progress, Query, Reader, Restatement, Result, Scope,
-    Snapshot, Stats, Store, Verified, VerifyOptions, Versions, verify,
+    Snapshot, Store, Versions,
 };
 
 use crate::fuzz::store::{disk, golden, on, open};

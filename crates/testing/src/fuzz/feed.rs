@@ -7,7 +7,7 @@ use std::sync::Arc;
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
-use simkeep::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
 use zstd::bulk::Compressor;
 
 use crate::fuzz::allocator::within;

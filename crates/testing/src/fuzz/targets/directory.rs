@@ -10,10 +10,8 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use simkeep::disk::{Lock, Name, SimDisk};
-use simkeep::{
-    Error, Observation, Progress, Reader, RepairOptions, Scope, Snapshot, Store, Verified,
-    VerifyOptions, repair, verify,
-};
+use simkeep::integrity::{RepairOptions, Verified, VerifyOptions, repair, verify};
+use simkeep::{Error, Observation, Progress, Reader, Scope, Snapshot, Store};
 
 use crate::compare::dump;
 use crate::fuzz::ask::{Answers, FINGERPRINTS, questions};

@@ -8,9 +8,10 @@ use std::io::ErrorKind;
 use std::sync::LazyLock;
 
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
+use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Content, Epoch, Observation, Options, Progress, Query, Request, Restatement, Scope, Seen,
-    Snapshot, Store, TIME_MAX, TIME_MIN, Versions, Visit,
+    Snapshot, Store, Versions, Visit,
 };
 
 use crate::compare::{

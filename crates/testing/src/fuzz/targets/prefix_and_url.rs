@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Error, Observation, Prefix, Progress, Scope, Store, URL_BYTES_MAX};
+use simkeep::limits::URL_BYTES_MAX;
+use simkeep::{Error, Observation, Prefix, Progress, Scope, Store};
 
 use crate::fuzz::store::{CATALOG, on, open, options};
 use crate::pages::Place;
