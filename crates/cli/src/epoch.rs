@@ -15,12 +15,12 @@ use super::words::{count, many};
 use super::{Common, origin, time, visit};
 use simkeep_archive::escape;
 
-/// Say what makes the fingerprints of a store, and change it
+/// Show and change what makes the fingerprints of a store
 ///
 /// An epoch is an extractor, a recipe, and for some recipes a table of document frequencies.
-/// Fingerprints of different epochs are never compared. From the beginning of a new epoch on `ingest`
-/// makes fingerprints of the newest two, so that a change is still measured; once pages have been
-/// seen again or restated, the old one ends.
+/// Fingerprints of different epochs are never compared. After a new epoch begins, `ingest` makes
+/// fingerprints of the newest two, so that changes are still measured. When pages have been seen
+/// again or restated, end the old one.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep epoch list --store crawl.simkeep
@@ -113,13 +113,13 @@ fn line(snapshot: &Snapshot, info: &EpochInfo) -> String {
     )
 }
 
-/// Begin an epoch: what pages had before is stale from then on
+/// Begin an epoch: pages without a fingerprint of it are stale from then on
 #[derive(Args)]
 struct Begin {
     /// The recipe, by its name or that of a preset
     #[arg(long, value_name = "NAME", default_value = "default")]
     recipe: Called,
-    /// The table of document frequencies, for a recipe that weighs by them; it is copied
+    /// The table of document frequencies, for a recipe that uses them; it is copied
     #[arg(long, value_name = "FILE")]
     df: Option<PathBuf>,
     /// The extractor, if texts come from another one than simkeep's own
@@ -154,10 +154,10 @@ impl Begin {
     }
 }
 
-/// List pages whose content has a fingerprint, and none of the newest epoch
+/// List pages whose content has a fingerprint, but none of the newest epoch
 ///
-/// A line a page: when that content was last seen, the epoch that it has a fingerprint of, and the URL.
-/// Whoever has the content still says what its fingerprint is: `simkeep ingest --restate`.
+/// One line per page: when that content was last seen, the epoch of its fingerprint, and the URL.
+/// If you still have the content, give it a new fingerprint with `simkeep ingest --restate`.
 #[derive(Args)]
 struct Stale {
     /// Only pages after this one, in the order of the list
@@ -204,7 +204,7 @@ impl Stale {
     }
 }
 
-/// End an epoch: nothing is observed or searched in it any more, and its table goes
+/// End an epoch: nothing is observed or searched in it any more, and its table is removed
 #[derive(Args)]
 struct End {
     /// The epoch

@@ -8,10 +8,10 @@ use super::exit::{Exit, Failure};
 use super::output::Output;
 use super::{Common, visit};
 
-/// Print every observation as a JSON object a line
+/// Print every observation as a line of JSON
 ///
-/// Pages in the order of the reversed host name (SURT), visits in order of time. `simkeep ingest`
-/// reads it back. The output depends on nothing but what was observed.
+/// Pages are in the order of the reversed host name (SURT), visits in order of time. `simkeep
+/// ingest` and `load` read it back. The output depends only on what was observed.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep export > crawl.jsonl

@@ -19,8 +19,8 @@ use simkeep_archive::escape;
 
 /// Make fingerprints of files
 ///
-/// A line a file: its fingerprint in 16 hexadecimal digits, and its name. Of HTML the visible text
-/// counts.
+/// One line per file: its fingerprint in 16 hexadecimal digits, and its name. HTML is reduced to
+/// its visible text.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep fingerprint terms.html privacy.html
@@ -43,7 +43,7 @@ pub(super) struct Fingerprint {
     /// The recipe, by its name or that of a preset
     #[arg(long, value_name = "NAME", default_value = "default")]
     recipe: Called,
-    /// The table of document frequencies, for a recipe that weighs by them: see `simkeep df`
+    /// The table of document frequencies, for a recipe that uses them: see `simkeep df`
     #[arg(long, value_name = "FILE")]
     df: Option<PathBuf>,
     /// Say which features weigh most, and which bits are nearest to flipping

@@ -13,8 +13,8 @@ use simkeep_archive::escape;
 
 /// Forget everything known of a page, or of all pages under a prefix
 ///
-/// It is out of every answer at once. Its bytes go from the files as these are merged; --purge
-/// rewrites them now. Later observations start a new history.
+/// It disappears from every answer at once. Its bytes leave the files as these are merged; --purge
+/// rewrites the files now. Later observations start a new history.
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["url", "prefix"])))]
 #[command(after_long_help = "Examples:
@@ -30,7 +30,7 @@ pub(super) struct Forget {
     /// All pages under this: a domain, a host, a path, a SURT prefix
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<Prefix>,
-    /// Rewrite the files now, so that the URLs stand in none of them
+    /// Rewrite the files now, so that none of them contains the URLs
     #[arg(long)]
     purge: bool,
     #[command(flatten)]

@@ -10,9 +10,10 @@ use super::{Common, time, visit, words};
 
 /// Print all visits of a page, and what each meant after those before it
 ///
-/// A line a visit: time, HTTP status, fingerprint, digest, and the verdict: new, same (and by what
-/// that is known), changed by so many bits, reverted to an earlier version, gone, failed, or not
-/// modified though no content was ever seen; and what was restated of it in another epoch.
+/// One line per visit: time, HTTP status, fingerprint, digest, and the verdict: new, same (and how
+/// that is known), changed by a number of bits, reverted to an earlier version, gone, failed, or
+/// not modified though no content was ever seen. Fingerprints restated in another epoch follow
+/// their visit.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms

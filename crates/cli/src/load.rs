@@ -26,9 +26,10 @@ use simkeep_archive::{Broken, Source};
 
 /// Load other stores, JSON lines, files and web archives into a store, all of it or nothing
 ///
-/// Many times as fast as `ingest`, and reads the same, and stores. It does not say what each record
-/// means. Makes the store if there is none. Whatever ends it early, the store holds what it did
-/// before, its epochs too, and there is none if there was none; other programs may read it meanwhile.
+/// Many times as fast as `ingest`. Reads the same inputs, and other stores. It does not say what
+/// each record means. Makes the store if there is none. If it ends early, for whatever reason, the
+/// store and its epochs are as before, or there is no store if there was none. Other programs may
+/// read it meanwhile.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep load old.simkeep --store new.simkeep
@@ -41,7 +42,7 @@ pub(super) struct Load {
     /// Stores, files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// What made the fingerprints that come ready-made, where a record does not say it itself
+    /// The epoch of ready-made fingerprints, if a record does not name one
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
     /// Leave out broken records, and name them

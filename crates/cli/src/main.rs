@@ -49,8 +49,8 @@ use output::Output;
 /// near-duplicates of others.
 ///
 /// A store is a directory. `ingest` makes it and fills it from files, folders, JSON lines and web
-/// archives, and `load` fills it with very much at once; the other verbs ask it. It may be killed
-/// at any moment without loss.
+/// archives, and `load` fills it in bulk; the other verbs query it. You may kill the tool at any
+/// moment without loss.
 #[derive(Parser)]
 #[command(name = "simkeep", version, max_term_width = 100, after_long_help = AFTER_HELP)]
 #[command(after_help = exit::HELP)]

@@ -16,8 +16,8 @@ use simkeep_archive::escape;
 
 /// Find pages near a fingerprint, a text or another page
 ///
-/// A line a page, nearest first: how many of the 64 bits differ, its fingerprint, its URL. Every
-/// page within the distance is found.
+/// One line per page, nearest first: how many of the 64 bits differ, its fingerprint, its URL.
+/// Every page within the distance is found.
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["fingerprint", "text", "url"])))]
 #[command(after_long_help = "Examples:
@@ -42,16 +42,16 @@ pub(super) struct Near {
     /// The fingerprint, in 16 hexadecimal digits
     #[arg(value_parser = parse_fingerprint)]
     fingerprint: Option<u64>,
-    /// A document of which to make the fingerprint; - is standard input
+    /// A document to make the fingerprint of; - is standard input
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
-    /// A page of the store: others near the content that it has now
+    /// A page of the store: finds others near its present content
     #[arg(long, conflicts_with = "epoch")]
     url: Option<String>,
     /// How many bits may differ
     #[arg(short, value_name = "BITS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=64))]
     k: u32,
-    /// Find the nearest so many pages, however far they are
+    /// Find this many nearest pages, however far away they are
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["k", "limit"])]
     nearest: Option<usize>,
     /// How many pages to print at most
@@ -70,7 +70,7 @@ pub(super) struct Near {
     /// Compare with pages under this prefix only: a domain, a host, or one with a path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
-    /// Search equal fingerprints first and then ever wider, for so long at most
+    /// Search equal fingerprints first and then ever wider, for at most this long
     #[arg(long, value_name = "MILLISECONDS")]
     budget: Option<u64>,
     /// Say how the search went in each part of the store: what was chosen, expected and met

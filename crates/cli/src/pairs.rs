@@ -16,8 +16,8 @@ use simkeep_archive::escape;
 
 /// List all pairs of near-duplicates
 ///
-/// A line a pair of different fingerprints that pages have now: in how many bits they differ, and the
-/// first page of each. Other pages with the same fingerprint are what `simkeep near -k 0` finds.
+/// One line per pair of different fingerprints that pages have now: in how many bits they differ,
+/// and the first page of each. `simkeep near -k 0` finds other pages with the same fingerprint.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep pairs

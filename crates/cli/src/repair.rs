@@ -14,10 +14,10 @@ use super::verify::flaw;
 use super::words::{count, many};
 use simkeep_archive::escape::whole;
 
-/// Save everything that is sound of a damaged store into a new one, and say what is lost
+/// Save everything that is sound in a damaged store to a new one, and say what is lost
 ///
-/// The damaged store is only read. Hashes, filters and fingerprint tables are made anew, so their
-/// damage loses nothing. What is lost is told: the file, the bytes, the operations, how many pages,
+/// The damaged store is only read. Hashes, filters and fingerprint tables are rebuilt, so damage to
+/// them loses nothing. Reports what is lost: the file, the bytes, the operations, how many pages,
 /// and between which URLs.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
@@ -32,7 +32,7 @@ pub(super) struct Repair {
     /// Where the new store goes: a directory that is new or empty
     #[arg(long, value_name = "PATH")]
     to: PathBuf,
-    /// Keep pages that may have been forgotten by an operation that is lost
+    /// Keep pages that a lost operation may have forgotten
     #[arg(long)]
     keep_forgotten: bool,
     #[command(flatten)]

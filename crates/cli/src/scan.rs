@@ -11,8 +11,9 @@ use simkeep_archive::escape;
 
 /// List pages, all of a site together
 ///
-/// A line a page, in the order of the reversed host name (SURT): time of the last visit, fingerprint
-/// of the content in force (or "gone", or "no content" if none was ever seen), number of visits, URL.
+/// One line per page, in the order of the reversed host name (SURT): time of the last visit,
+/// fingerprint of the content in force (or "gone", or "no content" if none was ever seen), number
+/// of visits, URL.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep scan

@@ -15,8 +15,8 @@ use simkeep_archive::escape::whole;
 /// Read all of a store and check that it is sound
 ///
 /// Checks every checksum, and that pages, histories and fingerprint tables fit together. Names all
-/// that is damaged, file by file and block by block. Every byte is read with plain reads first;
-/// nothing is written.
+/// damage, file by file and block by block. Reads every byte with plain reads first, and writes
+/// nothing.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep verify

@@ -18,8 +18,8 @@ use simkeep_archive::{Input, Source};
 
 /// Count the document frequencies of files, folders, JSON lines and web archives
 ///
-/// Reads what `ingest` reads. Every text counts as a document, again when it comes again. A table that
-/// was there under the name is replaced when the new one is whole.
+/// Reads what `ingest` reads. Every text counts as a document, each time it comes. An existing
+/// table with this name is replaced when the new one is complete.
 #[derive(Args)]
 pub(super) struct Build {
     /// Files and folders; - is standard input
@@ -31,7 +31,7 @@ pub(super) struct Build {
     /// A recipe that has the features to be counted, by its name or that of a preset
     #[arg(long, value_name = "NAME", default_value = "words-idf")]
     recipe: Called,
-    /// Leave out what fewer documents have; such a table cannot be merged with others
+    /// Leave out features that fewer documents have; such a table cannot be merged with others
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     least: u32,
     /// Memory to take, in MiB

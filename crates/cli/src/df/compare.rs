@@ -17,8 +17,8 @@ use simkeep_archive::{Input, Source};
 
 /// Compare two tables, and what fingerprints they make of documents
 ///
-/// Fingerprints by a recipe that weighs by document frequencies are compared only under one table. How
-/// far they move under another tells whether it is time for a new one.
+/// Fingerprints that use document frequencies can be compared only if they use the same table. How
+/// far they move under another table shows whether it is time for a new one.
 #[derive(Args)]
 pub(super) struct Compare {
     /// A table

@@ -22,9 +22,9 @@ use super::words::{bytes, count, many};
 use super::{exit, ingest, pipeline, reading, recipe, visit, words};
 use simkeep_archive::escape;
 
-/// Count in how many documents words are, for recipes that weigh by it
+/// Count how many documents have each word, for recipes that weigh by it
 ///
-/// Such a table is counted from pages like those that it will be used for, frozen, and never changed.
+/// Count a table from pages like those that you will use it for. Once frozen, it never changes.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep df build crawl-2024*.warc.gz --out 2024.df

@@ -13,8 +13,8 @@ use simkeep_archive::escape;
 
 /// Show what a table has counted, and how many documents have a word
 ///
-/// How many features are in so many documents is shown by bars; of a word, or of as many as the
-/// features of the table have, in how many documents it is, and ln(1 + N/df).
+/// Bars show how many features occur in how many documents. For each word, or group of as many
+/// words as a feature has, it prints how many documents have it, and ln(1 + N/df).
 #[derive(Args)]
 pub(super) struct Show {
     /// The table

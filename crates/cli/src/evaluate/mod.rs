@@ -20,11 +20,11 @@ use score::{Score, Scores};
 use simkeep_archive::documents;
 use truth::Truth;
 
-/// Compare recipes by documents of which it is known how near they are
+/// Compare recipes on documents that are known to be near or not
 ///
-/// A line a recipe: among pairs of documents whose fingerprints differ in at most k bits, how many are
-/// near (precision), by the lenient and by the strict measure; and of the pairs that are near by the
-/// strict measure, how many are found (recall).
+/// One line per recipe: of the pairs of documents whose fingerprints differ in at most k bits, how
+/// many are near (precision), by the lenient and by the strict measure; and of the pairs that are
+/// near by the strict measure, how many are found (recall).
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep evaluate documents.jsonl.zst --pairs pairs.tsv.gz
@@ -61,8 +61,8 @@ pub(super) struct Evaluate {
     /// From how near on a pair is near by the strict measure
     #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = parse_share)]
     strict: f64,
-    /// The documents are HTML: of which the visible text counts, with its titles, headings, emphasis
-    /// and links, and the fields that its `<meta>` elements name
+    /// The documents are HTML: use their visible text, with titles, headings, emphasis and links,
+    /// and the fields of their `<meta>` elements
     #[arg(long)]
     html: bool,
     #[command(flatten)]

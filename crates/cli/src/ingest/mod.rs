@@ -38,10 +38,10 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// Read files, folders, JSON lines and web archives into a store
 ///
-/// Makes the store if there is none. May be interrupted at any time and run again: what is known
-/// already changes nothing. Prints what it found: "new pages" were not in the store, whatever was
-/// seen of them; a "version" is content that is the first of its page, changed or reverted to an
-/// earlier one.
+/// Makes the store if there is none. You may interrupt it at any time and run it again: what is
+/// known already changes nothing. Prints what it found: "new pages" were not in the store; a
+/// "version" is content that is the first of its page, has changed, or has reverted to an earlier
+/// version.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep ingest crawl-*.warc.gz --store crawl.simkeep
@@ -69,11 +69,11 @@ pub(super) struct Ingest {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// What made the fingerprints that come ready-made, where a record does not say it itself
+    /// The epoch of ready-made fingerprints, if a record does not name one
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
-    /// Visit nothing: say of pages that were seen before, at the same times, what their fingerprints
-    /// are in the newest epoch
+    /// Record no visits: give pages that were seen before, at the same times, their fingerprints in
+    /// the newest epoch
     #[arg(long)]
     restate: bool,
     /// Stop at the first broken record, with exit code 3
