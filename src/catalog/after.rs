@@ -3,7 +3,7 @@
 //! Neither is ever newer than the catalog. If one is, the catalog is not the one that it was
 //! written after, but the commit before the last, an older copy, or the catalog of another store.
 
-use super::{Contents, Manifest, Marked, mark};
+use super::{Contents, Marked, Published, mark};
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 
@@ -12,17 +12,17 @@ use crate::error::{Error, Result};
 pub(crate) struct After {
     pub(crate) mark: Marked,
     /// What `SNAPSHOT` says, if it is there and sound.
-    pub(crate) manifest: Option<Manifest>,
+    pub(crate) published: Option<Published>,
 }
 
 impl After {
     /// Reads what is there. Damage counts as absence: the writer writes both again.
     pub(crate) fn read(disk: &dyn Disk) -> Result<After> {
-        let manifest = match Manifest::read(disk) {
-            Ok(manifest) => manifest,
+        let published = match Published::read(disk) {
+            Ok(published) => published,
             Err(e) => e.flaw().map(|_| None)?,
         };
-        Ok(After { mark: mark::read(disk), manifest })
+        Ok(After { mark: mark::read(disk), published })
     }
 
     /// Checks that both belong to this catalog, and that the catalog has everything that they
@@ -42,7 +42,7 @@ impl After {
         } else if changes > last {
             format!("change {changes} of its lists was made, and it has {last}")
         } else {
-            let changes = self.manifest_of(contents.settings.store)?.changes;
+            let changes = self.published_of(contents.settings.store)?.changes;
             if changes <= last {
                 return None;
             }
@@ -56,12 +56,12 @@ impl After {
 
     /// The error if `SNAPSHOT` belongs to another store, or to a diverged copy of this one.
     pub(crate) fn foreign(&self, contents: &Contents) -> Option<Error> {
-        let manifest = self.manifest.as_ref()?;
-        let (found, expected) = (manifest.store, contents.settings.store);
+        let published = self.published.as_ref()?;
+        let (found, expected) = (published.store, contents.settings.store);
         let what = if found == expected {
             // A catalog that is no older has given this number to a segment of its own.
             let next = contents.settings.next_segment;
-            let other = manifest.segments.iter().find(|row| row.id >= next)?.id;
+            let other = published.segments.iter().find(|row| row.id >= next)?.id;
             format!(
                 "it names segment {other}, and the next one of catalog.redb is {next}, so they are of \
                  two copies of the store that went apart; put back the files of one of them"
@@ -75,7 +75,7 @@ impl After {
     }
 
     /// What `SNAPSHOT` says, if it is of this store.
-    pub(crate) fn manifest_of(&self, store: u64) -> Option<&Manifest> {
-        self.manifest.as_ref().filter(|manifest| manifest.store == store)
+    pub(crate) fn published_of(&self, store: u64) -> Option<&Published> {
+        self.published.as_ref().filter(|published| published.store == store)
     }
 }

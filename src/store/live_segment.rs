@@ -1,4 +1,4 @@
-//! An open segment of the live list.
+//! A live segment: one that the manifest lists, opened.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

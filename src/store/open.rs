@@ -1,8 +1,8 @@
 //! Making, opening and recovering a store.
 //!
 //! Recovery, in order: take the lock; read and check the catalog; map the live segments; replay the
-//! journals into memtables; write `SNAPSHOT`; remove what no live list names. Nothing is rebuilt,
-//! so opening takes the time to read the journal, whatever the size of the store.
+//! journals into memtables; write `SNAPSHOT`; remove what the manifest does not name. Nothing is
+//! rebuilt, so opening takes the time to read the journal, whatever the size of the store.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::shared::Shared;
 use super::stamps::Stamps;
 use super::view::View;
 use crate::catalog::mark::{self, Begun};
-use crate::catalog::{Blob, Catalog, Contents, Journal, Locks, Manifest, Settings};
+use crate::catalog::{Blob, Catalog, Contents, Journal, Locks, Published, Settings};
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
@@ -120,7 +120,7 @@ pub(super) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Res
 fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
     let contents = open_catalog(disk).and_then(|file| Catalog::read(&*file)).ok()?;
     // Nobody was told of this store. Files of another store are not removed.
-    let untold = matches!(Manifest::read(&**disk), Ok(None));
+    let untold = matches!(Published::read(&**disk), Ok(None));
     let left = orphans(disk, &contents).ok()?;
     (contents.settings.unfinished && untold).then_some(left)
 }

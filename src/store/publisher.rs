@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::base::Base;
 use super::listed::row;
-use crate::catalog::Manifest;
+use crate::catalog::Published;
 use crate::disk::{Dir, Name};
 use crate::error::{Error, Result};
 use crate::segment::Segment;
@@ -21,7 +21,7 @@ use crate::sync::{Rank, RankedMutex};
 /// How long to wait for the next try if the disk was full.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// Writes `SNAPSHOT`, and removes the files of segments that left the live list.
+/// Writes `SNAPSHOT`, and removes the files of segments that left the manifest.
 #[derive(Debug)]
 pub(super) struct Publisher {
     base: Arc<Base>,
@@ -35,7 +35,7 @@ pub(super) struct Publisher {
 struct State {
     /// When to try again to publish, if the disk was full.
     again: Option<Instant>,
-    /// Segments that left the live list, oldest first.
+    /// Segments that left the manifest, oldest first.
     departed: Vec<Departed>,
     /// Segments whose files are removed with their last holders.
     released: Vec<Weak<Segment>>,
@@ -94,13 +94,13 @@ impl Publisher {
         if !segments.is_empty() {
             state.departed.push(Departed { segments, since: None });
         }
-        let mut written = self.write_manifest();
+        let mut written = self.write_published();
         if written.as_ref().is_err_and(Error::is_full) && !state.departed.is_empty() {
             // They may be what fills the disk. Without a `SNAPSHOT` no reader opens them.
-            self.remove_manifest()?;
+            self.remove_published()?;
             state.published();
             state.release(Duration::ZERO);
-            written = self.write_manifest();
+            written = self.write_published();
         }
         match written {
             Ok(()) => state.published(),
@@ -111,7 +111,7 @@ impl Publisher {
         Ok(())
     }
 
-    fn write_manifest(&self) -> Result<()> {
+    fn write_published(&self) -> Result<()> {
         if self.is_unfinished() {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl Publisher {
         // Asked after what it is of, and of what is durable: `SNAPSHOT` is never newer than it says, and
         // never ahead of the catalog.
         let changes = catalog.changes();
-        let manifest = Manifest {
+        let published = Published {
             written: SystemTime::now(),
             store: stamps.store(),
             changes,
@@ -128,10 +128,10 @@ impl Publisher {
             segments: view.segments.iter().map(|live| row(live.segment.frame())).collect(),
             epochs: view.epochs.to_vec(),
         };
-        manifest.write(disk)
+        published.write(disk)
     }
 
-    fn remove_manifest(&self) -> Result<()> {
+    fn remove_published(&self) -> Result<()> {
         let disk = &self.base.disk;
         match disk.remove(Name::Snapshot) {
             Err(e) if e.kind() == ErrorKind::NotFound => {}
@@ -148,11 +148,11 @@ impl Publisher {
             orphans.iter().partition(|name| matches!(name, Name::Segment(_)));
         // No `SNAPSHOT` ever named these.
         unfinished.into_iter().try_for_each(|name| self.remove_orphan(name))?;
-        let mut written = self.write_manifest();
+        let mut written = self.write_published();
         if written.as_ref().is_err_and(Error::is_full) && !finished.is_empty() {
-            self.remove_manifest()?;
+            self.remove_published()?;
             finished.iter().try_for_each(|name| self.remove_orphan(*name))?;
-            written = self.write_manifest();
+            written = self.write_published();
         }
         match written {
             Ok(()) => finished.into_iter().try_for_each(|name| self.remove_orphan(name)),
@@ -183,7 +183,7 @@ impl Publisher {
         self.unfinished.store(false, Ordering::Release);
     }
 
-    /// Releases all segments that left the live list and that `SNAPSHOT` no longer names. A reader
+    /// Releases all segments that left the manifest and that `SNAPSHOT` no longer names. A reader
     /// that is about to open one starts again.
     pub(super) fn release_all(&self) {
         self.state.lock().release(Duration::ZERO);

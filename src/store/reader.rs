@@ -9,7 +9,7 @@ use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::View;
-use crate::catalog::{Catalog, Journal, Locks, Manifest, mark};
+use crate::catalog::{Catalog, Journal, Locks, Published, mark};
 use crate::disk::{Disk, Location, Lock, LockGuard};
 use crate::error::{Error, Result};
 use crate::sync::thread;
@@ -135,7 +135,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
     require_store(disk)?;
     // Those of another store, which may have come into the place of this one, are not listed.
     let open = before.map_or(&[][..], |view| &view.segments);
-    let show = |manifest: &Manifest| show(disk, manifest, open);
+    let show = |published: &Published| show(disk, published, open);
     match sight(disk, show)? {
         Sight::Alone(_lock) => {
             let contents = Catalog::read_on(&**disk)?;
@@ -162,20 +162,20 @@ pub(super) enum Sight<T> {
 /// again, and is damage if `SNAPSHOT` is the same still.
 pub(super) fn sight<T>(
     disk: &Arc<dyn Disk>,
-    take: impl Fn(&Manifest) -> Result<T>,
+    take: impl Fn(&Published) -> Result<T>,
 ) -> Result<Sight<T>> {
     let since = Instant::now();
-    let mut before: Option<Manifest> = None;
+    let mut before: Option<Published> = None;
     loop {
         let holder = match Locks::try_take(&**disk, Lock::Shared)? {
             Ok(locks) => return Ok(Sight::Alone(locks.into_catalog())),
             Err(holder) => holder,
         };
-        if let Some(manifest) = Manifest::read(&**disk)? {
-            match take(&manifest) {
-                Ok(taken) => return Ok(Sight::Beside { written: manifest.written, taken }),
-                Err(e) if e.is_not_found() && before.as_ref() != Some(&manifest) => {
-                    before = Some(manifest);
+        if let Some(published) = Published::read(&**disk)? {
+            match take(&published) {
+                Ok(taken) => return Ok(Sight::Beside { written: published.written, taken }),
+                Err(e) if e.is_not_found() && before.as_ref() != Some(&published) => {
+                    before = Some(published);
                     continue;
                 }
                 Err(e) => return Err(e),
@@ -189,17 +189,21 @@ pub(super) fn sight<T>(
 }
 
 /// What `SNAPSHOT` names.
-fn show(disk: &Arc<dyn Disk>, manifest: &Manifest, open: &[Arc<LiveSegment>]) -> Result<Snapshot> {
-    let rows = manifest.segments.iter();
-    let segments = rows.map(|row| LiveSegment::open_row(disk, manifest.store, row, open));
+fn show(
+    disk: &Arc<dyn Disk>,
+    published: &Published,
+    open: &[Arc<LiveSegment>],
+) -> Result<Snapshot> {
+    let rows = published.segments.iter();
+    let segments = rows.map(|row| LiveSegment::open_row(disk, published.store, row, open));
     let view = View {
-        seed: manifest.url_seed,
+        seed: published.url_seed,
         segments: segments.collect::<Result<_>>()?,
         memtables: Memtables::empty(Journal::A),
-        epochs: manifest.epochs.as_slice().into(),
+        epochs: published.epochs.as_slice().into(),
         disk: Arc::clone(disk),
         poison: Arc::default(),
     };
-    let sequence = manifest.segments.last().map_or(0, |row| row.last_sequence);
+    let sequence = published.segments.last().map_or(0, |row| row.last_sequence);
     Ok(Snapshot { view: Arc::new(view), sequence })
 }

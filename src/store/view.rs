@@ -68,7 +68,7 @@ impl View {
 
     /// The segments with their numbers, the oldest first.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a manifest has fewer segments than 2^32")]
+    #[expect(clippy::cast_possible_truncation, reason = "a published has fewer segments than 2^32")]
     fn numbered(&self) -> impl DoubleEndedIterator<Item = (u32, &Arc<LiveSegment>)> {
         self.segments.iter().enumerate().map(|(number, live)| (number as u32, live))
     }

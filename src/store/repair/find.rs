@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::options::Loss;
 use crate::bug::OrBug;
 use crate::catalog::{
-    After, Blob, Catalog, Contents, EPOCHS_MAX, Journal, Manifest, Salvage, SegmentRow,
+    After, Blob, Catalog, Contents, EPOCHS_MAX, Journal, Published, Salvage, SegmentRow,
 };
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
@@ -115,13 +115,13 @@ impl Found {
         let salvage = open::open_catalog(disk).and_then(|file| Salvage::read(&*file));
         let salvage = salvage.unwrap_or_default();
         let store = self.unlisted(disk, salvage.store, after)?;
-        let manifest = store.and_then(|store| after.manifest_of(store));
+        let published = store.and_then(|store| after.published_of(store));
         let changes = stale.as_ref().map(|contents| contents.settings.changes);
-        let is_newer = |manifest: &&Manifest| changes.is_none_or(|c| c < manifest.changes);
+        let is_newer = |published: &&Published| changes.is_none_or(|c| c < published.changes);
         let last = self.components.last().map_or(0, |newest| newest.operations.1);
         let next = last.saturating_add(1);
         let is_of_another = salvage.store.is_some_and(|of| store.is_some_and(|store| store != of));
-        let is_old = manifest.filter(is_newer).is_some_and(|m| after.mark.changes < m.changes);
+        let is_old = published.filter(is_newer).is_some_and(|m| after.mark.changes < m.changes);
         if is_of_another {
             self.lose_from(next, None, "the catalog is of another store than the segments");
         } else if is_old && changes.is_some() {
@@ -130,8 +130,8 @@ impl Found {
         } else {
             self.replay(salvage.journals(next), last)?;
         }
-        self.epochs = match (manifest.filter(is_newer), stale) {
-            (Some(manifest), _) => manifest.epochs.clone(),
+        self.epochs = match (published.filter(is_newer), stale) {
+            (Some(published), _) => published.epochs.clone(),
             (None, stale) => stale.map(|contents| contents.epochs).unwrap_or_default(),
         };
         if salvage.epochs.len() > self.epochs.len() && !is_of_another {
@@ -183,11 +183,11 @@ impl Found {
                 }
             }
         }
-        let named = after.manifest.as_ref().map(|manifest| manifest.store);
+        let named = after.published.as_ref().map(|published| published.store);
         let store = whose(&frames, of, named);
-        let manifest = store.and_then(|store| after.manifest_of(store));
+        let published = store.and_then(|store| after.published_of(store));
         for frame in frames {
-            let row = manifest.and_then(|m| m.segments.iter().find(|row| row.id == frame.id()));
+            let row = published.and_then(|m| m.segments.iter().find(|row| row.id == frame.id()));
             let checked = store.map_or(Ok(()), |store| match row {
                 Some(row) => check_listed(&frame, store, row),
                 None => check_store(frame.stamp(), store),
@@ -376,13 +376,13 @@ impl Found {
 
 /// The store that segments are of: that of the catalog or else of `SNAPSHOT`, if any of them is of it;
 /// or else the one of which there are most visits.
-fn whose(frames: &[Frame], of_catalog: Option<u64>, of_manifest: Option<u64>) -> Option<u64> {
+fn whose(frames: &[Frame], of_catalog: Option<u64>, of_published: Option<u64>) -> Option<u64> {
     let mut visits: BTreeMap<u64, u64> = BTreeMap::new();
     for frame in frames {
         let sum = visits.entry(frame.stamp().store).or_default();
         *sum = sum.saturating_add(frame.numbers().visits);
     }
-    let known = [of_catalog, of_manifest].into_iter().flatten();
+    let known = [of_catalog, of_published].into_iter().flatten();
     let most = || visits.iter().max_by_key(|(_, visits)| **visits).map(|(store, _)| *store);
     known
         .clone()

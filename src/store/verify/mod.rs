@@ -21,7 +21,7 @@ use super::open;
 use super::reader::{Sight, sight};
 use super::snapshot::Snapshot;
 use super::view::View;
-use crate::catalog::{After, Catalog, Contents, Journal, Manifest, mark};
+use crate::catalog::{After, Catalog, Contents, Journal, Published, mark};
 use crate::disk::{Access, Disk, DiskFile, Location, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
@@ -60,7 +60,7 @@ pub fn verify(at: impl Into<Location>, options: VerifyOptions) -> Result<Verifie
 fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> {
     let mut check = Check::new(options);
     open::require_store(&disk)?;
-    let sight = sight(&disk, |manifest| beside(&disk, manifest));
+    let sight = sight(&disk, |published| beside(&disk, published));
     let (opened, memtables) = match check.keep(sight)? {
         Some(Sight::Alone(lock)) => {
             let contents = check.catalog(open::open_catalog(&disk))?;
@@ -131,14 +131,16 @@ fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
 }
 
 /// What a writer that is at work shows.
-fn beside(disk: &Arc<dyn Disk>, manifest: &Manifest) -> Result<Opened> {
-    let open = |row| match with_file(disk, open_listed(disk, manifest.store, row)) {
+fn beside(disk: &Arc<dyn Disk>, published: &Published) -> Result<Opened> {
+    let open = |row| match with_file(disk, open_listed(disk, published.store, row)) {
         // It may be gone because another has taken its place.
-        Err(e) if e.is_not_found() && Manifest::read(&**disk)?.as_ref() != Some(manifest) => Err(e),
+        Err(e) if e.is_not_found() && Published::read(&**disk)?.as_ref() != Some(published) => {
+            Err(e)
+        }
         opened => Ok(opened),
     };
-    let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
-    Ok(Opened { seed: Some(manifest.url_seed), epochs: manifest.epochs.clone(), segments })
+    let segments = published.segments.iter().map(open).collect::<Result<_>>()?;
+    Ok(Opened { seed: Some(published.url_seed), epochs: published.epochs.clone(), segments })
 }
 
 /// Opens a segment's file to be read, too.
@@ -243,9 +245,9 @@ impl Check {
     /// Checks what a writer left beside the catalog: what readers in other processes are told, if
     /// anything is, and the mark.
     fn after(&mut self, disk: &Arc<dyn Disk>) -> Result<After> {
-        let manifest = self.keep(Manifest::read(&**disk))?;
-        self.verified.files += usize::from(manifest.as_ref().is_none_or(Option::is_some));
-        Ok(After { mark: mark::read(&**disk), manifest: manifest.flatten() })
+        let published = self.keep(Published::read(&**disk))?;
+        self.verified.files += usize::from(published.as_ref().is_none_or(Option::is_some));
+        Ok(After { mark: mark::read(&**disk), published: published.flatten() })
     }
 
     /// Checks the tables of document frequencies that epochs have. One that is not there is no flaw:

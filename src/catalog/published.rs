@@ -1,4 +1,4 @@
-//! The file `SNAPSHOT`: the live list, and what it takes to read it, for readers in other processes.
+//! The file `SNAPSHOT`: what a writer publishes for readers in other processes.
 //!
 //! It copies a part of the catalog, which only the writer can open. It is replaced as a whole, so a
 //! reader always reads one state. It decides nothing: a store without it is sound.
@@ -24,9 +24,10 @@ const HEADER_BYTES: usize = 64;
 /// A longer file is not ours: this is enough for some hundred thousand segments.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// A state of the live list.
+/// The contents of `SNAPSHOT`: a copy of the manifest and of the epochs, and what it takes to read
+/// the segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Manifest {
+pub(crate) struct Published {
     /// When it was written, by the writer's clock.
     pub(crate) written: SystemTime,
     /// The store that it belongs to.
@@ -41,7 +42,7 @@ pub(crate) struct Manifest {
     pub(crate) epochs: Vec<EpochInfo>,
 }
 
-impl Manifest {
+impl Published {
     /// Replaces the last one, durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
@@ -54,7 +55,7 @@ impl Manifest {
     }
 
     /// Reads the one that is there; `None` if there is none.
-    pub(crate) fn read(disk: &dyn Disk) -> Result<Option<Manifest>> {
+    pub(crate) fn read(disk: &dyn Disk) -> Result<Option<Published>> {
         let name = Name::Snapshot;
         let file = match disk.open(name, Access::Read) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -70,7 +71,7 @@ impl Manifest {
         Self::parse(&bytes).map(Some)
     }
 
-    #[expect(clippy::expect_used, reason = "a live list has some hundred segments and epochs")]
+    #[expect(clippy::expect_used, reason = "a manifest has some hundred segments and epochs")]
     fn to_bytes(&self) -> Vec<u8> {
         let count = |n: usize| u32::try_from(n).expect("fewer than 2^32");
         // A clock that was never set may stand before 1970.
@@ -99,7 +100,7 @@ impl Manifest {
         bytes
     }
 
-    fn parse(bytes: &[u8]) -> Result<Manifest> {
+    fn parse(bytes: &[u8]) -> Result<Published> {
         let flaw = |offset: u64, what: &str| Error::corrupt(Name::Snapshot, offset, what);
         let mut cursor = Cursor::new(bytes);
         if cursor.array() != Some(MAGIC) {
@@ -124,16 +125,16 @@ impl Manifest {
         }
         let (_, body) = summed.split_at(16);
         let body = Cursor::new(body);
-        let manifest = Self::parse_body(body).ok_or_else(|| {
+        let published = Self::parse_body(body).ok_or_else(|| {
             flaw(16, "its segments or epochs are not as many, or not such, as a store can have")
         })??;
-        check_rows(&manifest.segments).map_err(|what| flaw(64, &what))?;
-        check_epoch_names(&manifest.epochs).map_err(|what| flaw(60, &what))?;
-        Ok(manifest)
+        check_rows(&published.segments).map_err(|what| flaw(64, &what))?;
+        check_epoch_names(&published.epochs).map_err(|what| flaw(60, &what))?;
+        Ok(published)
     }
 
     /// `None` where the bytes do not add up.
-    fn parse_body(mut cursor: Cursor<'_>) -> Option<Result<Manifest>> {
+    fn parse_body(mut cursor: Cursor<'_>) -> Option<Result<Published>> {
         let written = UNIX_EPOCH.checked_add(Duration::from_millis(cursor.u64()?))?;
         let (store, changes, url_seed) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
         if let Err(e) = check_url_hash_bits(Name::Snapshot, cursor.u64()?) {
@@ -145,18 +146,18 @@ impl Manifest {
             return Some(Err(Error::corrupt(Name::Snapshot, 60, what)));
         }
         let (rows, names) = (Vec::new(), Vec::new());
-        let mut manifest =
-            Manifest { written, store, changes, url_seed, segments: rows, epochs: names };
+        let mut published =
+            Published { written, store, changes, url_seed, segments: rows, epochs: names };
         // No memory is reserved by a count from the file: entries are read until they end.
         for _ in 0..segments {
-            manifest.segments.push(SegmentRow::take(&mut cursor)?);
+            published.segments.push(SegmentRow::take(&mut cursor)?);
         }
         for _ in 0..epochs {
             let len = cursor.u32()?;
             let packed = cursor.take(usize::try_from(len).ok()?)?;
-            manifest.epochs.push(take_epoch(manifest.epochs.len(), packed)?);
+            published.epochs.push(take_epoch(published.epochs.len(), packed)?);
         }
-        cursor.is_empty().then_some(Ok(manifest))
+        cursor.is_empty().then_some(Ok(published))
     }
 }
 
@@ -166,7 +167,7 @@ mod tests {
     use crate::disk::SimDisk;
     use crate::page::Epoch;
 
-    fn manifest() -> Manifest {
+    fn published() -> Published {
         let row = |id, first_sequence, last_sequence| SegmentRow {
             id,
             first_sequence,
@@ -180,7 +181,7 @@ mod tests {
             begun: 7,
             ended,
         };
-        Manifest {
+        Published {
             written: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
             store: 5,
             changes: 6,
@@ -193,30 +194,30 @@ mod tests {
     #[test]
     fn it_is_read_as_it_was_written() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
-        assert_eq!(Manifest::read(&*disk).unwrap(), None);
-        let empty = Manifest { segments: vec![], epochs: vec![], ..manifest() };
-        for manifest in [manifest(), empty] {
-            manifest.write(&disk).unwrap();
-            assert_eq!(Manifest::read(&*disk).unwrap(), Some(manifest));
+        assert_eq!(Published::read(&*disk).unwrap(), None);
+        let empty = Published { segments: vec![], epochs: vec![], ..published() };
+        for published in [published(), empty] {
+            published.write(&disk).unwrap();
+            assert_eq!(Published::read(&*disk).unwrap(), Some(published));
         }
     }
 
     #[test]
     fn a_flipped_bit_and_a_missing_end_are_found() {
-        let bytes = manifest().to_bytes();
+        let bytes = published().to_bytes();
         for bit in 0..bytes.len() * 8 {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            Manifest::parse(&bytes).unwrap_err();
+            Published::parse(&bytes).unwrap_err();
         }
         for len in 0..bytes.len() {
-            Manifest::parse(&bytes[..len]).unwrap_err();
+            Published::parse(&bytes[..len]).unwrap_err();
         }
     }
 
     #[test]
     fn counts_that_are_not_true_are_found_behind_a_sound_checksum() {
-        let bytes = manifest().to_bytes();
+        let bytes = published().to_bytes();
         // The counts, and the length of the first name.
         for at in [56, 60, 64 + 2 * 36] {
             for wrong in [0, 1, u32::MAX] {
@@ -225,42 +226,42 @@ mod tests {
                 let end = bytes.len() - 4;
                 let sum = crc32fast::hash(&bytes[..end]);
                 bytes[end..].copy_from_slice(&sum.to_le_bytes());
-                Manifest::parse(&bytes).unwrap_err();
+                Published::parse(&bytes).unwrap_err();
             }
         }
     }
 
     #[test]
     fn epochs_that_no_store_has_are_found() {
-        let sound = manifest();
+        let sound = published();
         let long = "n".repeat(257);
         for name in ["", "two\nlines", "one", &long] {
-            let mut manifest = sound.clone();
-            manifest.epochs[2].name = name.to_owned();
-            Manifest::parse(&manifest.to_bytes()).unwrap_err();
+            let mut published = sound.clone();
+            published.epochs[2].name = name.to_owned();
+            Published::parse(&published.to_bytes()).unwrap_err();
         }
-        let mut manifest = sound.clone();
-        manifest.epochs[2].begun = u64::MAX;
-        Manifest::parse(&manifest.to_bytes()).unwrap_err();
+        let mut published = sound.clone();
+        published.epochs[2].begun = u64::MAX;
+        Published::parse(&published.to_bytes()).unwrap_err();
         let epoch = |count: usize| EpochInfo {
             epoch: Epoch::new(count, 0).unwrap(),
             name: format!("{count:0256}"),
             begun: 0,
             ended: false,
         };
-        let mut manifest = Manifest { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };
-        let most = manifest.to_bytes();
+        let mut published = Published { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };
+        let most = published.to_bytes();
         assert!((most.len() as u64) < BYTES_MAX);
-        assert_eq!(Manifest::parse(&most).unwrap(), manifest);
-        manifest.epochs.push(epoch(EPOCHS_MAX));
-        let error = Manifest::parse(&manifest.to_bytes()).unwrap_err().to_string();
+        assert_eq!(Published::parse(&most).unwrap(), published);
+        published.epochs.push(epoch(EPOCHS_MAX));
+        let error = Published::parse(&published.to_bytes()).unwrap_err().to_string();
         assert!(error.contains("byte 60: expected at most 32768 epochs, found 32769"), "{error}");
     }
 
     #[test]
     fn a_gap_between_segments_is_found() {
-        let mut manifest = manifest();
-        manifest.segments[1].first_sequence = 12;
-        Manifest::parse(&manifest.to_bytes()).unwrap_err();
+        let mut published = published();
+        published.segments[1].first_sequence = 12;
+        Published::parse(&published.to_bytes()).unwrap_err();
     }
 }
