@@ -91,6 +91,7 @@ impl Counter {
     /// mean nothing, and the next counter for this path removes them.
     ///
     /// # Errors
+    ///
     /// [`Error::InTheWay`] if `path` is something else than a table, [`Error::Io`] if no file can
     /// be made there.
     pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
@@ -126,6 +127,7 @@ impl Counter {
     /// call takes some hundred milliseconds.
     ///
     /// # Errors
+    ///
     /// [`Error::Io`] if the scratch file cannot be written; every later call fails as well.
     /// [`Error::Limit`] for more documents than a table can count, 2³² - 1.
     pub fn add(&mut self, text: &str) -> Result<()> {
@@ -138,6 +140,7 @@ impl Counter {
     /// documents.
     ///
     /// # Errors
+    ///
     /// Those of [`add`](Counter::add).
     pub fn add_features(&mut self, features: &[u64]) -> Result<()> {
         let Counter { to, counts, failed, .. } = self;
@@ -151,6 +154,7 @@ impl Counter {
     /// Costs one pass over the counts, and one over the table.
     ///
     /// # Errors
+    ///
     /// [`Error::InTheWay`] if something else than a table has appeared at the path meanwhile,
     /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
     pub fn freeze(self, least: u32) -> Result<Table> {

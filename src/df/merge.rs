@@ -26,6 +26,7 @@ use crate::sort::Tournament;
 /// ```
 ///
 /// # Errors
+///
 /// [`Error::Misuse`] for no table, for the same table twice, for tables of different features, and
 /// for tables that left out features which `least` asks for: their sum is unknown. [`Error::Limit`]
 /// for more documents than a table can count. [`Error::InTheWay`] if `path` is something else than

@@ -60,6 +60,7 @@ impl Table {
     /// Opens the table in a file. Reads all of it, and checks it: 0.1 s for 10 million terms.
     ///
     /// # Errors
+    ///
     /// [`Error::NotATable`] for another kind of file, [`Error::Corrupt`] for a damaged one,
     /// [`Error::Version`] for one of a newer simkeep, [`Error::Io`] if it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Table> {

@@ -69,6 +69,7 @@ impl Fingerprinter<'_> {
     /// Reads the text three times, and takes some 50 bytes of memory for each distinct feature.
     ///
     /// # Errors
+    ///
     /// Those of the document frequencies.
     pub fn explain(&mut self, document: &Document, limit: usize) -> Result<Explained> {
         self.push(document.text());

@@ -65,6 +65,7 @@ impl<'t> Fingerprinter<'t> {
     /// A fingerprinter for a recipe that needs no document frequencies.
     ///
     /// # Errors
+    ///
     /// [`Error::Misuse`] if the recipe needs document frequencies.
     pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
         if recipe.needs_frequencies() {
@@ -77,6 +78,7 @@ impl<'t> Fingerprinter<'t> {
     /// A fingerprinter that weighs features by these document frequencies, if the recipe uses any.
     ///
     /// # Errors
+    ///
     /// [`Error::Misuse`] if the recipe uses them, and they are of other
     /// [features](Recipe::features) or of no documents: then all features would weigh the same, or
     /// nothing.
@@ -133,6 +135,7 @@ impl<'t> Fingerprinter<'t> {
     /// The fingerprint of a text; 0 if it has no features. Linear in the text.
     ///
     /// # Errors
+    ///
     /// Those of the document frequencies.
     pub fn of_text(&mut self, text: &str) -> Result<u64> {
         self.of_whole(text, &Document::default())
@@ -141,6 +144,7 @@ impl<'t> Fingerprinter<'t> {
     /// The fingerprint of a document.
     ///
     /// # Errors
+    ///
     /// Those of the document frequencies.
     pub fn of(&mut self, document: &Document) -> Result<u64> {
         self.of_whole(document.text(), document)
@@ -177,6 +181,7 @@ impl<'t> Fingerprinter<'t> {
     /// Finishes the text, and returns its fingerprint.
     ///
     /// # Errors
+    ///
     /// Those of the document frequencies.
     pub fn finish(&mut self) -> Result<u64> {
         self.finish_as(&Document::default())

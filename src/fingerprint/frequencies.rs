@@ -16,6 +16,7 @@ pub trait Frequencies: Send + Sync {
     /// unknown.
     ///
     /// # Errors
+    ///
     /// Those of the source of the frequencies.
     fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<()>;
 }

@@ -19,7 +19,11 @@ pub struct Named {
     pub document: Document,
 }
 
-/// Opens a file of lines, which may be compressed; `-` is standard input.
+/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes.
+///
+/// # Errors
+///
+/// What to tell the user, if the file cannot be read.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
     let name = path.to_string_lossy();
     let cannot = |e: std::io::Error| format!("cannot read {name}: {e}");

@@ -159,7 +159,11 @@ pub type Part = Box<dyn Iterator<Item = Chunk> + Send>;
 
 /// The records of a stream that is not a file: an archive or JSON lines. If it is `live`, reading
 /// may have to wait for data. If its start is broken, `expected` says what it is, as the ending of
-/// a file name.
+/// a file name. Reads its first bytes.
+///
+/// # Errors
+///
+/// An [`Item::Broken`], if the stream cannot be read, or is neither an archive nor JSON lines.
 pub fn part(
     name: &str,
     expected: &str,
