@@ -26,8 +26,8 @@ use shuttle::thread;
 use simkeep::disk::{Fault, Name, OpKind, SimDisk, Strikes};
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Durability, Epoch, Error, Observation, Options, Query, Reader, Result, Scope, Snapshot, Store,
-    Versions,
+    Durability, Epoch, Error, Observation, Options, Progress, Query, Reader, Result, Scope,
+    Snapshot, Store, Versions,
 };
 
 use simkeep_testing::compare::{check_outcome, check_search, dump};
@@ -168,16 +168,16 @@ impl Story {
 
 /// What a story has come to: the last change that is acknowledged, and the last that has begun.
 #[derive(Default)]
-struct Progress {
+struct Told {
     acknowledged: AtomicU64,
     begun: AtomicU64,
 }
 
 /// Makes the changes; each answer is that of the model.
-fn tell(store: &Store, story: &Story, progress: &Progress) {
+fn tell(store: &Store, story: &Story, told: &Told) {
     for (change, before) in story.changes.iter().zip(&story.states) {
         let mut model = before.clone();
-        progress.begun.fetch_add(1, SeqCst);
+        told.begun.fetch_add(1, SeqCst);
         match change {
             Change::Observe(seen) => {
                 let outcome = store.observe(*seen).unwrap();
@@ -190,22 +190,23 @@ fn tell(store: &Store, story: &Story, progress: &Progress) {
                     Scope::Prefix(prefix) => {
                         PREFIXES.iter().any(|under| under.prefix() == *prefix && under.covers(url))
                     }
+                    other => panic!("{other:?}"),
                 };
                 assert_eq!(forgotten, model.forget(covers));
             }
         }
-        progress.acknowledged.fetch_add(1, SeqCst);
+        told.acknowledged.fetch_add(1, SeqCst);
     }
 }
 
 /// A reader sees one state of the story, not before what was acknowledged when it came and not after
 /// what had begun when it had its snapshot; and a snapshot stays as it is.
-fn read(store: &Store, story: &Story, progress: &Progress) {
+fn read(store: &Store, story: &Story, told: &Told) {
     let mut kept = None;
     for _ in 0..4 {
-        let acknowledged = progress.acknowledged.load(SeqCst);
+        let acknowledged = told.acknowledged.load(SeqCst);
         let snapshot = store.snapshot();
-        let begun = progress.begun.load(SeqCst);
+        let begun = told.begun.load(SeqCst);
         let at = snapshot.sequence();
         assert!((acknowledged..=begun).contains(&at), "{at} of {acknowledged} to {begun}");
         for (snapshot, state) in kept.iter().chain([&(snapshot.clone(), at)]) {
@@ -228,12 +229,12 @@ fn read(store: &Store, story: &Story, progress: &Progress) {
 fn readers_see_what_was_acknowledged_while_the_live_list_is_swapped() {
     explore(|disk| {
         let seed = shuttle::rand::thread_rng().gen_range(0..1000);
-        let (story, progress) = (Story::new(seed, 14), Progress::default());
+        let (story, told) = (Story::new(seed, 14), Told::default());
         let store = start(&disk, busy().durability(some_durability()));
         thread::scope(|scope| {
-            scope.spawn(|| tell(&store, &story, &progress));
-            scope.spawn(|| read(&store, &story, &progress));
-            scope.spawn(|| read(&store, &story, &progress));
+            scope.spawn(|| tell(&store, &story, &told));
+            scope.spawn(|| read(&store, &story, &told));
+            scope.spawn(|| read(&store, &story, &told));
         });
         store.wait_idle().unwrap();
         let last = story.states.last().unwrap();
@@ -429,7 +430,7 @@ fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
                     for (time, name) in (0..).zip(["shared", own]) {
                         let epoch = store.register_epoch(name).unwrap();
                         assert!(store.newest_epoch() >= epoch);
-                        assert_eq!(store.epochs()[epoch.count() as usize].name, name);
+                        assert_eq!(store.snapshot().epochs()[epoch.count() as usize].name, name);
                         let page = url(thread);
                         store.observe(Observation::content(&page, time, 1, epoch)).unwrap();
                         let query = Query::new(1, 0).epoch(epoch);
@@ -444,10 +445,10 @@ fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
             threads.map(|thread| thread.join().unwrap())
         });
         assert_eq!(numbers[0]["shared"], numbers[1]["shared"]);
-        let epochs = store.epochs();
+        let epochs = store.snapshot().epochs().to_vec();
         assert_eq!(epochs.len(), 5);
         store.close().unwrap();
-        assert_eq!(open(&disk, small()).epochs(), epochs);
+        assert_eq!(open(&disk, small()).snapshot().epochs(), epochs);
     });
 }
 

@@ -1,5 +1,6 @@
 //! An open store: opening and creating it, calls through its handles, and closing it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::lifecycle::OnPanic;
@@ -48,13 +49,18 @@ use crate::sync::{Rank, RankedMutex, thread};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Store {
     handle: Arc<Handle>,
 }
 
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.handle.shared.base.disk.location())
+    }
+}
+
 /// The one owner of the background threads.
-#[derive(Debug)]
 pub(super) struct Handle {
     pub(super) shared: Arc<Shared>,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,

@@ -1,5 +1,6 @@
 //! A consistent view of the store, and everything that is read from one.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::answer::{History, HistoryEntry, Page};
@@ -31,10 +32,16 @@ use crate::progress::{Progress, Stage};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Snapshot {
     pub(super) view: Arc<View>,
     pub(super) sequence: u64,
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Snapshot({} of {})", self.sequence, self.view.disk.location())
+    }
 }
 
 impl Snapshot {

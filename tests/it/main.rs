@@ -17,6 +17,7 @@ mod format;
 mod invariants;
 mod model;
 mod pressure;
+mod progress;
 mod purge;
 mod readers;
 mod search;

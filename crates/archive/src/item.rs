@@ -10,6 +10,7 @@ use super::escape;
 
 /// What a record says about its page.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Payload {
     /// Content to make a fingerprint of.
     Text(Box<Document>),
@@ -43,6 +44,7 @@ pub enum Payload {
 
 /// One visit to one page. A store accepts its URL and its time.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Record {
     /// The page.
     pub url: String,
@@ -88,6 +90,7 @@ impl Broken {
 
 /// One item of a source.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Item {
     /// A record.
     Record(Record),

@@ -149,12 +149,13 @@ fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Resul
 }
 
 fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
-    let Record { url, time, payload, digest, claim, status, epoch } = match item {
+    let Record { url, time, payload, digest, claim, status, epoch, .. } = match item {
         Item::Record(record) => record,
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
         Item::Binary(captured) => return Fed::Binary(captured),
         Item::Epoch(name) => return Fed::Epoch(name),
+        _ => return Fed::Passed("unknown"),
     };
     let found = match payload {
         Payload::Text(document) => {
@@ -174,6 +175,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Gone => Found::Gone,
         Payload::Failed => Found::Failed,
         Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
+        _ => return Fed::Passed("unknown"),
     };
     Fed::Entry(Entry { url, time, status, digest, claim, found })
 }

@@ -14,7 +14,6 @@ use crate::segment::{
     page_across,
 };
 use crate::store::memtable::Memtable;
-use crate::store::verify::Pace;
 
 /// A component, and what is doubtful about it.
 pub(super) struct Input<'f> {
@@ -74,11 +73,10 @@ impl PartOfPage for Asked<'_> {
 
 /// Reads all components at once. Takes the memory of a few hundred KiB for each segment, and of one
 /// page's visits.
-pub(super) struct Merge<'f, 'p> {
+pub(super) struct Merge<'f> {
     pages: PageMerge<Stream<'f>>,
     keep_forgotten: bool,
     epochs: Vec<Epoch>,
-    pace: &'p mut Pace,
     lost_visits: u64,
     withheld_pages: u64,
     url: Arc<str>,
@@ -86,21 +84,19 @@ pub(super) struct Merge<'f, 'p> {
     failed: bool,
 }
 
-impl<'f, 'p> Merge<'f, 'p> {
+impl<'f> Merge<'f> {
     /// Of components, oldest first.
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         inputs: Vec<Input<'f>>,
         keep_forgotten: bool,
         epochs: Vec<Epoch>,
-        pace: &'p mut Pace,
     ) -> Result<Self> {
         let streams = inputs.into_iter().map(|input| Stream::new(disk, input));
         Ok(Merge {
             pages: PageMerge::new(streams.collect::<Result<_>>()?),
             keep_forgotten,
             epochs,
-            pace,
             lost_visits: 0,
             withheld_pages: 0,
             url: Arc::from(""),
@@ -143,8 +139,6 @@ impl<'f, 'p> Merge<'f, 'p> {
         )?;
         let is_withheld = end.is_some_and(|end| end.is_doubtful()) && counted < here.len();
         self.withheld_pages += u64::from(is_withheld);
-        let read: usize = here.iter().map(|(_, saved)| saved.entries.len() * 16).sum();
-        self.pace.pass((url.len() + read) as u64)?;
         let before = count_visits(&entries);
         let epochs = &self.epochs;
         let is_known = |epoch: Epoch| {
@@ -158,7 +152,7 @@ impl<'f, 'p> Merge<'f, 'p> {
     }
 }
 
-impl Iterator for Merge<'_, '_> {
+impl Iterator for Merge<'_> {
     type Item = Result<(Arc<str>, Entry)>;
 
     fn next(&mut self) -> Option<Self::Item> {

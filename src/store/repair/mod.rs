@@ -99,18 +99,19 @@ fn repair_disk(
         locks => Some(locks?),
     };
     let found = find::find(from)?;
-    let mut pace = Pace::new(None, progress);
-    pace.expect(2 * found.components.iter().map(bytes_of).sum::<u64>());
+    let mut pace = Pace::new(None, progress.clone());
+    pace.expect(found.components.iter().map(bytes_of).sum::<u64>());
     let mut repaired = Repaired { unnamed_epochs: found.unnamed.clone(), ..Repaired::default() };
     repaired.lost.clone_from(&found.lost);
     found.flaws.iter().for_each(|flaw| note(&mut repaired, flaw.clone()));
     let inputs = survey(from, &found, &mut pace, &mut repaired, keep_forgotten)?;
+    pace.finish()?;
     let known = found.epochs.iter().map(|info| info.epoch).collect();
-    let mut merge = Merge::new(from, inputs, keep_forgotten, known, &mut pace)?;
+    let mut merge = Merge::new(from, inputs, keep_forgotten, known)?;
     let options = Options::default().background(false);
     let store = Store::begin(to, options, epochs(&found)?)?;
     let loaded = copy_tables(from, to, &found.epochs).and_then(|()| {
-        let options = LoadOptions::default().memory_bytes(memory_bytes);
+        let options = LoadOptions::default().memory_bytes(memory_bytes).progress(progress);
         store.load(&mut merge, options).map_err(cause)
     });
     let loaded = loaded.inspect_err(|_| store.abandon())?;
@@ -120,7 +121,6 @@ fn repair_disk(
     (repaired.pages, repaired.visits) = (loaded.pages, loaded.visits);
     (repaired.lost_pages, repaired.lost_visits) = (saved.lost_pages, saved.lost_visits);
     repaired.withheld_pages = saved.withheld_pages;
-    pace.finish()?;
     Ok(repaired)
 }
 

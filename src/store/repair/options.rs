@@ -19,8 +19,8 @@ settings! {
         pub keep_forgotten: bool = false,
         /// About how much memory it takes. Default: 512 MiB; at least 64 KiB.
         pub memory_bytes: usize = 512 << 20,
-        /// How far it has come, in bytes read, and a way to stop it. Everything is read twice.
-        /// Default: nobody looks.
+        /// How far it has come, and a way to stop it: first in bytes checked, and then as a
+        /// [load](crate::load) of what is sound. Default: nobody looks.
         pub progress: Progress = Progress::default(),
     }
 }

@@ -72,6 +72,6 @@ fn read<T>(
             let bytes = broken.bytes();
             into.push(Err(broken), bytes);
         }
-        Item::Passed(_) | Item::Binary(_) | Item::Epoch(_) => {}
+        _ => {}
     });
 }

@@ -217,5 +217,6 @@ fn check_item(item: &Item) {
         Item::Epoch(name) => {
             assert!(!name.is_empty() && name.len() <= 256 && !name.contains(char::is_control));
         }
+        other => panic!("{other:?}"),
     }
 }

@@ -50,7 +50,7 @@ fn line(record: &Record) -> String {
         Payload::NotModified => line["seen"] = json!("not-modified"),
         Payload::Gone => line["seen"] = json!("gone"),
         Payload::Failed => line["seen"] = json!("failed"),
-        Payload::Revisit { .. } => panic!("no line says that"),
+        other => panic!("no line says {other:?}"),
     }
     if !matches!(record.payload, Payload::Text(_))
         && let Some(digest) = record.digest

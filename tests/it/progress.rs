@@ -1,0 +1,104 @@
+//! What takes long can be watched and stopped, and leaves the store as it says.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use simkeep::disk::SimDisk;
+use simkeep::integrity::{RepairOptions, VerifyOptions, repair};
+use simkeep::{Error, Observation, Progress, Query, Result, Scope, Stage, Store};
+
+use simkeep_testing::compare::dump;
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::{create, on, small, sound};
+
+/// Enough for a merge to be asked more than once whether it is to go on.
+const PAGES: u64 = 6000;
+
+fn page(n: u64) -> String {
+    format!("http://a.example/{n}")
+}
+
+/// A store with three segments of as many pages.
+fn segments(disk: &SimDisk) -> Store {
+    let store = create(disk, small().memtable_observations(100_000));
+    let epoch = store.newest_epoch();
+    for part in 0..3 {
+        let pages: Vec<String> = (0..PAGES / 3).map(|n| page(3 * n + part)).collect();
+        let seen = pages.iter().zip(0..).map(|(url, n)| {
+            Observation::content(url, 1, (n * 3 + part).wrapping_mul(0x9e37_79b9_7f4a_7c15), epoch)
+        });
+        store.observe_batch(&seen.collect::<Vec<_>>()).unwrap();
+        store.seal().unwrap();
+    }
+    store
+}
+
+/// A progress that was cancelled before.
+fn cancelled() -> Progress {
+    let progress = Progress::default();
+    progress.cancel();
+    progress
+}
+
+fn is_cancelled<T: std::fmt::Debug>(ended: Result<T>) {
+    assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+}
+
+#[test]
+fn whatever_takes_long_stops_when_it_is_told_to() {
+    let disk = SimDisk::new();
+    let store = segments(&disk);
+    let before = dump(&store.snapshot()).unwrap();
+    is_cancelled(store.merge(&cancelled()));
+    is_cancelled(store.snapshot().warm_up(&cancelled()));
+    is_cancelled(store.verify(VerifyOptions::default().progress(cancelled())));
+    let pairs = |_: &[_]| -> ControlFlow<()> { panic!("it is cancelled") };
+    is_cancelled(store.snapshot().all_pairs(&Query::new(0, 3), &cancelled(), pairs));
+    assert_eq!(store.stats().unwrap().segments.len(), 3);
+    assert!(dump(&store.snapshot()).unwrap() == before);
+    // What is purged is forgotten, and another purge takes what is left of it.
+    let gone = page(0);
+    is_cancelled(store.purge(Scope::Url(&gone), &cancelled()));
+    assert!(store.latest(&gone).unwrap().is_none());
+    store.purge(Scope::Url(&gone), &Progress::default()).unwrap();
+    sound(&store).unwrap();
+    store.close().unwrap();
+    let to = SimDisk::new();
+    is_cancelled(repair(on(&disk), on(&to), RepairOptions::default().progress(cancelled())));
+    let none = Store::open(on(&to), small());
+    assert!(matches!(none, Err(Error::NotAStore { .. })), "{none:?}");
+}
+
+#[test]
+fn what_is_done_grows_to_all_of_it() {
+    let disk = SimDisk::new();
+    drop(segments(&disk));
+    let (progress, watched) = (Progress::default(), Progress::default());
+    let seen = watched.clone();
+    let hooked = HookDisk::new(on(&disk), move |_, _| {
+        assert!(seen.of().is_none_or(|of| seen.done() <= of));
+    });
+    let store = Store::open(Arc::new(hooked), small()).unwrap();
+    let whole = |progress: &Progress, stage| {
+        assert_eq!((progress.stage(), progress.fraction()), (stage, Some(1.0)));
+        assert_eq!(progress.of(), Some(progress.done()));
+    };
+    store.snapshot().warm_up(&watched).unwrap();
+    whole(&watched, Stage::Checking);
+    store.merge(&watched).unwrap();
+    whole(&watched, Stage::Merging);
+    let pages = store.stats().unwrap().pages;
+    assert_eq!((pages, watched.done()), (PAGES, 2 * PAGES), "pages, and with their fingerprints");
+    store.purge(Scope::Url(&page(1)), &watched).unwrap();
+    whole(&watched, Stage::Merging);
+    let verified = store.verify(VerifyOptions::default().progress(progress.clone())).unwrap();
+    whole(&progress, Stage::Checking);
+    assert_eq!((progress.found(), verified.flaws), (0, vec![]));
+    let epoch = store.newest_epoch();
+    store.observe(Observation::content("http://b.example/", 1, 1, epoch)).unwrap();
+    let all = |_: &[_]| ControlFlow::Continue(());
+    let joined = store.snapshot().all_pairs(&Query::new(0, 1), &watched, all);
+    assert_eq!(joined.unwrap(), ControlFlow::Continue(()));
+    whole(&watched, Stage::Joining);
+    assert_eq!(watched.found(), 1);
+}
