@@ -1,5 +1,5 @@
 //! Runs become segments: one thread merges them and asks what the store knows of each page, another
-//! writes.
+//! one writes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// Pages that are passed on together.
 const BATCH_PAGES: usize = 2048;
 
-/// Bytes of URLs, and entries, after which fewer are.
+/// A batch with this many bytes of URLs, or this many entries, is passed on with fewer pages.
 const BATCH_URL_BYTES: usize = 512 << 10;
 const BATCH_ENTRIES: usize = 8 << 10;
 
@@ -137,14 +137,14 @@ impl Batch {
     }
 }
 
-/// A URL of a batch: it was text when it came, and has had a checksum since.
+/// A URL of a batch. It was text when it arrived, and has been covered by a checksum since.
 fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
     let url = url.or_bug("a URL lies among those of its batch")?;
     std::str::from_utf8(url).ok().or_bug("a URL is UTF-8")
 }
 
-/// A visit as it is; or what is restated of one that is among these, with its digest, unless that is
-/// what it saw anyway.
+/// A visit is returned as it is. Restated content gets the digest of its visit, which is among
+/// these entries; `None` if there is no such visit, or it saw this content anyway.
 fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
     let Entry::Restated(restated) = *entry else { return Some(*entry) };
     let of_time = |entries: &'_ [Entry]| {
@@ -159,8 +159,7 @@ fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
     seen.clone().all(|seen| *seen != restated.content()).then_some(Entry::Restated(restated))
 }
 
-/// What goes from the merging thread to the writing one. If the end does not come, nothing is to be
-/// finished.
+/// What the merging thread sends to the writing one. Without the end, nothing may be finished.
 enum Message {
     Batch(Batch),
     End,
@@ -262,7 +261,7 @@ pub(super) struct Writing<'d> {
     pub(super) memory_bytes: usize,
     /// How the tables are made, in memory that is free again by then.
     pub(super) layout: Layout,
-    /// The tier of a segment of so many visits.
+    /// The tier of a segment with this many visits.
     pub(super) tier: &'d (dyn Fn(u64) -> u64 + Sync),
 }
 

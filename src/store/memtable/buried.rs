@@ -1,4 +1,5 @@
-//! What a memtable hides of older components: keys under forgotten prefixes, since which operation.
+//! What a memtable hides of older components: keys under forgotten prefixes, and since which
+//! operation.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -8,9 +9,9 @@ use crate::segment::{Tombstone, Tombstones};
 
 /// The prefixes that were forgotten, asked as of any operation, at the cost of a binary search.
 ///
-/// A key is hidden from the first operation on that forgot it. Later ones add nothing, so each claims
-/// only what lies between those before: ranges of keys that do not overlap, however prefixes are
-/// nested, and at most two for each prefix.
+/// A key is hidden from the first operation that forgot it. Later operations add nothing for it, so
+/// each gets only the ranges that earlier ones left. The ranges do not overlap, however prefixes
+/// are nested, and there are at most two for each prefix.
 #[derive(Debug, Default)]
 pub(crate) struct Buried {
     tombstones: Tombstones,

@@ -1,4 +1,4 @@
-//! The pages of a memtable: what came of each, and its head at any operation.
+//! The pages of a memtable: the entries of each, and its head as of any operation.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::cpu::{prefetch, prefetch_value};
 use crate::page::{Content, Entry, Head};
 use crate::segment::{Record, put_carried, unpack_head};
 
-/// A page of which something was observed since the last seal.
+/// A page with operations since the last seal.
 #[derive(Debug)]
 struct MemPage {
     /// Where its URL lies among the URLs.
@@ -45,8 +45,8 @@ struct Arrival {
     next: Option<u32>,
 }
 
-/// A page's head on the way, so that a page that is visited often is not folded from its first
-/// visit again and again.
+/// A checkpoint: a page's head at some operation, so that a page that is visited often need not be
+/// folded from its first visit each time.
 #[derive(Debug)]
 struct Checkpoint {
     /// The last operation in it.
@@ -63,7 +63,7 @@ struct Checkpoint {
 /// Arrivals of a page after which there is a checkpoint.
 const CHECKPOINT_ARRIVALS: u32 = 32;
 
-/// The pages, and what came of them: a few long columns, not a small allocation for each.
+/// The pages and their entries: a few long columns, not a small allocation for each.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     pages: Vec<MemPage>,
@@ -76,7 +76,7 @@ pub(super) struct Pages {
     resets: BTreeSet<(u32, u64)>,
 }
 
-/// What there was of a page before an entry came.
+/// What was known of a page before an entry.
 pub(super) struct Before {
     /// Whether anything of it came here.
     pub(super) came: bool,
@@ -281,7 +281,7 @@ impl Pages {
             + size_of_val(self.checkpoints.as_slice())
     }
 
-    /// Brings a page here; `head` is what older components know of it, packed. Returns its number.
+    /// Adds a page; `head` is what older components know of it, packed. Returns its number.
     ///
     /// # Errors
     ///

@@ -10,8 +10,8 @@ use crate::page::{Prefix, surt};
 use crate::process::Process;
 use crate::sync::{Rank, RankedMutex};
 
-/// The pages by key, for those who ask for prefixes: made when that happens, and caught up with what
-/// came since when it happens again. Who only observes pays nothing for it.
+/// The pages by key, for questions about prefixes. It is made at the first such question, and
+/// caught up at later ones, so observing alone costs nothing.
 #[derive(Debug)]
 pub(super) struct ByKey {
     order: RankedMutex<Order>,
@@ -46,7 +46,7 @@ impl ByKey {
     /// a few binary searches for each page that came since the last time.
     pub(super) fn under(&self, pages: &Pages, prefix: &Prefix) -> Vec<u32> {
         let mut ordered = match self.order.try_lock() {
-            // Whoever has it was left behind by a fork, and never lets go.
+            // Its holder does not exist after a fork, and never releases it.
             None if !self.process.is_current() => return order(pages, Some(prefix)),
             None => self.order.lock(),
             Some(ordered) => ordered,
@@ -60,7 +60,7 @@ impl ByKey {
         found.into_iter().map(|(_, number)| *number).collect()
     }
 
-    /// A page that was taken out is to be found again.
+    /// Makes a page that was taken out found again.
     pub(super) fn put_back(&mut self, number: u32) {
         self.order.get_mut().again.push(number);
     }

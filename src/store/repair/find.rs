@@ -1,4 +1,4 @@
-//! What a damaged store is made of: its segments and journals, as far as they can be read.
+//! Finding the parts of a damaged store: its segments and journals, as far as they can be read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,14 +34,14 @@ pub(super) struct Found {
     pub(super) components: Vec<SavedComponent>,
     /// All epochs, by number.
     pub(super) epochs: Vec<EpochInfo>,
-    /// Those of them that are made up.
+    /// The epochs whose names are made up.
     pub(super) unnamed: Vec<String>,
     /// Whole files and operations that are lost.
     pub(super) lost: Vec<Loss>,
     pub(super) flaws: Vec<Corruption>,
 }
 
-/// Looks at the directory and all that says what belongs to the store.
+/// Looks at the directory, and at everything that says what belongs to the store.
 pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
     let mut found = Found::default();
     let contents = match open::open_catalog(disk).and_then(|file| Catalog::read(&*file)) {
@@ -80,7 +80,7 @@ impl Found {
         self.components.push(SavedComponent { operations, part });
     }
 
-    /// What a catalog lists that is sound, and the last one.
+    /// What a catalog lists that is sound and the latest.
     fn by_catalog(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -105,7 +105,7 @@ impl Found {
         Ok(())
     }
 
-    /// What can be put together where the catalog is not the last one, or cannot be read.
+    /// What can be put together if the catalog is not the latest one, or cannot be read.
     fn without_catalog(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -125,7 +125,7 @@ impl Found {
         if is_of_another {
             self.lose_from(next, None, "the catalog is of another store than the segments");
         } else if is_old && changes.is_some() {
-            // It may be that of a copy that went another way.
+            // It may belong to a copy that has diverged.
             self.lose_from(next, None, "the catalog is older than SNAPSHOT, and so is its journal");
         } else {
             self.replay(salvage.journals(next), last)?;
@@ -162,11 +162,11 @@ impl Found {
         Ok(())
     }
 
-    /// The segments that are there, where no list says which of them count. Returns the store that
-    /// they are of; `of` is that of the catalog, if it is known.
+    /// The segment files, if no list says which of them count. Returns the store that they belong
+    /// to; `of` is that of the catalog, if it is known.
     ///
-    /// Whatever took the place of a segment has a higher number and covers its operations. So, from
-    /// the highest number down, those count that overlap none that counts.
+    /// A segment that replaced others has a higher number and covers their operations. So, from the
+    /// highest number down, a segment counts if it overlaps none that counts.
     fn unlisted(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -201,7 +201,7 @@ impl Found {
                     self.push((first, last), Part::Segment(frame));
                 }
                 Ok(()) => {}
-                // Without a catalog nobody knows whether it is missed.
+                // Without a catalog it is unknown whether it is missing.
                 Err(e) => {
                     let why = self.noted(e)?;
                     self.lost.push(Loss {
@@ -243,7 +243,7 @@ impl Found {
             }
             next = last.saturating_add(1);
         }
-        // One that is not needed in between may have been the newest.
+        // A segment that fills no gap may have been the newest.
         if !self.loses_to_the_end(next.saturating_sub(1)) && !unreadable.is_empty() {
             self.lost.push(Loss {
                 file,
@@ -260,7 +260,7 @@ impl Found {
     /// Replays journals, the older first, as far as each operation follows the one before.
     fn replay(&mut self, journals: Vec<Vec<Blob>>, mut last: u64) -> Result<()> {
         for blobs in journals {
-            // A memtable is only as good as its last operation: what fails is tried on a copy.
+            // A failed operation spoils its memtable, so it is tried on a copy.
             let mut sound = 0;
             let mut end = last;
             let scratch = Memtable::new(Journal::A);
@@ -310,10 +310,10 @@ impl Found {
         });
     }
 
-    /// The operations that were acknowledged and that nothing has any more.
+    /// The operations that were acknowledged and are nowhere any more.
     fn compare_with_mark(&mut self, marked: u64) {
         let last = self.components.last().map_or(0, |newest| newest.operations.1);
-        // What is said already, perhaps without an end.
+        // Losses that are noted already, perhaps without an end.
         for loss in &mut self.lost {
             if let Some((first, end @ None)) = &mut loss.operations
                 && *first <= marked
@@ -334,7 +334,7 @@ impl Found {
         }
     }
 
-    /// Whether it is said already that operations after the last are lost.
+    /// Whether it is noted already that operations after the last are lost.
     fn loses_to_the_end(&self, last: u64) -> bool {
         let mut lost = self.lost.iter().filter_map(|loss| loss.operations);
         lost.any(|(first, end)| end.is_none() || first > last)
@@ -344,7 +344,7 @@ impl Found {
         self.flaws.iter().any(|flaw| flaw.file == Name::Catalog.to_string())
     }
 
-    /// Makes up the names of epochs that are not known: as many as there are.
+    /// Makes up names for all epochs whose names are unknown.
     fn name_epochs(&mut self) -> Result<()> {
         let mut seen: Vec<Epoch> = Vec::new();
         for component in &self.components {
@@ -374,8 +374,8 @@ impl Found {
     }
 }
 
-/// The store that segments are of: that of the catalog or else of `SNAPSHOT`, if any of them is of it;
-/// or else the one of which there are most visits.
+/// The store that the segments belong to: that of the catalog, or else of `SNAPSHOT`, if any of
+/// them belongs to it; or else the one with most visits.
 fn whose(frames: &[Frame], of_catalog: Option<u64>, of_published: Option<u64>) -> Option<u64> {
     let mut visits: BTreeMap<u64, u64> = BTreeMap::new();
     for frame in frames {

@@ -1,4 +1,4 @@
-//! Everything that was saved, page by page in SURT order, with what was forgotten left out.
+//! Everything that was saved, page by page in SURT order, without what was forgotten.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::segment::{
 };
 use crate::store::memtable::Memtable;
 
-/// A component, and what is doubtful about it.
+/// A component, and what is unknown about it.
 pub(super) struct Input<'f> {
     pub(super) component: &'f SavedComponent,
     pub(super) tombstones: Tombstones,
-    /// Whether pages of it that are lost may have been forgotten by it.
+    /// Whether its lost pages may have been forgotten by it.
     pub(super) resets_lost: bool,
 }
 
 /// What a component has of a page.
 struct Saved {
-    /// Whether older components have nothing to say.
+    /// Whether older components do not count.
     ends: bool,
     entries: Vec<Entry>,
 }
@@ -46,7 +46,7 @@ struct Stream<'f> {
     repaired: Repaired,
 }
 
-/// What a component is asked for one page.
+/// What one component has of the current page.
 struct Asked<'s> {
     stream: &'s Stream<'s>,
     saved: Option<&'s Saved>,

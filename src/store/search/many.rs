@@ -17,17 +17,17 @@ use crate::store::snapshot::Snapshot;
 use crate::store::view::View;
 use crate::sync::thread;
 
-/// Searches that are answered together, at most: few enough that what they find is soon let go.
+/// The most searches that are answered together: few enough that what they find is soon released.
 const TOGETHER: usize = 1 << 12;
 
-/// Hits for which something is asked for together.
+/// For how many hits something is prefetched together.
 const AHEAD: usize = 16;
 
 /// Fewer than this are not worth a second thread.
 const TOGETHER_MIN: usize = 256;
 
-/// Fingerprints within distance of many, in the segments, at a fraction of the cost of one search
-/// after another. An answer for each.
+/// The fingerprints near each of many, in the segments, at a fraction of the cost of single
+/// searches. One answer for each.
 #[expect(
     clippy::indexing_slicing,
     reason = "queries are those of the places, and these of the wanted"
@@ -43,7 +43,7 @@ pub(crate) fn segment_hits_of_many(
     epochs.dedup();
     for (epoch, k) in epochs {
         let of_epoch = |w: &&Wanted<'_>| (w.epoch, w.k) == (epoch, k);
-        // All of a kind have the same.
+        // All searches of one call have the same bounds.
         let bounds = wanted.iter().flatten().find_map(|wanted| wanted.bounds.as_ref());
         let places = wanted.iter().enumerate();
         let places: Vec<(usize, u64)> = places
@@ -72,8 +72,9 @@ pub(crate) fn segment_hits_of_many(
     Ok(all)
 }
 
-/// Asks for what many hits wait for, in rounds: in each for the first step of some of them, for the
-/// second of those before, and so on, so that all of it has come when they are looked at.
+/// Prefetches what many hits need, in rounds: each round does the first step of some hits, the
+/// second step of the hits before them, and so on, so that everything is there when they are looked
+/// at.
 struct Expected<'a> {
     view: &'a View,
     hits: &'a [Hit],
@@ -138,7 +139,7 @@ fn search_chunk(snapshot: &Snapshot, fingerprints: &[u64], like: &Query) -> Resu
     matches.resize_with(fingerprints.len(), none);
     // What is near, in order of the searches.
     let mut hits: Vec<(usize, Hit)> = Vec::new();
-    // Of those for which the tables do not say it.
+    // The extents of searches that the tables cut short.
     let mut extents: BTreeMap<usize, Extent> = BTreeMap::new();
     for (number, live) in (0..).zip(snapshot.view.segments.iter()) {
         let Some(tables) = live.tables(wanted.epoch) else { continue };

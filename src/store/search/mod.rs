@@ -1,5 +1,5 @@
-//! `near` over the live components: candidates from every component's tables, then, nearest first,
-//! the pages behind them that are in force and not hidden.
+//! Searching the live components: candidates from every component's tables, and then, nearest
+//! first, the pages that have them in force and are not forgotten.
 
 mod explain;
 mod many;
@@ -41,9 +41,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) under: Option<&'a Prefix>,
     /// A page that is left out.
     pub(crate) except: Option<&'a str>,
-    /// Pages with this digest are told apart.
+    /// Pages with this digest are copies, and listed separately.
     pub(crate) digest: Option<Digest>,
-    /// How far the search goes; `None` if everything is to be found, whatever it takes.
+    /// How far the search goes; `None` to find everything, whatever it takes.
     pub(crate) bounds: Option<Bounds>,
 }
 
@@ -54,14 +54,14 @@ impl Wanted<'_> {
     }
 }
 
-/// A fingerprint that is near, and the component that it stands in.
+/// A fingerprint that is near, and the component that has it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub(crate) candidate: Candidate,
     pub(crate) component: ComponentId,
 }
 
-/// What leads from a hit to its page, one after another.
+/// The steps from a hit to its page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     /// Which page it is.
@@ -84,7 +84,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Nothing of nothing.
+    /// No hits, from no component.
     pub(crate) fn new(k: u32) -> Found {
         Found { hits: Vec::new(), extent: Extent::whole(k) }
     }
@@ -129,7 +129,8 @@ pub(crate) struct Findings {
     pub(crate) near: Vec<Near>,
     /// Whether that is all.
     pub(crate) complete: bool,
-    /// Whether more was near than was looked up, and fewer pages have it than are wanted.
+    /// Whether more fingerprints are near than were looked up, while fewer pages were found than
+    /// are wanted.
     pub(crate) wants_more: bool,
 }
 
@@ -142,7 +143,7 @@ impl Findings {
 /// Fingerprints within distance in the segments. The costly part of a search, and one that needs
 /// nothing but the segments.
 pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -> Result<Found> {
-    /// Segments that are searched together, so that what they wait for comes at the same time.
+    /// How many segments are searched together, so that they wait for memory at the same time.
     const TOGETHER: usize = 8;
     let mut found = Found::new(wanted.k);
     if let [live] = segments {
@@ -202,11 +203,12 @@ impl View {
         Ok((live, live.tables(epoch).or_bug("a hit was found by tables of its epoch")?))
     }
 
-    /// Asks for what a step needs, for some hits. What the step before needs should have come.
+    /// Prefetches what a step needs, for some hits. What the step before needs should be there by
+    /// now.
     pub(crate) fn expect(&self, step: Step, hits: &[Hit], wanted: &Wanted<'_>) -> Result<()> {
         let in_force_only = wanted.versions == Versions::InForce;
         for Hit { candidate, component } in hits {
-            // Of what is in memory there is nothing to wait for.
+            // There is nothing to prefetch for memtables.
             let ComponentId::Segment(number) = *component else { continue };
             let (live, tables) = self.searched(number, wanted.epoch)?;
             let page = || -> Result<Option<u32>> {
@@ -223,8 +225,8 @@ impl View {
     }
 
     /// Whether a hit may name a page: not if only the page itself has that fingerprint, or a page
-    /// that had it and changed. `own` is where the page itself is known to stand. Costs a page's
-    /// group, if it stands in another segment.
+    /// that had it and has changed. `own` is where the page itself is. Costs reading a page's
+    /// group, if that is in another segment.
     pub(crate) fn may_show(
         &self,
         wanted: &Wanted<'_>,

@@ -5,8 +5,9 @@ use crate::page::surt;
 use crate::store::component::{ComponentId, Standing};
 use crate::store::query::Near;
 
-/// Where pages stand, in the order in which they were found: a segment's pages are in SURT order, so
-/// that their numbers tell it. Most searches find one page, and that needs no memory.
+/// Where the pages that were found are, in the order in which they were found. A segment's pages
+/// are in SURT order, so their numbers tell the order. Most searches find one page, and that needs
+/// no memory.
 #[derive(Default)]
 pub(super) struct Order {
     first: Option<Standing>,
@@ -19,7 +20,7 @@ impl Order {
         self.more.clear();
     }
 
-    /// Notes where another page stands.
+    /// Notes where another page is.
     pub(super) fn add(&mut self, standing: Standing) {
         match self.first {
             None => self.first = Some(standing),
@@ -27,11 +28,11 @@ impl Order {
         }
     }
 
-    /// Puts what was found from a place on in SURT order, each page once for each fingerprint.
+    /// Sorts what was found from an index on into SURT order, each page once for each fingerprint.
     ///
     /// # Errors
     ///
-    /// If not each that was found was noted.
+    /// If not every page that was found was noted.
     pub(super) fn put(&self, found: &mut Vec<Near>, from: usize) -> Result<(), Bug> {
         let noted = usize::from(self.first.is_some()) + self.more.len();
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
@@ -53,8 +54,8 @@ impl Order {
     }
 }
 
-/// Puts what was found from a place on in SURT order where nothing but the URLs tells it, each page once
-/// for each fingerprint. Costs a key for each.
+/// Sorts what was found from an index on into SURT order by URLs alone, each page once for each
+/// fingerprint. Costs a key for each.
 pub(super) fn by_surt(found: &mut Vec<Near>, from: usize) {
     if found.len() < from + 2 {
         return;
@@ -71,7 +72,7 @@ pub(super) fn by_surt(found: &mut Vec<Near>, from: usize) {
     found.extend(new.into_iter().map(|(_, near)| near));
 }
 
-/// Puts what two searches found together, which have no page in common: nearest first.
+/// Joins what two searches found, which have no page in common: nearest first.
 pub(in crate::store) fn together(mut one: Vec<Near>, other: Vec<Near>) -> Vec<Near> {
     if other.is_empty() {
         return one;

@@ -15,11 +15,11 @@ use crate::store::snapshot::Snapshot;
 use crate::store::view::View;
 use crate::sync::Mutex;
 
-/// How many pairs ahead what is read of one is asked for.
+/// How many pairs ahead to prefetch.
 const AHEAD: usize = 16;
 
-/// The fingerprints of all components, one behind the other, the oldest first. A fingerprint may
-/// stand in several.
+/// The fingerprints of all components, one after another, the oldest first. Several components may
+/// have a fingerprint.
 struct Columns<'v> {
     columns: Vec<(ComponentId, Column<'v>)>,
     /// Where each of them begins, and then the end.
@@ -75,7 +75,7 @@ impl<'v> Columns<'v> {
         self.columns.get(number).or_bug("an ordinal lies in a column")
     }
 
-    /// Fingerprints where they lie, if that is in one component.
+    /// The fingerprints in place, if they are all in one component.
     fn in_place(&self, ordinals: &Range<u32>) -> Result<Option<&[u64]>> {
         let (number, from) = self.place(ordinals.start);
         let end = from + (ordinals.end - ordinals.start);
@@ -104,7 +104,7 @@ impl<'v> Columns<'v> {
         }
     }
 
-    /// Asks for what is read of a pair.
+    /// Prefetches what is read of a pair.
     fn prefetch(&self, pair: &Pair) {
         for ordinal in [pair.left, pair.right] {
             let (number, own) = self.place(ordinal);
@@ -183,8 +183,8 @@ pub(in crate::store) fn all_pairs(
     }
 }
 
-/// The pair as it is handed over: once, and only if some page has each of both. `alone` are the
-/// only tables, if they say by themselves what is in force.
+/// The pair to pass on: only once, and only if both fingerprints have a page. `alone` are the only
+/// tables, if these know by themselves what is in force.
 fn near_pair(
     snapshot: &Snapshot,
     columns: &Columns<'_>,
@@ -212,7 +212,7 @@ fn near_pair(
     Ok(Some(NearPair { left, right, distance: pair.distance }))
 }
 
-/// Whether no earlier component has the fingerprint, and some page has it as is wanted.
+/// Whether no earlier component has the fingerprint, and a wanted page has it.
 fn is_first_and_shown(
     snapshot: &Snapshot,
     columns: &Columns<'_>,

@@ -1,8 +1,8 @@
 //! From fingerprints that are near to the pages that have them.
 //!
-//! Bounded: a search looks at some hundreds of pages more than it may name. Fingerprints that
-//! thousands of pages share, balls of thousands of fingerprints, and lists of pages that have long
-//! changed cost no more than that, and the answer says that it was cut.
+//! The work is bounded: a search looks at some hundreds of pages more than it may name.
+//! Fingerprints shared by thousands of pages, crowds of thousands of fingerprints, and lists of
+//! pages that changed long ago cost no more than that, and the answer says that it was cut short.
 
 use std::ops::{ControlFlow, Range};
 
@@ -20,19 +20,19 @@ use crate::store::memtable::Memtable;
 use crate::store::query::{Near, Versions};
 use crate::store::view::View;
 
-/// Pages that a search may look at beside those that it may name...
+/// How many pages a search may look at, besides those that it may name...
 const PAGES: usize = 256;
 
-/// ...and so many for each of these.
+/// ...and how many more for each of these.
 const PAGES_EACH: usize = 2;
 
-/// Postings that are no longer in force that count as much as a page that is looked at.
+/// This many postings that are no longer in force count as one page that is looked at.
 const POSTINGS: usize = 64;
 
-/// Hits whose pages are asked for before any is looked at.
+/// For how many hits pages are prefetched before the first is looked at.
 const AHEAD: usize = 32;
 
-/// How much more a search may look at.
+/// What a search may still look at.
 pub(super) struct Effort {
     pub(super) left: usize,
     postings: usize,
@@ -106,14 +106,14 @@ impl View {
         let (mut ended, mut is_certain) = (false, true);
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             if search.findings.near.len() >= wanted.limit {
-                // There may be more; whether any of it is in force is not looked up.
+                // There may be more; whether it is in force is not looked up.
                 search.findings.complete = false;
                 break;
             }
             let nearer = search.findings.near.len();
             search.order.clear();
             let mut all = true;
-            // If not all of these are known, the first in order need not be among them.
+            // If not all of these were found, the first in order may be missing.
             let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
             is_certain = is_whole || !extent.crowded && distance <= extent.certain;
             for hit in equal {
@@ -127,7 +127,7 @@ impl View {
             }
             search.order.put(&mut search.findings.near, nearer)?;
             if !all {
-                // Nothing farther is named while something nearer may be missing.
+                // Nothing farther is named if something nearer may be missing.
                 search.findings.complete = false;
                 ended = true;
                 break;
@@ -210,7 +210,7 @@ impl Search<'_, '_> {
         let ordinal = candidate.ordinal;
         let in_force_only = self.wanted.versions == Versions::InForce;
         if let Some(Posting { page, in_force }) = tables.single(ordinal)? {
-            // Nearly always there is one: no list is gone through.
+            // Nearly always there is one page: no list is read.
             return match in_force || !in_force_only {
                 _ if !under.contains(&page) => Ok(true),
                 true => self.page(number, live, page, candidate),
@@ -364,7 +364,7 @@ impl Search<'_, '_> {
             let inner = memtable.read();
             let all = inner.postings(wanted.epoch, candidate.ordinal);
             if let Some(last) = last {
-                // What has come since stands between others, and moved them on.
+                // Pages that arrived since are in between, and have moved others on.
                 let place = all.iter().skip(at).position(|page| *page == last);
                 at += 1 + place.or_bug("a page stays where its fingerprint is listed")?;
             }
@@ -380,7 +380,7 @@ impl Search<'_, '_> {
                 if !self.effort.page() {
                     return Ok(false);
                 }
-                // Held no longer than this page takes: a page may have to be looked up again.
+                // The lock is held for this page only: a page may have to be looked up again.
                 let inner = memtable.read();
                 let page = inner.page(number);
                 if !page.is_here(sequence) || wanted.except == Some(page.url()) {
@@ -405,7 +405,7 @@ impl Search<'_, '_> {
                     in_force.as_ref().is_some_and(is_wanted)
                         && !view.superseded(&lookup, sequence, component)?
                 } else {
-                    // What came here from older components is found there.
+                    // Content that was only taken over from an older component is found there.
                     let here = page
                         .entries_at(sequence)
                         .any(|entry| entry.content().as_ref().is_some_and(is_wanted));

@@ -1,4 +1,4 @@
-//! Searches in ever wider circles: for those with a budget, and for the nearest of all.
+//! Searching in ever wider circles: for searches with a budget, and for the nearest pages.
 
 use std::time::{Duration, Instant};
 
@@ -11,18 +11,17 @@ use crate::store::epochs::check_live;
 use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
 
-/// A circle may cost so many times what the one before did.
+/// How many times as much as the one before a circle may cost.
 const STEP: f64 = 2.0;
 
 /// A search that is expected to cost more than this, in nanoseconds, begins with narrow circles:
 /// its limit may be reached in one of those.
 const WORTH_NS: f64 = 20_000.0;
 
-/// Where so few of the nearest are found that have pages that are wanted, so many times as many are
-/// found the next time.
+/// If too few of the nearest fingerprints have wanted pages, look for this many times as many.
 const MORE: usize = 8;
 
-/// How far a search for at most `limit` pages goes that is not done again for more.
+/// How far a search for at most `limit` pages goes, if it is not repeated for more.
 pub(crate) fn bounds(limit: usize, fingerprints: u32) -> Bounds {
     /// Fingerprints that are compared for each page at least.
     const EACH: u32 = 16;
@@ -64,7 +63,7 @@ pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted
     let epoch = query.epoch.unwrap_or_else(|| snapshot.newest_epoch());
     check_live(snapshot.epochs(), epoch)?;
     let is_bounded = query.limit < usize::MAX || query.budget.is_some();
-    // What is near is seldom under a prefix: there all is compared.
+    // Near pages are seldom under the prefix: so everything is compared.
     let fingerprints = if query.under.is_some() { u32::MAX } else { query.fingerprints };
     Ok(Wanted {
         fingerprint: query.fingerprint & epoch.mask(),
@@ -111,7 +110,8 @@ fn expected_ns(snapshot: &Snapshot, wanted: &Wanted<'_>) -> f64 {
     snapshot.view.components().map(|component| component.expected_ns(epoch, fingerprint, k)).sum()
 }
 
-/// Whether narrow circles come first: if the whole is costly and wider than is likely needed.
+/// Whether to begin with narrow circles: if the whole search is costly and wider than probably
+/// needed.
 pub(super) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> bool {
     /// Searches this narrow are done at once.
     const NARROW: u32 = 12;
@@ -121,8 +121,8 @@ pub(super) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> boo
 /// Searches circle by circle until one has as many pages as are wanted, the widest is done, or
 /// time is up.
 ///
-/// A circle that is done by a scan can as well be the widest: a scan goes outward, and no further
-/// than what it has found.
+/// If a circle is done by a scan, it can just as well be the widest: a scan goes outward, and no
+/// farther than what it has found.
 fn widen(snapshot: &Snapshot, wanted: &Wanted<'_>, budget: Option<Duration>) -> Result<Matches> {
     let start = Instant::now();
     let mut circle = Wanted { k: 0, ..*wanted };
@@ -184,7 +184,7 @@ fn widen_until(
     }
     snapshot.view.add_memory(&wanted, &mut found);
     let Found { hits, extent } = &mut found;
-    // Either may have what the other has not, and mostly the circle is all in the rest.
+    // Each may have what the other lacks, but usually the rest includes the circle.
     hits.extend(inside.hits);
     hits.sort_unstable_by_key(|hit| (hit.component, hit.candidate.ordinal));
     hits.dedup_by_key(|hit| (hit.component, hit.candidate.ordinal));
@@ -195,7 +195,7 @@ fn widen_until(
 }
 
 impl Wanted<'_> {
-    /// More of what is near may be found.
+    /// Widens the bounds, so that more near fingerprints are found.
     fn widen_bounds(&mut self) {
         if let Some(bounds) = &mut self.bounds {
             bounds.hits = bounds.hits.saturating_mul(MORE);
