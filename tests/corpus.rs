@@ -12,6 +12,7 @@ use std::sync::Once;
 use simkeep_testing::choice;
 use simkeep_testing::fuzz::allocator::Bounded;
 use simkeep_testing::fuzz::targets;
+use simkeep_testing::in_repository;
 
 #[global_allocator]
 static ALLOCATOR: Bounded = Bounded;
@@ -44,7 +45,7 @@ targets! {
 
 #[test]
 fn every_target_is_replayed() {
-    let folder = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(name);
+    let folder = |name: &str| in_repository("fuzz").join(name);
     assert_eq!(names(&folder("corpus")), TARGETS);
     assert_eq!(
         names(&folder("fuzz_targets")),
@@ -81,7 +82,7 @@ fn note_panics() {
 
 fn replay(target: &str, run: fn(&[u8]), neighbours: usize) {
     note_panics();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let folder = in_repository("fuzz/corpus").join(target);
     // What a fuzzer added on this machine is named by a hash.
     let kept = names(&folder).into_iter().filter(|name| name.len() < 40);
     let inputs: Vec<(PathBuf, Vec<u8>)> = kept

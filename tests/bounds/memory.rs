@@ -4,7 +4,6 @@
 use simkeep_testing::sound;
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use simkeep::{Epoch, Options, Progress, Query, Reader, Snapshot, Store};
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::forge::catalog::{Catalog, Frame};
 use simkeep_testing::forge::segment::{Section, Segment};
+use simkeep_testing::in_repository;
 
 /// All files together have less than 200 KB.
 const BYTES_MAX: usize = 48 << 20;
@@ -25,7 +25,7 @@ const HUGE: [u64; 5] = [u64::MAX, (1 << 62) - 1, 1 << 40, (1 << 32) - 1, (1 << 3
 const SEGMENTS: [u64; 3] = [3, 7, 8];
 
 fn golden(name: Name) -> Vec<u8> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden/v2");
+    let root = in_repository("format/golden/v2");
     fs::read(root.join(name.to_string())).unwrap()
 }
 

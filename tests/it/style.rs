@@ -2,15 +2,16 @@
 //! alone.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use simkeep_testing::in_repository;
 
 const LINES_MAX: usize = 500;
 const COMMENT_COLUMNS_MAX: usize = 105;
 
 /// The source files of these folders.
 fn files(folders: &[&str]) -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| in_repository(folder)).collect();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {

@@ -14,6 +14,7 @@ pub mod model;
 pub mod pages;
 pub mod sample;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +38,11 @@ pub fn small() -> Options {
         .near_limit(1000)
         // Files go as soon as nobody in this process holds them.
         .reader_grace(Duration::ZERO)
+}
+
+/// A file or folder of this repository.
+pub fn in_repository(path: &str) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }
 
 /// A simulated disk as the store takes it.

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::Path;
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{
@@ -15,7 +14,7 @@ use simkeep_testing::compare::dump;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::sample::{closed_sample, each_request, file, fill, killed_sample, with};
-use simkeep_testing::{create, names, on, open, small};
+use simkeep_testing::{create, in_repository, names, on, open, small};
 
 /// The files of a sound store, and its answers.
 pub(crate) struct Sound {
@@ -84,7 +83,7 @@ impl Sound {
 
     /// The golden one: larger, with rotations, and with a journal.
     pub(crate) fn golden() -> Sound {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden/v2");
+        let root = in_repository("format/golden/v2");
         let names =
             [Name::Catalog, Name::Lock, Name::Segment(3), Name::Segment(7), Name::Segment(8)];
         let read = |name: Name| (name, fs::read(root.join(name.to_string())).unwrap());

@@ -5,7 +5,9 @@
 //! what they mean, two spaces apart; `00*36` is 36 bytes of zero. The dumps of one source on one
 //! page show all of it without a gap.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use simkeep_testing::in_repository;
 
 use super::golden;
 use super::store::Store;
@@ -14,7 +16,7 @@ use super::store::Store;
 const PAGES: &[&str] = &["catalog.md", "df.md", "lock.md", "segment.md", "snapshot.md"];
 
 pub(crate) fn page(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("format").join(name)
+    in_repository("format").join(name)
 }
 
 /// The bytes that a dump is of.

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use simkeep_testing::in_repository;
 
 use super::store::Epoch;
 use super::surt;
 use super::visits::{Entry, Head, Seen, count, mask};
 
 pub(crate) fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("format/golden")
+    in_repository("format/golden")
 }
 
 /// A search and its answers: URL, distance, fingerprint; nearest first, then in SURT order.
