@@ -85,34 +85,24 @@ impl Entry {
             Entry::Restated(restated) => Some(&mut restated.epoch),
         }
     }
-
-    fn rank(&self) -> u8 {
-        match self {
-            Entry::Visit(visit) => match visit.seen {
-                Seen::Failed => 0,
-                Seen::NotModified { .. } => 1,
-                Seen::Gone => 2,
-                Seen::Content(_) => 3,
-            },
-            Entry::Restated(_) => 4,
-        }
-    }
 }
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |entry: &Entry| {
-            let content = entry.content();
-            (
-                entry.digest(),
-                content.filter(|_| entry.is_restated()).map(|c| c.epoch.count()),
-                content.map(|c| c.fingerprint),
-                entry.rank(),
-                content.map(|c| c.epoch),
-                entry.visit().and_then(|visit| visit.status),
-            )
+        let place = |visit: &Visit, restated: &Restated| {
+            let of = (visit.time, visit.seen.digest());
+            of.cmp(&(restated.time, restated.digest)).then(Ordering::Less)
         };
-        self.time().cmp(&other.time()).then_with(|| key(self).cmp(&key(other)))
+        match (self, other) {
+            (Entry::Visit(visit), Entry::Visit(other)) => visit.cmp(other),
+            (Entry::Restated(restated), Entry::Restated(other)) => {
+                let key =
+                    |r: &Restated| (r.time, r.digest, r.epoch.count(), r.fingerprint, r.epoch);
+                key(restated).cmp(&key(other))
+            }
+            (Entry::Visit(visit), Entry::Restated(restated)) => place(visit, restated),
+            (Entry::Restated(restated), Entry::Visit(visit)) => place(visit, restated).reverse(),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest, Entry};
+use super::{Content, Digest};
 
 /// The earliest time that can be stored: the start of year 1, in milliseconds since 1970.
 pub const TIME_MIN: i64 = -62_135_596_800_000;
@@ -43,6 +43,16 @@ impl Seen {
             Seen::Gone | Seen::Failed => None,
         }
     }
+
+    /// Breaks ties between visits.
+    fn rank(&self) -> u8 {
+        match self {
+            Seen::Failed => 0,
+            Seen::NotModified { .. } => 1,
+            Seen::Gone => 2,
+            Seen::Content(_) => 3,
+        }
+    }
 }
 
 /// One visit of a page's history: what was seen, and when.
@@ -61,7 +71,17 @@ pub struct Visit {
 
 impl Ord for Visit {
     fn cmp(&self, other: &Self) -> Ordering {
-        Entry::Visit(*self).cmp(&Entry::Visit(*other))
+        let key = |visit: &Visit| {
+            let content = visit.seen.content();
+            (
+                visit.seen.digest(),
+                content.map(|content| content.fingerprint),
+                visit.seen.rank(),
+                content.map(|content| content.epoch),
+                visit.status,
+            )
+        };
+        self.time.cmp(&other.time).then_with(|| key(self).cmp(&key(other)))
     }
 }
 
