@@ -10,8 +10,10 @@ use super::super::hamming;
 use super::super::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};
 use super::super::line::{GOES_ON, Line, NUMBER, put};
 use super::super::scratch::Scratch;
+use super::count::{self, turn_into_starts};
 use super::deal::Dealer;
-use super::{Part, STRIDE, Sink, Source, count, turn_into_starts};
+use super::sink::{Part, Sink};
+use super::source::{STRIDE, Source};
 
 /// The cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {

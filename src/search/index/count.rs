@@ -1,7 +1,7 @@
 //! Counting the entries of buckets.
 
 use super::super::scratch::Scratch;
-use super::Source;
+use super::source::Source;
 use crate::cpu::prefetch_value;
 
 /// Entries between asking for a count and raising it: there are more counts than a cache holds, and
@@ -38,5 +38,15 @@ pub(super) fn count<E>(
 fn raise(counts: &mut [u32], bucket: u32) {
     if let Some(count) = counts.get_mut(bucket as usize) {
         *count += 1;
+    }
+}
+
+/// Replaces each count by the sum of those before it.
+pub(super) fn turn_into_starts(counts: &mut [u32]) {
+    let mut sum = 0;
+    for count in counts {
+        let start = sum;
+        sum += *count;
+        *count = start;
     }
 }

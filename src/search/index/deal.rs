@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::super::scratch::Scratch;
-use super::{Entry, Source};
+use super::source::Source;
 
 /// Entries of a group, about.
 const GROUP_ENTRIES: usize = 1 << 14;
@@ -33,6 +33,14 @@ const ENTRIES_MAX: usize = GROUPS * GROUP_ENTRIES;
 
 /// An entry that is dealt out: its bucket, its bits and its ordinal.
 type Dealt = [u32; 3];
+
+/// An entry on its way to its place.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Entry {
+    /// The bits that are stored of it.
+    pub(super) bits: u32,
+    pub(super) ordinal: u32,
+}
 
 /// Deals out the entries of one table after another.
 pub(super) struct Dealer {

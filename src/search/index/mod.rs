@@ -4,55 +4,18 @@ mod cells;
 mod count;
 mod deal;
 mod rotations;
+mod sink;
+mod source;
 
 use deal::Dealer;
+pub use sink::{Part, Sink};
+use source::Source;
 
 use super::cells::{HALVES, Half};
 use super::line::LINE_BYTES;
 use super::probe::{BLOCKS, Block};
 use super::shape::Shape;
 use crate::threads::share;
-
-/// A column of a table: the number of the table, and which of its columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// [`Rotation::buckets`](super::Rotation::buckets).
-    Buckets(usize),
-    /// `Rotation::rest`.
-    Rest(usize),
-    /// [`CellTable::cells`](super::CellTable::cells).
-    Cells(usize),
-    /// [`CellTable::further`](super::CellTable::further).
-    Further(usize),
-    /// [`Rotation::ordinals`](super::Rotation::ordinals) or
-    /// [`CellTable::ordinals`](super::CellTable::ordinals).
-    Ordinals(usize),
-}
-
-/// Where tables are written to, from several threads.
-pub trait Sink: Sync {
-    /// What writing can fail with.
-    type Error: Send;
-
-    /// Keeps a place of so many bytes for a part. All parts are placed before anything is written,
-    /// table by table.
-    ///
-    /// # Errors
-    ///
-    /// There is no room.
-    fn place(&self, part: Part, bytes: u64) -> Result<(), Self::Error>;
-
-    /// Appends to a part. Each is written from front to end, by one thread; different ones at the
-    /// same time.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be written.
-    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Self::Error>;
-
-    /// The error for a column that was not the same when it was read again.
-    fn changed(&self) -> Self::Error;
-}
 
 /// What building may take.
 #[derive(Clone, Copy, Debug)]
@@ -154,59 +117,4 @@ fn each_of<T: Sync, O, R: Send, E: Send>(
     let tables = tables.iter().enumerate();
     let all = share(tables, threads, own, |own, (table, of_table)| run(own, table, of_table));
     all.into_iter().collect()
-}
-
-/// Fingerprints read at a time.
-const STRIDE: u32 = 8192;
-
-/// Reads some fingerprints of a column.
-type Read<'r, E> = dyn Fn(u32, &mut [u64]) -> Result<(), E> + Sync + 'r;
-
-/// The column as it is read, from start to end, again and again.
-struct Source<'r, E> {
-    n: u32,
-    read: &'r Read<'r, E>,
-    /// The error where it is not the same again.
-    changed: &'r (dyn Fn() -> E + Sync),
-}
-
-impl<E> Source<'_, E> {
-    /// Calls `visit` with every ordinal and its fingerprint, in order.
-    fn each(&self, mut visit: impl FnMut(u32, u64)) -> Result<(), E> {
-        let mut buffer = Vec::new();
-        let mut start = 0;
-        while start < self.n {
-            let length = STRIDE.min(self.n - start);
-            buffer.resize(length as usize, 0);
-            (self.read)(start, &mut buffer)?;
-            for (ordinal, &fingerprint) in (start..).zip(&buffer) {
-                visit(ordinal, fingerprint);
-            }
-            start += length;
-        }
-        Ok(())
-    }
-
-    /// Makes sure that the column is as it was, as far as this tells.
-    fn same(&self, holds: bool) -> Result<(), E> {
-        if holds { Ok(()) } else { Err((self.changed)()) }
-    }
-}
-
-/// An entry on its way to its place.
-#[derive(Clone, Copy, Default)]
-struct Entry {
-    /// The bits that are stored of it.
-    bits: u32,
-    ordinal: u32,
-}
-
-/// Replaces each count by the sum of those before it.
-fn turn_into_starts(counts: &mut [u32]) {
-    let mut sum = 0;
-    for count in counts {
-        let start = sum;
-        sum += *count;
-        *count = start;
-    }
 }

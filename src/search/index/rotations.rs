@@ -7,8 +7,10 @@ use super::super::column::U16_BYTES;
 use super::super::probe::Block;
 use super::super::rotation::{Address, place_of, put_head};
 use super::super::scratch::Scratch;
-use super::deal::Dealer;
-use super::{Entry, Part, STRIDE, Sink, Source, count, turn_into_starts};
+use super::count::{self, turn_into_starts};
+use super::deal::{Dealer, Entry};
+use super::sink::{Part, Sink};
+use super::source::{STRIDE, Source};
 
 /// What counting comes to.
 pub(super) struct Counted {
