@@ -13,6 +13,7 @@
 mod cells;
 mod pairs;
 mod runs;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -85,8 +86,12 @@ impl Kernel {
     }
 
     /// The version for every processor.
-    const PORTABLE: Self =
-        Self { name: "portable", near_u64, near_in_runs: runs::near_in_runs, near_in_lines };
+    const PORTABLE: Self = Self {
+        name: "portable",
+        near_u64: words::near_u64,
+        near_in_runs: runs::near_in_runs,
+        near_in_lines: cells::near_in_lines,
+    };
 
     /// The name of the instruction set.
     pub(super) fn name(self) -> &'static str {
@@ -103,57 +108,34 @@ impl Kernel {
             (self.near_u64)(column, query, k, out);
         }
     }
-}
 
-#[inline(always)]
-fn near_in_lines(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
-    let Lines { query, most, .. } = lines;
-    cells::near_in_lines(lines, near, onward, |line| cells::any_near(line, query, most));
-}
-
-#[inline(always)]
-fn near_u64(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
-    near(column, k, |index| out.push(index), |word| (word.get() ^ query).count_ones());
-}
-
-/// The source of the versions that are not written out: by blocks of 32 words, of 8, and of one.
-#[inline(always)]
-fn near<W: Copy>(
-    words: &[W],
-    k: u32,
-    mut push: impl FnMut(u32),
-    distance: impl Fn(W) -> u32 + Copy,
-) {
-    let (words, base) = near_by_blocks::<32, W>(words, 0, k, &mut push, distance);
-    let (words, base) = near_by_blocks::<8, W>(words, base, k, &mut push, distance);
-    near_by_blocks::<1, W>(words, base, k, &mut push, distance);
-}
-
-/// Goes through as many whole blocks as there are; returns the words left and the first's index.
-#[inline(always)]
-fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
-    words: &'w [W],
-    mut base: u32,
-    k: u32,
-    push: &mut impl FnMut(u32),
-    distance: impl Fn(W) -> u32,
-) -> (&'w [W], u32) {
-    let (blocks, rest) = words.as_chunks::<WORDS>();
-    for block in blocks {
-        let mut nearest = u32::MAX;
-        for &word in block {
-            nearest = nearest.min(distance(word));
+    /// Appends to `out` every block of the runs that is near, in order.
+    pub(super) fn near_in_runs(self, runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
+        // and they ask for nothing else.
+        unsafe {
+            (self.near_in_runs)(runs, out);
         }
-        if nearest <= k {
-            for (index, &word) in (base..).zip(block) {
-                if distance(word) <= k {
-                    push(index);
-                }
-            }
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "a block has 32 words at most")]
-        let words = WORDS as u32;
-        base += words;
     }
-    (rest, base)
+
+    /// Appends to `near` every entry of the lines whose distance from the query is near, in order,
+    /// and to `onward` the lines in which cells go on, which are asked for ahead.
+    ///
+    /// Entries that a line does not have may be among them, since it does not say how many it has.
+    /// A cell that does not go on where it should goes on in the line `u32::MAX`. There is room for
+    /// [`GATHERED`] of those: no more lines are looked into at once.
+    pub(super) fn near_in_lines(
+        self,
+        lines: Lines<'_>,
+        near: &mut Vec<NearEntry>,
+        onward: &mut Onward,
+    ) {
+        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
+        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
+        // and they ask for nothing else.
+        unsafe {
+            (self.near_in_lines)(lines, near, onward);
+        }
+    }
 }

@@ -4,7 +4,6 @@ use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 
 use super::super::line::{GOES_ON, Line, NUMBER, number};
-use super::Kernel;
 use crate::cpu::prefetch_at;
 
 /// Bits of an entry: 16 in a place of its own, and 8 in half of one behind those.
@@ -79,32 +78,17 @@ pub(in super::super) type Onward = ArrayVec<Sought, GATHERED>;
 
 pub(super) type NearInLines = unsafe fn(Lines<'_>, &mut Vec<NearEntry>, &mut Onward);
 
-impl Kernel {
-    /// Appends to `near` every entry of the lines whose distance from the query is near, in order,
-    /// and to `onward` the lines in which cells go on, which are asked for ahead.
-    ///
-    /// Entries that a line does not have may be among them, since it does not say how many it has.
-    /// A cell that does not go on where it should goes on in the line `u32::MAX`. There is room for
-    /// [`GATHERED`] of those: no more lines are looked into at once.
-    pub(in super::super) fn near_in_lines(
-        self,
-        lines: Lines<'_>,
-        near: &mut Vec<NearEntry>,
-        onward: &mut Onward,
-    ) {
-        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
-        // and they ask for nothing else.
-        unsafe {
-            (self.near_in_lines)(lines, near, onward);
-        }
-    }
+/// The version that is not written out.
+#[inline(always)]
+pub(super) fn near_in_lines(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
+    let Lines { query, most, .. } = lines;
+    near_in_lines_where(lines, near, onward, |line| any_near(line, query, most));
 }
 
 /// The source of all versions: `any_near` says whether any entry of a line is near.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
-pub(super) fn near_in_lines(
+pub(super) fn near_in_lines_where(
     lines: Lines<'_>,
     near: &mut Vec<NearEntry>,
     onward: &mut Onward,

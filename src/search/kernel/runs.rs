@@ -2,7 +2,7 @@
 
 use zerocopy::little_endian::U16;
 
-use super::Kernel;
+use super::words::near;
 
 /// Blocks to compare, and with what.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,23 +23,11 @@ pub(in super::super) struct NearBlock {
 
 pub(super) type NearInRuns = unsafe fn(&[BlockRun<'_>], &mut Vec<NearBlock>);
 
-impl Kernel {
-    /// Appends to `out` every block of the runs that is near, in order.
-    pub(in super::super) fn near_in_runs(self, runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
-        #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
-        // and they ask for nothing else.
-        unsafe {
-            (self.near_in_runs)(runs, out);
-        }
-    }
-}
-
 /// The source of the versions that are not written out.
 #[inline(always)]
 pub(super) fn near_in_runs(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
     for (run, &BlockRun { blocks, query, most }) in (0..).zip(runs) {
         let push = |index| out.push(NearBlock { run, index });
-        super::near(blocks, most, push, |block| (block.get() ^ query).count_ones());
+        near(blocks, most, push, |block| (block.get() ^ query).count_ones());
     }
 }

@@ -20,6 +20,7 @@ use zerocopy::transmute_ref;
 use super::super::line::Line;
 use super::cells::{self, Lines, NearEntry, Onward};
 use super::runs::{self, BlockRun, NearBlock};
+use super::words;
 
 #[target_feature(enable = "popcnt")]
 pub(super) fn near_in_runs_popcnt(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
@@ -28,7 +29,7 @@ pub(super) fn near_in_runs_popcnt(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock
 
 #[target_feature(enable = "popcnt")]
 pub(super) fn near_u64_popcnt(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
-    super::near_u64(column, query, k, out);
+    words::near_u64(column, query, k, out);
 }
 
 #[target_feature(enable = "popcnt")]
@@ -37,7 +38,7 @@ pub(super) fn near_in_lines_popcnt(
     near: &mut Vec<NearEntry>,
     onward: &mut Onward,
 ) {
-    super::near_in_lines(lines, near, onward);
+    cells::near_in_lines(lines, near, onward);
 }
 
 /// How many bits of each byte are set: W. Mula, N. Kurz, D. Lemire, "Faster population counts
@@ -161,7 +162,7 @@ pub(super) fn near_in_lines_avx2(lines: Lines<'_>, near: &mut Vec<NearEntry>, on
     let query = halves(&cells::line_of(lines.query));
     let limit = _mm256_set1_epi16(lines.most.min(cells::ENTRY_BITS) as i16 + 1);
     let ones = _mm256_set1_epi8(1);
-    cells::near_in_lines(lines, near, onward, |line| {
+    cells::near_in_lines_where(lines, near, onward, |line| {
         let ([left, right], [left_query, right_query]) = (halves(line), query);
         let left = counts_of_bytes(_mm256_xor_si256(left, left_query));
         let right = counts_of_bytes(_mm256_xor_si256(right, right_query));
@@ -191,7 +192,7 @@ pub(super) fn near_in_lines_avx512(
     let behind = (0..).skip(2 * ENTRIES).take(ENTRIES);
     halves.iter_mut().step_by(2).zip(behind).for_each(|(to, half)| *to = half);
     let halves = load_line(&halves);
-    cells::near_in_lines(lines, near, onward, |line| {
+    cells::near_in_lines_where(lines, near, onward, |line| {
         let difference = _mm512_xor_si512(load_line(line), query);
         let of_halves = _mm512_popcnt_epi8(difference);
         let of_halves = _mm512_maskz_permutexvar_epi8(0x5555_5555_5555_5555, halves, of_halves);

@@ -1,0 +1,50 @@
+//! Comparing the words of a column with one, on any processor.
+
+use zerocopy::little_endian::U64;
+
+#[inline(always)]
+pub(super) fn near_u64(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
+    near(column, k, |index| out.push(index), |word| (word.get() ^ query).count_ones());
+}
+
+/// The source of the versions that are not written out: by blocks of 32 words, of 8, and of one.
+#[inline(always)]
+pub(super) fn near<W: Copy>(
+    words: &[W],
+    k: u32,
+    mut push: impl FnMut(u32),
+    distance: impl Fn(W) -> u32 + Copy,
+) {
+    let (words, base) = near_by_blocks::<32, W>(words, 0, k, &mut push, distance);
+    let (words, base) = near_by_blocks::<8, W>(words, base, k, &mut push, distance);
+    near_by_blocks::<1, W>(words, base, k, &mut push, distance);
+}
+
+/// Goes through as many whole blocks as there are; returns the words left and the first's index.
+#[inline(always)]
+fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
+    words: &'w [W],
+    mut base: u32,
+    k: u32,
+    push: &mut impl FnMut(u32),
+    distance: impl Fn(W) -> u32,
+) -> (&'w [W], u32) {
+    let (blocks, rest) = words.as_chunks::<WORDS>();
+    for block in blocks {
+        let mut nearest = u32::MAX;
+        for &word in block {
+            nearest = nearest.min(distance(word));
+        }
+        if nearest <= k {
+            for (index, &word) in (base..).zip(block) {
+                if distance(word) <= k {
+                    push(index);
+                }
+            }
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "a block has 32 words at most")]
+        let words = WORDS as u32;
+        base += words;
+    }
+    (rest, base)
+}
