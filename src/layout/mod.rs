@@ -6,6 +6,7 @@ mod cursor;
 mod head;
 mod integers;
 mod sizes;
+mod tag;
 mod trailer;
 
 pub(crate) use block::{BLOCK_BYTES, BlockSums, block_count, block_sum};
@@ -16,7 +17,8 @@ pub(crate) use sizes::{
     FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, bytes_for, directory_bits,
     filter_blocks, in_memory,
 };
+pub(crate) use tag::{Kind, Tag};
 pub(crate) use trailer::{
-    ALIGN, Kind, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Tag, Trailer,
-    encode_table, parse_table, parse_trailer,
+    ALIGN, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Trailer, encode_table,
+    parse_table, parse_trailer,
 };

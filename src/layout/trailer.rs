@@ -1,10 +1,10 @@
 //! The end of a segment's file: the section table, and the trailer that tells where that is.
 
-use super::integers::{Put, le_u16, le_u32};
 use std::collections::HashSet;
 
 use super::head::damage;
-use super::{BLOCK_BYTES, Cursor, Flaw, HEAD_BYTES, Stamp};
+use super::integers::Put;
+use super::{BLOCK_BYTES, Cursor, Flaw, HEAD_BYTES, Kind, Stamp, Tag};
 
 const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 
@@ -20,102 +20,6 @@ const SECTIONS_MAX: u64 = 1 << 20;
 pub(crate) const ALIGN: u64 = 64;
 
 const _: () = assert!(HEAD_BYTES.is_multiple_of(ALIGN));
-
-/// What a section holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u16)]
-pub(crate) enum Kind {
-    /// URLs in SURT order with each page's record, in groups of 16.
-    Pages = 1,
-    /// Where each group of pages starts.
-    PageIndex = 2,
-    /// URL hashes, ascending.
-    Hashes = 3,
-    /// The page of each hash.
-    HashPages = 4,
-    /// Where the hashes with given top bits start.
-    HashDirectory = 5,
-    /// A blocked Bloom filter over the hashes.
-    Filter = 6,
-    /// Prefixes that were forgotten.
-    Tombstones = 7,
-    /// Distinct fingerprints by popcount, then value.
-    Fingerprints = 8,
-    /// Where each popcount starts.
-    Shards = 9,
-    /// Which tables find them.
-    Shape = 10,
-    /// The page, or the list of pages, of each fingerprint.
-    Postings = 11,
-    /// The lists.
-    Lists = 12,
-    /// Lines of entries, for each bucket of a rotation.
-    Buckets = 13,
-    /// Entries for which buckets have no room.
-    Rest = 14,
-    /// Lines of entries, one for each cell.
-    Cells = 15,
-    /// Lines in which full cells go on.
-    Further = 16,
-    /// The fingerprint that each entry of a rotation or of cells belongs to.
-    Ordinals = 17,
-    /// Checksums of all blocks of the sections before.
-    Sums = 18,
-}
-
-impl Kind {
-    const ALL: [Kind; 18] = [
-        Kind::Pages,
-        Kind::PageIndex,
-        Kind::Hashes,
-        Kind::HashPages,
-        Kind::HashDirectory,
-        Kind::Filter,
-        Kind::Tombstones,
-        Kind::Fingerprints,
-        Kind::Shards,
-        Kind::Shape,
-        Kind::Postings,
-        Kind::Lists,
-        Kind::Buckets,
-        Kind::Rest,
-        Kind::Cells,
-        Kind::Further,
-        Kind::Ordinals,
-        Kind::Sums,
-    ];
-
-    fn parse(value: u16) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|&kind| kind as u16 == value)
-    }
-}
-
-/// Which section: its kind, the rotation it belongs to, and the epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Tag {
-    pub(crate) kind: Kind,
-    pub(crate) part: u16,
-    pub(crate) epoch: u32,
-}
-
-impl Tag {
-    /// A section that there is once.
-    pub(crate) const fn of(kind: Kind) -> Tag {
-        Tag { kind, part: 0, epoch: 0 }
-    }
-
-    /// A section of an epoch's tables.
-    pub(crate) const fn table(kind: Kind, part: u16, epoch: u32) -> Tag {
-        Tag { kind, part, epoch }
-    }
-
-    pub(crate) fn to_bytes(self) -> [u8; 8] {
-        let [k0, k1] = le_u16(self.kind as u16);
-        let [p0, p1] = le_u16(self.part);
-        let [e0, e1, e2, e3] = le_u32(self.epoch);
-        [k0, k1, p0, p1, e0, e1, e2, e3]
-    }
-}
 
 /// Where a section lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,100 @@
+//! The tag of a section, which no other section of the segment has. The section table lists it, and
+//! the checksum of each block covers it, so that no section is taken for another.
+
+use super::integers::{le_u16, le_u32};
+
+/// What a section holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u16)]
+pub(crate) enum Kind {
+    /// URLs in SURT order with each page's record, in groups of 16.
+    Pages = 1,
+    /// Where each group of pages starts.
+    PageIndex = 2,
+    /// URL hashes, ascending.
+    Hashes = 3,
+    /// The page of each hash.
+    HashPages = 4,
+    /// Where the hashes with given top bits start.
+    HashDirectory = 5,
+    /// A blocked Bloom filter over the hashes.
+    Filter = 6,
+    /// Prefixes that were forgotten.
+    Tombstones = 7,
+    /// Distinct fingerprints by popcount, then value.
+    Fingerprints = 8,
+    /// Where each popcount starts.
+    Shards = 9,
+    /// Which tables find them.
+    Shape = 10,
+    /// The page, or the list of pages, of each fingerprint.
+    Postings = 11,
+    /// The lists.
+    Lists = 12,
+    /// Lines of entries, for each bucket of a rotation.
+    Buckets = 13,
+    /// Entries for which buckets have no room.
+    Rest = 14,
+    /// Lines of entries, one for each cell.
+    Cells = 15,
+    /// Lines in which full cells go on.
+    Further = 16,
+    /// The fingerprint that each entry of a rotation or of cells belongs to.
+    Ordinals = 17,
+    /// Checksums of all blocks of the sections before.
+    Sums = 18,
+}
+
+impl Kind {
+    const ALL: [Kind; 18] = [
+        Kind::Pages,
+        Kind::PageIndex,
+        Kind::Hashes,
+        Kind::HashPages,
+        Kind::HashDirectory,
+        Kind::Filter,
+        Kind::Tombstones,
+        Kind::Fingerprints,
+        Kind::Shards,
+        Kind::Shape,
+        Kind::Postings,
+        Kind::Lists,
+        Kind::Buckets,
+        Kind::Rest,
+        Kind::Cells,
+        Kind::Further,
+        Kind::Ordinals,
+        Kind::Sums,
+    ];
+
+    pub(super) fn parse(value: u16) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|&kind| kind as u16 == value)
+    }
+}
+
+/// Which section: its kind, the rotation it belongs to, and the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Tag {
+    pub(crate) kind: Kind,
+    pub(crate) part: u16,
+    pub(crate) epoch: u32,
+}
+
+impl Tag {
+    /// A section that there is once.
+    pub(crate) const fn of(kind: Kind) -> Tag {
+        Tag { kind, part: 0, epoch: 0 }
+    }
+
+    /// A section of an epoch's tables.
+    pub(crate) const fn table(kind: Kind, part: u16, epoch: u32) -> Tag {
+        Tag { kind, part, epoch }
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; 8] {
+        let [k0, k1] = le_u16(self.kind as u16);
+        let [p0, p1] = le_u16(self.part);
+        let [e0, e1, e2, e3] = le_u32(self.epoch);
+        [k0, k1, p0, p1, e0, e1, e2, e3]
+    }
+}
