@@ -47,21 +47,6 @@ impl Recipe {
     }
 }
 
-impl Scaling {
-    /// Its part of a recipe's name.
-    pub(super) fn name(&self) -> String {
-        match self {
-            Scaling::None => String::new(),
-            Scaling::Front => "front".to_owned(),
-            Scaling::Ends => "ends".to_owned(),
-            Scaling::By { name, .. } => {
-                let fit = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit();
-                format!("by:{}", name.chars().filter(fit).collect::<String>())
-            }
-        }
-    }
-}
-
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = match self.counts {
@@ -77,7 +62,7 @@ impl fmt::Display for Recipe {
             Rarity::Inverse => "-inverse",
         })?;
         if self.scaling != Scaling::None {
-            write!(f, "-{}", self.scaling.name())?;
+            write!(f, "-{}", self.scaling.part_of_name())?;
         }
         if self.boost != Share::ONE {
             write!(f, "-marked{}", self.boost)?;

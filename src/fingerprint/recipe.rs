@@ -106,9 +106,24 @@ pub enum Scaling {
     },
 }
 
+impl Scaling {
+    /// Its part of a recipe's name.
+    pub(super) fn part_of_name(&self) -> String {
+        match self {
+            Scaling::None => String::new(),
+            Scaling::Front => "front".to_owned(),
+            Scaling::Ends => "ends".to_owned(),
+            Scaling::By { name, .. } => {
+                let fit = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit();
+                format!("by:{}", name.chars().filter(fit).collect::<String>())
+            }
+        }
+    }
+}
+
 impl PartialEq for Scaling {
     fn eq(&self, other: &Scaling) -> bool {
-        self.name() == other.name()
+        self.part_of_name() == other.part_of_name()
     }
 }
 
@@ -116,7 +131,7 @@ impl Eq for Scaling {}
 
 impl std::hash::Hash for Scaling {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.name().hash(state);
+        self.part_of_name().hash(state);
     }
 }
 
