@@ -11,8 +11,9 @@ use std::os::unix::fs::MetadataExt;
 
 use parking_lot::{Mutex, MutexGuard};
 
+use super::paths::Paths;
 use super::regular::{self, Links};
-use super::{Access, Holder, Lock, LockGuard, Locked, Name, RealDisk};
+use super::{Access, Holder, Lock, LockGuard, Locked, Name};
 use crate::process::Process;
 
 /// Which file it is, whatever leads to it: device and inode.
@@ -42,7 +43,7 @@ fn id_of(metadata: &std::fs::Metadata) -> FileId {
 /// A held lock. `None` of a file that is not there, and that nobody makes.
 #[derive(Debug)]
 struct RealLock {
-    disk: RealDisk,
+    paths: Paths,
     file: Option<(File, FileId)>,
     process: Process,
 }
@@ -50,7 +51,7 @@ struct RealLock {
 impl LockGuard for RealLock {
     fn is_under(&self, name: Name) -> io::Result<bool> {
         let Some((_, id)) = &self.file else { return Ok(true) };
-        match std::fs::symlink_metadata(self.disk.path(name)) {
+        match std::fs::symlink_metadata(self.paths.of(name)) {
             Ok(found) => Ok(id_of(&found) == *id),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(e) => Err(e),
@@ -74,13 +75,13 @@ impl Drop for RealLock {
 
 /// Locks a file of a disk. For an exclusive lock [`Name::Lock`] is made if it is not there; of
 /// another file that is not there anybody may have any lock.
-pub(super) fn lock(disk: &RealDisk, name: Name, kind: Lock) -> io::Result<Locked> {
+pub(super) fn lock(paths: &Paths, name: Name, kind: Lock) -> io::Result<Locked> {
     let process = Process::current();
     loop {
-        let file = match open(disk, name, kind) {
+        let file = match open(paths, name, kind) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let guard = RealLock { disk: disk.clone(), file: None, process };
+                let guard = RealLock { paths: paths.clone(), file: None, process };
                 return Ok(Locked::Held(Box::new(guard)));
             }
             Err(e) => return Err(e),
@@ -95,7 +96,7 @@ pub(super) fn lock(disk: &RealDisk, name: Name, kind: Lock) -> io::Result<Locked
             Err(TryLockError::WouldBlock) => return Ok(Locked::Refused(holder(id, process))),
             Err(TryLockError::Error(e)) => return Err(e),
         }
-        let guard = RealLock { disk: disk.clone(), file: Some((file, id)), process };
+        let guard = RealLock { paths: paths.clone(), file: Some((file, id)), process };
         // Replaced before it was locked: the lock on what is gone keeps nobody out.
         if !guard.is_under(name)? {
             continue;
@@ -109,9 +110,9 @@ pub(super) fn lock(disk: &RealDisk, name: Name, kind: Lock) -> io::Result<Locked
     }
 }
 
-fn open(disk: &RealDisk, name: Name, kind: Lock) -> io::Result<File> {
-    let path = disk.path(name);
-    let open = |access| regular::open(&path, access, Links::Refused, disk.file_mode());
+fn open(paths: &Paths, name: Name, kind: Lock) -> io::Result<File> {
+    let path = paths.of(name);
+    let open = |access| regular::open(&path, access, Links::Refused, paths.file_mode());
     loop {
         let opened = match kind {
             Lock::Shared => open(Access::Read),

@@ -19,6 +19,7 @@ mod map;
 #[cfg(feature = "internals")]
 mod meter;
 mod name;
+mod paths;
 mod plain;
 mod real;
 mod regular;

@@ -8,23 +8,20 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::regular::{self, Links, PRIVATE_MODE, directory_mode, irregular, mode_of};
+use super::paths::Paths;
+use super::regular::{self, Links, PRIVATE_MODE, directory_mode, irregular};
 use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, flock};
 
 /// A store's directory in the file system.
 #[derive(Clone, Debug)]
 pub struct RealDisk {
-    root: PathBuf,
-    /// What tables of document frequencies are called here, where one has a name of its own.
-    table: Option<OsString>,
-    /// Permissions of files that are made where there are none yet to say it.
-    mode: u32,
+    paths: Paths,
 }
 
 impl RealDisk {
     /// The store in the directory `root`. Touches nothing: the directory need not exist.
     pub fn new(root: impl Into<PathBuf>) -> RealDisk {
-        RealDisk { root: root.into(), table: None, mode: PRIVATE_MODE }
+        RealDisk { paths: Paths { root: root.into(), table: None, mode: PRIVATE_MODE } }
     }
 
     /// With other permissions for what is made in a directory without a catalog: those of files, as
@@ -32,7 +29,7 @@ impl RealDisk {
     /// a catalog new files have the permissions of that.
     #[must_use]
     pub fn with_file_mode(self, mode: u32) -> RealDisk {
-        RealDisk { mode: PRIVATE_MODE | mode & 0o666, ..self }
+        RealDisk { paths: Paths { mode: PRIVATE_MODE | mode & 0o666, ..self.paths } }
     }
 
     /// The directory of a table of document frequencies with a name of its own: [`Name::Df`] of any
@@ -45,21 +42,21 @@ impl RealDisk {
     pub fn of_table(path: &Path) -> io::Result<RealDisk> {
         let file = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let root = parent(path).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(RealDisk { table: Some(file.to_owned()), ..RealDisk::new(root) })
+        let paths = RealDisk::new(root).paths;
+        Ok(RealDisk { paths: Paths { table: Some(file.to_owned()), ..paths } })
     }
 
     /// Permissions of the next file that is made: as those that are there have them.
     pub(crate) fn file_mode(&self) -> u32 {
-        let like = if self.table.is_some() { Name::Df(0) } else { Name::Catalog };
-        mode_of(&self.path(like)).unwrap_or(self.mode)
+        self.paths.file_mode()
     }
 
     /// The store that this directory lies in, if any: one with a catalog, or `other` without.
     pub(crate) fn store_above(&self, other: &RealDisk) -> io::Result<Option<PathBuf>> {
-        let other = fs::canonicalize(&other.root).ok();
+        let other = fs::canonicalize(&other.paths.root).ok();
         let is_store = |dir: &Path| has_catalog(dir) || other.as_deref() == Some(dir);
         // What does not exist yet lies where the first does that is above it.
-        let root = std::path::absolute(&self.root)?;
+        let root = std::path::absolute(&self.paths.root)?;
         let above = root.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
         let above =
             root.canonicalize().ok().and_then(|root| root.parent().map(Path::to_owned)).or(above);
@@ -72,11 +69,10 @@ impl RealDisk {
     pub(crate) fn is_of_a_store(&self, name: Name) -> bool {
         let path = self.path(name);
         let entry = path.file_name().expect("a file has a name");
-        let segments = self
-            .root
-            .canonicalize()
+        let root = self.paths.root.canonicalize();
+        let segments = root
             .is_ok_and(|root| root.ends_with("segments") && root.parent().is_some_and(has_catalog));
-        has_catalog(&self.root) && Name::parse(Dir::Root, entry).is_some()
+        has_catalog(&self.paths.root) && Name::parse(Dir::Root, entry).is_some()
             || segments && Name::parse(Dir::Segments, entry).is_some()
     }
 
@@ -88,7 +84,7 @@ impl RealDisk {
     /// What is there of tables that are being made or were, under this table's name: for each number
     /// with a `.new`, its scratch files.
     pub(crate) fn left_of_tables(&self) -> io::Result<Vec<(u64, Vec<u32>)>> {
-        let Some(table) = &self.table else { return Ok(Vec::new()) };
+        let Some(table) = &self.paths.table else { return Ok(Vec::new()) };
         let (mut begun, mut scratch) = (Vec::new(), Vec::new());
         for entry in self.list(Dir::Root)? {
             let end = entry.as_encoded_bytes().strip_prefix(table.as_encoded_bytes());
@@ -113,33 +109,13 @@ impl RealDisk {
 
     /// A table that a user names to be read may have a link to it; nothing of a store has.
     fn links(&self, access: Access) -> Links {
-        let read = self.table.is_some() && access == Access::Read;
+        let read = self.paths.table.is_some() && access == Access::Read;
         if read { Links::Followed } else { Links::Refused }
-    }
-
-    fn dir(&self, dir: Dir) -> PathBuf {
-        match dir {
-            Dir::Root => self.root.clone(),
-            Dir::Segments => self.root.join("segments"),
-        }
     }
 
     /// The path of a file.
     pub(crate) fn path(&self, name: Name) -> PathBuf {
-        let end = match name {
-            Name::Df(_) => String::new(),
-            Name::DfNew(number) => format!(".{number:016x}.new"),
-            Name::DfScratch(number, part) => format!(".{number:016x}.{part:02}.tmp"),
-            _ => return self.dir(name.dir()).join(name.file_name()),
-        };
-        match &self.table {
-            None => self.root.join(name.file_name()),
-            Some(table) => {
-                let mut file = table.clone();
-                file.push(end);
-                self.root.join(file)
-            }
-        }
+        self.paths.of(name)
     }
 }
 
@@ -203,19 +179,19 @@ fn check_no_link(dir: &Path) -> io::Result<()> {
 
 impl Disk for RealDisk {
     fn location(&self) -> String {
-        self.root.display().to_string()
+        self.paths.root.display().to_string()
     }
 
     fn create_dirs(&self) -> io::Result<()> {
         let mode = Some(directory_mode(self.file_mode()));
-        create_dir_durably(&self.root, mode)?;
-        let segments = self.dir(Dir::Segments);
+        create_dir_durably(&self.paths.root, mode)?;
+        let segments = self.paths.dir(Dir::Segments);
         check_no_link(&segments)?;
         create_dir_durably(&segments, mode)
     }
 
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
-        let path = self.dir(dir);
+        let path = self.paths.dir(dir);
         // The store's own directory may be reached by a link; what is in it may not.
         if dir == Dir::Segments {
             check_no_link(&path)?;
@@ -242,15 +218,15 @@ impl Disk for RealDisk {
     }
 
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
-        sync_path(&self.dir(dir))
+        sync_path(&self.paths.dir(dir))
     }
 
     fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
-        flock::lock(self, name, kind)
+        flock::lock(&self.paths, name, kind)
     }
 
     fn free_bytes(&self) -> io::Result<Option<u64>> {
-        let space = rustix::fs::statvfs(&self.root)?;
+        let space = rustix::fs::statvfs(&self.paths.root)?;
         Ok(Some(space.f_bavail.saturating_mul(space.f_frsize)))
     }
 
@@ -434,10 +410,10 @@ mod tests {
     fn a_reader_of_a_read_only_directory_makes_no_lock_file() {
         let (_dir, disk) = store();
         disk.create_dirs().unwrap();
-        fs::set_permissions(&disk.root, fs::Permissions::from_mode(0o555)).unwrap();
+        fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o555)).unwrap();
         assert!(locked(&disk, Lock::Shared).is_some());
         assert_eq!(disk.list(Dir::Root).unwrap(), ["segments"]);
-        fs::set_permissions(&disk.root, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     #[test]
@@ -447,8 +423,8 @@ mod tests {
         drop(locked(&disk, Lock::Exclusive));
         let lock = disk.path(Name::Lock);
         fs::set_permissions(&lock, fs::Permissions::from_mode(0o444)).unwrap();
-        fs::set_permissions(&disk.root, fs::Permissions::from_mode(0o555)).unwrap();
+        fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o555)).unwrap();
         assert!(locked(&disk, Lock::Shared).is_some());
-        fs::set_permissions(&disk.root, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o755)).unwrap();
     }
 }

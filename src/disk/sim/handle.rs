@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{OpKind, State};
+use super::OpKind;
+use super::state::State;
 use crate::disk::{DiskFile, Lock, LockGuard, Name};
 
 /// An open file goes on pointing at its inode, whatever happens to the names.
@@ -114,35 +115,6 @@ impl Drop for SimFile {
 impl fmt::Debug for SimFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SimFile({})", self.name)
-    }
-}
-
-/// Who has a file locked.
-#[derive(Debug, Default)]
-pub(super) struct Holders {
-    writer: bool,
-    readers: usize,
-}
-
-impl Holders {
-    /// Takes a lock, if nobody is in the way.
-    pub(super) fn take(&mut self, kind: Lock) -> bool {
-        let free = !self.writer && (kind == Lock::Shared || self.readers == 0);
-        match kind {
-            Lock::Exclusive => self.writer |= free,
-            Lock::Shared => self.readers += usize::from(free),
-        }
-        free
-    }
-
-    fn let_go(&mut self, kind: Lock) {
-        match kind {
-            Lock::Exclusive => assert!(std::mem::take(&mut self.writer), "it was locked"),
-            Lock::Shared => {
-                assert!(self.readers > 0, "it was locked");
-                self.readers -= 1;
-            }
-        }
     }
 }
 

@@ -13,7 +13,6 @@ use std::io;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Access, Dir, Disk, DiskFile, Holder, Lock, Locked, Map, Name};
 
@@ -21,9 +20,11 @@ mod crash;
 mod directory;
 mod fault;
 mod handle;
+mod holders;
 mod inode;
 #[cfg(test)]
 mod redb_tests;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -32,9 +33,9 @@ pub use fault::{Fault, Op, OpKind, Strikes};
 
 use crash::Fill;
 use directory::{Directory, EntryChange};
-use fault::Monitor;
-use handle::{Holders, SimFile, SimLock};
+use handle::{SimFile, SimLock};
 use inode::Inode;
+use state::State;
 
 /// A simulated disk with one store's directory, empty or not. A clone is the same disk.
 ///
@@ -44,136 +45,6 @@ use inode::Inode;
 #[derive(Clone)]
 pub struct SimDisk {
     state: Arc<Mutex<State>>,
-}
-
-#[derive(Default)]
-struct State {
-    inodes: BTreeMap<u64, Inode>,
-    next_inode: u64,
-    root: Directory,
-    segments: Directory,
-    /// Who holds which file.
-    locks: BTreeMap<u64, Holders>,
-    /// Decides the order in which names are listed, and is another number for each list.
-    order: u64,
-    /// Another number for each that was drawn.
-    drawn: u64,
-    capacity_bytes: Option<u64>,
-    monitor: Monitor,
-}
-
-impl State {
-    fn dir(&self, dir: Dir) -> &Directory {
-        match dir {
-            Dir::Root => &self.root,
-            Dir::Segments => &self.segments,
-        }
-    }
-
-    fn dir_mut(&mut self, dir: Dir) -> &mut Directory {
-        match dir {
-            Dir::Root => &mut self.root,
-            Dir::Segments => &mut self.segments,
-        }
-    }
-
-    fn find(&self, name: Name) -> io::Result<u64> {
-        let found = self.dir(name.dir()).now().get(&name);
-        found.copied().ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-
-    fn inode(&mut self, inode: u64) -> io::Result<&mut Inode> {
-        self.inodes.get_mut(&inode).ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-
-    /// A new file of this name, which nothing has.
-    fn create(&mut self, name: Name) -> u64 {
-        let inode = self.next_inode;
-        self.next_inode += 1;
-        self.inodes.insert(inode, Inode::default());
-        self.dir_mut(name.dir()).change(EntryChange::Create { name, inode });
-        inode
-    }
-
-    /// The order of a disk that holds what this one held now: the same operations lead to the same
-    /// orders, and other operations to others.
-    fn order_of_copy(&self) -> u64 {
-        xxh3_64_with_seed(&self.monitor.operations.to_le_bytes(), self.order)
-    }
-
-    /// Names as a file system lists them: in no order, and another one each time.
-    fn list(&mut self, dir: Dir) -> Vec<OsString> {
-        self.order = self.order.wrapping_add(1);
-        let files = self.dir(dir).now().keys().map(|name| name.file_name());
-        let dirs = (dir == Dir::Root).then(|| "segments".to_owned());
-        let mut names: Vec<String> = dirs.into_iter().chain(files).collect();
-        names.sort_by_cached_key(|name| xxh3_64_with_seed(name.as_bytes(), self.order));
-        names.into_iter().map(OsString::from).collect()
-    }
-
-    /// Forgets files that nothing leads to any more.
-    fn collect(&mut self) {
-        let (root, segments) = (&self.root, &self.segments);
-        self.inodes.retain(|id, inode| inode.handles > 0 || root.knows(*id) || segments.knows(*id));
-    }
-
-    /// Bytes of the files that have a name or are open.
-    fn used_bytes(&self) -> u64 {
-        let named = |id| {
-            self.root.now().values().chain(self.segments.now().values()).any(|named| *named == id)
-        };
-        let used = self.inodes.iter().filter(|(id, inode)| inode.handles > 0 || named(**id));
-        used.map(|(_, inode)| inode.content().len() as u64).sum()
-    }
-
-    fn free_bytes(&self) -> Option<u64> {
-        Some(self.capacity_bytes?.saturating_sub(self.used_bytes()))
-    }
-
-    /// # Errors
-    ///
-    /// `StorageFull` where a file of `from` bytes cannot become one of `to`.
-    fn check_space(&self, from: usize, to: usize) -> io::Result<()> {
-        match self.free_bytes() {
-            Some(free) if to.saturating_sub(from) as u64 > free => {
-                Err(io::ErrorKind::StorageFull.into())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Another disk with these entries; the contents are made by `content`, which is durable.
-    fn rebuilt(
-        &self,
-        root: directory::Entries,
-        segments: directory::Entries,
-        mut content: impl FnMut(&Inode) -> Arc<Vec<u8>>,
-    ) -> SimDisk {
-        self.rebuilt_by_id(root, segments, |_, inode| content(inode))
-    }
-
-    /// Another disk with these directories, whose inodes are made of those here, each with its number.
-    fn rebuilt_by_id(
-        &self,
-        root: directory::Entries,
-        segments: directory::Entries,
-        mut content: impl FnMut(u64, &Inode) -> Arc<Vec<u8>>,
-    ) -> SimDisk {
-        let ids = root.values().chain(segments.values());
-        let inodes = ids
-            .filter_map(|id| Some((*id, Inode::durable(content(*id, self.inodes.get(id)?)))))
-            .collect();
-        SimDisk::with(State {
-            inodes,
-            next_inode: self.next_inode,
-            root: Directory::durable(root),
-            segments: Directory::durable(segments),
-            order: self.order_of_copy(),
-            drawn: self.drawn,
-            capacity_bytes: self.capacity_bytes,
-            ..State::default()
-        })
-    }
 }
 
 impl SimDisk {
@@ -240,10 +111,10 @@ impl SimDisk {
         let (root, segments) = (entries(&state.root), entries(&state.segments));
         let contents: Vec<_> =
             state.inodes.values().map(|inode| Arc::clone(inode.content())).collect();
-        state.rebuilt(root, segments, |inode| {
+        SimDisk::with(state.rebuilt(root, segments, |inode| {
             let kept = crash::subset(crash::units(inode, Unit::Sector), choice);
             crash::content(inode, Unit::Sector, &kept, || Fill::choose(&contents, choice))
-        })
+        }))
     }
 
     /// How many things a loss of power would keep or lose, each by itself: changes of a directory
@@ -270,10 +141,10 @@ impl SimDisk {
         // Each file once, whether a name leads to it in the end or not.
         let kept: BTreeMap<u64, Vec<bool>> =
             state.inodes.iter().map(|(id, inode)| (*id, next(crash::units(inode, unit)))).collect();
-        state.rebuilt_by_id(root, segments, |id, inode| {
+        SimDisk::with(state.rebuilt_by_id(root, segments, |id, inode| {
             let kept = kept.get(&id).map_or(&[][..], Vec::as_slice);
             crash::content(inode, unit, kept, || Fill::Zero)
-        })
+        }))
     }
 
     /// Shows each file as it is now.
@@ -291,7 +162,7 @@ impl SimDisk {
         let state = self.state.lock();
         let root = state.root.durable_entries().clone();
         let segments = state.segments.durable_entries().clone();
-        state.rebuilt(root, segments, Inode::durable_content)
+        SimDisk::with(state.rebuilt(root, segments, Inode::durable_content))
     }
 
     /// The process is killed, and the system lives on: another disk, independent of this, that

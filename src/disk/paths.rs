@@ -1,0 +1,51 @@
+//! Where the files of a disk lie in the file system, and which permissions new ones have. The disk
+//! needs it to open files, and a lock to see whether its file still has its name.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::regular::mode_of;
+use super::{Dir, Name};
+
+/// The paths of a directory's files.
+#[derive(Clone, Debug)]
+pub(super) struct Paths {
+    pub(super) root: PathBuf,
+    /// What tables of document frequencies are called here, where one has a name of its own.
+    pub(super) table: Option<OsString>,
+    /// Permissions of files that are made where there are none yet to say it.
+    pub(super) mode: u32,
+}
+
+impl Paths {
+    /// Permissions of the next file that is made: as those that are there have them.
+    pub(super) fn file_mode(&self) -> u32 {
+        let like = if self.table.is_some() { Name::Df(0) } else { Name::Catalog };
+        mode_of(&self.of(like)).unwrap_or(self.mode)
+    }
+
+    pub(super) fn dir(&self, dir: Dir) -> PathBuf {
+        match dir {
+            Dir::Root => self.root.clone(),
+            Dir::Segments => self.root.join("segments"),
+        }
+    }
+
+    /// The path of a file.
+    pub(super) fn of(&self, name: Name) -> PathBuf {
+        let end = match name {
+            Name::Df(_) => String::new(),
+            Name::DfNew(number) => format!(".{number:016x}.new"),
+            Name::DfScratch(number, part) => format!(".{number:016x}.{part:02}.tmp"),
+            _ => return self.dir(name.dir()).join(name.file_name()),
+        };
+        match &self.table {
+            None => self.root.join(name.file_name()),
+            Some(table) => {
+                let mut file = table.clone();
+                file.push(end);
+                self.root.join(file)
+            }
+        }
+    }
+}
