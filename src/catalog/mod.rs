@@ -9,27 +9,32 @@
 
 mod after;
 mod backend;
+mod contents;
+mod guarded;
 mod locks;
 pub(crate) mod mark;
 mod published;
 mod rows;
 mod salvage;
+mod tables;
 mod tree;
 
-use std::io::ErrorKind;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use redb::{Database, ReadableTable, TableDefinition, WriteTransaction};
+use redb::{Database, ReadableTable, WriteTransaction};
 
 pub(crate) use self::after::After;
 use self::backend::{Closable, FileBackend};
+pub(crate) use self::contents::Contents;
+use self::guarded::{drop_guarded, guarded};
 pub(crate) use self::locks::Locks;
 use self::mark::Mark;
 pub(crate) use self::mark::Marked;
 pub(crate) use self::published::Published;
 pub(crate) use self::rows::{Blob, EPOCHS_MAX, SegmentRow, Settings, is_epoch_name};
 pub(crate) use self::salvage::Salvage;
+pub(crate) use self::tables::Journal;
+use self::tables::{EPOCHS, SEGMENTS, SETTINGS};
 use self::tree::Tree;
 use crate::bug;
 use crate::disk::{Access, Dir, Disk, DiskFile, Held, Lock, LockGuard, Locked, Name, create};
@@ -38,64 +43,8 @@ use crate::page::EpochInfo;
 use crate::process::Process;
 use crate::sync::{Rank, RankedMutex, RankedRwLock};
 
-const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
-const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
-const EPOCHS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("epochs");
-type JournalTable = TableDefinition<'static, (u64, u32), &'static [u8]>;
-const JOURNALS: [JournalTable; 2] =
-    [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
-
 /// redb's page cache. The working set is a few pages; the rest is only appended to.
 const CACHE_BYTES: usize = 16 << 20;
-
-/// Which of the two journal tables: one is written, the other is being sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Journal {
-    A,
-    B,
-}
-
-impl Journal {
-    pub(crate) fn other(self) -> Journal {
-        match self {
-            Journal::A => Journal::B,
-            Journal::B => Journal::A,
-        }
-    }
-
-    fn table(self) -> JournalTable {
-        let [a, b] = JOURNALS;
-        match self {
-            Journal::A => a,
-            Journal::B => b,
-        }
-    }
-}
-
-/// What a catalog holds.
-#[derive(Debug)]
-pub(crate) struct Contents {
-    pub(crate) settings: Settings,
-    /// In order of sequence.
-    pub(crate) segments: Vec<SegmentRow>,
-    /// By number.
-    pub(crate) epochs: Vec<EpochInfo>,
-    /// The blobs of each journal, in order of sequence.
-    pub(crate) journals: [(Journal, Vec<Blob>); 2],
-}
-
-impl Contents {
-    /// The most that the mark of a catalog with these contents can say.
-    pub(crate) fn marked(&self) -> Marked {
-        let blobs = self.journals.iter().filter_map(|(_, blobs)| blobs.last());
-        let listed = self.segments.last().map(|row| row.last_sequence);
-        Marked {
-            // Nothing was observed yet if there is neither.
-            sequence: blobs.map(Blob::last_sequence).chain(listed).max().unwrap_or(0),
-            changes: self.settings.changes,
-        }
-    }
-}
 
 /// The open catalog.
 #[derive(Debug)]
@@ -187,7 +136,7 @@ impl Catalog {
         file: &dyn DiskFile,
         flaw: &mut dyn FnMut(Error) -> Result<()>,
     ) -> Result<Contents> {
-        rows::read(&mut Tree::open(file, flaw)?)
+        contents::read(&mut Tree::open(file, flaw)?)
     }
 
     /// A copy of the file between two commits, which wait meanwhile.
@@ -399,14 +348,6 @@ fn commit<T>(
     Ok(done)
 }
 
-/// redb writes when it closes, and panics where it meets damage then.
-fn drop_guarded(database: Option<Database>) -> Result<()> {
-    guarded(|| {
-        drop(database);
-        Ok(())
-    })
-}
-
 /// Writes a catalog, and returns the lock on it, which it has before it has its name.
 fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn LockGuard>> {
     bug::ensure(rows::check_rows(&contents.segments).is_ok(), "segments follow one another")?;
@@ -421,7 +362,7 @@ fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn Lock
         builder.set_cache_size(CACHE_BYTES);
         Ok(builder.create_with_backend(FileBackend::new(Closable::new(file)))?)
     })?;
-    guarded(|| commit(&database, |transaction| rows::write(transaction, contents)))?;
+    guarded(|| commit(&database, |transaction| contents::write(transaction, contents)))?;
     drop_guarded(Some(database))?;
     let file = disk.open(name, Access::Write).map_err(|e| Error::io("open", name, e))?;
     file.sync().map_err(|e| Error::io("sync", name, e))?;
@@ -440,29 +381,6 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
         Ok(builder.create_with_backend(FileBackend::new(file.clone()))?)
     });
     Ok((database?, file))
-}
-
-/// Runs a call into redb, and turns its errors, and its panics on damaged files, into ours.
-fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(value)) => Ok(value),
-        // What redb says of a file that is too short, or is none of its own.
-        Ok(Err(redb::Error::Io(e)))
-            if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) =>
-        {
-            Err(Error::corrupt(Name::Catalog, 0, e.to_string()))
-        }
-        Ok(Err(redb::Error::Io(e))) => Err(Error::io("read or write", Name::Catalog, e)),
-        Ok(Err(redb::Error::Corrupted(what))) => Err(Error::corrupt(Name::Catalog, 0, what)),
-        Ok(Err(e)) => Err(Error::Catalog(e.to_string())),
-        Err(panic) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref().copied()).unwrap_or("nothing");
-            let what =
-                format!("redb, which keeps this file, stopped at what is in it, and said: {said}");
-            Err(Error::corrupt(Name::Catalog, 0, what))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,25 +1,22 @@
 //! The rows of the catalog's tables.
 
 use byteorder::{ByteOrder, LittleEndian};
-use redb::{Key, TableHandle, Value};
 
-use super::tree::{Table, Tree, Widths};
-use super::{
-    Contents, EPOCHS, Error, Journal, Name, Result, SEGMENTS, SETTINGS, WriteTransaction, guarded,
-};
+use crate::disk::Name;
+use crate::error::{Error, Result};
 use crate::layout::{Cursor, Put};
 use crate::page::{Epoch, EpochInfo};
 
 /// No store ever has so many operations, segments or changes.
-const SEQUENCES_END: u64 = 1 << 62;
+pub(super) const SEQUENCES_END: u64 = 1 << 62;
 
 /// The format version of a catalog that this build writes and reads.
-const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 2;
 
-const FORMAT: &str = "format";
+pub(super) const FORMAT: &str = "format";
 pub(super) const STORE_ID: &str = "store_id";
-const URL_SEED: &str = "url_seed";
-const URL_HASH_BITS: &str = "url_hash_bits";
+pub(super) const URL_SEED: &str = "url_seed";
+pub(super) const URL_HASH_BITS: &str = "url_hash_bits";
 pub(super) const NEXT_SEGMENT: &str = "next_segment";
 pub(super) const CHANGES: &str = "changes";
 /// Present as long as the store is unfinished.
@@ -91,7 +88,7 @@ impl SegmentRow {
         })
     }
 
-    fn parse(id: u64, bytes: &[u8]) -> Option<SegmentRow> {
+    pub(super) fn parse(id: u64, bytes: &[u8]) -> Option<SegmentRow> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         let mut cursor = Cursor::new(body);
         let row = Self::take(&mut cursor)?;
@@ -227,10 +224,6 @@ impl Blob {
     }
 }
 
-fn damaged(what: impl Into<String>) -> Error {
-    Error::corrupt(Name::Catalog, 0, what)
-}
-
 /// Checks that each segment begins where the one before it ends.
 pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
     let mut next = 1;
@@ -242,176 +235,6 @@ pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
             ));
         }
         next = row.last_sequence + 1;
-    }
-    Ok(())
-}
-
-/// Reads the whole catalog into memory, and all of redb's own pages besides.
-pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
-    let tables = tree.tables()?;
-    let settings = settings(tree, &tables)?;
-
-    let mut segments = Vec::new();
-    rows(tree, &tables, SEGMENTS, |id, row| {
-        let row = SegmentRow::parse(id, row);
-        segments.push(
-            row.ok_or_else(|| damaged(format!("the entry of segment {id} is not readable")))?,
-        );
-        Ok(())
-    })?;
-    segments.sort_unstable_by_key(|row| row.first_sequence);
-    check_rows(&segments).map_err(damaged)?;
-    if let Some(row) = segments.iter().find(|row| row.id >= settings.next_segment) {
-        let what =
-            format!("the next segment would be {}, {} is live", settings.next_segment, row.id);
-        return Err(damaged(what));
-    }
-
-    let mut epochs = Vec::new();
-    rows(tree, &tables, EPOCHS, |number, row| {
-        if number as usize != epochs.len() {
-            return Err(damaged("the epochs are not numbered one after another"));
-        }
-        let epoch = parse_epoch(epochs.len(), row);
-        epochs.push(
-            epoch.ok_or_else(|| damaged(format!("the entry of epoch {number} is not readable")))?,
-        );
-        Ok(())
-    })?;
-
-    check_epoch_names(&epochs).map_err(damaged)?;
-
-    let mut journals = [(Journal::A, Vec::new()), (Journal::B, Vec::new())];
-    for (journal, blobs) in &mut journals {
-        let mut frames = Frames::default();
-        rows(tree, &tables, journal.table(), |key, part| {
-            blobs.extend(frames.push(key, part)?);
-            Ok(())
-        })?;
-        blobs.extend(frames.end()?);
-    }
-    tree.check_system()?;
-    Ok(Contents { settings, segments, epochs, journals })
-}
-
-/// Puts the parts of frames together, which come in the order of their keys.
-#[derive(Default)]
-struct Frames {
-    key: u64,
-    parts: u32,
-    bytes: Vec<u8>,
-}
-
-impl Frames {
-    /// The frame before, if this is the first part of another.
-    fn push(&mut self, (key, part): (u64, u32), bytes: &[u8]) -> Result<Option<Blob>> {
-        let before = if part == 0 { self.end()? } else { None };
-        if part > 0 && key != self.key || part != self.parts {
-            return Err(damaged(format!("the journal is not readable at operation {key}")));
-        }
-        self.key = key;
-        self.parts += 1;
-        self.bytes.extend_from_slice(bytes);
-        Ok(before)
-    }
-
-    fn end(&mut self) -> Result<Option<Blob>> {
-        if std::mem::take(&mut self.parts) == 0 {
-            return Ok(None);
-        }
-        let blob = Blob::parse(self.key, &std::mem::take(&mut self.bytes));
-        blob.map(Some).ok_or_else(|| {
-            damaged(format!("the journal is not readable at operation {}", self.key))
-        })
-    }
-}
-
-fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
-    let mut found = Vec::new();
-    rows(tree, tables, SETTINGS, |name, value| {
-        found.push((name.to_owned(), value));
-        Ok(())
-    })?;
-    let get = |name: &str| {
-        let row = found.iter().find(|(k, _)| k == name);
-        row.map(|(_, v)| *v).ok_or_else(|| damaged(format!("the setting {name} is not there")))
-    };
-    let counted = |name: &str| match get(name)? {
-        number if number < SEQUENCES_END => Ok(number),
-        number => Err(damaged(format!("the setting {name} is {number}, more than any store has"))),
-    };
-    let version = get(FORMAT)?;
-    let number = u32::try_from(version)
-        .map_err(|_| damaged(format!("the setting {FORMAT} is {version}, as no version has it")))?;
-    if number != VERSION {
-        let file = Name::Catalog.to_string();
-        return Err(Error::Version { file, found: number, reads: VERSION });
-    }
-    check_url_hash_bits(Name::Catalog, get(URL_HASH_BITS)?)?;
-    Ok(Settings {
-        store: get(STORE_ID)?,
-        url_seed: get(URL_SEED)?,
-        next_segment: counted(NEXT_SEGMENT)?,
-        changes: counted(CHANGES)?,
-        unfinished: found.iter().any(|(name, _)| name == UNFINISHED),
-    })
-}
-
-/// All rows of a table, which may be missing.
-fn rows<K, V>(
-    tree: &mut Tree<'_>,
-    tables: &[Table],
-    definition: redb::TableDefinition<'_, K, V>,
-    mut take: impl FnMut(K::SelfType<'_>, V::SelfType<'_>) -> Result<()>,
-) -> Result<()>
-where
-    K: Key + 'static,
-    V: Value + 'static,
-{
-    let name = definition.name();
-    let Some(table) = tables.iter().find(|table| table.name == name) else { return Ok(()) };
-    if table.widths != (Widths { key: K::fixed_width(), value: V::fixed_width() }) {
-        return Err(damaged(format!("its table {name} is not one that simkeep makes")));
-    }
-    tree.rows(table, &mut |row| {
-        // Where a checksum does not hold, that was told.
-        if !row.sound {
-            return Ok(());
-        }
-        // redb panics on a text that is none.
-        guarded(|| Ok((K::from_bytes(row.key), V::from_bytes(row.value))))
-            .and_then(|(key, value)| take(key, value))
-    })
-}
-
-/// Writes all of a catalog into an empty database.
-pub(super) fn write(
-    transaction: &WriteTransaction,
-    contents: &Contents,
-) -> Result<(), redb::Error> {
-    let mut settings = transaction.open_table(SETTINGS)?;
-    settings.insert(FORMAT, u64::from(VERSION))?;
-    settings.insert(STORE_ID, contents.settings.store)?;
-    settings.insert(URL_SEED, contents.settings.url_seed)?;
-    settings.insert(URL_HASH_BITS, url_hash_bits())?;
-    settings.insert(NEXT_SEGMENT, contents.settings.next_segment)?;
-    settings.insert(CHANGES, contents.settings.changes)?;
-    if contents.settings.unfinished {
-        settings.insert(UNFINISHED, 1)?;
-    }
-    let mut segments = transaction.open_table(SEGMENTS)?;
-    for row in &contents.segments {
-        segments.insert(row.id, row.to_bytes().as_slice())?;
-    }
-    let mut epochs = transaction.open_table(EPOCHS)?;
-    for epoch in &contents.epochs {
-        epochs.insert(epoch.epoch.count(), of_epoch(epoch).as_slice())?;
-    }
-    for (journal, blobs) in &contents.journals {
-        let mut table = transaction.open_table(journal.table())?;
-        for blob in blobs {
-            blob.insert_into(&mut table)?;
-        }
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use redb::TableHandle;
 
 use super::rows::{Blob, STORE_ID, parse_epoch};
+use super::tables::{EPOCHS, JOURNALS, SETTINGS};
 use super::tree::Tree;
-use super::{EPOCHS, JOURNALS, SETTINGS};
 use crate::disk::DiskFile;
 use crate::error::Result;
 use crate::layout::Cursor;

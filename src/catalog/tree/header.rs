@@ -3,7 +3,7 @@
 use byteorder::{ByteOrder, LittleEndian};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{PAGE_BYTES, Page, damaged};
+use super::page::{PAGE_BYTES, Page, damaged};
 use crate::error::Result;
 use crate::layout::Cursor;
 

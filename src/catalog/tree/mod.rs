@@ -11,47 +11,22 @@
 
 mod header;
 mod node;
+mod page;
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use self::header::{HEADER_BYTES, Header};
 use self::node::Node;
+pub(super) use self::page::Widths;
+use self::page::{PAGE_BYTES, Page, damaged};
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, in_memory};
 
-const PAGE_BYTES: u64 = 4096;
 /// A page is as large as one row needs; the largest rows have 64 KiB.
 const PAGE_BYTES_MAX: u64 = 32 << 20;
 /// A table with one value for each key.
 const NORMAL: u8 = 3;
-
-/// A page, and what its checksum must be.
-#[derive(Clone, Copy, Debug)]
-struct Page {
-    number: u64,
-    sum: u128,
-}
-
-impl Page {
-    fn take(cursor: &mut Cursor<'_>) -> Option<Page> {
-        Some(Page { number: cursor.u64()?, sum: cursor.u128()? })
-    }
-
-    /// The root of a tree, which may have none.
-    fn take_root(cursor: &mut Cursor<'_>, is_there: bool) -> Option<Option<Page>> {
-        let root = Page::take(cursor)?;
-        let _rows = cursor.u64()?;
-        Some(is_there.then_some(root))
-    }
-}
-
-/// The bytes of each key and each value, where all have the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Widths {
-    pub(super) key: Option<usize>,
-    pub(super) value: Option<usize>,
-}
 
 /// Of tables: names and definitions.
 const TABLES: Widths = Widths { key: None, value: None };
@@ -88,10 +63,6 @@ pub(super) struct Row<'p> {
     pub(super) key: &'p [u8],
     pub(super) value: &'p [u8],
     pub(super) sound: bool,
-}
-
-fn damaged(offset: u64, what: impl Into<String>) -> Error {
-    Error::corrupt(Name::Catalog, offset, what)
 }
 
 fn read(file: &dyn DiskFile, offset: u64, bytes: &mut [u8]) -> Result<()> {

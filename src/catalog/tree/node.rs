@@ -1,6 +1,6 @@
 //! A page of a tree: rows, or the pages below it.
 
-use super::{Page, Widths};
+use super::page::{Page, Widths};
 use crate::layout::Cursor;
 use byteorder::{ByteOrder, LittleEndian};
 

@@ -1,0 +1,35 @@
+//! The tables of the catalog's database: what each is called, and the types of its keys and values.
+//! Whoever reads or writes rows goes by these.
+
+use redb::TableDefinition;
+
+pub(super) const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
+pub(super) const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
+pub(super) const EPOCHS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("epochs");
+pub(super) type JournalTable = TableDefinition<'static, (u64, u32), &'static [u8]>;
+pub(super) const JOURNALS: [JournalTable; 2] =
+    [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
+
+/// Which of the two journal tables: one is written, the other is being sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Journal {
+    A,
+    B,
+}
+
+impl Journal {
+    pub(crate) fn other(self) -> Journal {
+        match self {
+            Journal::A => Journal::B,
+            Journal::B => Journal::A,
+        }
+    }
+
+    pub(super) fn table(self) -> JournalTable {
+        let [a, b] = JOURNALS;
+        match self {
+            Journal::A => a,
+            Journal::B => b,
+        }
+    }
+}
