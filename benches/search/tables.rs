@@ -160,6 +160,7 @@ impl Built {
                 });
                 Index::Cells(Cells { count, tables })
             }
+            shape => unreachable!("{shape:?} is one of these"),
         }
     }
 }

@@ -51,6 +51,7 @@ pub(super) enum Unit {
 
 /// How a feature is hashed.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
 pub enum Hash {
     /// XXH3-64 with seed 0.
     #[default]
@@ -61,6 +62,7 @@ pub enum Hash {
 
 /// How much a feature weighs that occurs `n` times.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
 pub enum Counts {
     /// `n`: the bag of features; `raw`. One long list dominates a document.
     Raw,
@@ -75,6 +77,7 @@ pub enum Counts {
 
 /// How much a feature weighs if `df` documents have it, according to a frozen table.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
 pub enum Rarity {
     /// Every feature weighs the same; no table is needed.
     #[default]
@@ -87,6 +90,7 @@ pub enum Rarity {
 
 /// How much an occurrence weighs by its place: the `x`-th of `length` features, counted from 0.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub enum Scaling {
     /// All the same.
     #[default]
@@ -137,6 +141,7 @@ impl std::hash::Hash for Scaling {
 
 /// How much the fields of a document weigh.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
 pub enum Fields {
     /// Fields are ignored.
     #[default]

@@ -10,6 +10,7 @@ use super::shards::DISTANCE_MAX;
 
 /// What a search costs, expected or counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Cost {
     /// Buckets or cells looked into; 0 for a scan.
     pub probes: f64,

@@ -30,6 +30,7 @@ impl Shape {
 
 /// A way to find everything within a distance. All ways give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Way {
     /// Probe the buckets of the rotations that the pigeonhole principle names.
     Rotations,
@@ -41,6 +42,7 @@ pub enum Way {
 
 /// What a query will do, and its expected cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Plan {
     /// The cheapest way.
     pub way: Way,

@@ -7,6 +7,7 @@ use super::rotation::Address;
 
 /// What finds fingerprints in a column, beside the popcount shards that every column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// Nothing: the shards are scanned. The least memory, and the quickest for small sets and wide
     /// distances.

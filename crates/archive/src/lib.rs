@@ -113,6 +113,7 @@ pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
 
 /// Where to read.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Source {
     /// Standard input.
     Stdin,

@@ -15,6 +15,7 @@ fn shape(component: &ComponentSearch) -> &'static str {
         Some(Shape::Column) => "column",
         Some(Shape::Rotations(_)) => "rotations",
         Some(Shape::Cells { .. }) => "cells",
+        Some(_) => "other",
     }
 }
 
@@ -24,6 +25,7 @@ fn way(component: &ComponentSearch) -> &'static str {
         (Way::Rotations, None) => "chains",
         (Way::Rotations, Some(_)) => "rotations",
         (Way::Cells, _) => "cells",
+        _ => "other",
     }
 }
 

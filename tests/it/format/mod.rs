@@ -363,6 +363,7 @@ fn built(shape: search::Shape, column: &[u64]) -> Tables {
         search::Shape::Column => Shape::Column,
         search::Shape::Rotations(Address { bits, lines }) => Shape::Rotations { bits, lines },
         search::Shape::Cells { count } => Shape::Cells { count },
+        shape => panic!("{shape:?} is not known here"),
     };
     Tables::read(column.to_vec(), shape, |kind, part| &sections[&(kind, part)])
 }
