@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
 use super::document::Document;
-use super::fingerprinter::Fingerprinter;
-use super::grams::Grams;
+use super::fingerprinter::{Fingerprinter, hash_of_field};
+use super::grams::{Grams, takes};
 use super::kernel::Kernel;
 use super::recipe::{Fields, Recipe, Unit};
 use super::words::Words;
@@ -111,7 +111,7 @@ impl Fingerprinter<'_> {
         // Equal ones vote each, and are one feature.
         let mut equal: HashMap<u64, (usize, u64)> = HashMap::new();
         for (first, (name, value)) in (occurrences..).zip(fields) {
-            equal.entry(self.recipe.of_field(name, value)).or_insert((first, 0)).1 += 1;
+            equal.entry(hash_of_field(self.recipe.hash, name, value)).or_insert((first, 0)).1 += 1;
         }
         let features = places.len() + equal.len();
         voters.extend(equal.into_iter().filter(|_| of_field > 0).map(|(hash, (first, count))| {
@@ -182,7 +182,7 @@ impl Texts<'_> {
     }
 
     fn word(&mut self, word: &[u8]) {
-        if !self.recipe.takes(word) {
+        if !takes(self.recipe, word) {
             return;
         }
         let word = String::from_utf8_lossy(word);

@@ -8,7 +8,7 @@ use super::frequencies::Frequencies;
 use super::grams::Grams;
 use super::kernel::Kernel;
 use super::part::{FEATURES_MAX, Part};
-use super::recipe::{Fields, Recipe};
+use super::recipe::{Fields, Hash, Recipe};
 use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
 use super::tally::Tally;
 use super::weights::Weights;
@@ -301,7 +301,7 @@ impl<'t> Fingerprinter<'t> {
         };
         let weight = weight.min(FEATURE_WEIGHT_MAX);
         for (name, value) in document.fields() {
-            vote.add(recipe.of_field(name, value), weight);
+            vote.add(hash_of_field(recipe.hash, name, value), weight);
         }
         weight
     }
@@ -325,22 +325,20 @@ fn pairs<'f>(hashes: &'f [u64], places: &'f [usize]) -> impl Iterator<Item = (u6
     hashes.iter().copied().zip(places.iter().copied())
 }
 
-impl Recipe {
-    /// The hash of a field: of its name, a byte 0x1F, and the words of its value in lower case with
-    /// one space between two.
-    pub(super) fn of_field(&self, name: &str, value: &str) -> u64 {
-        let mut field = name.as_bytes().to_vec();
-        field.push(0x1f);
-        let start = field.len();
-        let mut take = |word: &[u8]| {
-            if field.len() > start {
-                field.push(b' ');
-            }
-            field.extend_from_slice(word);
-        };
-        let mut words = super::words::Words::new(Kernel::PORTABLE, true);
-        words.push(value, |word: &[u8], _: usize| take(word));
-        words.finish(|word: &[u8], _: usize| take(word));
-        self.hash.of(&field)
-    }
+/// The hash of a field: of its name, a byte 0x1F, and the words of its value in lower case with
+/// one space between two.
+pub(super) fn hash_of_field(hash: Hash, name: &str, value: &str) -> u64 {
+    let mut field = name.as_bytes().to_vec();
+    field.push(0x1f);
+    let start = field.len();
+    let mut take = |word: &[u8]| {
+        if field.len() > start {
+            field.push(b' ');
+        }
+        field.extend_from_slice(word);
+    };
+    let mut words = super::words::Words::new(Kernel::PORTABLE, true);
+    words.push(value, |word: &[u8], _: usize| take(word));
+    words.finish(|word: &[u8], _: usize| take(word));
+    hash.of(&field)
 }

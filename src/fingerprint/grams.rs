@@ -20,26 +20,16 @@ impl Hash {
     }
 }
 
-impl Recipe {
-    /// Whether a feature is chosen. Decided by bits of a product, so that the bits of the hash
-    /// itself stay evenly distributed among the chosen.
-    #[inline]
-    pub(super) fn chooses(&self, hash: u64) -> bool {
-        let bits = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        self.modulo == 1 || bits.is_multiple_of(u64::from(self.modulo))
-    }
+/// Whether no word is left out.
+fn takes_all(recipe: &Recipe) -> bool {
+    !recipe.without_numbers && !recipe.without_stop_words
+}
 
-    /// Whether no word is left out.
-    fn takes_all(&self) -> bool {
-        !self.without_numbers && !self.without_stop_words
-    }
-
-    /// Whether a word in lower case is not left out.
-    #[inline]
-    pub(super) fn takes(&self, word: &[u8]) -> bool {
-        !(self.without_numbers && (has_numeral(word) || is_date_word(word)))
-            && !(self.without_stop_words && is_stop_word(word))
-    }
+/// Whether a word in lower case is not left out.
+#[inline]
+pub(super) fn takes(recipe: &Recipe, word: &[u8]) -> bool {
+    !(recipe.without_numbers && (has_numeral(word) || is_date_word(word)))
+        && !(recipe.without_stop_words && is_stop_word(word))
 }
 
 /// Takes the features from a text that comes in pieces.
@@ -120,7 +110,7 @@ struct Giving<'w, F> {
 
 impl<F: FnMut(&[u64], &[usize])> Take for Giving<'_, F> {
     fn word(&mut self, word: &[u8], at: usize) {
-        if self.window.recipe.takes(word) {
+        if takes(&self.window.recipe, word) {
             self.window.add(word, at);
             self.window.give(&mut self.give);
         }
@@ -128,12 +118,12 @@ impl<F: FnMut(&[u64], &[usize])> Take for Giving<'_, F> {
 
     fn words(&mut self, text: &[u8], words: &[Span], at: usize) {
         let Giving { window, give } = self;
-        if window.recipe.takes_all() {
+        if takes_all(&window.recipe) {
             window.add_all(text, words, at);
         } else {
             let mut kept = std::mem::take(&mut window.kept);
             kept.clear();
-            kept.extend(words.iter().filter(|word| window.recipe.takes(word.of(text))));
+            kept.extend(words.iter().filter(|word| takes(&window.recipe, word.of(text))));
             window.add_all(text, &kept, at);
             window.kept = kept;
         }

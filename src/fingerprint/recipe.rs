@@ -310,6 +310,42 @@ impl Recipe {
     pub fn needs_frequencies(&self) -> bool {
         self.rarity != Rarity::None
     }
+
+    /// Whether what an occurrence weighs depends on its place.
+    pub(super) fn is_placed(&self) -> bool {
+        self.scaling != Scaling::None || self.boost != Share::ONE
+    }
+
+    /// Whether no weight depends on another.
+    fn chooses_all(&self) -> bool {
+        self.at_least == Share::ZERO
+            && self.at_most >= Share::ONE
+            && self.top == u32::MAX
+            && self.cap == 1
+    }
+
+    /// Whether a feature's weight can be told without the others, but for the heaviest.
+    pub(super) fn is_apart(&self) -> bool {
+        !self.is_placed() && self.top == u32::MAX && self.cap == 1
+    }
+
+    /// Whether a feature weighs what its count says, and nothing else matters.
+    pub(super) fn counts_alone(&self) -> bool {
+        !self.needs_frequencies() && !self.is_placed() && self.chooses_all()
+    }
+
+    /// Whether every occurrence weighs the same, so that none needs to be found again.
+    pub(super) fn is_plain(&self) -> bool {
+        self.counts == Counts::Raw && self.counts_alone() && self.fields == Fields::None
+    }
+
+    /// Whether a feature is chosen. Decided by bits of a product, so that the bits of the hash
+    /// itself stay evenly distributed among the chosen.
+    #[inline]
+    pub(super) fn chooses(&self, hash: u64) -> bool {
+        let bits = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        self.modulo == 1 || bits.is_multiple_of(u64::from(self.modulo))
+    }
 }
 
 #[cfg(test)]

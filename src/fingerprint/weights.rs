@@ -168,33 +168,3 @@ impl Weights {
         }
     }
 }
-
-impl Recipe {
-    /// Whether what an occurrence weighs depends on its place.
-    pub(super) fn is_placed(&self) -> bool {
-        self.scaling != Scaling::None || self.boost != super::Share::ONE
-    }
-
-    /// Whether no weight depends on another.
-    fn chooses_all(&self) -> bool {
-        self.at_least == super::Share::ZERO
-            && self.at_most >= super::Share::ONE
-            && self.top == u32::MAX
-            && self.cap == 1
-    }
-
-    /// Whether a feature's weight can be told without the others, but for the heaviest.
-    pub(super) fn is_apart(&self) -> bool {
-        !self.is_placed() && self.top == u32::MAX && self.cap == 1
-    }
-
-    /// Whether a feature weighs what its count says, and nothing else matters.
-    pub(super) fn counts_alone(&self) -> bool {
-        !self.needs_frequencies() && !self.is_placed() && self.chooses_all()
-    }
-
-    /// Whether every occurrence weighs the same, so that none needs to be found again.
-    pub(super) fn is_plain(&self) -> bool {
-        self.counts == Counts::Raw && self.counts_alone() && self.fields == super::Fields::None
-    }
-}

@@ -1,12 +1,14 @@
 //! Fingerprints by their definition, as slow as it is short.
 
+use super::super::fingerprinter::hash_of_field;
+use super::super::grams::takes;
 use super::*;
 
 /// The features of a text as their definition reads, from its words.
 pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
     let mut found: Vec<String> = Vec::new();
     let mut take = |word: &[u8], _: usize| {
-        if recipe.takes(word) {
+        if takes(recipe, word) {
             found.push(String::from_utf8(word.to_vec()).unwrap());
         }
     };
@@ -103,7 +105,7 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
         }
     };
     for (name, value) in document.fields() {
-        weights.push((recipe.of_field(name, value), of_field.min(FEATURE_WEIGHT_MAX)));
+        weights.push((hash_of_field(recipe.hash, name, value), of_field.min(FEATURE_WEIGHT_MAX)));
     }
     let bit = |bit: u32| u64::from(balance(&weights, bit) > 0) << bit;
     (0..64).fold(0, |bits, n| bits | bit(n)) & recipe.mask()
