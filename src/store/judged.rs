@@ -138,7 +138,8 @@ fn restated_of(
     Ok(restated_digest(digest, seen.map(|visit| visit.seen.digest())))
 }
 
-/// Whether a page is known to have had this content at this time, by a visit or restated.
+/// Whether this is restated already. A visit that saw the same content does not count: whether there is
+/// one depends on what came first, and what is in a history must not.
 fn is_stated(
     view: &View,
     lookup: &Lookup<'_>,
@@ -150,7 +151,7 @@ fn is_stated(
         return Ok(false);
     }
     let entries = view.entries_at(lookup, restated.time)?;
-    Ok(entries.iter().any(|entry| entry.content() == Some(restated.content())))
+    Ok(entries.contains(&Entry::Restated(*restated)))
 }
 
 /// What a visit means that does not come after all others of its page.

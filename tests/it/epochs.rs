@@ -7,6 +7,7 @@ use std::sync::Arc;
 use simkeep::df::{Counter, Table};
 use simkeep::disk::{Disk as _, Fault, Name, OpKind, SimDisk, Strikes};
 use simkeep::fingerprint::{Frequencies as _, Recipe};
+use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::{LoadEpochs, LoadOptions};
 use simkeep::{
     Digest, Epoch, Error, HistoryEntry, Observation, Origin, Progress, Query, Reader,
@@ -596,4 +597,49 @@ fn an_epoch_with_a_table_is_due_after_so_many_visits() {
     let epoch = store.begin_epoch(&some()).unwrap();
     assert_eq!(observe(epoch, 20..29), (9, false));
     assert_eq!(observe(epoch, 29..30), (10, true));
+}
+
+#[test]
+fn what_is_restated_does_not_depend_on_what_came_first() {
+    let (one, two) = (Epoch::from_number(0), Epoch::from_number(1));
+    let both = Observation::content(URL, 8, 1, two).also(0, one);
+    let alone = Observation::content(URL, 8, 0, one);
+    let histories = [[both, alone], [alone, both]].map(|order| {
+        let (disk, to, saved) = (SimDisk::new(), SimDisk::new(), SimDisk::new());
+        let (store, copy) = (create(&disk), create(&to));
+        for store in [&store, &copy] {
+            store.register_epoch("two").unwrap();
+        }
+        for observation in order {
+            store.observe(observation).unwrap();
+        }
+        copy.copy_from(&store.snapshot(), LoadOptions::default()).unwrap();
+        let history = store.history(URL).unwrap();
+        assert_eq!(copy.history(URL).unwrap(), history);
+        store.close().unwrap();
+        assert!(repair(on(&disk), on(&saved), RepairOptions::default()).unwrap().is_whole());
+        assert_eq!(open(&saved, small()).history(URL).unwrap(), history);
+        history
+    });
+    assert_eq!(histories[0].len(), 3);
+    assert_eq!(histories[0], histories[1]);
+}
+
+#[test]
+fn a_damaged_table_is_told_of_by_whoever_would_copy_it() {
+    let (disk, to) = (SimDisk::new(), SimDisk::new());
+    let store = create(&disk);
+    store.begin_epoch(&some()).unwrap();
+    store.observe(Observation::content(URL, 1, 7, Epoch::from_number(1))).unwrap();
+    store.close().unwrap();
+    let mut files = disk.contents();
+    let table = files.iter_mut().find(|(name, _)| *name == Name::Df(1)).unwrap();
+    table.1[100] ^= 1;
+    let disk = SimDisk::of(files);
+    let reader = Reader::open(on(&disk)).unwrap();
+    let copied = create(&SimDisk::new()).copy_from(&reader.snapshot(), LoadOptions::default());
+    assert!(matches!(copied, Err(Error::Corrupt(flaw)) if flaw.file == "0000000001.df"));
+    let repaired = repair(on(&disk), on(&to), RepairOptions::default()).unwrap();
+    assert!(!repaired.is_whole() && repaired.lost[0].file == "0000000001.df", "{repaired:?}");
+    assert_eq!((repaired.pages, tables(&to)), (1, vec![]));
 }

@@ -238,8 +238,7 @@ impl Model {
     /// Takes in what is restated, if it is news.
     fn state(&mut self, url: &str, restated: Restated) -> bool {
         let known = self.entries_of(url);
-        let mut of_time = known.iter().filter(|entry| entry.time() == restated.time);
-        let news = of_time.all(|entry| entry.content() != Some(restated.content()));
+        let news = !known.contains(&Entry::Restated(restated));
         if news {
             self.insert(url, restated.into());
         }

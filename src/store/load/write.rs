@@ -144,7 +144,7 @@ fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
 }
 
 /// A visit is returned as it is. Restated content gets the digest of its visit, which is among
-/// these entries; `None` if there is no such visit, or it saw this content anyway.
+/// these entries; `None` if there is no such visit.
 fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
     let Entry::Restated(restated) = *entry else { return Some(*entry) };
     let of_time = |entries: &'_ [Entry]| {
@@ -154,9 +154,8 @@ fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
     };
     let (new, old) = (entries.get(of_time(entries))?, old.get(of_time(old))?);
     let seen = new.iter().chain(old).filter_map(Entry::visit).filter_map(|v| v.seen.content());
-    let digest = restated_digest(restated.digest, seen.clone().map(|content| content.digest))?;
-    let restated = Restated { digest, ..restated };
-    seen.clone().all(|seen| *seen != restated.content()).then_some(Entry::Restated(restated))
+    let digest = restated_digest(restated.digest, seen.map(|content| content.digest))?;
+    Some(Entry::Restated(Restated { digest, ..restated }))
 }
 
 /// What the merging thread sends to the writing one. Without the end, nothing may be finished.
