@@ -134,7 +134,7 @@ fn lost(loss: &Loss) -> String {
     if let Some(bytes) = &loss.bytes {
         line += &format!(", bytes {} to {}", bytes.start, bytes.end);
     }
-    if let Some(pages) = loss.pages {
+    if let Some(pages @ 1..) = loss.pages {
         line += &format!(", {}", many(pages, "record of a page", "records of pages"));
     }
     if let Some((first, last)) = loss.operations {

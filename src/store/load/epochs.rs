@@ -277,11 +277,11 @@ fn put_table(
             table.copy_to(disk, number)?;
         }
         (Err(Error::NoTable { .. }), Source::Store(from, like)) => {
-            // A lost table does not mean lost fingerprints.
             match open_table(&**from, like) {
                 Ok(table) => table.copy_to(disk, number)?,
-                Err(bug @ Error::Bug(_)) => return Err(bug),
-                Err(_) => return Ok(()),
+                // It has none, either.
+                Err(Error::NoTable { .. }) => return Ok(()),
+                Err(e) => return Err(e),
             }
         }
         _ => return Ok(()),

@@ -99,7 +99,7 @@ fn repair_disk(
         locks => Some(locks?),
     };
     let found = find::find(from)?;
-    let mut pace = Pace::new(None, progress.clone());
+    let mut pace = Pace::start(None, progress.clone())?;
     pace.expect(found.components.iter().map(bytes_of).sum::<u64>());
     let mut repaired = Repaired { unnamed_epochs: found.unnamed.clone(), ..Repaired::default() };
     repaired.lost.clone_from(&found.lost);
@@ -110,7 +110,7 @@ fn repair_disk(
     let mut merge = Merge::new(from, inputs, keep_forgotten, known)?;
     let options = Options::default().background(false);
     let store = Store::begin(to, options, epochs(&found)?)?;
-    let loaded = copy_tables(from, to, &found.epochs).and_then(|()| {
+    let loaded = copy_tables(from, to, &found.epochs, &mut repaired).and_then(|()| {
         let options = LoadOptions::default().memory_bytes(memory_bytes).progress(progress);
         store.load(&mut merge, options).map_err(cause)
     });
@@ -223,12 +223,34 @@ fn epochs(found: &Found) -> Result<Vec<EpochInfo>> {
     Ok(found.epochs.clone())
 }
 
-/// Copies the tables that epochs have, if they are sound: where one is lost, the fingerprints are not.
-fn copy_tables(from: &Arc<dyn Disk>, to: &Arc<dyn Disk>, epochs: &[EpochInfo]) -> Result<()> {
+/// Copies the tables that epochs have. Those that are damaged are lost; the fingerprints that were made
+/// with them are not.
+fn copy_tables(
+    from: &Arc<dyn Disk>,
+    to: &Arc<dyn Disk>,
+    epochs: &[EpochInfo],
+    repaired: &mut Repaired,
+) -> Result<()> {
     for info in epochs.iter().filter(|info| has_table(info)) {
-        if let Ok(table) = open_table(&**from, info) {
-            table.copy_to(to, info.epoch.count().into())?;
-        }
+        let flaw = match open_table(&**from, info) {
+            Ok(table) => {
+                table.copy_to(to, info.epoch.count().into())?;
+                continue;
+            }
+            // It was not there before.
+            Err(Error::NoTable { .. }) => continue,
+            Err(e) => e.flaw()?,
+        };
+        repaired.lost.push(Loss {
+            file: flaw.file.clone(),
+            bytes: None,
+            operations: None,
+            pages: Some(0),
+            after: None,
+            before: None,
+            why: format!("the table of document frequencies of {} is damaged", info.name),
+        });
+        note(repaired, flaw);
     }
     Ok(())
 }
