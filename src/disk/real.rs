@@ -139,6 +139,9 @@ fn sync_path(dir: &Path) -> io::Result<()> {
 /// Makes a directory with these permissions, if any are said, and those above it that are missing,
 /// each durable in the one above.
 fn create_dir_durably(dir: &Path, mode: Option<u32>) -> io::Result<()> {
+    if dir.as_os_str().is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
+    }
     let Some(above) = parent(dir) else { return Ok(()) };
     if dir.is_dir() {
         // Whoever made it may have been killed before it was durable. Where we may not read the
