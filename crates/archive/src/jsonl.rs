@@ -123,7 +123,12 @@ fn record(object: Object<'_>) -> Result<Record, String> {
                 "gone" => (Payload::Gone, None),
                 "failed" => (Payload::Failed, None),
                 _ => {
-                    let why = "\"seen\" must be \"not-modified\", \"gone\" or \"failed\"";
+                    let why = match &*seen {
+                        "restated" => "what is restated needs a \"fingerprint\"",
+                        _ => {
+                            "\"seen\" must be \"not-modified\", \"gone\", \"failed\" or \"restated\""
+                        }
+                    };
                     return Err(named(why.into()));
                 }
             },

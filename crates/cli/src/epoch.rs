@@ -199,7 +199,7 @@ impl Stale {
         if any {
             return Ok(Exit::Done);
         }
-        say("every page has a fingerprint of the newest epoch");
+        say("no page has to be restated: none has a fingerprint, and none of the newest epoch");
         Ok(Exit::Nothing)
     }
 }

@@ -70,7 +70,6 @@ impl History {
         let mut object = visit::object(&self.url, &entry.entry(), epochs)?;
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         let Some((_, verdict)) = entry.visit() else {
-            put("verdict", "restated".into());
             return Ok(object.into());
         };
         put("verdict", words::verdict_key(verdict).into());

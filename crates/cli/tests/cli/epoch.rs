@@ -69,7 +69,8 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     let history = ["history", "https://example.com/0", "--json"];
     let versions = place.run(&history).objects();
     let verdicts: Vec<&Value> = versions.iter().map(|version| &version["verdict"]).collect();
-    assert_eq!(verdicts, ["new", "changed", "restated"]);
+    assert_eq!(verdicts, [&json!("new"), &json!("changed"), &Value::Null]);
+    assert_eq!(versions[2]["seen"], "restated");
     assert!(versions[1]["distance"].is_u64());
     assert_eq!((&versions[1]["epoch"], &versions[2]["epoch"]), (&new.as_str().into(), &OLD.into()));
 
