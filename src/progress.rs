@@ -11,8 +11,10 @@ use crate::error::{Error, Result};
 /// All clones are of one: keep one, and give the other to the call. Where nobody is to look, a
 /// `Progress::default()` will do. Looking costs nothing that the call would notice.
 ///
-/// What is stopped ends with [`Error::Cancelled`], within some milliseconds as a rule; what it leaves
-/// undone, each call says. A progress that was cancelled stays so, and stops whatever it is given to.
+/// What is stopped ends with [`Error::Cancelled`], as a rule within some milliseconds: the tables of a
+/// load's new segment, and the last pass of a check, are finished first. What it leaves undone, each
+/// call says. A progress that was cancelled stays so, and nothing that it is given to begins. It is of
+/// one call at a time: the next begins its numbers anew.
 ///
 /// ```
 /// use std::time::Duration;
@@ -98,7 +100,7 @@ impl Progress {
     }
 
     /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
-    /// that are checked, fingerprints of a join, each counted once for every pass. It only grows.
+    /// that are checked, fingerprints of a join, each counted once for every pass.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.state.done.load(Ordering::Relaxed)
@@ -120,6 +122,17 @@ impl Progress {
     #[must_use]
     pub fn found(&self) -> u64 {
         self.state.found.load(Ordering::Relaxed)
+    }
+
+    /// Begins a call.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`] if it is not to begin.
+    pub(crate) fn start(&self, stage: Stage, of: Option<u64>) -> Result<()> {
+        self.state.found.store(0, Ordering::Relaxed);
+        self.begin(stage, of);
+        self.check()
     }
 
     /// Begins a stage.

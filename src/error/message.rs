@@ -100,7 +100,7 @@ impl Error {
                 write!(f, "observation {nth} of the load: {cause}; nothing was stored")
             }
             Error::Input(error) => write!(f, "{error}"),
-            Error::Cancelled => f.write_str("it was broken off; nothing was stored"),
+            Error::Cancelled => f.write_str("it was stopped before it was done"),
             Error::Doubtful { what } => write!(
                 f,
                 "{what}; whatever was forgotten there would be known again, so nothing was repaired; \
@@ -371,7 +371,7 @@ mod tests {
                 "observation 3 of the load: the URL is empty; nothing was stored",
             ),
             (Error::input(input), "line 3 is no JSON"),
-            (Error::Cancelled, "it was broken off; nothing was stored"),
+            (Error::Cancelled, "it was stopped before it was done"),
             (
                 Error::Doubtful { what: "operations 11 to 12 are lost with catalog.redb".into() },
                 "operations 11 to 12 are lost with catalog.redb; whatever was forgotten there would be \

@@ -127,6 +127,7 @@ impl Compactor {
     /// Merges all segments into one. Ends early with [`Error::Cancelled`] when `progress` or `stop` says
     /// so.
     pub(super) fn merge_all(&self, progress: &Progress, stop: &dyn Fn() -> bool) -> Result<Merged> {
+        progress.start(Stage::Merging, None)?;
         let merging = self.wait_idle();
         let live = &self.base.live;
         let mut all = Merged::default();

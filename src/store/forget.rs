@@ -104,6 +104,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
 /// hold its tombstone, and the catalog.
 pub(super) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> Result<Forgotten> {
     let Shared { base, sealer, compactor, publisher, .. } = shared;
+    progress.start(Stage::Merging, None)?;
     let forgotten = forget(shared, scope)?;
     sealer.seal_all()?;
     let merging = compactor.begin()?;

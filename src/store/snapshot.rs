@@ -119,7 +119,7 @@ impl Snapshot {
             self.view.poison.check_read()?;
             let segments = || self.view.segments.iter().map(|live| &live.segment);
             let bytes = segments().map(|segment| segment.table_bytes()).sum();
-            progress.begin(Stage::Checking, Some(bytes));
+            progress.start(Stage::Checking, Some(bytes))?;
             segments().try_for_each(|segment| segment.warm_up_tables(progress))?;
             progress.finish();
             Ok(())

@@ -68,10 +68,13 @@ pub(super) fn load<O: Observed>(
     options::check(memory_bytes, segment_pages)?;
     let _one = shared.loading.lock();
     let load = Load { shared, memory_bytes, segment_pages, epochs: &epochs };
-    let mut watch = Watch::new(&shared.base.lifecycle, progress);
+    progress.start(Stage::Gathering, None)?;
+    let mut watch = Watch::new(&shared.base.lifecycle, progress.clone());
     watch.ask()?;
     let runs = load.gather(observations, &mut watch)?;
-    load.write(runs, &mut watch)
+    let loaded = load.write(runs, &mut watch)?;
+    progress.finish();
+    Ok(loaded)
 }
 
 /// The result of a thread.

@@ -22,7 +22,6 @@ pub(super) struct Watch<'s> {
 
 impl<'s> Watch<'s> {
     pub(super) fn new(lifecycle: &'s Lifecycle, progress: Progress) -> Self {
-        progress.begin(Stage::Gathering, None);
         let stage = Stage::Gathering;
         Watch { lifecycle, progress, stage, observations: 0, visits: 0, untold: 0 }
     }

@@ -6,7 +6,7 @@ use super::widen::wanted;
 use super::{Wanted, segment_hits};
 use crate::bug::{Bug, OrBug, ensure};
 use crate::error::{Error, Result};
-use crate::progress::Progress;
+use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair, Source};
 use crate::segment::EpochTables;
 use crate::store::component::{Component, ComponentId};
@@ -149,6 +149,7 @@ pub(in crate::store) fn all_pairs(
     progress: &Progress,
     sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
 ) -> Result<ControlFlow<()>> {
+    progress.start(Stage::Joining, None)?;
     let wanted = Wanted { bounds: None, ..wanted(snapshot, like)? };
     let columns = Columns::new(&snapshot.view, wanted.epoch)?;
     // What comes to a memtable later is not in this snapshot.

@@ -58,7 +58,7 @@ pub fn verify(at: impl Into<Location>, options: VerifyOptions) -> Result<Verifie
 }
 
 fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> {
-    let mut check = Check::new(options);
+    let mut check = Check::start(options)?;
     open::require_store(&disk)?;
     let sight = sight(&disk, |published| beside(&disk, published));
     let (opened, memtables) = match check.keep(sight)? {
@@ -159,10 +159,11 @@ struct Check {
 }
 
 impl Check {
-    fn new(options: VerifyOptions) -> Check {
+    fn start(options: VerifyOptions) -> Result<Check> {
         let VerifyOptions { rate, flaws_max, progress } = options;
         let flaws_max = flaws_max.max(1);
-        Check { pace: Pace::new(rate, progress), flaws_max, verified: Verified::default() }
+        let pace = Pace::start(rate, progress)?;
+        Ok(Check { pace, flaws_max, verified: Verified::default() })
     }
 
     /// Notes what is damaged; other errors go on to the caller.
@@ -338,7 +339,7 @@ impl Check {
 /// Verifies an open store.
 pub(super) fn verify_open(base: &Base, options: VerifyOptions) -> Result<Verified> {
     let Base { disk, catalog, live, .. } = base;
-    let mut check = Check::new(options);
+    let mut check = Check::start(options)?;
     // Before the catalog, which only gets newer.
     let after = check.after(disk)?;
     let contents = check.catalog(catalog.copy())?;

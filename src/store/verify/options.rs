@@ -86,9 +86,12 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn new(rate: Option<u64>, progress: Progress) -> Pace {
-        progress.begin(Stage::Checking, None);
-        Pace { rate, progress, started: Instant::now(), done: 0, seen: 0 }
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`] if it is not to begin.
+    pub(crate) fn start(rate: Option<u64>, progress: Progress) -> Result<Pace> {
+        progress.start(Stage::Checking, None)?;
+        Ok(Pace { rate, progress, started: Instant::now(), done: 0, seen: 0 })
     }
 
     /// So many more bytes are to be read.
@@ -139,14 +142,15 @@ mod tests {
     #[test]
     fn a_bounded_rate_is_kept_and_it_stops_when_it_is_told_to() {
         let progress = Progress::default();
-        let mut pace = Pace::new(Some(20_000), progress.clone());
+        let mut pace = Pace::start(Some(20_000), progress.clone()).unwrap();
         pace.expect(4000);
         let since = Instant::now();
         (0..40).try_for_each(|_| pace.pass(100)).unwrap();
         assert!(since.elapsed() >= Duration::from_millis(90), "{:?}", since.elapsed());
         assert_eq!((progress.done(), progress.of()), (4000, Some(4000)));
+        let mut pace = Pace::start(None, progress.clone()).unwrap();
         progress.cancel();
-        let mut pace = Pace::new(None, progress);
         assert!(matches!(pace.pass(2 << 20), Err(Error::Cancelled)));
+        assert!(matches!(Pace::start(None, progress), Err(Error::Cancelled)));
     }
 }
