@@ -101,7 +101,7 @@ mod sync;
 mod threads;
 
 pub use bug::Bug;
-pub use disk::Location;
+pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, Result};
 pub use page::{
     Content, Digest, Entry, Epoch, EpochInfo, Observation, Prefix, PrefixError, Request,
@@ -132,7 +132,7 @@ pub mod maintenance {
 
 /// How a search goes: [`Snapshot::explain`].
 pub mod explain {
-    pub use crate::search::{Cost, Plan, Shape, Way};
+    pub use crate::search::{Address, Cost, Plan, Shape, Way};
     pub use crate::store::{ComponentSearch, Explanation};
 }
 

@@ -168,7 +168,7 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
         };
         let joined =
             store.snapshot().all_pairs(&Query::new(0, K_PAIRS), &Progress::default(), found);
-        assert_eq!(joined.unwrap(), ControlFlow::Continue(()));
+        joined.unwrap();
         start.elapsed().as_nanos() as f64
     });
     let rounds: Vec<f64> = rounds.collect();

@@ -130,11 +130,7 @@ fn in_memory(fingerprints: &[u64], found: &(dyn Fn(usize) -> ControlFlow<()> + S
 
 fn in_store(store: &Store, found: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) {
     let like = Query::new(0, K);
-    let end = store
-        .snapshot()
-        .all_pairs(&like, &Progress::default(), |pairs| found(pairs.len()))
-        .unwrap();
-    assert_eq!(end, ControlFlow::Continue(()));
+    store.snapshot().all_pairs(&like, &Progress::default(), |pairs| found(pairs.len())).unwrap();
 }
 
 fn fingerprints(data: Data, n: usize) -> Vec<u64> {

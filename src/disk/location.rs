@@ -31,6 +31,7 @@ pub struct Location {
 #[derive(Clone, Debug)]
 enum At {
     Directory(PathBuf),
+    #[cfg(feature = "internals")]
     Disk(Arc<dyn Disk>),
 }
 
@@ -49,6 +50,7 @@ impl Location {
     fn directory(&self) -> Option<RealDisk> {
         match &self.at {
             At::Directory(path) => Some(RealDisk::new(path)),
+            #[cfg(feature = "internals")]
             At::Disk(_) => None,
         }
     }
@@ -76,6 +78,7 @@ impl Location {
                     None => disk,
                 })
             }
+            #[cfg(feature = "internals")]
             At::Disk(disk) => disk,
         };
         if self.plain { Arc::new(PlainDisk::new(disk)) } else { disk }
@@ -88,18 +91,26 @@ impl<P: AsRef<Path> + ?Sized> From<&P> for Location {
     }
 }
 
+impl From<String> for Location {
+    fn from(path: String) -> Location {
+        Location::from(PathBuf::from(path))
+    }
+}
+
 impl From<PathBuf> for Location {
     fn from(path: PathBuf) -> Location {
         Location { at: At::Directory(path), plain: false }
     }
 }
 
+#[cfg(feature = "internals")]
 impl<D: Disk> From<Arc<D>> for Location {
     fn from(disk: Arc<D>) -> Location {
         Location::from(disk as Arc<dyn Disk>)
     }
 }
 
+#[cfg(feature = "internals")]
 impl From<Arc<dyn Disk>> for Location {
     fn from(disk: Arc<dyn Disk>) -> Location {
         Location { at: At::Disk(disk), plain: false }

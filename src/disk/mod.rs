@@ -66,6 +66,7 @@ pub enum Lock {
 
 /// Who has a lock, as far as the system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Holder {
     /// This process.
     ThisProcess,

@@ -63,8 +63,8 @@ impl Snapshot {
     ///
     /// This is a join, not a search for each fingerprint: it sorts all fingerprints by parts of
     /// their bits, in 256 MiB of memory and on all cores. `sink` is called from several threads
-    /// with up to 1,024 pairs at a time, as they are found; if it breaks, the join ends and this
-    /// returns `Break`. Costs some 0.1 microseconds per fingerprint. Unless everything is in one
+    /// with up to 1,024 pairs at a time, as they are found; if it breaks, the join ends there.
+    /// Costs some 0.1 microseconds per fingerprint. Unless everything is in one
     /// segment, it also looks at pages for each pair, until it finds one that still has the
     /// fingerprint.
     ///
@@ -94,7 +94,7 @@ impl Snapshot {
         like: &Query,
         progress: &Progress,
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
-    ) -> Result<ControlFlow<()>> {
+    ) -> Result<()> {
         self.heed(|| search::all_pairs(self, like, progress, sink))
     }
 

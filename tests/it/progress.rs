@@ -100,7 +100,7 @@ fn what_is_done_grows_to_all_of_it() {
     store.observe(Observation::content("http://b.example/", 1, 1, epoch)).unwrap();
     let all = |_: &[_]| ControlFlow::Continue(());
     let joined = store.snapshot().all_pairs(&Query::new(0, 1), &watched, all);
-    assert_eq!(joined.unwrap(), ControlFlow::Continue(()));
+    joined.unwrap();
     whole(&watched, Stage::Joining);
     assert_eq!(watched.found(), 1);
 }

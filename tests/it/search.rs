@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
@@ -408,7 +409,7 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
                 found.lock().unwrap().extend_from_slice(pairs);
                 ControlFlow::Continue(())
             });
-            assert_eq!(end.unwrap(), ControlFlow::Continue(()));
+            end.unwrap();
             assert_eq!(progress.fraction(), Some(1.0));
             let mut found = found.into_inner().unwrap();
             found.sort_unstable();
@@ -418,10 +419,14 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
             assert_eq!(found, expected);
         }
     }
-    let broken = store
-        .snapshot()
-        .all_pairs(&Query::new(0, 3), &Progress::default(), |_| ControlFlow::Break(()));
-    assert_eq!(broken.unwrap(), ControlFlow::Break(()));
+    let taken = AtomicUsize::new(0);
+    let broken = store.snapshot().all_pairs(&Query::new(0, 3), &Progress::default(), |_| {
+        taken.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Break(())
+    });
+    broken.unwrap();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    assert!((1..=threads).contains(&taken.into_inner()));
 }
 
 #[test]
@@ -439,7 +444,7 @@ fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_lon
             found.lock().unwrap().extend_from_slice(pairs);
             ControlFlow::Continue(())
         });
-        assert_eq!(end.unwrap(), ControlFlow::Continue(()));
+        end.unwrap();
         let expected = [NearPair { left: 0xfffe, right: 0xffff, distance: 1 }];
         assert_eq!(found.into_inner().unwrap(), expected);
         store.seal().unwrap();
@@ -574,7 +579,7 @@ fn pairs_in_a_crowd_are_those_that_there_are() {
             found.lock().unwrap().extend(pairs.iter().map(|pair| (pair.left, pair.right)));
             ControlFlow::Continue(())
         });
-        assert_eq!(end.unwrap(), ControlFlow::Continue(()));
+        end.unwrap();
         let mut found = found.into_inner().unwrap();
         found.sort_unstable();
         assert!(found == expected, "{} rather than {}", found.len(), expected.len());

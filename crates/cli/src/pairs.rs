@@ -79,7 +79,7 @@ impl Pairs {
             if io::stdout().is_terminal() { join(&Progress::default()) } else { watched(join) };
         let Printing { printed, failed, .. } = printing.into_inner();
         failed.map_or(Ok(()), Err)?;
-        let _ends = joined?;
+        joined?;
         if printed > 0 {
             return Ok(Exit::Done);
         }
