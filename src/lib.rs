@@ -7,6 +7,39 @@
 //!
 //! The [glossary] explains the words that are used here.
 //!
+//! ```
+//! use simkeep::{Observation, Options, Store, Verdict, fingerprint};
+//!
+//! # fn main() -> simkeep::Result<()> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let path = dir.path().join("crawl.simkeep");
+//! let store = Store::open_or_create(&path, Options::default())?;
+//! let epoch = store.newest_epoch(); // what makes the fingerprints
+//! let visits = [
+//!     ("https://example.com/terms", 1_000, "You may use this site if you behave well."),
+//!     ("https://example.com/terms", 2_000, "You may use this site if you pay us a monthly fee."),
+//!     ("https://example.org/rules", 3_000, "You may use this site, if you behave well!"),
+//! ];
+//! let mut verdicts = Vec::new();
+//! for (url, time, text) in visits {
+//!     let seen = Observation::content(url, time, fingerprint::of_text(text), epoch);
+//!     let outcome = store.observe(seen)?; // durable when this returns
+//!     for near in &outcome.near {
+//!         println!("{url} is {} bits away from {}", near.distance, near.url);
+//!     }
+//!     verdicts.push(outcome.verdict);
+//! }
+//! assert!(matches!(verdicts[..], [Verdict::New, Verdict::Changed { .. }, Verdict::New]));
+//!
+//! let history = store.history("https://example.com/terms")?;
+//! assert_eq!(history.len(), 2);
+//! let then = store.as_of("https://example.com/terms", 1_500)?;
+//! assert_eq!(then.map(|visit| visit.time), Some(1_000));
+//! store.close()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # The life of an observation
 //!
 //! 1. [`Store::observe`] looks up what the segments know of the page, and searches them for
@@ -41,21 +74,11 @@
 //! [`verify`](integrity::verify) finds all of it. [`repair`](integrity::repair) makes a new store from
 //! everything that is sound, and says what is lost.
 //!
-//! # The rooms
-//!
-//! `disk` is the one seam to the file system, real or simulated. `layout` has the numbers of the
-//! format; `page` has URLs, their order, and the fold of visits into a history. [`fingerprint`]
-//! makes simhashes of text, and `search` finds them by distance. `sort` sorts what memory does
-//! not hold, `sync` has the locks, which a test can schedule, `process` says which process this is,
-//! and `cpu` gives hints to the processor. On these stand [`df`], tables of document frequencies,
-//! and then `segment`, `catalog` and `store`. The format is specified in `format/` of the
-//! repository.
-//!
 //! # Platforms
 //!
-//! 64-bit Unix systems; on others simkeep does not compile, and says why. Every release is tested
-//! on Linux on x86-64, where inner loops use the vector instructions that the processor has. Other
-//! processors run portable code.
+//! 64-bit Unix systems; on others simkeep does not compile, and says why. CI runs on Linux on
+//! x86-64, where inner loops use the vector instructions that the processor has. Other processors
+//! run portable code.
 //!
 //! # Features
 //!
@@ -113,40 +136,61 @@ pub use store::{
     Outcome, Page, Query, Reader, Scope, Snapshot, Store, Versions,
 };
 
-/// Loading what is there already, all at once: [`Store::load`], [`Store::copy_from`].
+/// Options and results of loading a corpus or another store in bulk.
+///
+/// For [`Store::load`], [`Store::copy_from`] and [`Store::create_from`]. [`LoadEpochs`](load::LoadEpochs)
+/// names the epochs that a load brings, and [`Observed`](load::Observed) is what can be loaded.
 pub mod load {
     pub use crate::store::{LoadEpochs, LoadOptions, Loaded, Observed};
 }
 
-/// Whether a store is sound, and a new one of what is sound of it.
+/// Checking that a store is sound, and repairing one that is not.
+///
+/// [`verify`](integrity::verify) reads all of a store and names every flaw. [`repair`](integrity::repair)
+/// makes a new store of what is sound, and says what is lost.
 pub mod integrity {
     pub use crate::store::{
         Loss, RepairOptions, Repaired, Verified, VerifyOptions, repair, verify,
     };
 }
 
-/// How large a store is, and what keeping it in shape came to.
+/// Sizes of a store and its segments, and the results of merging and forgetting.
+///
+/// For [`Store::stats`] and [`Reader::stats`], [`Store::merge`], and [`Store::forget`] and
+/// [`Store::purge`].
 pub mod maintenance {
     pub use crate::store::{Forgotten, Merged, SegmentStats, Stats};
 }
 
-/// How a search goes: [`Snapshot::explain`].
+/// How a search was planned and what it cost, segment by segment.
+///
+/// For [`Snapshot::explain`]: an [`Explanation`](explain::Explanation) has the tables of each
+/// component, the way that was chosen, and its cost, expected and met.
 pub mod explain {
     pub use crate::search::{Address, Cost, Plan, Shape, Way};
     pub use crate::store::{ComponentSearch, Explanation};
 }
 
-/// Joining fingerprints that are in no store: all pairs within a distance.
+/// All pairs within a distance among fingerprints that are in no store.
+///
+/// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice. The
+/// pairs of a store come from [`Snapshot::all_pairs`].
 pub mod join {
     pub use crate::search::{Join, Pair, Source};
 }
 
-/// What a [`Snapshot`] is gone through with.
+/// Iterators over the pages, observations and stale pages of a [`Snapshot`].
+///
+/// They come from [`Snapshot::scan`], [`Snapshot::observations`] and [`Snapshot::stale`], read
+/// lazily, and end after an error.
 pub mod iter {
     pub use crate::store::{Observations, Scan, Stale, StalePage};
 }
 
-/// What cannot be more, or less.
+/// Limits of URLs, times, distances and versions, as constants.
+///
+/// The bytes of a URL, the first and the last time of a visit, the distance of a search, and the
+/// number of versions that a verdict looks back.
 pub mod limits {
     pub use crate::page::{HISTORY_WINDOW, TIME_MAX, TIME_MIN, URL_BYTES_MAX};
     pub use crate::search::DISTANCE_MAX;
