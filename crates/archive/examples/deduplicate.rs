@@ -1,6 +1,6 @@
 //! Which pages in a folder of archives are copies of others, or near-duplicates of them.
 //!
-//! `cargo run --release -p simkeep-archive --example deduplicate -- folder-of-warcs`
+//! `cargo run --release -p simkeep-archive --example deduplicate -- FOLDER`
 
 use std::error::Error;
 
@@ -9,13 +9,18 @@ use simkeep::{Observation, Options, Outcome, Store};
 use simkeep_archive::{Input, Item, Payload, Record, Source};
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Folders, WARC, WET and ARC files, JSON lines, packed or not.
+    let paths: Vec<_> = std::env::args_os().skip(1).collect();
+    if paths.is_empty() {
+        eprintln!("usage: deduplicate FOLDER-OR-FILE...");
+        std::process::exit(2);
+    }
     let folder = tempfile::tempdir()?;
     let store = Store::create(folder.path().join("pages.simkeep"), Options::default())?;
     let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
     let (mut pages, mut copies, mut near) = (0, 0, 0);
 
-    // Folders, WARC, WET and ARC files, JSON lines, packed or not.
-    let sources = std::env::args_os().skip(1).map(|path| Source::from_argument(&path));
+    let sources = paths.iter().map(|path| Source::from_argument(path));
     // Each source has parts, such as the files of a folder, and each part comes in chunks of records.
     // Here one thread reads them all; chunks can be shared out among threads as well.
     for chunk in Input::new(sources).flatten() {
