@@ -37,8 +37,8 @@ pub(crate) fn run(report: &Report) {
         }
         add
     });
-    let sequence =
-        best(&|| memory.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).sum());
+    let words = memory.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+    let sequence = best(&|| words.clone().fold(0, u64::wrapping_add));
     report.print(
         Row::new("machine")
             .text("instruction_set", simkeep::search::instruction_set())
