@@ -52,10 +52,12 @@ impl LiveSegment {
         LiveSegment::open(open_listed(disk, store, row)?).map(Arc::new)
     }
 
-    /// The steps of merging it: its records of pages, and its fingerprints.
+    /// The steps of merging it: its records of pages, and its fingerprints. What a damaged segment says
+    /// of itself was not checked yet.
     pub(crate) fn steps(&self) -> u64 {
+        const MOST: u64 = 1 << 40;
         let numbers = self.segment.numbers();
-        numbers.pages + numbers.fingerprints
+        numbers.pages.min(MOST) + numbers.fingerprints.min(MOST)
     }
 
     /// The tables of an epoch.
