@@ -138,16 +138,17 @@ pub use store::{
 
 /// Options and results of loading a corpus or another store in bulk.
 ///
-/// For [`Store::load`], [`Store::copy_from`] and [`Store::create_from`]. [`LoadEpochs`](load::LoadEpochs)
-/// names the epochs that a load brings, and [`Observed`](load::Observed) is what can be loaded.
+/// For [`Store::load`], [`Store::copy_from`] and [`Store::create_from`].
+/// [`LoadEpochs`](load::LoadEpochs) names the epochs that a load brings, and
+/// [`Observed`](load::Observed) is what can be loaded.
 pub mod load {
     pub use crate::store::{LoadEpochs, LoadOptions, Loaded, Observed};
 }
 
 /// Checking that a store is sound, and repairing one that is not.
 ///
-/// [`verify`](integrity::verify) reads all of a store and names every flaw. [`repair`](integrity::repair)
-/// makes a new store of what is sound, and says what is lost.
+/// [`verify`](integrity::verify) reads all of a store and names every flaw.
+/// [`repair`](integrity::repair) makes a new store of what is sound, and says what is lost.
 pub mod integrity {
     pub use crate::store::{
         Loss, RepairOptions, Repaired, Verified, VerifyOptions, repair, verify,
