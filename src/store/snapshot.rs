@@ -120,9 +120,7 @@ impl Snapshot {
             let segments = || self.view.segments.iter().map(|live| &live.segment);
             let bytes = segments().map(|segment| segment.table_bytes()).sum();
             progress.start(Stage::Checking, Some(bytes))?;
-            segments().try_for_each(|segment| segment.warm_up_tables(progress))?;
-            progress.finish();
-            Ok(())
+            segments().try_for_each(|segment| segment.warm_up_tables(progress))
         })
     }
 

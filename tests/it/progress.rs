@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use simkeep::disk::SimDisk;
 use simkeep::integrity::{RepairOptions, VerifyOptions, repair};
@@ -76,9 +77,11 @@ fn what_is_done_grows_to_all_of_it() {
     let disk = SimDisk::new();
     drop(segments(&disk));
     let (progress, watched) = (Progress::default(), Progress::default());
-    let seen = watched.clone();
+    let (seen, most) = (watched.clone(), Arc::new(AtomicU64::new(0)));
+    let on_its_way = Arc::clone(&most);
     let hooked = HookDisk::new(on(&disk), move |_, _| {
         assert!(seen.of().is_none_or(|of| seen.done() <= of));
+        on_its_way.fetch_max(seen.done(), Ordering::Relaxed);
     });
     let store = Store::open(Arc::new(hooked), small()).unwrap();
     let whole = |progress: &Progress, stage| {
@@ -87,8 +90,12 @@ fn what_is_done_grows_to_all_of_it() {
     };
     store.snapshot().warm_up(&watched).unwrap();
     whole(&watched, Stage::Checking);
+    most.store(0, Ordering::Relaxed);
     store.merge(&watched).unwrap();
     whole(&watched, Stage::Merging);
+    // The end says by itself that all is done; what was told before it says how far it had come.
+    let most = most.load(Ordering::Relaxed);
+    assert!(most > PAGES, "{most} of {}", 2 * PAGES);
     let pages = store.stats().unwrap().pages;
     assert_eq!((pages, watched.done()), (PAGES, 2 * PAGES), "pages, and with their fingerprints");
     store.purge(Scope::Url(&page(1)), &watched).unwrap();
