@@ -7,7 +7,7 @@ use super::guarded::guarded;
 use super::mark::Marked;
 use super::rows::{
     Blob, CHANGES, FORMAT, NEXT_SEGMENT, SEQUENCES_END, STORE_ID, SegmentRow, Settings, UNFINISHED,
-    URL_HASH_BITS, URL_SEED, VERSION, check_epoch_names, check_rows, check_url_hash_bits, of_epoch,
+    URL_HASH_BITS, URL_SEED, VERSION, check_epochs, check_rows, check_url_hash_bits, of_epoch,
     parse_epoch, url_hash_bits,
 };
 use super::tables::{EPOCHS, Journal, SEGMENTS, SETTINGS};
@@ -78,7 +78,7 @@ pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
         Ok(())
     })?;
 
-    check_epoch_names(&epochs).map_err(damaged)?;
+    check_epochs(&epochs).map_err(damaged)?;
 
     let mut journals = [(Journal::A, Vec::new()), (Journal::B, Vec::new())];
     for (journal, blobs) in &mut journals {

@@ -386,6 +386,7 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Epoch;
     use crate::disk::SimDisk;
 
     #[test]
@@ -394,7 +395,9 @@ mod tests {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         disk.create_dirs().unwrap();
         let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
-        locks.follow(Catalog::create(&disk, Vec::new(), false).unwrap());
+        let name = "one".to_owned();
+        let epoch = EpochInfo { epoch: Epoch(0), name, begun: 0, ended: false };
+        locks.follow(Catalog::create(&disk, vec![epoch], false).unwrap());
         let (catalog, _) = Catalog::open(&disk, locks).unwrap();
         let blob = |first_sequence| Blob { first_sequence, count: 1, bytes: vec![0] };
         catalog.append(&[(Journal::A, blob(1))]).unwrap();

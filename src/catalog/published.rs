@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::rows::{
-    EPOCHS_MAX, SegmentRow, check_epoch_names, check_rows, check_url_hash_bits, put_epoch,
-    take_epoch, url_hash_bits,
+    EPOCHS_MAX, SegmentRow, check_epochs, check_rows, check_url_hash_bits, put_epoch, take_epoch,
+    url_hash_bits,
 };
 use crate::bug;
 use crate::disk::{Access, Disk, Name, NewFile};
@@ -129,7 +129,7 @@ impl Published {
             flaw(16, "its segments or epochs are not as many, or not such, as a store can have")
         })??;
         check_rows(&published.segments).map_err(|what| flaw(64, &what))?;
-        check_epoch_names(&published.epochs).map_err(|what| flaw(60, &what))?;
+        check_epochs(&published.epochs).map_err(|what| flaw(60, &what))?;
         Ok(published)
     }
 
@@ -195,7 +195,7 @@ mod tests {
     fn it_is_read_as_it_was_written() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         assert_eq!(Published::read(&*disk).unwrap(), None);
-        let empty = Published { segments: vec![], epochs: vec![], ..published() };
+        let empty = Published { segments: vec![], ..published() };
         for published in [published(), empty] {
             published.write(&disk).unwrap();
             assert_eq!(Published::read(&*disk).unwrap(), Some(published));
@@ -242,6 +242,9 @@ mod tests {
         }
         let mut published = sound.clone();
         published.epochs[2].begun = u64::MAX;
+        Published::parse(&published.to_bytes()).unwrap_err();
+        let mut published = sound.clone();
+        published.epochs.iter_mut().for_each(|epoch| epoch.ended = true);
         Published::parse(&published.to_bytes()).unwrap_err();
         let epoch = |count: usize| EpochInfo {
             epoch: Epoch::new(count, 0).unwrap(),

@@ -134,12 +134,14 @@ pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     fits.then(|| EpochInfo { epoch, name: name.to_owned(), begun, ended: flags & ENDED != 0 })
 }
 
-/// Checks that no two epochs have the same name; an error says what is wrong.
-pub(super) fn check_epoch_names(epochs: &[EpochInfo]) -> Result<(), String> {
+/// Checks that no two epochs have the same name, and that one of them has not ended; an error says
+/// what is wrong.
+pub(super) fn check_epochs(epochs: &[EpochInfo]) -> Result<(), String> {
     let mut names: Vec<&str> = epochs.iter().map(|epoch| epoch.name.as_str()).collect();
     names.sort_unstable();
     match names.array_windows().find(|[one, other]| one == other) {
         Some([name, _]) => Err(format!("two epochs are called {name}")),
+        None if epochs.iter().all(|epoch| epoch.ended) => Err("all epochs have ended".to_owned()),
         None => Ok(()),
     }
 }

@@ -42,8 +42,8 @@ impl View {
         self.memtables.iter().try_for_each(|memtable| memtable.check())
     }
 
-    /// The epoch that was registered last, of those that have not ended. Where nothing is known of any,
-    /// a number that every store refuses.
+    /// The epoch that was registered last, of those that have not ended. Every store has one. Where a
+    /// check finds the catalog damaged, and so none, it is a number that every store refuses.
     pub(crate) fn newest_epoch(&self) -> Epoch {
         let live = self.epochs.iter().rev().find(|info| !info.ended);
         live.map_or(Epoch(u32::MAX), |newest| newest.epoch)

@@ -344,7 +344,7 @@ impl Found {
         self.flaws.iter().any(|flaw| flaw.file == Name::Catalog.to_string())
     }
 
-    /// Makes up names for all epochs whose names are unknown.
+    /// Makes up names for all epochs whose names are unknown. One of them at least has not ended.
     fn name_epochs(&mut self) -> Result<()> {
         let mut seen: Vec<Epoch> = Vec::new();
         for component in &self.components {
@@ -362,7 +362,11 @@ impl Found {
         let of = |count: usize| move |e: &&Epoch| e.count() as usize == count;
         let newest =
             seen.iter().map(|e| e.count()).filter(|count| (*count as usize) < EPOCHS_MAX).max();
-        let count = newest.map_or(1, |newest| newest as usize + 1);
+        let mut count = newest.map_or(0, |newest| newest as usize + 1);
+        if self.epochs.iter().all(|info| info.ended) {
+            // The one that had not ended is lost, and nothing has it.
+            count = count.max(self.epochs.len() + 1).min(EPOCHS_MAX);
+        }
         for number in self.epochs.len()..count {
             let name = format!("unknown-{number}");
             let plain = Epoch::new(number, 0).or_bug("a store has fewer epochs than numbers")?;

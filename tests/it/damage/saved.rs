@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::integrity::{RepairOptions, Repaired, VerifyOptions, repair, verify};
-use simkeep::{Error, Progress, Reader, Scope};
+use simkeep::{Error, Observation, Progress, Reader, Scope, Store};
 
 use super::check::each;
 use super::stores::{Sound, operations, sections};
@@ -179,6 +179,39 @@ fn a_store_without_its_catalog_is_put_together_from_its_segments() {
         let unnamed: &[&str] = if gone.len() == 1 { &[] } else { &["unknown-0", "unknown-1"] };
         assert_eq!(repaired.unnamed_epochs, unnamed);
     }
+}
+
+#[test]
+fn what_is_repaired_has_an_epoch_that_has_not_ended() {
+    let disk = SimDisk::new();
+    let store = Store::create(on(&disk), small()).unwrap();
+    let (first, name) = (store.newest_epoch(), "the-one-that-lives");
+    store.observe(Observation::content("https://a.test/", 1, 7, first)).unwrap();
+    store.register_epoch(name).unwrap();
+    store.end_epoch(first, 1).unwrap();
+    // The catalog keeps what it held before its last commit.
+    for time in 2..5 {
+        store.observe(Observation::gone("https://a.test/", time)).unwrap();
+        store.flush().unwrap();
+    }
+    store.close().unwrap();
+    // Nothing is left of the other epoch.
+    let mut files = disk.contents();
+    files.retain(|(name, _)| *name != Name::Snapshot);
+    let (_, catalog) = files.iter_mut().find(|(name, _)| *name == Name::Catalog).unwrap();
+    let mut bytes = catalog.to_vec();
+    let at = |bytes: &[u8]| bytes.windows(name.len()).position(|w| w == name.as_bytes());
+    while let Some(at) = at(&bytes) {
+        bytes[at..at + name.len()].fill(0);
+    }
+    *catalog = bytes.into();
+    let to = SimDisk::new();
+    let repaired = repair(on(&SimDisk::of(files)), on(&to), RepairOptions::default()).unwrap();
+    assert_eq!(repaired.unnamed_epochs, ["unknown-1"]);
+    let saved = Store::open(on(&to), small()).unwrap();
+    let epochs = saved.snapshot().epochs().to_vec();
+    assert!(epochs[0].ended && !epochs[1].ended && epochs[1].name == "unknown-1", "{epochs:?}");
+    assert_eq!(saved.history("https://a.test/").unwrap().len(), 4);
 }
 
 #[test]
