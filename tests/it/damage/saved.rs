@@ -204,7 +204,7 @@ fn what_is_repaired_has_an_epoch_that_has_not_ended() {
     while let Some(at) = at(&bytes) {
         bytes[at..at + name.len()].fill(0);
     }
-    *catalog = bytes.into();
+    *catalog = bytes;
     let to = SimDisk::new();
     let repaired = repair(on(&SimDisk::of(files)), on(&to), RepairOptions::default()).unwrap();
     assert_eq!(repaired.unnamed_epochs, ["unknown-1"]);
