@@ -1,0 +1,126 @@
+//! Files of another version are not called damaged; those that are damaged spoil no more than they must.
+
+use simkeep::disk::{Name, SimDisk};
+use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::{Epoch, Error, Observation, Reader, Store};
+
+use simkeep_testing::compare::check_store;
+use simkeep_testing::pages::URLS;
+use simkeep_testing::sample::{closed_sample, file, killed_sample, segments, with};
+use simkeep_testing::{create, on, open, small};
+
+/// The files of a closed store with another version of one, whose checksum holds.
+fn of_version(name: Name, version: u8) -> SimDisk {
+    let (files, _) = closed_sample();
+    let mut content = file(&files, name).to_vec();
+    content[8] = version;
+    let summed = if name == Name::Snapshot { content.len() - 4 } else { 60 };
+    let sum = crc32fast::hash(&content[..summed]).to_le_bytes();
+    content[summed..summed + 4].copy_from_slice(&sum);
+    with(&files, name, content)
+}
+
+#[test]
+fn a_file_of_another_version_is_not_called_damaged() {
+    let (files, _) = closed_sample();
+    for name in [segments(&files)[1], Name::Snapshot] {
+        for (version, advice) in [(1, "the simkeep that made it"), (3, "use a newer simkeep")] {
+            let disk = of_version(name, version);
+            let writer = Store::open(on(&disk), small()).map(drop);
+            let verified = verify(on(&disk), VerifyOptions::default()).map(drop);
+            for opened in [writer, Reader::open(on(&disk)).map(drop), verified] {
+                match opened {
+                    Err(e @ Error::Version { reads: 2, .. }) => {
+                        let said = e.to_string();
+                        assert!(
+                            said.contains(&name.to_string()) && said.contains(advice),
+                            "{said}"
+                        );
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_catalog_of_another_version_is_not_called_damaged() {
+    for version in [1, 99] {
+        let dir = tempfile::tempdir().unwrap();
+        Store::create(dir.path(), small()).unwrap().close().unwrap();
+        let settings = redb::TableDefinition::<&str, u64>::new("settings");
+        let database = redb::Database::open(dir.path().join("catalog.redb")).unwrap();
+        let transaction = database.begin_write().unwrap();
+        {
+            let mut settings = transaction.open_table(settings).unwrap();
+            settings.insert("format", version).unwrap();
+            // The first version had none.
+            settings.remove("store_id").unwrap();
+        }
+        transaction.commit().unwrap();
+        drop(database);
+        let writer = Store::open(dir.path(), small()).map(drop);
+        for opened in [writer, Reader::open(dir.path()).map(drop)] {
+            match opened {
+                Err(Error::Version { file, found, reads: 2 }) => {
+                    assert_eq!((file.as_str(), u64::from(found)), ("catalog.redb", version));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_or_missing_lock_file_is_no_obstacle() {
+    let (files, model) = killed_sample();
+    let lock = file(&files, Name::Lock).to_vec();
+    for i in 0..lock.len() {
+        let mut damaged = lock.clone();
+        damaged[i] ^= 0x10;
+        check_store(&open(&with(&files, Name::Lock, damaged), small()), &model);
+    }
+    check_store(&open(&with(&files, Name::Lock, Vec::new()), small()), &model);
+    let without = SimDisk::of(files.into_iter().filter(|(name, _)| *name != Name::Lock));
+    check_store(&open(&without, small()), &model);
+}
+
+/// The answer to an observation needs other pages. Where one of them cannot be read, it is not
+/// stored, and neither is what comes after it in the batch.
+#[test]
+fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    for url in [URLS[0], URLS[1]] {
+        store.observe(Observation::content(url, 0, 7, Epoch::from_number(0))).unwrap();
+    }
+    store.seal().unwrap();
+    store.close().unwrap();
+    let files = disk.contents();
+    let name = Name::Segment(1);
+    let content = file(&files, name);
+    let mut failed = 0;
+    for offset in 0..content.len() {
+        let mut damaged = content.to_vec();
+        damaged[offset] ^= 1;
+        let disk = with(&files, name, damaged);
+        let Ok(store) = Store::open(on(&disk), small()) else { continue };
+        let batch = [
+            Observation::content(URLS[13], 5, 7, Epoch::from_number(0)),
+            Observation::content(URLS[12], 5, 0xffff_0000, Epoch::from_number(0)),
+        ];
+        if store.observe_batch(&batch).is_ok() {
+            continue;
+        }
+        failed += 1;
+        let stored = |store: &Store| {
+            batch.iter().filter(|o| !store.history(o.url).unwrap_or_default().is_empty()).count()
+        };
+        assert_eq!(stored(&store), 0, "byte {offset}");
+        // Nor does it come with what is observed next.
+        let _ = store.observe(Observation::failed(URLS[14], 9));
+        assert_eq!(stored(&store), 0, "byte {offset}, later");
+    }
+    assert!(failed > 0);
+}

@@ -1,0 +1,137 @@
+//! Places without a store, or with another's or something else in them.
+
+use std::fs;
+use std::path::Path;
+
+use simkeep::{Error, Observation, Reader, Store};
+
+use super::listing;
+use simkeep_testing::compare::check_store;
+use simkeep_testing::pages::URLS;
+use simkeep_testing::sample::sample;
+use simkeep_testing::{EPOCHS, small};
+
+fn expect_no_store(path: &Path, why: &str) {
+    for opened in [Store::open(path, small()).map(drop), Reader::open(path).map(drop)] {
+        match opened {
+            Err(error @ Error::NotAStore { .. }) => {
+                let text = error.to_string();
+                assert!(text.contains(&path.display().to_string()), "{text}");
+                assert!(text.contains(why), "{text}");
+            }
+            other => panic!("{}: {other:?}", path.display()),
+        }
+    }
+}
+
+#[test]
+fn a_place_without_a_store_is_named_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    expect_no_store(&dir.path().join("nothing"), "does not exist");
+    assert_eq!(listing(dir.path()), []);
+    let file = dir.path().join("file");
+    fs::write(&file, "text").unwrap();
+    expect_no_store(&file, "not a directory");
+    let foreign = dir.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    expect_no_store(&foreign, "catalog.redb");
+    fs::write(foreign.join("letter.txt"), "dear").unwrap();
+    fs::create_dir(foreign.join("segments")).unwrap();
+    fs::write(foreign.join("segments/0000000001.seg"), "mine").unwrap();
+    let before = listing(dir.path());
+    expect_no_store(&foreign, "catalog.redb");
+    assert_eq!(listing(dir.path()), before);
+}
+
+#[test]
+fn a_store_is_not_made_in_a_directory_that_holds_something_else() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("letter.txt"), "dear").unwrap();
+    for made in [Store::create(dir.path(), small()), Store::open_or_create(dir.path(), small())] {
+        let error = made.unwrap_err();
+        assert!(matches!(error, Error::NotAStore { .. }), "{error}");
+        assert!(error.to_string().contains("letter.txt"), "{error}");
+    }
+    assert_eq!(fs::read(dir.path().join("letter.txt")).unwrap(), b"dear");
+    assert!(!dir.path().join("catalog.redb").exists());
+}
+
+#[test]
+fn a_store_is_not_made_over_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), small()).unwrap();
+    store.register_epoch(EPOCHS[1]).unwrap();
+    let model = sample(&store);
+    store.close().unwrap();
+    assert!(matches!(Store::create(dir.path(), small()), Err(Error::Exists { .. })));
+    check_store(&Store::open_or_create(dir.path(), small()).unwrap(), &model);
+}
+
+#[test]
+fn files_that_are_not_ours_are_left_alone_and_our_own_leftovers_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), small()).unwrap();
+    store.register_epoch(EPOCHS[1]).unwrap();
+    let model = sample(&store);
+    store.close().unwrap();
+    let foreign = ["notes.txt", "segments/1.seg", "segments/0000000001.seg.bak", "segments/x.tmp"];
+    let ours = [
+        "catalog.redb.new",
+        "segments/0000000099.seg",
+        "segments/0000000098.seg.new",
+        "segments/0000000097.03.tmp",
+    ];
+    for name in foreign.iter().chain(&ours) {
+        fs::write(dir.path().join(name), "something").unwrap();
+    }
+    drop(Reader::open(dir.path()).unwrap());
+    assert!(ours.iter().all(|name| dir.path().join(name).exists()), "a reader removed something");
+    let store = Store::open(dir.path(), small()).unwrap();
+    check_store(&store, &model);
+    for name in foreign {
+        assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"something", "{name}");
+    }
+    for name in ours {
+        assert!(!dir.path().join(name).exists(), "{name} is still there");
+    }
+}
+
+#[test]
+fn a_second_writer_is_refused_until_the_first_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Store::create(dir.path(), small()).unwrap();
+    let refused = Store::open(dir.path(), small()).unwrap_err();
+    assert!(matches!(refused, Error::Locked { .. }), "{refused}");
+    assert!(refused.to_string().contains(&dir.path().display().to_string()), "{refused}");
+    first.observe(Observation::gone(URLS[0], 0)).unwrap();
+    let handle = first.clone();
+    let snapshot = first.snapshot();
+    first.close().unwrap();
+    let second = Store::open(dir.path(), small()).unwrap();
+    assert!(matches!(handle.observe(Observation::gone(URLS[0], 1)), Err(Error::Closed)));
+    assert_eq!(handle.history(URLS[0]).unwrap(), snapshot.history(URLS[0]).unwrap());
+    drop(second);
+    drop(Store::open(dir.path(), small()).unwrap());
+}
+
+#[test]
+fn a_store_is_made_where_only_the_lock_of_another_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let create = || {
+        let store = Store::create(&path, small()).unwrap();
+        store.register_epoch(EPOCHS[1]).unwrap();
+        store
+    };
+    let store = create();
+    sample(&store);
+    store.close().unwrap();
+    fs::remove_dir_all(path.join("segments")).unwrap();
+    for name in ["catalog.redb", "SNAPSHOT"] {
+        fs::remove_file(path.join(name)).unwrap();
+    }
+    let store = create();
+    let model = sample(&store);
+    store.close().unwrap();
+    check_store(&Store::open(&path, small()).unwrap(), &model);
+}

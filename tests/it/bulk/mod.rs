@@ -1,0 +1,53 @@
+//! What is loaded at once is as if each had been observed, all of it or nothing.
+
+mod contents;
+mod failures;
+mod neighbours;
+
+use simkeep::load::{LoadOptions, Loaded};
+use simkeep::{Entry, Epoch, Observation, Request, Result, Store};
+
+use simkeep_testing::{choice, request};
+
+/// The least memory there may be: some hundred observations to a run.
+const LITTLE: usize = 64 << 10;
+
+fn little() -> LoadOptions {
+    LoadOptions::default().memory_bytes(LITTLE)
+}
+
+fn load(store: &Store, requests: &[Request<'_>]) -> Result<Loaded> {
+    store.load(requests.iter().map(Ok), little())
+}
+
+/// Some requests around a time, of pages that come again and again.
+fn some(seed: u64, count: usize, time: i64) -> Vec<Request<'static>> {
+    let mut choice = choice(seed);
+    let mut one = |n: usize| {
+        let late = choice(count as u64 + 1).cast_signed();
+        request(&mut choice, 16, time + i64::try_from(n).unwrap() - late)
+    };
+    let mut all: Vec<_> = (0..count).map(&mut one).collect();
+    // Some come twice.
+    all.extend_from_within(..count / 4);
+    all
+}
+
+/// Many pages of which no two are the same, each with a visit or two.
+fn many(pages: u64, from: u64) -> Vec<(String, Entry)> {
+    let mut choice = choice(pages ^ from);
+    let mut all = Vec::new();
+    for page in from..from + pages {
+        let url = format!("https://h{}.example/a/{}/page-{page}", page % 97, choice(1000));
+        for _ in 0..=choice(2) {
+            let time = choice(1000).cast_signed();
+            let fingerprint = choice(u64::MAX);
+            let seen = Observation::content("x", time, fingerprint, Epoch::from_number(0)).visit;
+            all.push((url.clone(), seen.into()));
+        }
+    }
+    for at in (1..all.len()).rev() {
+        all.swap(at, usize::try_from(choice(at as u64 + 1)).unwrap());
+    }
+    all
+}

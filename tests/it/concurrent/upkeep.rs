@@ -1,0 +1,106 @@
+//! When the store seals and merges by itself, and how few segments that leaves.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use simkeep::disk::SimDisk;
+use simkeep::{Epoch, Observation};
+
+use super::{busy, url};
+use simkeep_testing::disks::PATIENCE;
+use simkeep_testing::{create, open, small};
+
+/// Waits until something comes true by itself.
+fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_true() {
+        assert!(since.elapsed() < PATIENCE, "never: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn what_has_waited_long_enough_is_sealed() {
+    let options = busy().seal_after(Duration::from_millis(20));
+    let store = create(&SimDisk::new(), options);
+    for page in 0..3 {
+        let content = Observation::content(&url(0, page), 0, 5, Epoch::from_number(0)).visit;
+        store.observe(Observation::of(&url(0, page), content)).unwrap();
+        eventually("it is sealed", || store.stats().unwrap().unsealed_visits == 0);
+    }
+    assert_eq!(store.stats().unwrap().visits, 3);
+}
+
+#[test]
+fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
+    let options = small().memtable_bytes(64 << 10).memtable_observations(100_000);
+    let store = create(&SimDisk::new(), options);
+    for page in 0..40 {
+        let url = format!("https://example.com/{page}/{}", "x".repeat(8_000));
+        store.observe(Observation::content(&url, 0, page, Epoch::from_number(0))).unwrap();
+    }
+    let stats = store.stats().unwrap();
+    assert!(stats.segments.len() > 3 && stats.unsealed_visits < 10, "{stats:?}");
+}
+
+#[test]
+fn a_batch_fills_no_memtable_beyond_its_limit() {
+    let options = small().memtable_observations(10).background(false);
+    let store = create(&SimDisk::new(), options);
+    let urls: Vec<String> = (0..95).map(|page| url(page % 3, page)).collect();
+    let new = |url, time| Observation::content(url, time, 7, Epoch::from_number(0));
+    // Every third is known already, which takes no room.
+    let batch = urls.iter().flat_map(|url| [new(url, 0), new(url, 1), new(url, 1)]);
+    store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.visits, stats.unsealed_visits), (190, 0));
+    let sealed: Vec<u64> = stats.segments.iter().map(|segment| segment.visits).collect();
+    assert_eq!(sealed, [10; 19]);
+}
+
+#[test]
+fn segments_stay_few_while_they_are_merged_behind_the_observers() {
+    let store = create(&SimDisk::new(), busy());
+    for page in 0..6_400 {
+        let content = Observation::content(&url(page, page), 0, page, Epoch::from_number(0)).visit;
+        store.observe(Observation::of(&url(page, page), content)).unwrap();
+        if page % 100 == 0 {
+            assert!(store.stats().unwrap().segments.len() <= 10);
+        }
+    }
+    store.wait_idle().unwrap();
+    // At most one of each size, each twice the one before.
+    assert!(store.stats().unwrap().segments.len() <= 8, "{:?}", store.stats());
+    assert_eq!(store.stats().unwrap().pages, 6_400);
+}
+
+/// A merge needs room beside its inputs. Where there is none it is not begun; whoever waits for it is
+/// told, and everything else goes on.
+#[test]
+fn a_merge_without_room_is_not_begun_and_waited_for() {
+    let disk = SimDisk::new();
+    let store = create(&disk, busy().background(false));
+    for page in 0..640 {
+        let content = Observation::content(&url(page, page), 0, page, Epoch::from_number(0)).visit;
+        store.observe(Observation::of(&url(page, page), content)).unwrap();
+    }
+    store.seal().unwrap();
+    let segments = store.stats().unwrap().segments.len();
+    assert!(segments > 4);
+    drop(store);
+    let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
+    disk.set_capacity_bytes(Some(used as u64 + 100));
+    let store = open(&disk, busy());
+    let (done, is_done) = mpsc::channel();
+    thread::spawn({
+        let store = store.clone();
+        move || done.send(store.wait_idle())
+    });
+    let rest = is_done.recv_timeout(PATIENCE);
+    assert!(matches!(rest, Ok(Err(simkeep::Error::Io { .. }))), "{rest:?}");
+    assert!(store.stats().unwrap().merge_error.is_some());
+    assert_eq!(store.stats().unwrap().segments.len(), segments);
+    assert_eq!(store.stats().unwrap().pages, 640);
+    store.close().unwrap();
+}

@@ -1,0 +1,109 @@
+//! What is compared: without reserved bits, and within one epoch.
+
+use std::collections::BTreeSet;
+
+use simkeep::disk::SimDisk;
+use simkeep::load::LoadOptions;
+use simkeep::{
+    Epoch, HistoryEntry, Observation, Progress, Query, RestateOutcome, Restatement, SameBy, Verdict,
+};
+
+use super::{URL, create};
+use simkeep_testing::{choice, digest, small, sound};
+
+/// Metadata in the leading bits goes into the history and out of every comparison.
+#[test]
+fn reserved_bits_are_kept_and_not_compared() {
+    let disk = SimDisk::new();
+    let store = create(&disk);
+    let epoch = store.register_epoch("words2-sqrt-reserved8/1").unwrap();
+    let mut choice = choice(7);
+    let mut all = Vec::new();
+    for page in 0..200 {
+        let (low, metadata) = (1 << choice(6) | 1 << choice(6), choice(256));
+        let fingerprint = low | metadata << 56;
+        let url = format!("{URL}{page}");
+        let seen = Observation::content(&url, 1, fingerprint, epoch);
+        let outcome = store.observe(seen).unwrap();
+        let within = |other: &&(String, u64)| ((other.1 ^ low) << 8).count_ones() <= 3;
+        assert_eq!(outcome.near.len(), all.iter().filter(within).count());
+        all.push((url, fingerprint));
+    }
+    sound(&store).unwrap();
+    store.merge(&Progress::default()).unwrap();
+    sound(&store).unwrap();
+    for (_, fingerprint) in &all {
+        for k in [0, 1, 3, 8] {
+            let query = Query::new(*fingerprint, k).epoch(epoch).limit(1000);
+            let matches = store.search(&query).unwrap();
+            // One of many is answered likewise, whatever its reserved bits are.
+            let many = store
+                .snapshot()
+                .search_batch(&[*fingerprint, fingerprint ^ 7 << 60], &query)
+                .unwrap();
+            assert_eq!(many, [matches.clone(), matches.clone()]);
+            let found: BTreeSet<_> = matches.near.into_iter().map(|near| near.url).collect();
+            let near = |other: &&(String, u64)| ((other.1 ^ fingerprint) << 8).count_ones() <= k;
+            let expected = all.iter().filter(near).map(|(url, _)| url.clone()).collect();
+            assert_eq!(found, expected);
+        }
+    }
+    let (url, fingerprint) = &all[0];
+    let other = fingerprint ^ 0x4200_0000_0000_0000;
+    let verdict = |time, fingerprint| {
+        store.observe(Observation::content(url, time, fingerprint, epoch)).unwrap().verdict
+    };
+    assert_eq!(verdict(2, other), Verdict::Same(SameBy::Fingerprint));
+    assert_eq!(verdict(3, other ^ 1 << 40), Verdict::Changed { distance: Some(1) });
+    let kept = store.history(url).unwrap();
+    let kept: Vec<u64> = kept.iter().filter_map(|e| e.entry().content()?.fingerprint).collect();
+    assert_eq!(kept, [*fingerprint, other, other ^ 1 << 40]);
+}
+
+#[test]
+fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
+    let store = create(&SimDisk::new());
+    let (old, new) = (Epoch::from_number(0), store.register_epoch("two").unwrap());
+    let observe = |observation: Observation<'_>| store.observe(observation).unwrap().verdict;
+    assert_eq!(observe(Observation::content(URL, 1, 0b0011, old)), Verdict::New);
+    let both =
+        |time, in_new, in_old| Observation::content(URL, time, in_new, new).also(in_old, old);
+    assert_eq!(observe(both(2, 0xff00, 0b0111)), Verdict::Changed { distance: Some(1) });
+    // Both have both: the newest counts.
+    assert_eq!(observe(both(3, 0xff01, 0b1000)), Verdict::Changed { distance: Some(1) });
+    assert_eq!(
+        observe(Observation::content(URL, 4, 0xffff, new)),
+        Verdict::Changed { distance: Some(7) }
+    );
+    let alone = observe(Observation::content(URL, 5, 0b0011, old));
+    assert_eq!(alone, Verdict::Reverted { to: 1, distance: None });
+    // Equal in one epoch is the same, whatever the other says.
+    assert_eq!(observe(both(6, 0x1234, 0b0011)), Verdict::Same(SameBy::Fingerprint));
+    // Restated, the last one has both.
+    assert_eq!(
+        store.restate(Restatement::new(URL, 5, 0xf00f, new)).unwrap(),
+        RestateOutcome::Stored
+    );
+    let history = store.history(URL).unwrap();
+    let verdicts: Vec<_> = history.iter().filter_map(HistoryEntry::visit).collect();
+    assert_eq!(verdicts.len(), 6);
+    assert_eq!(verdicts[4].1, Verdict::Reverted { to: 1, distance: Some(8) });
+    assert_eq!(store.latest(URL).unwrap().unwrap().visits, 6);
+}
+
+#[test]
+fn what_was_in_force_is_the_newest_epoch_wherever_a_long_history_is_divided() {
+    // Of one time and one digest, with the newer epoch's first in order: they may come to stand in
+    // two chunks.
+    let of = |time, fingerprint, epoch| {
+        Observation::content(URL, time, fingerprint, Epoch::from_number(epoch)).digest(digest(1))
+    };
+    for before in 50..80 {
+        let store = simkeep_testing::create(&SimDisk::new(), small().near_limit(0));
+        let all = (0..before).map(|time| of(time, 5, 0)).chain([of(100, 1, 1), of(100, 2, 0)]);
+        let later = (200..270).map(|time| of(time, 5, 0));
+        store.load(all.chain(later).map(Ok), LoadOptions::default()).unwrap();
+        let found = store.as_of(URL, 100).unwrap().unwrap();
+        assert_eq!(found, of(100, 1, 1).visit, "with {before} visits before");
+    }
+}

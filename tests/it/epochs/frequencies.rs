@@ -1,0 +1,142 @@
+//! Tables of document frequencies: each lives as long as its epoch, and whoever needs one that is lost
+//! or damaged is told of it.
+
+use simkeep::disk::{Disk as _, Name, SimDisk};
+use simkeep::fingerprint::Frequencies as _;
+use simkeep::integrity::{RepairOptions, repair};
+use simkeep::load::LoadOptions;
+use simkeep::{Epoch, Error, Observation, Origin, Reader, RestateOutcome, Restatement, Store};
+
+use super::{URL, create, plain, some, tables, weighed};
+use simkeep_testing::{on, open, small, sound};
+
+#[test]
+fn a_table_lives_as_long_as_its_epoch() {
+    let disk = SimDisk::new();
+    let store = create(&disk);
+    let origin = some();
+    let id = origin.frequencies().unwrap().id();
+    let epoch = store.begin_epoch(&origin).unwrap();
+    assert_eq!((epoch, store.newest_epoch()), (Epoch::from_number(1), Epoch::from_number(1)));
+    assert_eq!(store.begin_epoch(&origin).unwrap(), epoch);
+    assert_eq!(store.snapshot().epochs()[1].name, format!("words1-sqrt-idf/1 df:{id:016x}"));
+    assert_eq!(tables(&disk), [Name::Df(1)]);
+    // The table is the store's own, and makes the same fingerprints.
+    let found = store.snapshot().origin(epoch).unwrap().unwrap();
+    assert_eq!(found.frequencies().unwrap().documents(), 3);
+    let of = |origin: &Origin| origin.fingerprinter().unwrap().of_text("the red car").unwrap();
+    let fingerprint = of(&origin);
+    assert_eq!(of(&found), fingerprint);
+    assert_eq!(
+        store.snapshot().origin(Epoch::from_number(0)).unwrap().map(|origin| origin.name()),
+        None
+    );
+
+    store.observe(Observation::content(URL, 1, fingerprint, epoch)).unwrap();
+    store.seal().unwrap();
+    let reader = Reader::open(on(&disk)).unwrap();
+    assert_eq!(of(&reader.snapshot().origin(epoch).unwrap().unwrap()), fingerprint);
+    store.close().unwrap();
+    let store = open(&disk, small());
+    assert_eq!(tables(&disk), [Name::Df(1)]);
+    assert_eq!(of(&store.snapshot().origin(epoch).unwrap().unwrap()), fingerprint);
+
+    let next = store.begin_epoch(&plain("strict")).unwrap();
+    let Err(Error::EpochInUse { url, .. }) = store.end_epoch(epoch, 0) else { panic!() };
+    assert_eq!(url, URL);
+    assert_eq!(store.restate(Restatement::new(URL, 1, 7, next)).unwrap(), RestateOutcome::Stored);
+    store.end_epoch(epoch, 0).unwrap();
+    assert_eq!(tables(&disk), []);
+    assert!(matches!(store.snapshot().origin(epoch), Err(Error::EndedEpoch(_))));
+    assert!(matches!(store.begin_epoch(&origin), Err(Error::EndedEpoch(_))));
+    sound(&store).unwrap();
+    store.close().unwrap();
+    let store = open(&disk, small());
+    assert!(store.snapshot().epochs()[1].ended);
+    sound(&store).unwrap();
+}
+
+#[test]
+fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
+    let (disk, origin) = (SimDisk::new(), some());
+    let (store, other) = (create(&disk), create(&SimDisk::new()));
+    let ended = store.begin_epoch(&origin).unwrap();
+    store.register_epoch("after").unwrap();
+    store.end_epoch(ended, 0).unwrap();
+    other.begin_epoch(&origin).unwrap();
+    let before = store.snapshot().epochs().to_vec();
+    let loaded = store.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
+    assert_eq!((store.snapshot().epochs().to_vec(), loaded.begun), (before, vec![]));
+    assert_eq!(tables(&disk), []);
+    // One that lives does.
+    let disk = SimDisk::new();
+    let copy = create(&disk);
+    let loaded = copy.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
+    assert_eq!(loaded.begun, other.snapshot().epochs()[1..]);
+    assert_eq!(tables(&disk), [Name::Df(1)]);
+}
+
+#[test]
+fn a_lost_table_is_told_of_and_can_be_given_again() {
+    let disk = SimDisk::new();
+    let store = create(&disk);
+    let (one, other) = (some(), weighed(&["a boat", "the boat"]));
+    let epoch = store.begin_epoch(&one).unwrap();
+    disk.remove(Name::Df(1)).unwrap();
+    sound(&store).unwrap();
+    assert!(matches!(store.snapshot().origin(epoch), Err(Error::NoTable { .. })));
+    let why = store.snapshot().origin(epoch).unwrap_err().to_string();
+    assert!(why.contains("0000000001.df") && why.contains("once more"), "{why}");
+    assert_eq!(store.begin_epoch(&one).unwrap(), epoch);
+    assert!(store.snapshot().origin(epoch).unwrap().is_some());
+    // Another table under its name is not taken for it.
+    store.begin_epoch(&other).unwrap();
+    let contents = disk.contents();
+    let bytes = |wanted| contents.iter().find(|(name, _)| *name == wanted).unwrap().1.clone();
+    sound(&store).unwrap();
+    let files = contents.iter().filter(|(name, _)| *name != Name::Df(1)).cloned();
+    let swapped = SimDisk::of(files.chain([(Name::Df(1), bytes(Name::Df(2)))]));
+    store.close().unwrap();
+    let reader = Reader::open(on(&swapped)).unwrap();
+    assert!(matches!(reader.snapshot().origin(epoch), Err(Error::Corrupt(_))));
+    let verified = simkeep::integrity::verify(on(&swapped), Default::default()).unwrap();
+    assert_eq!(verified.flaws.len(), 1, "{verified:?}");
+    assert_eq!(verified.flaws[0].file, "0000000001.df");
+}
+
+#[test]
+fn an_epoch_with_a_table_is_due_after_so_many_visits() {
+    let options = small().epoch_visits(10);
+    let store = Store::create(on(&SimDisk::new()), options).unwrap();
+    let observe = |epoch, times: std::ops::Range<i64>| {
+        for time in times {
+            store.observe(Observation::content(URL, time, 7, epoch)).unwrap();
+        }
+        let stats = store.stats().unwrap();
+        (stats.epoch_visits, stats.epoch_due)
+    };
+    // By a recipe that weighs by no table there is nothing to renew.
+    assert_eq!(observe(Epoch::from_number(0), 0..20), (20, false));
+    let epoch = store.begin_epoch(&some()).unwrap();
+    assert_eq!(observe(epoch, 20..29), (9, false));
+    assert_eq!(observe(epoch, 29..30), (10, true));
+}
+
+#[test]
+fn a_damaged_table_is_told_of_by_whoever_would_copy_it() {
+    let (disk, to) = (SimDisk::new(), SimDisk::new());
+    let store = create(&disk);
+    store.begin_epoch(&some()).unwrap();
+    store.observe(Observation::content(URL, 1, 7, Epoch::from_number(1))).unwrap();
+    store.close().unwrap();
+    let mut files = disk.contents();
+    let table = files.iter_mut().find(|(name, _)| *name == Name::Df(1)).unwrap();
+    table.1[100] ^= 1;
+    let disk = SimDisk::of(files);
+    let reader = Reader::open(on(&disk)).unwrap();
+    let copied = create(&SimDisk::new()).copy_from(&reader.snapshot(), LoadOptions::default());
+    assert!(matches!(copied, Err(Error::Corrupt(flaw)) if flaw.file == "0000000001.df"));
+    let repaired = repair(on(&disk), on(&to), RepairOptions::default()).unwrap();
+    assert!(!repaired.is_whole() && repaired.lost[0].file == "0000000001.df", "{repaired:?}");
+    assert_eq!((repaired.pages, tables(&to)), (1, vec![]));
+}

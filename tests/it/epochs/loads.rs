@@ -1,0 +1,136 @@
+//! Epochs that a load begins: all of them with it, or none.
+
+use std::sync::Arc;
+
+use simkeep::disk::{Name, OpKind, SimDisk};
+use simkeep::load::{LoadEpochs, LoadOptions};
+use simkeep::{Epoch, Error, Observation, Progress, Reader, Store};
+
+use super::{URL, create, some, tables, weighed};
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::{names, on, small, sound};
+
+#[test]
+fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
+    let disk = SimDisk::new();
+    let store = create(&disk);
+    let other = create(&SimDisk::new());
+    other.begin_epoch(&some()).unwrap();
+    other.observe(Observation::content(URL, 1, 7, Epoch::from_number(1))).unwrap();
+    let before = (store.snapshot().epochs().to_vec(), disk.contents());
+    let failing = |fails_at: i64| {
+        let epochs = LoadEpochs::default();
+        let renumbered = epochs.of(&other.snapshot()).unwrap()[1];
+        let made = epochs.origin(&weighed(&["a boat", "the boat"])).unwrap();
+        let observations = (0..=fails_at).map(|time| match time {
+            _ if time == fails_at => Err(Error::input("the cable was pulled")),
+            time if time % 2 == 0 => Ok(Observation::content(URL, time, 7, renumbered)),
+            time => Ok(Observation::content(URL, time, 7, epochs.named("x")?).also(9, made)),
+        });
+        let load = LoadOptions::default().memory_bytes(1 << 16).epochs(epochs.clone());
+        store.load(observations, load).unwrap_err();
+    };
+    for fails_at in [0, 1, 2, 5000] {
+        failing(fails_at);
+        assert_eq!((store.snapshot().epochs(), disk.contents() == before.1), (&before.0[..], true));
+    }
+    // Broken off when all is written, or for want of room.
+    let cancelled = Progress::default();
+    let hook = cancelled.clone();
+    let hooked = HookDisk::new(on(&disk), move |kind, name| {
+        if matches!((kind, name), (OpKind::Rename(_), Some(Name::SegmentNew(_)))) {
+            hook.cancel();
+        }
+    });
+    drop(store);
+    let store = Store::open(Arc::new(hooked), small()).unwrap();
+    let done = store.copy_from(&other.snapshot(), LoadOptions::default().progress(cancelled));
+    assert!(matches!(done, Err(Error::Cancelled)), "{done:?}");
+    assert_eq!((store.snapshot().epochs().to_vec(), tables(&disk)), (before.0.clone(), vec![]));
+    let used: usize = disk.contents().iter().map(|(_, bytes)| bytes.len()).sum();
+    for more in [100, 200, 400, 600, 800] {
+        disk.set_capacity_bytes(Some(used as u64 + more));
+        let done = store.copy_from(&other.snapshot(), LoadOptions::default());
+        assert!(done.is_err(), "{more} bytes are enough");
+        assert_eq!((store.snapshot().epochs().to_vec(), tables(&disk)), (before.0.clone(), vec![]));
+    }
+    disk.set_capacity_bytes(None);
+    let loaded = store.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
+    assert_eq!(
+        (loaded.begun, store.snapshot().epochs()),
+        (vec![other.snapshot().epochs()[1].clone()], other.snapshot().epochs())
+    );
+    assert_eq!(tables(&disk), [Name::Df(1)]);
+    sound(&store).unwrap();
+}
+
+#[test]
+fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
+    let disk = SimDisk::new();
+    let store = create(&disk);
+    let epochs = LoadEpochs::default();
+    let all = ["b", "a", "c", "one"];
+    let observations = (0..400usize).map(|n| {
+        if n == 200 {
+            // Meanwhile, and by a name that the load has as well.
+            let (beside, a) = (store.register_epoch("beside")?, store.register_epoch("a")?);
+            assert_eq!((beside, a), (Epoch::from_number(1), Epoch::from_number(2)));
+            store.observe(Observation::content(URL, 1000, 8, beside))?;
+            assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a"]);
+            let reader = Reader::open(on(&disk))?;
+            assert_eq!(reader.snapshot().epochs().len(), 1);
+            let early = store.observe(Observation::content(URL, 1, 1, epochs.named("b")?));
+            assert!(matches!(early, Err(Error::UnknownEpoch(_))));
+        }
+        // One time has contents of all of them, told in any order.
+        let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
+        let visit = Observation::content(URL, time, 7, epochs.named(name)?);
+        Ok(if n % 3 == 0 && name != "c" { visit.also(9, epochs.named("c")?) } else { visit })
+    });
+    let load = LoadOptions::default().memory_bytes(1 << 16).epochs(epochs.clone());
+    let loaded = store.load(observations, load).unwrap();
+    assert_eq!(names(&loaded.begun), ["b", "c"]);
+    assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a", "b", "c"]);
+    assert_eq!(store.newest_epoch(), Epoch::from_number(4));
+    // As if each had been observed.
+    let expected = create(&SimDisk::new());
+    let number = |name| {
+        let first = ["beside", "a", "b", "c"].map(|name| expected.register_epoch(name).unwrap());
+        assert_eq!(first.map(Epoch::count), [1, 2, 3, 4]);
+        expected.register_epoch(name).unwrap()
+    };
+    expected.observe(Observation::content(URL, 1000, 8, number("beside"))).unwrap();
+    for n in 0..400usize {
+        let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
+        let visit = Observation::content(URL, time, 7, number(name));
+        let also = n % 3 == 0 && name != "c";
+        let visit = if also { visit.also(9, number("c")) } else { visit };
+        expected.observe(visit).unwrap();
+    }
+    assert_eq!(store.history(URL).unwrap(), expected.history(URL).unwrap());
+    sound(&store).unwrap();
+    // A load of its own is told what it named, and no other.
+    let strange = [Ok(Observation::content(URL, 1, 1, epochs.named("d").unwrap()))];
+    let strange = store.load(strange, LoadOptions::default()).unwrap_err();
+    assert!(strange.to_string().contains("is not registered"), "{strange}");
+}
+
+#[test]
+fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
+    let store = create(&SimDisk::new());
+    let epochs = LoadEpochs::default();
+    epochs.named("two").unwrap();
+    let nothing = || std::iter::empty::<simkeep::Result<Observation<'_>>>();
+    let loaded = store.load(nothing(), LoadOptions::default().epochs(epochs.clone())).unwrap();
+    assert_eq!((names(&loaded.begun), loaded.observations), (vec!["two"], 0));
+    let again = store.load(nothing(), LoadOptions::default().epochs(epochs.clone())).unwrap();
+    assert_eq!(again.begun, []);
+    store.end_epoch(Epoch::from_number(0), 0).unwrap();
+    epochs.named("one").unwrap();
+    let refused = store.load(nothing(), LoadOptions::default().epochs(epochs.clone()));
+    assert!(matches!(refused, Err(Error::EndedEpoch(name)) if name == "one"));
+    assert!(epochs.named("").is_err() && epochs.named("\n").is_err());
+    // There is one already.
+    assert!((2..1 << 15).all(|n| epochs.named(&format!("e{n}")).is_ok()));
+    assert!(epochs.named("one more").is_err());
+}

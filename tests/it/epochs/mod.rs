@@ -1,0 +1,46 @@
+//! Epochs: begun with their tables, restated, compared within, ended.
+
+mod comparisons;
+mod frequencies;
+mod lifetime;
+mod loads;
+mod restatements;
+
+use simkeep::df::{Counter, Table};
+use simkeep::disk::{Name, SimDisk};
+use simkeep::fingerprint::Recipe;
+use simkeep::{Origin, Store};
+
+use simkeep_testing::{on, small};
+
+const URL: &str = "https://example.com/";
+
+fn create(disk: &SimDisk) -> Store {
+    Store::create(on(disk), small()).unwrap()
+}
+
+/// What makes fingerprints by a table of these texts.
+fn weighed(texts: &[&str]) -> Origin {
+    let recipe: Recipe = "words-idf".parse().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("words.df");
+    let mut counter = Counter::new(&recipe, &path, 1 << 20).unwrap();
+    texts.iter().for_each(|text| counter.add(text).unwrap());
+    counter.freeze(1).unwrap();
+    Origin::new(recipe).table(Table::open(&path).unwrap()).unwrap()
+}
+
+fn some() -> Origin {
+    weighed(&["the red house", "the green house", "the blue car"])
+}
+
+fn plain(recipe: &str) -> Origin {
+    Origin::new(recipe.parse().unwrap())
+}
+
+/// The tables of document frequencies that are on a disk.
+fn tables(disk: &SimDisk) -> Vec<Name> {
+    let of_tables =
+        |name: &Name| matches!(name, Name::Df(_) | Name::DfNew(_) | Name::DfScratch(..));
+    disk.contents().into_iter().map(|(name, _)| name).filter(of_tables).collect()
+}

@@ -1,0 +1,88 @@
+//! What is restated in another epoch: no visit and no change, whatever came first.
+
+use simkeep::disk::SimDisk;
+use simkeep::integrity::{RepairOptions, repair};
+use simkeep::load::LoadOptions;
+use simkeep::{Digest, Epoch, Observation, RestateOutcome, Restatement};
+
+use super::{URL, create};
+use simkeep_testing::{digest, on, open, small, sound};
+
+#[test]
+fn what_is_restated_is_no_visit_and_no_change() {
+    let store = create(&SimDisk::new());
+    let two = store.register_epoch("two").unwrap();
+    let seen = |time, n: u8| {
+        Observation::content(URL, time, n.into(), Epoch::from_number(0))
+            .digest(Digest([n; 16]))
+            .status(200)
+    };
+    let restate = |time, n: u8| {
+        let restated = Restatement::new(URL, time, 0xff, two).digest(Digest([n; 16]));
+        store.restate(restated).unwrap()
+    };
+    assert_eq!(restate(1, 1), RestateOutcome::Missing);
+    store.observe_batch(&[seen(1, 1), seen(5, 2), seen(5, 3), Observation::gone(URL, 7)]).unwrap();
+    assert_eq!(store.snapshot().stale(None).count(), 0, "gone");
+    store.observe(Observation::not_modified(URL, 9)).unwrap();
+    assert_eq!(store.snapshot().stale(None).count(), 1);
+    // No such time, no content then, not that content.
+    for (time, n) in [(2, 1), (7, 1), (9, 3), (5, 1)] {
+        assert_eq!(restate(time, n), RestateOutcome::Missing);
+    }
+    assert_eq!(restate(5, 2), RestateOutcome::Stored);
+    assert_eq!(restate(5, 2), RestateOutcome::Known);
+    assert_eq!(store.snapshot().stale(None).count(), 1, "the other of that time is in force");
+    let before = store.latest(URL).unwrap().unwrap();
+    // Without a digest the last content of the time is meant.
+    assert_eq!(store.restate(Restatement::new(URL, 5, 0xfe, two)).unwrap(), RestateOutcome::Stored);
+    assert_eq!(
+        store.restate(Restatement::new(URL, 6, 0xfe, two)).unwrap(),
+        RestateOutcome::Missing
+    );
+    let after = store.latest(URL).unwrap().unwrap();
+    assert_eq!((after.visits, after.last, after.first), (before.visits, before.last, before.first));
+    let content = after.content.unwrap();
+    assert_eq!((content.digest, content.fingerprint), (Some(digest(3)), Some(0xfe)));
+    let as_of = store.as_of(URL, 5).unwrap().unwrap();
+    assert_eq!(as_of.seen.content().unwrap().fingerprint, Some(0xfe));
+    assert_eq!(as_of.status, Some(200));
+    assert_eq!(store.snapshot().stale(None).count(), 0);
+    assert_eq!(store.stats().unwrap().visits, 5);
+    store.seal().unwrap();
+    assert_eq!(store.stats().unwrap().visits, 5);
+    sound(&store).unwrap();
+    // Forgotten with its page.
+    store.forget(simkeep::Scope::Url(URL)).unwrap();
+    assert_eq!(
+        store.restate(Restatement::new(URL, 5, 0xfe, two)).unwrap(),
+        RestateOutcome::Missing
+    );
+    assert_eq!(store.stats().unwrap().visits, 0);
+}
+
+#[test]
+fn what_is_restated_does_not_depend_on_what_came_first() {
+    let (one, two) = (Epoch::from_number(0), Epoch::from_number(1));
+    let both = Observation::content(URL, 8, 1, two).also(0, one);
+    let alone = Observation::content(URL, 8, 0, one);
+    let histories = [[both, alone], [alone, both]].map(|order| {
+        let (disk, to, saved) = (SimDisk::new(), SimDisk::new(), SimDisk::new());
+        let (store, copy) = (create(&disk), create(&to));
+        for store in [&store, &copy] {
+            store.register_epoch("two").unwrap();
+        }
+        for observation in order {
+            store.observe(observation).unwrap();
+        }
+        copy.copy_from(&store.snapshot(), LoadOptions::default()).unwrap();
+        let history = store.history(URL).unwrap();
+        assert_eq!(copy.history(URL).unwrap(), history);
+        store.close().unwrap();
+        assert!(repair(on(&disk), on(&saved), RepairOptions::default()).unwrap().is_whole());
+        assert_eq!(open(&saved, small()).history(URL).unwrap(), history);
+        history
+    });
+    assert_eq!(histories[0].len(), 3);
+    assert_eq!(histories[0], histories[1]);
+}

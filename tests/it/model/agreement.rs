@@ -1,0 +1,74 @@
+//! Runs on stores of every kind: sealed and merged on demand or by themselves, synced at each call
+//! or later, on a simulated disk or in a directory.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use simkeep::disk::SimDisk;
+use simkeep::{Durability, Options};
+
+use super::operations::ops;
+use super::run::{Home, run};
+use simkeep_testing::depth::deep;
+use simkeep_testing::small;
+
+/// `runs` at depth 1, on stores opened in this way.
+fn agree(runs: u64, options: impl Strategy<Value = Options>) {
+    agree_on(runs, options, || Home::Simulated(SimDisk::new()));
+}
+
+fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Home) {
+    let cases = u32::try_from(deep(runs)).unwrap();
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 100_000,
+        max_shrink_time: 60_000,
+        ..Config::default()
+    };
+    let result = TestRunner::new(config).run(&(options, ops()), |(options, ops)| {
+        run(options, home(), ops);
+        Ok(())
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+}
+
+/// Now and then with answers that are cut, or that look further.
+fn asking(options: Options) -> impl Strategy<Value = Options> {
+    let limit = prop_oneof![5 => Just(1000_usize), 1 => 1..4_usize];
+    let distance = prop_oneof![4 => Just(3_u32), 1 => 0..20_u32];
+    (limit, distance).prop_map(move |(near_limit, near_distance)| {
+        options.clone().near_limit(near_limit).near_distance(near_distance)
+    })
+}
+
+#[test]
+fn any_operations_agree_with_a_linear_scan() {
+    agree(750, asking(small()));
+}
+
+#[test]
+fn any_operations_agree_while_sealing_and_merging_go_on_behind_them() {
+    agree(100, asking(small().background(true)));
+}
+
+#[test]
+fn without_a_sync_for_each_call_a_crash_leaves_what_was_flushed_and_maybe_what_came_next() {
+    agree(100, asking(small().durability(Durability::OnFlush)));
+}
+
+#[test]
+fn waiting_for_others_to_join_a_commit_changes_no_answer() {
+    let durability = Durability::Grouped(Duration::from_micros(20));
+    agree(45, asking(small().durability(durability)));
+}
+
+#[test]
+fn any_operations_agree_in_a_real_directory() {
+    let options = (any::<bool>(), asking(small()));
+    let options = options.prop_map(|(background, options)| options.background(background));
+    agree_on(5, options, || Home::Real(tempfile::tempdir().unwrap()));
+}

@@ -1,0 +1,197 @@
+//! The operations, drawn by lot.
+
+use proptest::prelude::*;
+use proptest::sample::{Index, subsequence};
+use simkeep::limits::{TIME_MAX, TIME_MIN};
+use simkeep::{Content, Epoch, Query, Seen, Versions};
+
+use simkeep_testing::digest;
+use simkeep_testing::pages::{PREFIXES, URLS};
+
+/// Steps of a run.
+const STEPS: usize = 100;
+
+/// When an observation was made, seen from the one before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum When {
+    Now,
+    After(i64),
+    Before(i64),
+    At(i64),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    New {
+        page: usize,
+        when: When,
+        seen: Seen,
+        status: Option<u16>,
+        /// The fingerprint of its content in the other epoch.
+        also: Option<u64>,
+        /// Whether its content is restated, and not seen.
+        restated: bool,
+    },
+    /// An observation of this run once more.
+    Again(Index),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ending {
+    Close,
+    Drop,
+    /// The process is killed; the system lives on.
+    Kill,
+    /// The power goes.
+    Crash(u64),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Observe(What),
+    Batch(Vec<What>),
+    Flush,
+    Seal,
+    Merge,
+    Rest,
+    ForgetUrl(usize),
+    ForgetPrefix(usize),
+    PurgeUrl(usize),
+    PurgePrefix(usize),
+    Reopen(Ending, bool),
+    Keep,
+    Compare(Index),
+    Release(Index),
+    Search(Query),
+    Page(usize),
+    Scan(usize),
+    Counts,
+    Verify,
+    Everything,
+}
+
+/// Few fingerprints, most of them close to others, in the middle and at both ends.
+fn fingerprint() -> impl Strategy<Value = u64> {
+    let base = prop_oneof![
+        3 => Just(0x0123_4567_89ab_cdef),
+        1 => Just(0xf0f0_1111_f0f0_3333),
+        1 => Just(0),
+        1 => Just(u64::MAX),
+    ];
+    let bits = prop_oneof![
+        3 => Just(Vec::new()),
+        5 => subsequence(vec![0_u32, 1, 15, 16, 17, 31, 32, 47, 48, 63], 0..6),
+    ];
+    (base, bits).prop_map(|(base, bits)| bits.iter().fold(base, |f, bit| f ^ (1 << bit)))
+}
+
+fn seen() -> impl Strategy<Value = Seen> {
+    let digests = || prop_oneof![1 => Just(None), 3 => (0..5_u8).prop_map(|n| Some(digest(n)))];
+    let epoch = || prop_oneof![4 => Just(Epoch::from_number(0)), 1 => Just(Epoch::from_number(1))];
+    let content = || {
+        (fingerprint(), digests(), epoch()).prop_map(|(fingerprint, digest, epoch)| Content {
+            fingerprint: Some(fingerprint),
+            digest,
+            epoch,
+        })
+    };
+    prop_oneof![
+        8 => content().prop_map(Seen::Content),
+        1 => content().prop_map(|c| Seen::Content(Content { fingerprint: None, ..c })),
+        1 => digests().prop_map(|digest| Seen::NotModified { digest }),
+        1 => Just(Seen::Gone),
+        1 => Just(Seen::Failed),
+    ]
+}
+
+/// The first pages more often, so that some histories are longer than what a head remembers.
+fn page() -> impl Strategy<Value = usize> {
+    prop_oneof![4 => Just(0_usize), 2 => 0..4_usize, 6 => 0..URLS.len()]
+}
+
+fn what() -> impl Strategy<Value = What> {
+    let when = prop_oneof![
+        20 => Just(When::Now),
+        40 => (1..4_i64).prop_map(When::After),
+        30 => (1..15_i64).prop_map(When::Before),
+        8 => (-3..3_i64).prop_map(When::At),
+        1 => Just(When::At(TIME_MIN)),
+        1 => Just(When::At(TIME_MAX)),
+    ];
+    let status = prop_oneof![3 => Just(None), 1 => Just(Some(200)), 1 => Just(Some(404))];
+    let also = prop::option::weighted(0.1, fingerprint());
+    let restated = prop::bool::weighted(0.2);
+    let new = (page(), when, seen(), status, also, restated).prop_map(
+        |(page, when, seen, status, also, restated)| What::New {
+            page,
+            when,
+            seen,
+            status,
+            also,
+            restated,
+        },
+    );
+    prop_oneof![12 => new, 1 => any::<Index>().prop_map(What::Again)]
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let k = prop_oneof![3 => Just(3_u32), 5 => 0..10_u32, 1 => 10..=64_u32];
+    let limit = prop_oneof![4 => Just(1000_usize), 1 => 0..5_usize];
+    let time = || prop_oneof![9 => -10..200_i64, 1 => Just(TIME_MIN), 1 => Just(TIME_MAX)];
+    let versions = prop_oneof![
+        4 => Just(Versions::InForce),
+        2 => Just(Versions::Ever),
+        1 => time().prop_map(Versions::At),
+        1 => (time(), time()).prop_map(|(from, to)| Versions::Seen(from, to)),
+    ];
+    let under = prop::option::weighted(0.2, 0..PREFIXES.len());
+    (fingerprint(), k, 0..2_u32, limit, versions, under).prop_map(
+        |(fingerprint, k, epoch, limit, versions, under)| {
+            Query::new(fingerprint, k)
+                .epoch(Epoch::from_number(epoch))
+                .limit(limit)
+                .versions(versions)
+                .under(under.map(|prefix| PREFIXES[prefix].prefix()))
+        },
+    )
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let ending = prop_oneof![
+        1 => Just(Ending::Close),
+        1 => Just(Ending::Drop),
+        1 => Just(Ending::Kill),
+        3 => any::<u64>().prop_map(Ending::Crash),
+    ];
+    let prefix = || 0..PREFIXES.len();
+    prop_oneof![
+        30 => what().prop_map(Op::Observe),
+        15 => prop::collection::vec(what(), 0..12).prop_map(Op::Batch),
+        2 => Just(Op::Flush),
+        5 => Just(Op::Seal),
+        4 => Just(Op::Merge),
+        1 => Just(Op::Rest),
+        4 => page().prop_map(Op::ForgetUrl),
+        3 => prefix().prop_map(Op::ForgetPrefix),
+        1 => page().prop_map(Op::PurgeUrl),
+        1 => prefix().prop_map(Op::PurgePrefix),
+        5 => (ending, any::<bool>()).prop_map(|(ending, read_only)| Op::Reopen(ending, read_only)),
+        3 => Just(Op::Keep),
+        2 => any::<Index>().prop_map(Op::Compare),
+        2 => any::<Index>().prop_map(Op::Release),
+        8 => query().prop_map(Op::Search),
+        6 => page().prop_map(Op::Page),
+        3 => prefix().prop_map(Op::Scan),
+        3 => Just(Op::Counts),
+        1 => Just(Op::Verify),
+        1 => Just(Op::Everything),
+    ]
+}
+
+/// As many operations as a run has; a failing run is cut down to those that matter.
+pub(crate) fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let kept = prop::collection::vec(prop::bool::weighted(1.0), STEPS);
+    (kept, prop::collection::vec(op(), STEPS)).prop_map(|(kept, ops)| {
+        ops.into_iter().zip(kept).filter_map(|(op, kept)| kept.then_some(op)).collect()
+    })
+}

@@ -1,0 +1,285 @@
+//! One run: operations on a store and on a model, with what a crash may leave of them.
+
+use std::sync::Arc;
+
+use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
+use simkeep::{
+    Answer, Content, Durability, Epoch, Observation, Options, Progress, Reader, Request, Restated,
+    Restatement, Scope, Seen, Snapshot, Store, Visit,
+};
+use tempfile::TempDir;
+
+use super::operations::{Ending, Op, What, When};
+use simkeep_testing::compare::{
+    check_answer, check_counts, check_page, check_reader, check_scan, check_search, check_store,
+    check_view, dump,
+};
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{EPOCHS, choice, names, on, sound};
+
+/// How often everything is compared, in steps.
+const FULL_CHECK_STEPS: usize = 10;
+
+/// Where a store lives.
+pub(crate) enum Home {
+    Simulated(SimDisk),
+    /// Here files are really mapped, and removed while they are; but the power stays on.
+    Real(TempDir),
+}
+
+impl Home {
+    fn disk(&self) -> Arc<dyn Disk> {
+        match self {
+            Home::Simulated(disk) => on(disk),
+            Home::Real(dir) => Arc::new(RealDisk::new(dir.path())),
+        }
+    }
+
+    /// Whatever a reader might change.
+    fn contents(&self) -> Vec<(Name, Vec<u8>)> {
+        match self {
+            Home::Simulated(disk) => disk.contents(),
+            Home::Real(_) => Vec::new(),
+        }
+    }
+}
+
+/// A store and what it must hold.
+struct Run {
+    options: Options,
+    home: Home,
+    store: Option<Store>,
+    model: Model,
+    /// What a crash may leave: what was last made durable, and all that came to be since.
+    crash_states: Vec<Model>,
+    kept: Vec<(Snapshot, Model)>,
+    /// Of the last snapshot of this store since it was opened.
+    last_sequence: u64,
+    clock: i64,
+    requested: Vec<Request<'static>>,
+}
+
+impl Run {
+    fn new(options: Options, home: Home) -> Run {
+        let store = Store::create(home.disk(), options.clone()).unwrap();
+        assert_eq!(store.register_epoch(EPOCHS[1]).unwrap(), Epoch::from_number(1));
+        let store = Some(store);
+        let model = Model::default();
+        let crash_states = vec![model.clone()];
+        Run {
+            options,
+            home,
+            store,
+            model,
+            crash_states,
+            kept: Vec::new(),
+            last_sequence: 0,
+            clock: 0,
+            requested: Vec::new(),
+        }
+    }
+
+    fn store(&self) -> &Store {
+        self.store.as_ref().unwrap()
+    }
+
+    fn step(&mut self, op: Op) {
+        match op {
+            Op::Observe(what) => self.observe(&[what], true),
+            Op::Batch(whats) => self.observe(&whats, false),
+            Op::Flush => {
+                self.store().flush().unwrap();
+                self.durable();
+            }
+            Op::Seal => {
+                self.store().seal().unwrap();
+                self.durable();
+                if !self.options.background {
+                    assert_eq!(self.store().stats().unwrap().unsealed_visits, 0);
+                }
+            }
+            Op::Merge => {
+                self.store().merge(&Progress::default()).unwrap();
+                if !self.options.background {
+                    assert!(self.store().stats().unwrap().segments.len() <= 1);
+                }
+            }
+            Op::Rest => self.store().wait_idle().unwrap(),
+            Op::ForgetUrl(page) => self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], false),
+            Op::PurgeUrl(page) => self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], true),
+            Op::ForgetPrefix(n) => {
+                let under = &PREFIXES[n];
+                self.forget(Scope::Prefix(under.prefix()), |u| under.covers(u), false);
+            }
+            Op::PurgePrefix(n) => {
+                let under = &PREFIXES[n];
+                self.forget(Scope::Prefix(under.prefix()), |u| under.covers(u), true);
+            }
+            Op::Reopen(ending, read_only) => self.reopen(ending, read_only),
+            Op::Keep => {
+                let snapshot = self.store().snapshot();
+                assert!(self.last_sequence <= snapshot.sequence());
+                self.last_sequence = snapshot.sequence();
+                self.kept.push((snapshot, self.model.clone()));
+            }
+            Op::Compare(at) if !self.kept.is_empty() => {
+                let (snapshot, model) = at.get(&self.kept);
+                check_view(snapshot, model);
+            }
+            Op::Release(at) if !self.kept.is_empty() => {
+                let (snapshot, model) = self.kept.remove(at.index(self.kept.len()));
+                check_view(&snapshot, &model);
+            }
+            Op::Compare(_) | Op::Release(_) => {}
+            Op::Search(query) => check_search(&self.store().snapshot(), &self.model, &query),
+            Op::Page(page) => check_page(&self.store().snapshot(), &self.model, URLS[page]),
+            Op::Scan(prefix) => check_scan(&self.store().snapshot(), &self.model, Some(prefix)),
+            Op::Counts => check_counts(self.store(), &self.model),
+            Op::Verify => {
+                sound(self.store()).unwrap();
+            }
+            Op::Everything => check_store(self.store(), &self.model),
+        }
+    }
+
+    /// What is asked for next; nothing if that is to repeat what was never asked for.
+    fn request(&mut self, what: &What) -> Option<Request<'static>> {
+        let (page, when, seen, status, also, restated) = match *what {
+            What::Again(_) if self.requested.is_empty() => return None,
+            What::Again(at) => return Some(*at.get(&self.requested)),
+            What::New { page, when, seen, status, also, restated } => {
+                (page, when, seen, status, also, restated)
+            }
+        };
+        let time = match when {
+            When::Now => self.clock,
+            When::After(ms) => {
+                self.clock += ms;
+                self.clock
+            }
+            When::Before(ms) => self.clock - ms,
+            When::At(time) => time,
+        };
+        let url = URLS[page];
+        if let Seen::Content(Content { fingerprint: Some(fingerprint), digest, epoch }) = seen
+            && restated
+        {
+            let restated = Restated { time, fingerprint, digest, epoch };
+            return Some(Request::Restate(Restatement::of(url, restated)));
+        }
+        let observation = Observation::of(url, Visit { time, seen, status });
+        let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
+        Some(Request::Observe(match also {
+            Some(fingerprint) => observation.also(fingerprint, Epoch::from_number(other)),
+            None => observation,
+        }))
+    }
+
+    fn observe(&mut self, whats: &[What], single: bool) {
+        let mut requests = Vec::new();
+        for what in whats {
+            requests.extend(self.request(what));
+            self.requested.extend(requests.last());
+        }
+        let found = match requests[..] {
+            [Request::Observe(observation)] if single => {
+                vec![Answer::Observed(self.store().observe(observation).unwrap())]
+            }
+            [Request::Restate(restatement)] if single => {
+                vec![Answer::Restated(self.store().restate(restatement).unwrap())]
+            }
+            _ => self.store().request_batch(&requests).unwrap(),
+        };
+        assert_eq!(found.len(), requests.len());
+        for (found, request) in found.iter().zip(&requests) {
+            let expected = self.model.request(request, self.options.near_distance);
+            check_answer(found, &expected, self.options.near_limit);
+            // A batch that does not fit the memtable becomes durable in parts.
+            self.crash_states.push(self.model.clone());
+        }
+        self.acknowledged();
+    }
+
+    fn forget(&mut self, scope: Scope<'_>, covers: impl Fn(&str) -> bool, purge: bool) {
+        let store = self.store();
+        let found =
+            if purge { store.purge(scope, &Progress::default()) } else { store.forget(scope) };
+        assert_eq!(found.unwrap(), self.model.forget(covers));
+        self.acknowledged();
+        if purge {
+            self.durable();
+        }
+    }
+
+    /// An operation is over.
+    fn acknowledged(&mut self) {
+        self.crash_states.push(self.model.clone());
+        if self.options.durability != Durability::OnFlush {
+            self.durable();
+        }
+    }
+
+    /// No crash takes what is there now.
+    fn durable(&mut self) {
+        self.crash_states = vec![self.model.clone()];
+    }
+
+    fn reopen(&mut self, ending: Ending, read_only: bool) {
+        let store = self.store.take().unwrap();
+        match (ending, &mut self.home) {
+            (Ending::Close, _) => {
+                store.close().unwrap();
+                self.durable();
+            }
+            (Ending::Kill, Home::Simulated(disk)) => *disk = disk.crash_all_kept(),
+            (Ending::Crash(seed), Home::Simulated(disk)) => *disk = disk.crash(&mut choice(seed)),
+            _ => drop(store),
+        }
+        if read_only {
+            let before = self.home.contents();
+            let reader = Reader::open(self.home.disk()).unwrap();
+            self.settle(&reader.snapshot());
+            check_reader(&reader, &self.model);
+            assert!(self.home.contents() == before, "a reader changed a file");
+        }
+        let store = Store::open(self.home.disk(), self.options.clone()).unwrap();
+        assert_eq!(names(store.snapshot().epochs()), EPOCHS);
+        self.settle(&store.snapshot());
+        check_store(&store, &self.model);
+        self.store = Some(store);
+    }
+
+    /// Finds out what a crash left: the latest state that it may be.
+    fn settle(&mut self, view: &Snapshot) {
+        let found = dump(view).unwrap();
+        match self.crash_states.iter().rev().find(|state| **state == found) {
+            Some(_) => self.model = found,
+            // Says where they differ.
+            None => check_view(view, &self.model),
+        }
+        self.durable();
+        self.last_sequence = 0;
+    }
+}
+
+pub(crate) fn run(options: Options, home: Home, ops: Vec<Op>) {
+    let mut run = Run::new(options, home);
+    for (i, op) in ops.into_iter().enumerate() {
+        run.step(op);
+        if (i + 1) % FULL_CHECK_STEPS == 0 {
+            check_store(run.store(), &run.model);
+        }
+    }
+    check_store(run.store(), &run.model);
+    for (snapshot, model) in &run.kept {
+        check_view(snapshot, model);
+    }
+    sound(run.store()).unwrap();
+    // And once more when all is in one place.
+    run.kept.clear();
+    run.store().seal().unwrap();
+    run.store().merge(&Progress::default()).unwrap();
+    check_store(run.store(), &run.model);
+    run.store.take().unwrap().close().unwrap();
+}

@@ -1,0 +1,140 @@
+//! Readers at any moment of a writer, of its end and of a recovery.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use simkeep::disk::{Access, Name, OpKind, SimDisk};
+use simkeep::{Progress, Reader, Store};
+
+use super::{check_beginning, crawl, numbered};
+use simkeep_testing::compare::dump;
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::{create, on, small};
+
+#[test]
+fn a_reader_of_a_killed_store_sees_everything_that_was_acknowledged() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    crawl(&store, 1, 30);
+    let killed = disk.crash_all_kept();
+    let before = killed.contents();
+    let reader = Reader::open(on(&killed)).unwrap();
+    assert_eq!((reader.snapshot().sequence(), reader.written()), (29, None));
+    check_beginning(&reader);
+    assert_eq!(dump(&reader.snapshot()).unwrap(), dump(&store.snapshot()).unwrap());
+    drop(reader);
+    assert!(killed.contents() == before, "a reader wrote");
+    assert!(before.iter().any(|(name, _)| *name == Name::Snapshot));
+}
+
+#[test]
+fn at_every_moment_a_reader_finds_a_state_that_no_crash_takes_back() {
+    let disk = SimDisk::new();
+    drop(create(&disk, small()));
+    let (at_work, looks) = (disk.clone(), Arc::new(AtomicU64::new(0)));
+    let counter = Arc::clone(&looks);
+    let hooked = HookDisk::new(on(&disk), move |kind, _| {
+        if !kind.changes() {
+            return;
+        }
+        let reader = Reader::open(on(&at_work)).unwrap();
+        if reader.written().is_some() {
+            check_beginning(&reader);
+            let crashed = Store::open(on(&at_work.crash_synced_only()), small()).unwrap();
+            assert!(crashed.snapshot().sequence() >= reader.snapshot().sequence());
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let store = Store::open(Arc::new(hooked), small()).unwrap();
+    for round in 0..3 {
+        crawl(&store, 1 + 20 * round, 21 + 20 * round);
+        store.seal().unwrap();
+    }
+    store.merge(&Progress::default()).unwrap();
+    crawl(&store, 61, 70);
+    store.seal().unwrap();
+    store.close().unwrap();
+    assert!(looks.load(Ordering::Relaxed) > 100);
+}
+
+#[test]
+fn at_every_moment_of_a_recovery_a_reader_finds_what_it_is_told_of() {
+    let disk = SimDisk::new();
+    drop(create(&disk, small()));
+    // Killed between the commit of a merge and the `SNAPSHOT` without its inputs.
+    let (at_work, killed) = (disk.clone(), Arc::new(Mutex::new(None)));
+    let seen = Arc::clone(&killed);
+    let hooked = HookDisk::new(on(&disk), move |kind, name| {
+        if kind == OpKind::Open(Access::Create) && name == Some(Name::SnapshotNew) {
+            *seen.lock().unwrap() = Some(at_work.crash_all_kept());
+        }
+    });
+    let store = Store::open(Arc::new(hooked), small()).unwrap();
+    crawl(&store, 1, 41);
+    store.seal().unwrap();
+    store.merge(&Progress::default()).unwrap();
+    let killed = killed.lock().unwrap().take().unwrap();
+    let (beside, removed) = (killed.clone(), Arc::new(AtomicU64::new(0)));
+    let counter = Arc::clone(&removed);
+    let hooked = HookDisk::new(on(&killed), move |kind, name| {
+        if kind.changes() {
+            check_beginning(&Reader::open(on(&beside)).unwrap());
+            let segment = matches!(name, Some(Name::Segment(_)));
+            counter.fetch_add(u64::from(kind == OpKind::Remove && segment), Ordering::Relaxed);
+        }
+    });
+    let recovered = Store::open(Arc::new(hooked), small()).unwrap();
+    assert!(removed.load(Ordering::Relaxed) > 1, "the inputs were not there any more");
+    check_beginning(&Reader::open(on(&killed)).unwrap());
+    drop(recovered);
+}
+
+#[test]
+fn a_reader_of_a_killed_store_keeps_nobody_out() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    crawl(&store, 1, 20);
+    let killed = disk.crash_all_kept();
+    let reader = Reader::open(on(&killed)).unwrap();
+    let writer = Store::open(on(&killed), small()).unwrap();
+    crawl(&writer, 20, 60);
+    writer.merge(&Progress::default()).unwrap();
+    check_beginning(&reader);
+    assert_eq!(reader.snapshot().sequence(), 19);
+}
+
+#[test]
+fn readers_that_come_one_after_another_do_not_keep_a_writer_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let [path, killed] = ["store", "killed"].map(|name| dir.path().join(name));
+    let unsealed = small().memtable_observations(1 << 20);
+    let store = Store::create(&path, unsealed.clone()).unwrap();
+    for from in (0..20_000).step_by(1000) {
+        let urls: Vec<String> = (from..from + 1000).map(|n| format!("http://h/{n}")).collect();
+        let observations = (from..).zip(&urls).map(|(n, url)| numbered(url, n)).collect::<Vec<_>>();
+        store.observe_batch(&observations).unwrap();
+    }
+    fs::create_dir_all(killed.join("segments")).unwrap();
+    for name in ["LOCK", "catalog.redb"] {
+        fs::copy(path.join(name), killed.join(name)).unwrap();
+    }
+    let (alone, ended) = (AtomicU64::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    // Once there is a writer it may have nothing to show yet.
+                    let Ok(reader) = Reader::open(&killed) else { continue };
+                    alone.fetch_add(u64::from(reader.written().is_none()), Ordering::Relaxed);
+                }
+            });
+        }
+        while alone.load(Ordering::Relaxed) < 8 {
+            std::thread::yield_now();
+        }
+        let writer = Store::open(&killed, unsealed);
+        ended.store(true, Ordering::Relaxed);
+        assert_eq!(writer.unwrap().snapshot().sequence(), 20_000);
+    });
+}

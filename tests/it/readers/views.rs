@@ -1,0 +1,72 @@
+//! What a reader sees, and that it writes nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use simkeep::disk::{Disk, SimDisk};
+use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::{Location, Reader, Scope};
+
+use super::{check_beginning, crawl};
+use simkeep_testing::compare::check_reader;
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::model::Model;
+use simkeep_testing::{choice, create, on, request, small};
+
+#[test]
+fn a_reader_sees_what_was_sealed_and_says_how_far_behind_it_is() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let mut reader = Reader::open(on(&disk)).unwrap();
+    assert_eq!((reader.snapshot().sequence(), reader.behind()), (0, 0));
+    assert_eq!(reader.stats().unwrap().pages, 0);
+    crawl(&store, 1, 11);
+    assert_eq!((reader.snapshot().sequence(), reader.behind()), (0, 10));
+    assert!(!reader.refresh().unwrap(), "nothing was sealed");
+    store.seal().unwrap();
+    crawl(&store, 11, 14);
+    assert!(reader.refresh().unwrap());
+    assert!(reader.written().unwrap().elapsed().unwrap() < Duration::from_secs(60));
+    assert_eq!((reader.snapshot().sequence(), reader.behind()), (10, 3));
+    check_beginning(&reader);
+    assert_eq!(reader.snapshot().epochs(), store.snapshot().epochs());
+    verify(on(&disk), VerifyOptions::default()).unwrap().sound().unwrap();
+    // Without a writer there is nothing that it does not see.
+    store.close().unwrap();
+    assert!(reader.refresh().unwrap());
+    assert_eq!((reader.snapshot().sequence(), reader.behind(), reader.written()), (13, 0, None));
+    check_beginning(&reader);
+}
+
+#[test]
+fn a_reader_sees_all_kinds_of_operations_as_they_were_at_its_seal() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let (mut model, mut random) = (Model::default(), choice(5));
+    for time in 0..60 {
+        let request = request(&mut random, 12, time);
+        store.request_batch(&[request]).unwrap();
+        model.request(&request, 3);
+        if time % 25 == 24 {
+            let url = simkeep_testing::pages::URLS[usize::try_from(time).unwrap() % 7];
+            store.forget(Scope::Url(url)).unwrap();
+            model.forget(|u| u == url);
+        }
+    }
+    store.seal().unwrap();
+    check_reader(&Reader::open(on(&disk)).unwrap(), &model);
+    check_reader(&Reader::open(Location::from(on(&disk)).plain_reads()).unwrap(), &model);
+}
+
+#[test]
+fn readers_write_nothing() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    crawl(&store, 1, 30);
+    let readers: Arc<dyn Disk> = Arc::new(HookDisk::new(on(&disk), |kind, name| {
+        assert!(!kind.changes(), "a reader does {kind:?} to {name:?}");
+    }));
+    check_beginning(&Reader::open(Arc::clone(&readers)).unwrap());
+    store.close().unwrap();
+    check_beginning(&Reader::open(readers).unwrap());
+}

@@ -1,0 +1,107 @@
+//! Long lists of pages that have, or had, what is searched for: no search goes through all of one.
+
+use simkeep::disk::SimDisk;
+use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store};
+
+use super::{create, fill, fill_later, hot, url};
+use simkeep_testing::{digest, on};
+
+#[test]
+fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
+    for sealed in [false, true] {
+        let store = hot(5000, sealed);
+        let changed: Vec<u64> = (0..5000).map(|i| if i == 4999 { 7 } else { !7 }).collect();
+        fill_later(&store, &changed);
+        if sealed {
+            store.seal().unwrap();
+        }
+        let matches = store.near(7, 3).unwrap();
+        assert_eq!((matches.near.len(), matches.complete), (0, false));
+        // Whoever wants to know can look at more.
+        let matches = store.search(&Query::new(7, 3).limit(5000)).unwrap();
+        assert_eq!((matches.near.len(), matches.complete), (1, true));
+        assert_eq!(matches.near[0].url, url(49, 4999));
+        store.seal().unwrap();
+        store.merge(&Progress::default()).unwrap();
+        let matches = store.near(7, 3).unwrap();
+        assert_eq!((matches.near.len(), matches.complete), (1, true), "merged");
+    }
+}
+
+#[test]
+fn a_forgotten_list_ends_the_search_early_and_that_is_said() {
+    for sealed in [false, true] {
+        let store = hot(3000, sealed);
+        store.forget(Scope::Prefix(Prefix::parse("example").unwrap())).unwrap();
+        let matches = store.near(7, 0).unwrap();
+        assert_eq!((matches.near.len(), matches.complete), (0, false));
+        let matches = store.search(&Query::new(7, 0).limit(3000)).unwrap();
+        assert_eq!((matches.near.len(), matches.complete), (0, true));
+    }
+}
+
+#[test]
+fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
+    let center = 0x0123_4567_89ab_cdef;
+    // 20,000 different fingerprints within 4 of it, which their pages have no longer.
+    let flipped = |i: u64, block: u64| 1 << (block * 16 + (i >> (block * 4)) % 16);
+    let differ = |i| (0..4).map(|block| flipped(i, block)).sum::<u64>();
+    let once: Vec<u64> = (0..20_000).map(|i| center ^ differ(i)).collect();
+    let store = create(Options::default().memtable_observations(1 << 20));
+    fill(&store, &once);
+    fill_later(&store, &vec![!center; once.len()]);
+    let kept = "http://kept.example/";
+    store.observe(Observation::content(kept, 5, center ^ 0x1f, Epoch::from_number(0))).unwrap();
+    store.seal().unwrap();
+    store.merge(&Progress::default()).unwrap();
+    let query = Query::new(center, 5).limit(1);
+    let under = query.clone().under(Prefix::parse("kept.example").unwrap());
+    let matches = store.search(&under).unwrap();
+    assert_eq!((matches.near.len(), matches.complete), (1, true));
+    assert_eq!(matches.near[0].url, kept);
+    // Whoever asks for all of them is told that it was too much, whether or not it is found.
+    let matches = store.search(&query).unwrap();
+    assert!(!matches.complete);
+    assert!(matches.near.iter().all(|near| near.url == kept));
+}
+
+#[test]
+fn a_prefix_is_found_in_a_long_list_without_going_through_it() {
+    for sealed in [false, true] {
+        let store = hot(20_000, sealed);
+        let query = Query::new(7, 0).limit(100);
+        let matches =
+            store.search(&query.clone().under(Prefix::parse("host-150.example").unwrap()));
+        let matches = matches.unwrap();
+        if sealed {
+            assert!(matches.complete);
+            assert_eq!(matches.near.len(), 100);
+            assert!(matches.near.iter().all(|near| near.url.contains("host-150")));
+        } else {
+            // In memory lists are gone through, as far as a search goes.
+            assert!(!matches.complete);
+        }
+        let matches = store.search(&query).unwrap();
+        assert_eq!((matches.near.len(), matches.complete), (100, false));
+        assert_eq!(matches.near[99].url, url(0, 99));
+    }
+}
+
+#[test]
+fn copies_are_found_in_a_long_list_of_others() {
+    let options = Options::default().background(false).near_limit(3);
+    let store = Store::create(on(&SimDisk::new()), options).unwrap();
+    let observe = |page: usize, n| {
+        let url = url(page / 100, page);
+        let seen = Observation::content(&url, 5, 7, Epoch::from_number(0)).digest(digest(n));
+        store.observe(seen).unwrap()
+    };
+    for page in 0..4000 {
+        observe(page, if page % 1999 == 1500 { 9 } else { u8::from(page % 2 == 1) });
+    }
+    store.seal().unwrap();
+    let outcome = observe(9999, 9);
+    let copies: Vec<&str> = outcome.copies.iter().map(|copy| &*copy.url).collect();
+    assert_eq!(copies, [url(15, 1500), url(34, 3499)]);
+    assert_eq!(outcome.near.len(), 3);
+}

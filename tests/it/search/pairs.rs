@@ -1,0 +1,98 @@
+//! All pairs of fingerprints that are near each other.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use simkeep::{Epoch, NearPair, Observation, Options, Prefix, Progress, Query};
+
+use super::{create, fill, fill_later, hot, random};
+
+#[test]
+fn all_pairs_are_found_across_segments_and_memory_each_once() {
+    let near: Vec<u64> = random(11)
+        .zip(random(12))
+        .take(4000)
+        .map(|(fingerprint, moved)| match moved % 3 {
+            0 => fingerprint,
+            1 => 0xffff ^ 1 << (fingerprint % 16) ^ 1 << (moved >> 60),
+            _ => fingerprint & 0x8000_0000_0700_0003,
+        })
+        .collect();
+    let store = create(Options::default());
+    fill(&store, &near);
+    store.seal().unwrap();
+    // Every other page changes, back to what another page had.
+    let later: Vec<u64> =
+        (0..4000).map(|i| if i % 2 == 0 { near[i] } else { near[(i * 7) % 4000] }).collect();
+    fill_later(&store, &later[..2500]);
+    store.seal().unwrap();
+    fill_later(&store, &later);
+    for merged in [false, true] {
+        if merged {
+            store.seal().unwrap();
+            store.merge(&Progress::default()).unwrap();
+        }
+        let prefix = Prefix::parse("host-007.example").unwrap();
+        for (k, under) in [(1, None), (3, None), (8, None), (3, Some(prefix))] {
+            let pages = if under.is_some() { 700..800 } else { 0..4000 };
+            let mut distinct = later[pages].to_vec();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let mut expected = Vec::new();
+            for (i, &left) in distinct.iter().enumerate() {
+                let near = distinct[i + 1..].iter().map(|&right| NearPair {
+                    left,
+                    right,
+                    distance: (left ^ right).count_ones(),
+                });
+                expected.extend(near.filter(|pair| pair.distance <= k));
+            }
+            let found = Mutex::new(Vec::new());
+            let like = Query::new(0, k).under(under);
+            let progress = Progress::default();
+            let end = store.snapshot().all_pairs(&like, &progress, |pairs| {
+                found.lock().unwrap().extend_from_slice(pairs);
+                ControlFlow::Continue(())
+            });
+            end.unwrap();
+            assert_eq!(progress.fraction(), Some(1.0));
+            let mut found = found.into_inner().unwrap();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert!(!expected.is_empty());
+            assert_eq!(found.len(), expected.len(), "k = {k}, merged: {merged}");
+            assert_eq!(found, expected);
+        }
+    }
+    let taken = AtomicUsize::new(0);
+    let broken = store.snapshot().all_pairs(&Query::new(0, 3), &Progress::default(), |_| {
+        taken.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Break(())
+    });
+    broken.unwrap();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    assert!((1..=threads).contains(&taken.into_inner()));
+}
+
+#[test]
+fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_longer() {
+    let store = hot(900, true);
+    fill_later(
+        &store,
+        &(0..900).map(|i| if i < 890 { 0xffff } else { 0xfffe }).collect::<Vec<_>>(),
+    );
+    let seen = Observation::content("http://one.example/", 5, 6, Epoch::from_number(0));
+    store.observe(seen).unwrap();
+    for _ in 0..2 {
+        let found = Mutex::new(Vec::new());
+        let end = store.snapshot().all_pairs(&Query::new(0, 3), &Progress::default(), |pairs| {
+            found.lock().unwrap().extend_from_slice(pairs);
+            ControlFlow::Continue(())
+        });
+        end.unwrap();
+        let expected = [NearPair { left: 0xfffe, right: 0xffff, distance: 1 }];
+        assert_eq!(found.into_inner().unwrap(), expected);
+        store.seal().unwrap();
+    }
+}

@@ -1,0 +1,185 @@
+//! Searches of every kind answer alike, whatever shape the tables have.
+
+use std::time::Duration;
+
+use simkeep::explain::{Shape, Way};
+use simkeep::{Matches, Options, Prefix, Progress, Query, Store, Versions};
+
+use super::{create, distances, fill, fill_from, found, random};
+
+/// 80,000 pages, most of them in one segment, of each shape that can be.
+fn stores() -> Vec<(Store, Vec<u64>)> {
+    let fingerprints: Vec<u64> = random(1).take(80_000).collect();
+    [(3, 48), (3, 36), (3, 12)]
+        .into_iter()
+        .map(|(near_distance, fingerprint_bytes)| {
+            let store = create(
+                Options::default()
+                    .near_distance(near_distance)
+                    .fingerprint_bytes(fingerprint_bytes),
+            );
+            fill(&store, &fingerprints[..70_000]);
+            store.seal().unwrap();
+            fill_from(&store, &fingerprints, 70_000, 75_000);
+            store.seal().unwrap();
+            fill_from(&store, &fingerprints, 75_000, 80_000);
+            (store, fingerprints.clone())
+        })
+        .collect()
+}
+
+#[test]
+fn the_budget_of_bytes_decides_the_shape_and_every_shape_answers_alike() {
+    let stores = stores();
+    let shapes: Vec<Shape> = stores
+        .iter()
+        .map(|(store, _)| {
+            let explanation = store.snapshot().explain(&Query::new(0, 3)).unwrap();
+            assert_eq!(explanation.components.len(), 3);
+            explanation.components[0].shape.unwrap()
+        })
+        .collect();
+    assert!(
+        matches!(shapes[..], [Shape::Rotations(_), Shape::Cells { .. }, Shape::Column]),
+        "{shapes:?}"
+    );
+    let (_, fingerprints) = &stores[0];
+    for query in fingerprints.iter().step_by(4000).map(|f| f ^ 0x11).chain(random(2).take(5)) {
+        for k in [0, 2, 3, 5, 8, 20] {
+            let query = Query::new(query, k).limit(50);
+            let answers: Vec<Matches> =
+                stores.iter().map(|(store, _)| store.search(&query).unwrap()).collect();
+            let mut all = distances(fingerprints, query.fingerprint);
+            all.retain(|distance| *distance <= k);
+            assert_eq!(answers[0].complete, all.len() <= 50);
+            all.truncate(50);
+            assert_eq!(found(&answers[0]), all);
+            assert_eq!(answers[0], answers[1]);
+            assert_eq!(answers[0], answers[2]);
+        }
+    }
+}
+
+#[test]
+fn many_segments_answer_alike_before_and_after_they_are_warm() {
+    let clusters = random(7).take(5_000);
+    let fingerprints: Vec<u64> =
+        clusters.flat_map(|f| [f, f ^ 1, f ^ 0x8000_0000_0001_0100, f ^ 0xff << 20]).collect();
+    let store = create(Options::default());
+    // More than are searched together, each with tables; and some in memory.
+    for segment in 0..12 {
+        fill_from(&store, &fingerprints, segment * 1600, (segment + 1) * 1600);
+        store.seal().unwrap();
+    }
+    fill_from(&store, &fingerprints, 12 * 1600, fingerprints.len());
+    let explanation = store.snapshot().explain(&Query::new(0, 3)).unwrap();
+    let shapes = explanation.components.iter().filter_map(|component| component.shape);
+    assert_eq!(shapes.filter(|shape| matches!(shape, Shape::Rotations(_))).count(), 12);
+    let queries: Vec<u64> =
+        fingerprints.iter().step_by(397).map(|f| f ^ 4).chain(random(8).take(5)).collect();
+    for warm in [false, true] {
+        if warm {
+            store.snapshot().warm_up(&Progress::default()).unwrap();
+        }
+        for k in [0, 1, 2, 3, 4, 8, 12] {
+            for versions in [Versions::InForce, Versions::Ever] {
+                let like = Query::new(0, k).limit(1000).versions(versions);
+                let many = store.snapshot().search_batch(&queries, &like).unwrap();
+                for (&fingerprint, batched) in queries.iter().zip(many) {
+                    let single = store.search(&like.clone().fingerprint(fingerprint)).unwrap();
+                    let mut truth = distances(&fingerprints, fingerprint);
+                    truth.retain(|distance| *distance <= k);
+                    assert_eq!(found(&single), truth, "k = {k}, warm: {warm}");
+                    assert_eq!(single, batched);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_nearest_pages_are_found_however_far_they_are() {
+    for (store, fingerprints) in stores() {
+        for query in [fingerprints[7] ^ 3, 0, u64::MAX, 0x0123_4567_89ab_cdef] {
+            for count in [0, 1, 10, 300] {
+                let matches = store.search(&Query::nearest(query, count)).unwrap();
+                assert_eq!(found(&matches), distances(&fingerprints, query)[..count]);
+                assert!(!matches.complete);
+                let last = found(&matches).last().copied().unwrap_or(0);
+                assert!(matches.within >= last);
+            }
+        }
+    }
+    let store = create(Options::default());
+    assert_eq!(store.search(&Query::nearest(7, 3)).unwrap().near, []);
+    assert!(store.search(&Query::nearest(7, 3)).unwrap().complete);
+}
+
+#[test]
+fn a_search_with_a_budget_says_how_far_it_came() {
+    for (store, fingerprints) in stores() {
+        let query = Query::new(fingerprints[70_001] ^ 1, 20).limit(1000);
+        let at_once = store.search(&query.clone().budget(Duration::ZERO)).unwrap();
+        assert_eq!((at_once.within, at_once.complete), (0, false));
+        assert_eq!(at_once.near, []);
+        let in_time = store.search(&query.clone().budget(Duration::from_secs(600))).unwrap();
+        assert_eq!(in_time, store.search(&query).unwrap());
+        assert_eq!((in_time.within, in_time.complete), (20, true));
+        assert_eq!(in_time.near[0].distance, 1);
+    }
+}
+
+#[test]
+fn many_searches_are_answered_like_one_after_another() {
+    for (store, fingerprints) in stores() {
+        let queries: Vec<u64> =
+            fingerprints.iter().step_by(60).map(|f| f ^ 5).chain(random(3).take(700)).collect();
+        let prefix = Prefix::parse("host-007.example").unwrap();
+        for like in [
+            Query::new(0, 3),
+            Query::new(0, 8).limit(1),
+            Query::new(0, 2).versions(Versions::Ever).under(prefix),
+            Query::nearest(0, 2),
+        ] {
+            let queries = if like.k > 8 { &queries[..20] } else { &queries[..] };
+            let many = store.snapshot().search_batch(queries, &like).unwrap();
+            assert_eq!(many.len(), queries.len());
+            for (&fingerprint, matches) in queries.iter().zip(&many) {
+                let alone = store.search(&like.clone().fingerprint(fingerprint)).unwrap();
+                assert_eq!(*matches, alone);
+            }
+        }
+        let within = Query::new(0, 3);
+        assert_eq!(store.snapshot().search_batch(&[], &within).unwrap(), []);
+        let near = store.snapshot().search_batch(&queries[..5], &within).unwrap();
+        assert_eq!(near[0], store.near(queries[0], 3).unwrap());
+    }
+}
+
+#[test]
+fn an_explanation_tells_what_was_chosen_and_met() {
+    for (store, fingerprints) in stores() {
+        for k in [0, 3, 6, 40] {
+            let query = Query::new(fingerprints[3] ^ 1, k);
+            let explanation = store.snapshot().explain(&query).unwrap();
+            assert_eq!(explanation.matches, store.search(&query).unwrap());
+            let [large, small, memory] = &explanation.components[..] else { panic!() };
+            assert_eq!([large, small, memory].map(|c| c.fingerprints), [70_000, 5000, 5000]);
+            assert_eq!((memory.segment, memory.shape), (None, None));
+            assert!(large.segment < small.segment);
+            for component in &explanation.components {
+                let (expected, counted) = (component.plan.expected, component.counted);
+                assert!(counted.ns > 0.0 && expected.ns > 0.0);
+                // A word that is a codeword itself has fewer codewords about it than others.
+                assert!((counted.probes - expected.probes).abs() <= expected.probes / 16.0 + 0.01);
+                if component.plan.way == Way::Scan {
+                    assert_eq!((counted.probes, counted.candidates), (0.0, expected.candidates));
+                } else {
+                    assert!(counted.candidates <= 2.0 * expected.candidates + 200.0);
+                    assert!(counted.lines <= 2.0 * expected.lines + 50.0);
+                }
+            }
+            assert_eq!(large.hits > 0, k > 0);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The store's threads under a scheduler that tries one order after another: shuttle runs one thread
+//! at a time, and at each lock, condition, atomic and sync of a file it chooses who goes on.
+//!
+//! `RUSTFLAGS="--cfg shuttle" cargo test --release --target-dir target/shuttle --test threads`
+//!
+//! At depth 1 each test runs 1,000 times or more, half with choices at random, half with few
+//! preemptions at unlikely places (probabilistic concurrency testing). The choices are the same each
+//! time; `SHUTTLE_RANDOM_SEED` makes others. A failure prints its schedule, and
+//! `SIMKEEP_SCHEDULE=that` runs it again.
+//!
+//! Not tried: weak memory (every atomic is sequentially consistent here), and what a timeout would
+//! begin (time stands still).
+
+#![cfg(all(test, shuttle))]
+
+mod changes;
+mod close;
+mod commits;
+mod stories;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use shuttle::rand::Rng;
+use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler};
+use shuttle::thread;
+use simkeep::disk::{Name, OpKind, SimDisk};
+use simkeep::{Durability, Epoch, Error, Observation, Options, Reader, Snapshot, Store};
+
+use simkeep_testing::depth::deep;
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::{create, on, small};
+
+/// Preemptions of a thread that would have gone on.
+const PREEMPTIONS: usize = 4;
+
+/// A new store, as files: made once, since a new one has another seed each time.
+type Files = Vec<(Name, Vec<u8>)>;
+
+fn runner<S: shuttle::scheduler::Scheduler + 'static>(scheduler: S) -> shuttle::Runner<S> {
+    let mut config = shuttle::Config::new();
+    config.stack_size = 1 << 20;
+    config.silence_warnings = true;
+    shuttle::Runner::new(scheduler, config)
+}
+
+fn new_store() -> Files {
+    let (files, made) = std::sync::mpsc::channel();
+    runner(RandomScheduler::new_from_seed(0, 1)).run(move || {
+        let disk = SimDisk::new();
+        create(&disk, small()).close().unwrap();
+        files.send(disk.contents()).unwrap();
+    });
+    made.recv().unwrap()
+}
+
+/// Runs a test under many schedules, each time on a disk with a new store that has both epochs.
+fn explore(test: fn(SimDisk)) {
+    explore_longer(1, test);
+}
+
+/// Explores so many times as many schedules, for what goes wrong in few of them.
+fn explore_longer(times: usize, test: fn(SimDisk)) {
+    let files = new_store();
+    let run = move || test(SimDisk::of(files.clone()));
+    if let Ok(schedule) = std::env::var("SIMKEEP_SCHEDULE") {
+        runner(ReplayScheduler::new_from_encoded(&schedule)).run(run);
+        return;
+    }
+    let schedules = times * usize::try_from(deep(1000)).unwrap();
+    runner(RandomScheduler::new_from_seed(1, schedules / 2)).run(run.clone());
+    runner(PctScheduler::new_from_seed(2, PREEMPTIONS, schedules / 2)).run(run);
+}
+
+/// A memtable that is full every few observations, sealed and merged by the store's own threads.
+fn busy() -> Options {
+    small().memtable_observations(3).background(true)
+}
+
+/// Somebody else may go on.
+fn pause() {
+    thread::sleep(Duration::ZERO);
+}
+
+/// Operations in the middle of which others go on. redb's own among them: whoever else wants to
+/// write to the catalog waits for a lock of the store's.
+fn takes_time(kind: OpKind, name: Option<Name>) -> bool {
+    match kind {
+        OpKind::Write => name == Some(Name::Lock),
+        OpKind::SetLen => false,
+        _ => true,
+    }
+}
+
+/// Opens the store on a disk that takes its time.
+fn start(disk: &SimDisk, options: Options) -> Store {
+    let slow = HookDisk::new(on(disk), |kind, name| {
+        if takes_time(kind, name) {
+            pause();
+        }
+    });
+    Store::open(Arc::new(slow), options).unwrap()
+}
+
+/// What would be there if the power went now, as far as it is sure to be.
+fn durable(disk: &SimDisk) -> Snapshot {
+    Reader::open(on(&disk.crash_synced_only())).unwrap().snapshot()
+}
+
+fn some_durability() -> Durability {
+    match shuttle::rand::thread_rng().gen_range(0..2) {
+        0 => Durability::Each,
+        _ => Durability::Grouped(Duration::from_millis(1)),
+    }
+}
+
+fn url(thread: u64) -> String {
+    format!("https://host{thread}.example/")
+}
+
+/// One visit after another of a thread's own page; says how many were acknowledged, and why there
+/// are not more.
+fn observe(store: &Store, thread: u64, visits: u64, then: impl Fn(u64)) -> (u64, Option<Error>) {
+    for visit in 0..visits {
+        let seen =
+            Observation::content(&url(thread), visit.cast_signed(), visit, Epoch::from_number(0))
+                .visit;
+        match store.observe(Observation::of(&url(thread), seen)) {
+            Ok(_) => then(visit + 1),
+            Err(e) => return (visit, Some(e)),
+        }
+    }
+    (visits, None)
+}
+
+/// Visits of a thread's page: those from the beginning.
+fn visits(view: &Snapshot, thread: u64) -> u64 {
+    let history = view.history(&url(thread)).unwrap();
+    let fingerprints: Vec<u64> =
+        history.iter().map(|e| e.entry().content().unwrap().fingerprint.unwrap()).collect();
+    assert_eq!(fingerprints, (0..history.len() as u64).collect::<Vec<_>>());
+    history.len() as u64
+}

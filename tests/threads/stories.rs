@@ -1,0 +1,137 @@
+//! Readers beside a writer: each sees one state of its story, and the right one.
+
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use shuttle::rand::Rng;
+use shuttle::thread;
+use simkeep::{Epoch, Observation, Query, Scope, Store, Versions};
+
+use super::{busy, explore, some_durability, start};
+use simkeep_testing::compare::{check_outcome, check_search, dump};
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{choice, observation, open, small};
+
+/// One thread's changes of the store, and what it holds after each.
+struct Story {
+    changes: Vec<Change>,
+    /// By sequence number.
+    states: Vec<Model>,
+}
+
+enum Change {
+    Observe(Observation<'static>),
+    Forget(Scope<'static>),
+}
+
+impl Story {
+    fn new(seed: u64, length: usize) -> Story {
+        let mut choice = choice(seed);
+        let mut story = Story { changes: Vec::new(), states: vec![Model::default()] };
+        for time in 0..length {
+            let mut model = story.states.last().unwrap().clone();
+            let change = match choice(8) {
+                0 => {
+                    let url = URLS[usize::try_from(choice(4)).unwrap()];
+                    model.forget(|other| other == url);
+                    Change::Forget(Scope::Url(url))
+                }
+                1 => {
+                    let under = &PREFIXES[usize::try_from(choice(4)).unwrap()];
+                    model.forget(|url| under.covers(url));
+                    Change::Forget(Scope::Prefix(under.prefix()))
+                }
+                _ => {
+                    let mut seen = observation(&mut choice, 4, i64::try_from(time).unwrap());
+                    // Each change is one operation, so that the number of one tells the state.
+                    seen.also = None;
+                    model.observe(&seen, 0);
+                    Change::Observe(seen)
+                }
+            };
+            if model != *story.states.last().unwrap() {
+                story.changes.push(change);
+                story.states.push(model);
+            }
+        }
+        story
+    }
+}
+
+/// What a story has come to: the last change that is acknowledged, and the last that has begun.
+#[derive(Default)]
+struct Told {
+    acknowledged: AtomicU64,
+    begun: AtomicU64,
+}
+
+/// Makes the changes; each answer is that of the model.
+fn tell(store: &Store, story: &Story, told: &Told) {
+    for (change, before) in story.changes.iter().zip(&story.states) {
+        let mut model = before.clone();
+        told.begun.fetch_add(1, SeqCst);
+        match change {
+            Change::Observe(seen) => {
+                let outcome = store.observe(*seen).unwrap();
+                check_outcome(&outcome, &model.observe(seen, 3), small().near_limit);
+            }
+            Change::Forget(scope) => {
+                let forgotten = store.forget(scope.clone()).unwrap();
+                let covers = |url: &str| match scope {
+                    Scope::Url(forgotten) => url == *forgotten,
+                    Scope::Prefix(prefix) => {
+                        PREFIXES.iter().any(|under| under.prefix() == *prefix && under.covers(url))
+                    }
+                    other => panic!("{other:?}"),
+                };
+                assert_eq!(forgotten, model.forget(covers));
+            }
+        }
+        told.acknowledged.fetch_add(1, SeqCst);
+    }
+}
+
+/// A reader sees one state of the story, not before what was acknowledged when it came and not after
+/// what had begun when it had its snapshot; and a snapshot stays as it is.
+fn read(store: &Store, story: &Story, told: &Told) {
+    let mut kept = None;
+    for _ in 0..4 {
+        let acknowledged = told.acknowledged.load(SeqCst);
+        let snapshot = store.snapshot();
+        let begun = told.begun.load(SeqCst);
+        let at = snapshot.sequence();
+        assert!((acknowledged..=begun).contains(&at), "{at} of {acknowledged} to {begun}");
+        for (snapshot, state) in kept.iter().chain([&(snapshot.clone(), at)]) {
+            let state = &story.states[usize::try_from(*state).unwrap()];
+            for versions in [Versions::InForce, Versions::Ever] {
+                let query =
+                    Query::new(0x0123_4567_89ab_cdef, 3).epoch(Epoch::from_number(0)).limit(1000);
+                check_search(snapshot, state, &query.versions(versions));
+            }
+            assert!(dump(snapshot).unwrap() == *state);
+        }
+        let stats = store.stats().unwrap();
+        let state = &story.states[usize::try_from(stats.sequence).unwrap()];
+        assert_eq!((stats.pages, stats.visits), (state.page_count(), state.visit_count()));
+        kept.get_or_insert((snapshot, at));
+    }
+}
+
+#[test]
+fn readers_see_what_was_acknowledged_while_the_live_list_is_swapped() {
+    explore(|disk| {
+        let seed = shuttle::rand::thread_rng().gen_range(0..1000);
+        let (story, told) = (Story::new(seed, 14), Told::default());
+        let store = start(&disk, busy().durability(some_durability()));
+        thread::scope(|scope| {
+            scope.spawn(|| tell(&store, &story, &told));
+            scope.spawn(|| read(&store, &story, &told));
+            scope.spawn(|| read(&store, &story, &told));
+        });
+        store.wait_idle().unwrap();
+        let last = story.states.last().unwrap();
+        assert!(dump(&store.snapshot()).unwrap() == *last);
+        store.close().unwrap();
+        assert!(dump(&open(&disk, small()).snapshot()).unwrap() == *last);
+    });
+}
