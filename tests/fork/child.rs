@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 /// there.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How many forks a test makes.
+/// How many forks a test makes; enough that some children stay.
 pub(crate) fn forks() -> u64 {
-    simkeep_testing::depth::deep(50)
+    simkeep_testing::depth::deep(50).max(6)
 }
 
 /// A running child; killed when it is dropped.
