@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
 use super::document::Document;
-use super::fingerprinter::{Fingerprinter, hash_of_field};
+use super::fingerprinter::Fingerprinter;
 use super::grams::{Grams, takes};
 use super::kernel::Kernel;
 use super::recipe::{Fields, Recipe, Unit};
+use super::voting::hash_of_field;
 use super::words::Words;
 use crate::bug::OrBug;
 use crate::error::Result;
@@ -74,14 +75,14 @@ impl Fingerprinter<'_> {
     pub fn explain(&mut self, document: &Document, limit: usize) -> Result<Explained> {
         self.push(document.text());
         let voted = self.vote_on(document);
-        let total = self.vote.total();
+        let total = self.voting.vote.total();
         let share = |weight: f64| if total == 0 { 0.0 } else { weight / total as f64 };
-        let mut balance = self.vote.balance().map(|balance| share(balance as f64));
+        let mut balance = self.voting.vote.balance().map(|balance| share(balance as f64));
         // Reserved bits are metadata, whatever the vote.
         let reserved = balance.iter_mut().rev().take(self.recipe.reserved as usize);
         reserved.for_each(|balance| *balance = 0.0);
-        let weighed: HashMap<u64, u64> = self.weights.weighed.iter().copied().collect();
-        let fingerprint = self.finish_vote(document);
+        let weighed: HashMap<u64, u64> = self.voting.weights.weighed.iter().copied().collect();
+        let fingerprint = self.empty(document);
         let of_field = voted?;
 
         let mut occurrences = 0;

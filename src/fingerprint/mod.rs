@@ -62,6 +62,7 @@ mod supershingles;
 mod tables;
 mod tail;
 mod tally;
+mod voting;
 mod weights;
 mod words;
 

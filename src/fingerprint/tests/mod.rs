@@ -378,7 +378,7 @@ proptest! {
         // With the memory of another text, and without special instructions.
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
         // With room for some of its features at a time.
-        fingerprinter.features_max = room;
+        fingerprinter.voting.features_max = room;
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
         prop_assert_eq!(fingerprinter.portable().of(&document).unwrap(), expected);
     }

@@ -1,7 +1,7 @@
 //! Fingerprints by their definition, as slow as it is short.
 
-use super::super::fingerprinter::hash_of_field;
 use super::super::grams::takes;
+use super::super::voting::hash_of_field;
 use super::*;
 
 /// The features of a text as their definition reads, from its words.

@@ -1,0 +1,230 @@
+//! The simhash of a document: its features are counted and weighed, and vote.
+
+use super::document::{Document, Marks};
+use super::fixed::scaled;
+use super::frequencies::Frequencies;
+use super::grams::Grams;
+use super::kernel::Kernel;
+use super::part::{FEATURES_MAX, Part};
+use super::recipe::{Fields, Hash, Recipe};
+use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
+use super::tally::Tally;
+use super::weights::Weights;
+use crate::error::Result;
+
+/// Features that occur at most this often have a fast path into the vote. Most features do.
+const COUNTS_WITH_LANES: u64 = 8;
+
+/// Memory is kept for this many features between documents.
+const FEATURES_KEPT: usize = 1 << 16;
+
+/// Weighs the features of documents, one document after another, and lets them vote.
+#[derive(Clone, Debug)]
+pub(super) struct Voting {
+    recipe: Recipe,
+    tally: Tally,
+    /// Features with the offsets of their words, where their places matter.
+    placed: Vec<(u64, usize)>,
+    /// How many distinct features are counted at a time, if the text can be read several times.
+    pub(super) features_max: usize,
+    pub(super) weights: Weights,
+    pub(super) vote: Simhash,
+}
+
+impl Voting {
+    pub(super) fn new(recipe: &Recipe, kernel: Kernel) -> Voting {
+        let by_count: Vec<u64> = match recipe.is_plain() {
+            true => vec![1],
+            false => (1..=COUNTS_WITH_LANES).map(|count| recipe.counts.weight(count)).collect(),
+        };
+        Voting {
+            recipe: *recipe,
+            tally: Tally::new(),
+            placed: Vec::new(),
+            features_max: FEATURES_MAX,
+            weights: Weights::new(recipe.counts),
+            vote: Simhash::with_kernel(kernel, &by_count),
+        }
+    }
+
+    /// Takes the next features; if places matter to the recipe, with the offsets of their words.
+    #[inline]
+    pub(super) fn add(&mut self, hashes: &[u64], places: &[usize]) {
+        if self.recipe.is_placed() {
+            self.placed.extend(hashes.iter().copied().zip(places.iter().copied()));
+        } else if self.recipe.is_plain() {
+            self.vote.add_all(hashes);
+        } else {
+            self.tally.add_all(hashes);
+        }
+    }
+
+    /// Whether a text may have more features than are counted at a time, and can be read several
+    /// times instead.
+    pub(super) fn wants_parts(&self, text: &str) -> bool {
+        // No feature has less than a byte of its own.
+        let is_large = text.len() > self.features_max;
+        is_large && !self.recipe.is_plain() && self.recipe.is_apart()
+    }
+
+    /// Lets the features that were taken vote, and then the fields of the document. Returns what each
+    /// field weighs; 0 if none votes.
+    pub(super) fn vote_on(
+        &mut self,
+        document: &Document,
+        frequencies: Option<&dyn Frequencies>,
+    ) -> Result<u64> {
+        let Voting { recipe, tally, placed, weights, vote, .. } = self;
+        let length = placed.len() as u64;
+        let boost = recipe.boost.fixed();
+        for (x, &(hash, at)) in (0..).zip(&*placed) {
+            let mut weight = recipe.scaling.weight(x, length);
+            if document.marks(at..at + 1) != Marks::NONE {
+                weight = scaled(weight, boost);
+            }
+            tally.add_placed(hash, weight);
+        }
+        let heaviest = if recipe.counts_alone() {
+            vote_by_count(recipe, tally, vote)
+        } else {
+            let heaviest = weights.weigh(recipe, tally, frequencies)?;
+            weights.scale(recipe, tally, heaviest);
+            weights.vote(vote)
+        };
+        Ok(self.vote_of_fields(document, heaviest))
+    }
+
+    /// Lets the features of a text vote, some at a time, and then the fields of the document.
+    pub(super) fn vote_by_parts(
+        &mut self,
+        grams: &mut Grams,
+        text: &str,
+        document: &Document,
+        frequencies: Option<&dyn Frequencies>,
+    ) -> Result<()> {
+        let heaviest = if self.recipe.counts_alone() {
+            self.vote_parts_by_count(grams, text)
+        } else {
+            self.vote_parts_by_weight(grams, text, frequencies)?
+        };
+        self.vote_of_fields(document, heaviest);
+        Ok(())
+    }
+
+    /// Lets the features of a text vote with weights that follow from their counts, and returns the
+    /// heaviest weight.
+    fn vote_parts_by_count(&mut self, grams: &mut Grams, text: &str) -> u64 {
+        let (mut part, mut heaviest) = (Some(Part::first(self.features_max)), 0);
+        while let Some(of) = part {
+            part = self.count(grams, text, of);
+            heaviest = heaviest.max(vote_by_count(&self.recipe, &self.tally, &mut self.vote));
+            self.tally.clear(self.features_max);
+        }
+        heaviest
+    }
+
+    /// Lets the features of a text vote with weights that can be scaled only when the heaviest one is
+    /// known, and returns the heaviest weight of those that vote.
+    fn vote_parts_by_weight(
+        &mut self,
+        grams: &mut Grams,
+        text: &str,
+        frequencies: Option<&dyn Frequencies>,
+    ) -> Result<u64> {
+        let (all, features_max) = (Part::first(self.features_max), self.features_max);
+        let mut part = self.count(grams, text, all);
+        let mut heaviest = self.weights.weigh(&self.recipe, &self.tally, frequencies)?;
+        let in_parts = part.is_some();
+        while let Some(of) = part {
+            self.tally.clear(features_max);
+            part = self.count(grams, text, of);
+            let of_part = self.weights.weigh(&self.recipe, &self.tally, frequencies)?;
+            heaviest = heaviest.max(of_part);
+        }
+        if !in_parts {
+            self.weights.scale(&self.recipe, &self.tally, heaviest);
+            return Ok(self.weights.vote(&mut self.vote));
+        }
+        let (mut part, mut voted) = (Some(all), 0);
+        while let Some(of) = part {
+            self.tally.clear(features_max);
+            part = self.count(grams, text, of);
+            self.weights.weigh(&self.recipe, &self.tally, frequencies)?;
+            self.weights.scale(&self.recipe, &self.tally, heaviest);
+            voted = voted.max(self.weights.vote(&mut self.vote));
+        }
+        Ok(voted)
+    }
+
+    /// Counts a part of the features of a text, and returns the next part.
+    fn count(&mut self, grams: &mut Grams, text: &str, mut part: Part) -> Option<Part> {
+        let tally = &mut self.tally;
+        grams.push(text, |hashes, _| part.count(tally, hashes));
+        grams.finish(|hashes, _| part.count(tally, hashes));
+        part.next()
+    }
+
+    /// Lets the fields of a document vote, given the heaviest weight of a feature of its text.
+    /// Returns what each field weighs; 0 if none votes.
+    fn vote_of_fields(&mut self, document: &Document, heaviest: u64) -> u64 {
+        let Voting { recipe, vote, .. } = self;
+        let weight = match recipe.fields {
+            Fields::None => return 0,
+            Fields::Share(share) => share.of(heaviest),
+            Fields::Flip => {
+                let free = 64 - recipe.reserved as usize;
+                let balance = vote.balance();
+                let nearest = balance.iter().take(free).map(|balance| balance.unsigned_abs()).min();
+                // If all bits are reserved, there is none to flip. A bit that is too far from
+                // flipping gets the largest weight that a feature can have.
+                let enough = nearest.unwrap_or(0) + 1;
+                u64::try_from(enough).unwrap_or(FEATURE_WEIGHT_MAX)
+            }
+        };
+        let weight = weight.min(FEATURE_WEIGHT_MAX);
+        for (name, value) in document.fields() {
+            vote.add(hash_of_field(recipe.hash, name, value), weight);
+        }
+        weight
+    }
+
+    /// The outcome of the vote, and everything empty again.
+    pub(super) fn finish(&mut self) -> u64 {
+        self.tally.clear(FEATURES_KEPT);
+        self.placed.clear();
+        self.placed.shrink_to(FEATURES_KEPT);
+        self.weights.shrink_to(FEATURES_KEPT);
+        self.vote.finish()
+    }
+}
+
+/// Lets features vote with weights that follow from their counts, and returns the largest weight.
+fn vote_by_count(recipe: &Recipe, tally: &Tally, vote: &mut Simhash) -> u64 {
+    let mut most = 0;
+    for feature in tally.features() {
+        most = most.max(feature.count);
+        match usize::try_from(feature.count - 1) {
+            Ok(lane) if feature.count <= COUNTS_WITH_LANES => vote.add_to_lane(lane, feature.hash),
+            _ => vote.add(feature.hash, recipe.counts.weight(feature.count)),
+        }
+    }
+    if most == 0 { 0 } else { recipe.counts.weight(most) }
+}
+
+/// The hash of a field: of its name, a byte 0x1F, and the words of its value in lower case with
+/// one space between two.
+pub(super) fn hash_of_field(hash: Hash, name: &str, value: &str) -> u64 {
+    let mut field = name.as_bytes().to_vec();
+    field.push(0x1f);
+    let start = field.len();
+    let mut take = |word: &[u8]| {
+        if field.len() > start {
+            field.push(b' ');
+        }
+        field.extend_from_slice(word);
+    };
+    let mut words = super::words::Words::new(Kernel::PORTABLE, true);
+    words.push(value, |word: &[u8], _: usize| take(word));
+    words.finish(|word: &[u8], _: usize| take(word));
+    hash.of(&field)
+}
