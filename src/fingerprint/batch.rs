@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::recipe::Hash;
+use super::choices::Hash;
 use super::words::Span;
 
 /// Up to each of these lengths, XXH3 takes the same code path. With mixed lengths a processor

@@ -3,12 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
+use super::choices::{Fields, Unit};
 use super::document::Document;
-use super::fingerprinter::Fingerprinter;
+use super::fingerprinter::{Fingerprinter, Making};
 use super::grams::{Grams, takes};
 use super::kernel::Kernel;
-use super::recipe::{Fields, Recipe, Unit};
-use super::voting::hash_of_field;
+use super::minwise::Minwise;
+use super::recipe::Recipe;
+use super::voting::{Voting, hash_of_field};
 use super::words::Words;
 use crate::bug::OrBug;
 use crate::error::Result;
@@ -22,13 +24,15 @@ pub struct Explained {
     /// How many distinct features the document has, in its text and, if the recipe uses them, its
     /// fields.
     pub features: usize,
-    /// How many of them vote.
+    /// How many of them vote; by a minwise recipe, how many give a bit.
     pub voting: usize,
-    /// The heaviest features, the heaviest first.
+    /// The heaviest features, the heaviest first. By a [minwise](super::Family::Minwise) recipe, those
+    /// that give most bits.
     pub heaviest: Vec<Feature>,
     /// For each bit, the margin of its vote as a share of the weight of all features: between -1
     /// and 1, positive for a bit that is 1. The nearer to 0, the smaller a change of the document
-    /// flips the bit. 0 for reserved bits.
+    /// flips the bit. 0 for reserved bits. By a minwise recipe all bits are as near: each hangs on one
+    /// of the distinct features.
     pub balance: [f64; 64],
 }
 
@@ -49,7 +53,7 @@ pub struct Feature {
     pub count: u64,
     /// How many documents have it, if the recipe uses document frequencies.
     pub frequency: Option<u64>,
-    /// Its share of the weight of all features.
+    /// Its share of the weight of all features; by a minwise recipe, its share of the bits.
     pub share: f64,
 }
 
@@ -73,37 +77,24 @@ impl Fingerprinter<'_> {
     ///
     /// Those of the document frequencies.
     pub fn explain(&mut self, document: &Document, limit: usize) -> Result<Explained> {
+        let (places, occurrences) = places(&self.recipe, document.text());
         self.push(document.text());
-        let voted = self.vote_on(document);
-        let total = self.voting.vote.total();
+        let taken = self.take_all(document);
+        let Weighed { weights, total, mut balance } = match &mut self.making {
+            Making::Simhash(voting) => Weighed::by_vote(voting, &self.recipe, &places),
+            Making::Minwise(least) => Weighed::by_bits(&least.minwise, &places),
+        };
         let share = |weight: f64| if total == 0 { 0.0 } else { weight / total as f64 };
-        let mut balance = self.voting.vote.balance().map(|balance| share(balance as f64));
         // Reserved bits are metadata, whatever the vote.
         let reserved = balance.iter_mut().rev().take(self.recipe.reserved as usize);
         reserved.for_each(|balance| *balance = 0.0);
-        let weighed: HashMap<u64, u64> = self.voting.weights.weighed.iter().copied().collect();
         let fingerprint = self.empty(document);
-        let of_field = voted?;
+        let of_field = taken?;
 
-        let mut occurrences = 0;
-        let mut places: HashMap<u64, (usize, u64)> = HashMap::new();
-        occurrence(&self.recipe, document.text(), |hash| {
-            if self.recipe.chooses(hash) {
-                places.entry(hash).or_insert((occurrences, 0)).1 += 1;
-            }
-            occurrences += 1;
-        });
-        let counts = self.recipe.counts;
         let mut voters: Vec<Voter> = Vec::new();
         for (&hash, &(first, count)) in &places {
-            let weight = if self.recipe.is_plain() {
-                Some(count)
-            } else if self.recipe.counts_alone() {
-                Some(counts.weight(count))
-            } else {
-                weighed.get(&hash).copied()
-            };
-            voters.extend(weight.map(|weight| Voter { hash, weight: weight.into(), first, count }));
+            let weight = weights.get(&hash).copied();
+            voters.extend(weight.map(|weight| Voter { hash, weight, first, count }));
         }
         let fields = match self.recipe.fields {
             Fields::None => &[][..],
@@ -148,12 +139,66 @@ impl Fingerprinter<'_> {
     }
 }
 
-/// Gives the hash of every occurrence of a feature, also of those that are not chosen.
-fn occurrence(recipe: &Recipe, text: &str, mut take: impl FnMut(u64)) {
+/// The number of the first occurrence of each distinct feature of a text, and how often it occurs.
+type Places = HashMap<u64, (usize, u64)>;
+
+/// Where features are, and how many occurrences there are, of those that are not chosen as well.
+fn places(recipe: &Recipe, text: &str) -> (Places, usize) {
+    let (mut places, mut occurrences) = (Places::new(), 0);
+    let mut take = |hashes: &[u64]| {
+        for hash in hashes {
+            if recipe.chooses(*hash) {
+                places.entry(*hash).or_insert((occurrences, 0)).1 += 1;
+            }
+            occurrences += 1;
+        }
+    };
     let every = Recipe { modulo: 1, ..*recipe };
     let mut grams = Grams::new(&every, Kernel::PORTABLE);
-    grams.push(text, |hashes, _| hashes.iter().copied().for_each(&mut take));
-    grams.finish(|hashes, _| hashes.iter().copied().for_each(&mut take));
+    grams.push(text, |hashes, _| take(hashes));
+    grams.finish(|hashes, _| take(hashes));
+    (places, occurrences)
+}
+
+/// What the features of a text weigh, and how near each bit is to flipping.
+struct Weighed {
+    /// Of those that count.
+    weights: HashMap<u64, u128>,
+    /// With that of fields.
+    total: u128,
+    balance: [f64; 64],
+}
+
+impl Weighed {
+    fn by_vote(voting: &mut Voting, recipe: &Recipe, places: &Places) -> Weighed {
+        let total = voting.vote.total();
+        let share = |weight: i128| if total == 0 { 0.0 } else { weight as f64 / total as f64 };
+        let counts = |(hash, (_, count)): (&u64, &(usize, u64))| match recipe.is_plain() {
+            true => (*hash, u128::from(*count)),
+            false => (*hash, u128::from(recipe.counts.weight(*count))),
+        };
+        Weighed {
+            weights: match recipe.counts_alone() {
+                true => places.iter().map(counts).collect(),
+                false => voting.weights.weighed.iter().map(|f| (f.0, f.1.into())).collect(),
+            },
+            total,
+            balance: voting.vote.balance().map(share),
+        }
+    }
+
+    /// A feature weighs as many bits as it gives.
+    fn by_bits(minwise: &Minwise, places: &Places) -> Weighed {
+        let given = |feature: &u64| (*feature, u128::from(minwise.bits_of(*feature).count_ones()));
+        let weights: HashMap<u64, u128> =
+            places.keys().map(given).filter(|(_, bits)| *bits > 0).collect();
+        let each = if places.is_empty() { 0.0 } else { 1.0 / places.len() as f64 };
+        let mut balance = [0.0; 64];
+        for (bit, balance) in balance.iter_mut().enumerate().filter(|_| !weights.is_empty()) {
+            *balance = if minwise.fingerprint() >> bit & 1 == 1 { each } else { -each };
+        }
+        Weighed { total: weights.values().sum(), weights, balance }
+    }
 }
 
 /// Finds what features consist of.

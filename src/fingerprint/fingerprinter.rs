@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use super::choices::Family;
 use super::document::Document;
 use super::frequencies::Frequencies;
 use super::grams::Grams;
 use super::kernel::Kernel;
+use super::minhashing::Minhashing;
 use super::recipe::Recipe;
 use super::voting::Voting;
 use crate::error::{Error, Result};
@@ -36,7 +38,14 @@ pub struct Fingerprinter<'t> {
     grams: Grams,
     /// Whether a text has begun to come in pieces.
     begun: bool,
-    pub(super) voting: Voting,
+    pub(super) making: Making,
+}
+
+/// What becomes of the features.
+#[derive(Clone, Debug)]
+pub(super) enum Making {
+    Simhash(Box<Voting>),
+    Minwise(Box<Minhashing>),
 }
 
 impl fmt::Debug for Fingerprinter<'_> {
@@ -50,8 +59,9 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if the recipe needs document frequencies.
+    /// [`Error::Misuse`] if the recipe needs document frequencies, or makes no sense.
     pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
+        check(recipe)?;
         if recipe.needs_frequencies() {
             let what = format!("the recipe {recipe} needs a table of document frequencies");
             return Err(Error::Misuse(what));
@@ -65,11 +75,12 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// [`Error::Misuse`] if the recipe uses them, and they are of other
     /// [features](Recipe::features) or of no documents: then all features would weigh the same, or
-    /// nothing.
+    /// nothing. Or if the recipe makes no sense.
     pub fn with_frequencies(
         recipe: &Recipe,
         frequencies: &'t dyn Frequencies,
     ) -> Result<Fingerprinter<'t>> {
+        check(recipe)?;
         let (own, counted) = (recipe.features(), frequencies.features());
         if recipe.needs_frequencies() && own != counted {
             let what = format!("the recipe {recipe} needs frequencies of {own}, not of {counted}");
@@ -92,7 +103,10 @@ impl<'t> Fingerprinter<'t> {
             frequencies,
             grams: Grams::new(recipe, kernel),
             begun: false,
-            voting: Voting::new(recipe, kernel),
+            making: match recipe.family {
+                Family::Simhash => Making::Simhash(Box::new(Voting::new(recipe, kernel))),
+                Family::Minwise => Making::Minwise(Box::new(Minhashing::new(recipe))),
+            },
         }
     }
 
@@ -128,22 +142,29 @@ impl<'t> Fingerprinter<'t> {
 
     /// The fingerprint of a text with the marks and fields of a document.
     fn of_whole(&mut self, text: &str, document: &Document) -> Result<u64> {
-        if self.begun || !self.voting.wants_parts(text) {
-            self.push(text);
-            return self.finish_as(document);
+        let Fingerprinter { frequencies, grams, making, begun, .. } = self;
+        match making {
+            Making::Simhash(voting) if !*begun && voting.wants_parts(text) => {
+                let voted = voting.vote_by_parts(grams, text, document, *frequencies);
+                let fingerprint = self.empty(document);
+                voted.map(|()| fingerprint)
+            }
+            _ => {
+                self.push(text);
+                self.finish_as(document)
+            }
         }
-        let Fingerprinter { frequencies, grams, voting, .. } = self;
-        let voted = voting.vote_by_parts(grams, text, document, *frequencies);
-        let fingerprint = self.empty(document);
-        voted.map(|()| fingerprint)
     }
 
     /// Takes the next piece of a text without marks or fields. Whatever follows, even by
     /// [`of_text`](Self::of_text), is part of the same text until it is finished.
     pub fn push(&mut self, text: &str) {
         self.begun = true;
-        let Fingerprinter { grams, voting, .. } = self;
-        grams.push(text, |hashes, places| voting.add(hashes, places));
+        let Fingerprinter { frequencies, grams, making, .. } = self;
+        match making {
+            Making::Simhash(voting) => grams.push(text, |some, places| voting.add(some, places)),
+            Making::Minwise(least) => grams.push(text, |some, _| least.add(some, *frequencies)),
+        }
     }
 
     /// Finishes the text, and returns its fingerprint.
@@ -157,25 +178,44 @@ impl<'t> Fingerprinter<'t> {
 
     /// The fingerprint of what was pushed, with marks and fields of a document.
     fn finish_as(&mut self, document: &Document) -> Result<u64> {
-        let voted = self.vote_on(document);
+        let taken = self.take_all(document);
         let fingerprint = self.empty(document);
-        voted.map(|_| fingerprint)
+        taken.map(|_| fingerprint)
     }
 
-    /// Lets all features vote, and returns what each field weighs; 0 if none votes.
-    pub(super) fn vote_on(&mut self, document: &Document) -> Result<u64> {
-        let Fingerprinter { frequencies, grams, voting, .. } = self;
-        grams.finish(|hashes, places| voting.add(hashes, places));
-        voting.vote_on(document, *frequencies)
+    /// Takes all features that are left, and returns what each field weighs; 0 if fields have no part.
+    pub(super) fn take_all(&mut self, document: &Document) -> Result<u64> {
+        let Fingerprinter { frequencies, grams, making, .. } = self;
+        match making {
+            Making::Simhash(voting) => {
+                grams.finish(|some, places| voting.add(some, places));
+                voting.vote_on(document, *frequencies)
+            }
+            Making::Minwise(least) => {
+                grams.finish(|some, _| least.add(some, *frequencies));
+                least.look_up(*frequencies).map(|()| 0)
+            }
+        }
     }
 
-    /// The fingerprint of what has voted, and everything empty again.
+    /// The fingerprint of what was taken, and everything empty again.
     pub(super) fn empty(&mut self, document: &Document) -> u64 {
         self.begun = false;
-        let bits = self.voting.finish();
+        let bits = match &mut self.making {
+            Making::Simhash(voting) => voting.finish(),
+            Making::Minwise(least) => least.finish(),
+        };
         match self.recipe.reserved {
             0 => bits,
             reserved => bits & self.recipe.mask() | document.metadata() << (64 - reserved),
         }
+    }
+}
+
+/// Refuses a recipe that makes no sense.
+fn check(recipe: &Recipe) -> Result<()> {
+    match recipe.nonsense() {
+        None => Ok(()),
+        Some(what) => Err(Error::Misuse(format!("{recipe} is no recipe: {what}"))),
     }
 }

@@ -3,10 +3,11 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::batch::Batch;
+use super::choices::{Hash, Unit};
 use super::classes::has_numeral;
 use super::jenkins::jenkins;
 use super::kernel::Kernel;
-use super::recipe::{GRAM_MAX, Hash, Recipe, Unit};
+use super::recipe::{GRAM_MAX, Recipe};
 use super::stop::{is_date_word, is_stop_word};
 use super::words::{Span, Take, Words};
 

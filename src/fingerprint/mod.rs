@@ -1,8 +1,14 @@
 //! From a text to 64 bits: similar texts have fingerprints that differ in few bits.
 //!
-//! A [`Recipe`] says what the features of a document are, how each is hashed and how much it weighs;
-//! the [simhash](Simhash) of the weighted hashes is the fingerprint (M. S. Charikar, *Similarity
-//! estimation techniques from rounding algorithms*, STOC 2002). A [`Fingerprinter`] makes
+//! A [`Recipe`] says what the features of a document are, how each is hashed, and what is made of the
+//! hashes. There are two [families](Family):
+//!
+//! - The [simhash](Simhash) of the hashes, each with a weight (M. S. Charikar, *Similarity estimation
+//!   techniques from rounding algorithms*, STOC 2002). It tells small changes of a page best.
+//! - The one-bit [minwise hash](Minwise) of the set of the hashes (P. Li, A. C. König, *b-Bit minwise
+//!   hashing*, WWW 2010). It finds most near-duplicates.
+//!
+//! Both have 64 bits, and are compared by how many of these differ. A [`Fingerprinter`] makes
 //! fingerprints by a recipe, and [`of_text`] by the [default](Recipe::DEFAULT) one.
 //!
 //! What all recipes have in common:
@@ -16,10 +22,11 @@
 //!   a word is that of its UTF-8; the hash of several words is that of their hashes in a row,
 //!   little-endian; the hash of characters is that of their UTF-8, taken from the words in lower
 //!   case with one space between them.
-//! - **Weights** are integers, in units of 2⁻¹⁶. By default a feature weighs the square root of how
-//!   often it occurs, `isqrt(count · 2³²)`.
-//! - **Bits**: bit *i* is 1 if the features whose hash has bit *i* weigh more than the others, and
-//!   0 if they weigh as much or less. A text without features has the fingerprint 0.
+//! - **Weights**, of a simhash, are integers, in units of 2⁻¹⁶. By default a feature weighs the
+//!   square root of how often it occurs, `isqrt(count · 2³²)`.
+//! - **Bits**: bit *i* of a simhash is 1 if the features whose hash has bit *i* weigh more than the
+//!   others, and 0 if they weigh as much or less. Bit *i* of a minwise hash is one bit of the least
+//!   hash among those that fall into bin *i*. A text without features has the fingerprint 0.
 //!
 //! A fingerprint does not depend on the platform, on threads, on the order of a hash map, or on how
 //! a text is cut into pieces. Fingerprints of different recipes, extractors or tables of
@@ -35,6 +42,7 @@
 mod batch;
 #[cfg(feature = "html")]
 mod charset;
+mod choices;
 mod classes;
 mod counted;
 mod document;
@@ -48,6 +56,8 @@ mod grams;
 mod html;
 mod jenkins;
 mod kernel;
+mod minhashing;
+mod minwise;
 mod name;
 mod part;
 mod presets;
@@ -57,6 +67,7 @@ mod share;
 mod shingles;
 mod simhash;
 mod sketch;
+mod splitmix;
 mod stop;
 mod supershingles;
 mod tables;
@@ -68,6 +79,7 @@ mod words;
 
 #[cfg(feature = "html")]
 pub use charset::decode;
+pub use choices::{Counts, Family, Fields, Hash, Rarity, Scaling};
 pub use counted::Counted;
 pub use document::{Document, Marks};
 pub use explain::{Explained, Feature};
@@ -76,8 +88,9 @@ pub use fingerprinter::Fingerprinter;
 pub use frequencies::Frequencies;
 #[cfg(feature = "html")]
 pub use html::{EXTRACTOR, extract, visible_text};
+pub use minwise::Minwise;
 pub use name::RecipeError;
-pub use recipe::{Counts, Fields, Hash, Rarity, Recipe, Scaling};
+pub use recipe::Recipe;
 pub use share::{Share, ShareError};
 pub use shingles::Shingles;
 pub use simhash::{FEATURE_WEIGHT_MAX, Simhash};

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::recipe::{Counts, Fields, GRAM_MAX, Hash, Rarity, Recipe, Scaling, Unit};
+use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
+
+use super::recipe::{GRAM_MAX, Recipe};
 use super::share::Share;
 
 /// The version of everything that a recipe's name does not mention: words, hashes, fixed-point
@@ -49,13 +51,21 @@ impl Recipe {
 
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = match self.counts {
-            Counts::Raw => "raw",
-            Counts::Sqrt => "sqrt",
-            Counts::Log => "log",
-            Counts::Binary => "binary",
-        };
-        write!(f, "{}-{counts}", self.features())?;
+        f.write_str(&self.features())?;
+        if self.family == Family::Minwise {
+            f.write_str("-minwise")?;
+        }
+        f.write_str(match self.counts {
+            Counts::Raw => "-raw",
+            // Where nothing has a weight, this is no choice.
+            Counts::Sqrt if self.family == Family::Minwise => "",
+            Counts::Sqrt => "-sqrt",
+            Counts::Log => "-log",
+            Counts::Binary => "-binary",
+        })?;
+        if let Some(share) = self.leave_out {
+            write!(f, "-leave{share}")?;
+        }
         f.write_str(match self.rarity {
             Rarity::None => "",
             Rarity::Log => "-idf",
@@ -83,6 +93,9 @@ impl fmt::Display for Recipe {
         }
         if self.cap != 1 {
             write!(f, "-cap{}", self.cap)?;
+        }
+        if self.seed != 0 {
+            write!(f, "-seed{}", self.seed)?;
         }
         if self.reserved != 0 {
             write!(f, "-reserved{}", self.reserved)?;
@@ -142,6 +155,9 @@ impl FromStr for Recipe {
             recipe =
                 recipe.with(part).ok_or_else(|| wrong(format!("it has nothing like {part:?}")))?;
         }
+        if let Some(nonsense) = recipe.nonsense() {
+            return Err(wrong(nonsense));
+        }
         // Two names for one recipe would be two epochs that cannot be compared.
         if recipe.name() != name {
             return Err(wrong(format!("its name is {recipe}")));
@@ -157,6 +173,7 @@ impl Recipe {
             "jenkins" => self.hash(Hash::Jenkins),
             "nonumbers" => self.without_numbers(),
             "nostopwords" => self.without_stop_words(),
+            "minwise" => self.minwise(),
             "raw" => self.counts(Counts::Raw),
             "sqrt" => self.counts(Counts::Sqrt),
             "log" => self.counts(Counts::Log),
@@ -173,12 +190,14 @@ impl Recipe {
                 let share = || value.parse::<Share>().ok();
                 match name {
                     "mod" => self.modulo(number()?),
+                    "leave" => self.leave_out(share()?),
                     "marked" => self.boost(share()?),
                     "fields" => self.fields(Fields::Share(share()?)),
                     "from" => self.at_least(share()?),
                     "to" => self.at_most(share()?),
                     "top" => self.top(number()?),
                     "cap" => self.cap(number()?),
+                    "seed" => self.seed(number()?),
                     "reserved" => self.reserved(number()?),
                     _ => return None,
                 }
@@ -237,6 +256,18 @@ mod tests {
             ("words2-sqrt-é5/1", "\"é5\""),
             ("words2-sqrt-reserved99999999999/1", "reserved"),
             ("words2-sqrt-mod0/1", "its name"),
+            ("words4-minwise-sqrt/1", "its name is words4-minwise/1"),
+            ("words4-minwise-raw/1", "another weight by counts"),
+            ("words4-minwise-idf/1", "a weight by rarity"),
+            ("words4-minwise-front/1", "a weight by place"),
+            ("words4-minwise-marked1.5/1", "a weight by place or mark"),
+            ("words4-minwise-fieldsflip/1", "a field"),
+            ("words4-minwise-top20/1", "a choice by weight"),
+            ("words4-minwise-leave0/1", "above 0"),
+            ("words4-minwise-leave1.001/1", "up to 1"),
+            ("words4-sqrt-leave0.2/1", "minwise"),
+            ("words0-minwise/1", "words1"),
+            ("words65-minwise/1", "words8"),
         ] {
             let error = name.parse::<Recipe>().unwrap_err().to_string();
             assert!(error.contains(why) && error.contains("default"), "{name}: {error}");

@@ -1,6 +1,7 @@
 //! Recipes that have names of their own.
 
-use super::recipe::{Counts, Fields, Hash, Rarity, Recipe, Scaling};
+use super::choices::{Counts, Fields, Hash, Rarity, Scaling};
+use super::recipe::Recipe;
 use super::share::Share;
 
 /// The tf-idf of Seshasai's thesis. Its other variants differ from this one in one thing each. The

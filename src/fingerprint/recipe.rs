@@ -1,5 +1,8 @@
 //! What a fingerprint is made of.
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
 use super::share::Share;
 
 /// The longest n-gram.
@@ -30,6 +33,8 @@ pub struct Recipe {
     pub(super) without_numbers: bool,
     pub(super) without_stop_words: bool,
     pub(super) modulo: u32,
+    pub(super) family: Family,
+    pub(super) leave_out: Option<Share>,
     pub(super) counts: Counts,
     pub(super) rarity: Rarity,
     pub(super) scaling: Scaling,
@@ -39,117 +44,8 @@ pub struct Recipe {
     pub(super) at_most: Share,
     pub(super) top: u32,
     pub(super) cap: u32,
+    pub(super) seed: u32,
     pub(super) reserved: u32,
-}
-
-/// What n-grams are made of.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(super) enum Unit {
-    Words,
-    Chars,
-}
-
-/// How a feature is hashed.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum Hash {
-    /// XXH3-64 with seed 0.
-    #[default]
-    Xxh3,
-    /// Jenkins' 64-bit hash of 1997: `jenkins`.
-    Jenkins,
-}
-
-/// How much a feature weighs that occurs `n` times.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum Counts {
-    /// `n`: the bag of features; `raw`. One long list dominates a document.
-    Raw,
-    /// √n: `sqrt`.
-    #[default]
-    Sqrt,
-    /// 1 + ln n: `log`.
-    Log,
-    /// 1: the set of features; `binary`.
-    Binary,
-}
-
-/// How much a feature weighs if `df` documents have it, according to a frozen table.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum Rarity {
-    /// Every feature weighs the same; no table is needed.
-    #[default]
-    None,
-    /// ln(1 + N/df), of N documents: `idf`.
-    Log,
-    /// 1/df: `inverse`. The rarest features are all that counts.
-    Inverse,
-}
-
-/// How much an occurrence weighs by its place: the `x`-th of `length` features, counted from 0.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub enum Scaling {
-    /// All the same.
-    #[default]
-    None,
-    /// ln(x + 2)/(x + 2): the beginning counts; `front`.
-    Front,
-    /// cos(2πx/length) + 1: beginning and end count; `ends`.
-    Ends,
-    /// Any other function.
-    By {
-        /// Its name in the recipe's name, after `by:`, in lower-case letters and digits; other
-        /// characters are dropped. Two functions with one name count as the same. A recipe's name
-        /// with it cannot be parsed, since it does not say what the function is.
-        name: &'static str,
-        /// The weight of the `x`-th of `length` features, in units of 2⁻¹⁶.
-        weight: fn(x: u64, length: u64) -> u64,
-    },
-}
-
-impl Scaling {
-    /// Its part of a recipe's name.
-    pub(super) fn part_of_name(&self) -> String {
-        match self {
-            Scaling::None => String::new(),
-            Scaling::Front => "front".to_owned(),
-            Scaling::Ends => "ends".to_owned(),
-            Scaling::By { name, .. } => {
-                let fit = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit();
-                format!("by:{}", name.chars().filter(fit).collect::<String>())
-            }
-        }
-    }
-}
-
-impl PartialEq for Scaling {
-    fn eq(&self, other: &Scaling) -> bool {
-        self.part_of_name() == other.part_of_name()
-    }
-}
-
-impl Eq for Scaling {}
-
-impl std::hash::Hash for Scaling {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.part_of_name().hash(state);
-    }
-}
-
-/// How much the fields of a document weigh.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum Fields {
-    /// Fields are ignored.
-    #[default]
-    None,
-    /// Each weighs this share of the heaviest feature: `fields0.5`.
-    Share(Share),
-    /// Each weighs just enough to flip the bit that is nearest to flipping: `fieldsflip`.
-    Flip,
 }
 
 impl Recipe {
@@ -177,6 +73,8 @@ impl Recipe {
             without_numbers: false,
             without_stop_words: false,
             modulo: 1,
+            family: Family::Simhash,
+            leave_out: None,
             counts: Counts::Sqrt,
             rarity: Rarity::None,
             scaling: Scaling::None,
@@ -186,6 +84,7 @@ impl Recipe {
             at_most: Share::ONE,
             top: u32::MAX,
             cap: 1,
+            seed: 0,
             reserved: 0,
         }
     }
@@ -217,6 +116,24 @@ impl Recipe {
     #[must_use]
     pub const fn modulo(mut self, p: u32) -> Recipe {
         self.modulo = if p == 0 { 1 } else { p };
+        self
+    }
+
+    /// This recipe with the one-bit [minwise hash](super::Minwise) of the set of features in place of
+    /// the simhash: `minwise`. Features have no weights then, so whatever changes weights makes no
+    /// sense with it; nor do fields.
+    #[must_use]
+    pub const fn minwise(mut self) -> Recipe {
+        self.family = Family::Minwise;
+        self
+    }
+
+    /// This recipe without features that at least a share of the documents of a frozen table have, for
+    /// minwise hashes: `leave0.2`. A table of 30 to 200 pages of a site tells what its template is. The
+    /// share is more than 0 and at most 1.
+    #[must_use]
+    pub const fn leave_out(mut self, share: Share) -> Recipe {
+        self.leave_out = Some(share);
         self
     }
 
@@ -286,6 +203,14 @@ impl Recipe {
         self
     }
 
+    /// This recipe with other hashes of the same features, for any number but 0: `seed1`. How well a
+    /// recipe does is in part the luck of its hashes: the mean over several seeds tells how much.
+    #[must_use]
+    pub const fn seed(mut self, n: u32) -> Recipe {
+        self.seed = n;
+        self
+    }
+
     /// This recipe with the document's [metadata](super::Document::metadata) in the leading `bits`
     /// (at most 32) of a fingerprint: `reserved8`. These bits do not count in a
     /// [distance](Recipe::distance); the search of a store does not know of them and counts them.
@@ -308,7 +233,43 @@ impl Recipe {
 
     /// Whether it needs a table of document frequencies.
     pub fn needs_frequencies(&self) -> bool {
-        self.rarity != Rarity::None
+        self.rarity != Rarity::None || self.leave_out.is_some()
+    }
+
+    /// What is made of the features.
+    pub const fn family(&self) -> Family {
+        self.family
+    }
+
+    /// What makes no sense in this recipe, if anything.
+    pub(super) fn nonsense(&self) -> Option<String> {
+        if let Some(share) =
+            self.leave_out.filter(|share| *share == Share::ZERO || *share > Share::ONE)
+        {
+            return Some(format!("leave{share} is no share above 0 and up to 1"));
+        }
+        match self.family {
+            Family::Simhash => self.leave_out.map(|share| {
+                format!("leave{share} is for minwise recipes; a simhash has idf and at most")
+            }),
+            Family::Minwise => self.weighs().map(|part| {
+                format!(
+                    "a minwise hash is of a set: nothing in it has a weight, as {part} would need"
+                )
+            }),
+        }
+    }
+
+    /// Something in this recipe that needs weights, if there is any.
+    fn weighs(&self) -> Option<&'static str> {
+        let parts = [
+            (self.counts != Counts::Sqrt, "another weight by counts"),
+            (self.rarity != Rarity::None, "a weight by rarity"),
+            (self.is_placed(), "a weight by place or mark"),
+            (self.fields != Fields::None, "a field"),
+            (!self.chooses_all(), "a choice by weight"),
+        ];
+        parts.iter().find(|(is_set, _)| *is_set).map(|(_, part)| *part)
     }
 
     /// Whether what an occurrence weighs depends on its place.
@@ -339,6 +300,15 @@ impl Recipe {
         self.counts == Counts::Raw && self.counts_alone() && self.fields == Fields::None
     }
 
+    /// The hash of a feature that votes.
+    #[inline]
+    pub(super) fn voting(&self, feature: u64) -> u64 {
+        match self.seed {
+            0 => feature,
+            seed => xxh3_64_with_seed(&feature.to_le_bytes(), seed.into()),
+        }
+    }
+
     /// Whether a feature is chosen. Decided by bits of a product, so that the bits of the hash
     /// itself stay evenly distributed among the chosen.
     #[inline]
@@ -356,7 +326,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
+    fn simhash_recipe() -> impl Strategy<Value = Recipe> {
         let features = (any::<bool>(), 1u32..9, any::<[bool; 3]>(), 1u32..4);
         // Usual settings are frequent, because they have fast paths of their own.
         let share = |usual: Share| prop_oneof![2 => Just(usual), 1 => (0u32..3000).prop_map(Share::thousandths)];
@@ -364,7 +334,8 @@ mod tests {
             (0usize..4, 0usize..4, 0usize..4, share(Share::ONE), 0usize..4, share(Share::ONE));
         let top = prop_oneof![2 => Just(u32::MAX), 1 => 1u32..40];
         let cap = prop_oneof![2 => Just(1u32), 1 => 0u32..9];
-        let chosen = (share(Share::ZERO), share(Share::ONE), top, cap, 0u32..40);
+        let seed = prop_oneof![3 => Just(0u32), 1 => any::<u32>()];
+        let chosen = (share(Share::ZERO), share(Share::ONE), top, cap, seed, 0u32..40);
         (features, weights, chosen).prop_map(|(features, weights, chosen)| {
             let (words, n, [jenkins, numbers, stop_words], modulo) = features;
             let mut recipe = if words { Recipe::words(n) } else { Recipe::chars(n) };
@@ -382,11 +353,30 @@ mod tests {
             let rarity = [Rarity::None, Rarity::None, Rarity::Log, Rarity::Inverse][rarity];
             let scaling = [Scaling::None, Scaling::None, Scaling::Front, Scaling::Ends][scaling];
             let fields = [Fields::None, Fields::None, Fields::Flip, Fields::Share(share)][fields];
-            let (at_least, at_most, top, cap, reserved) = chosen;
+            let (at_least, at_most, top, cap, seed, reserved) = chosen;
             recipe = recipe.modulo(modulo).counts(counts).rarity(rarity).scaling(scaling);
             recipe = recipe.boost(boost).fields(fields).at_least(at_least).at_most(at_most);
-            recipe.top(top).cap(cap).reserved(reserved)
+            recipe.top(top).cap(cap).seed(seed).reserved(reserved)
         })
+    }
+
+    fn minwise_recipe() -> impl Strategy<Value = Recipe> {
+        let share = (1u32..=1000).prop_map(Share::thousandths);
+        (simhash_recipe(), prop::option::of(share)).prop_map(|(features, leave_out)| Recipe {
+            unit: features.unit,
+            hash: features.hash,
+            without_numbers: features.without_numbers,
+            without_stop_words: features.without_stop_words,
+            modulo: features.modulo,
+            leave_out,
+            seed: features.seed,
+            reserved: features.reserved,
+            ..Recipe::words(features.gram).minwise()
+        })
+    }
+
+    pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
+        prop_oneof![3 => simhash_recipe(), 1 => minwise_recipe()]
     }
 
     #[test]

@@ -37,6 +37,11 @@ impl Share {
         u64::try_from(share).unwrap_or(u64::MAX)
     }
 
+    /// Whether a part of a whole is at least this share of it.
+    pub(super) fn is_reached(self, part: u64, whole: u64) -> bool {
+        u128::from(part) * 1000 >= u128::from(self.0) * u128::from(whole)
+    }
+
     /// In units of 2⁻¹⁶.
     pub(super) fn fixed(self) -> u64 {
         self.of(fixed::ONE)

@@ -1,6 +1,7 @@
 //! Sketches of shingle sets: a few hundred bytes that estimate how much two texts have in common.
 
 use super::shingles::Shingles;
+use super::splitmix::splitmix;
 
 /// A MinHash: the least element of a set under each of `N` random orders (A. Z. Broder, M.
 /// Charikar, A. M. Frieze, M. Mitzenmacher, *Min-wise independent permutations*, 1998). The share
@@ -55,13 +56,6 @@ impl<const N: usize> Sketch<N> {
 /// made odd.
 fn order(n: u64) -> (u64, u64) {
     (splitmix(2 * n) | 1, splitmix(2 * n + 1))
-}
-
-fn splitmix(n: u64) -> u64 {
-    let mut x = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
 }
 
 #[cfg(test)]

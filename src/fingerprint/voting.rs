@@ -1,12 +1,13 @@
 //! The simhash of a document: its features are counted and weighed, and vote.
 
+use super::choices::{Fields, Hash};
 use super::document::{Document, Marks};
 use super::fixed::scaled;
 use super::frequencies::Frequencies;
 use super::grams::Grams;
 use super::kernel::Kernel;
 use super::part::{FEATURES_MAX, Part};
-use super::recipe::{Fields, Hash, Recipe};
+use super::recipe::Recipe;
 use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
 use super::tally::Tally;
 use super::weights::Weights;
@@ -53,9 +54,17 @@ impl Voting {
         if self.recipe.is_placed() {
             self.placed.extend(hashes.iter().copied().zip(places.iter().copied()));
         } else if self.recipe.is_plain() {
-            self.vote.add_all(hashes);
+            self.vote_all(hashes);
         } else {
             self.tally.add_all(hashes);
+        }
+    }
+
+    /// Lets features vote that weigh the same.
+    fn vote_all(&mut self, hashes: &[u64]) {
+        match self.recipe.seed {
+            0 => self.vote.add_all(hashes),
+            _ => hashes.iter().for_each(|hash| self.vote.add_to_lane(0, self.recipe.voting(*hash))),
         }
     }
 
@@ -89,7 +98,7 @@ impl Voting {
         } else {
             let heaviest = weights.weigh(recipe, tally, frequencies)?;
             weights.scale(recipe, tally, heaviest);
-            weights.vote(vote)
+            weights.vote(recipe, vote)
         };
         Ok(self.vote_of_fields(document, heaviest))
     }
@@ -143,7 +152,7 @@ impl Voting {
         }
         if !in_parts {
             self.weights.scale(&self.recipe, &self.tally, heaviest);
-            return Ok(self.weights.vote(&mut self.vote));
+            return Ok(self.weights.vote(&self.recipe, &mut self.vote));
         }
         let (mut part, mut voted) = (Some(all), 0);
         while let Some(of) = part {
@@ -151,7 +160,7 @@ impl Voting {
             part = self.count(grams, text, of);
             self.weights.weigh(&self.recipe, &self.tally, frequencies)?;
             self.weights.scale(&self.recipe, &self.tally, heaviest);
-            voted = voted.max(self.weights.vote(&mut self.vote));
+            voted = voted.max(self.weights.vote(&self.recipe, &mut self.vote));
         }
         Ok(voted)
     }
@@ -183,7 +192,7 @@ impl Voting {
         };
         let weight = weight.min(FEATURE_WEIGHT_MAX);
         for (name, value) in document.fields() {
-            vote.add(hash_of_field(recipe.hash, name, value), weight);
+            vote.add(recipe.voting(hash_of_field(recipe.hash, name, value)), weight);
         }
         weight
     }
@@ -203,9 +212,10 @@ fn vote_by_count(recipe: &Recipe, tally: &Tally, vote: &mut Simhash) -> u64 {
     let mut most = 0;
     for feature in tally.features() {
         most = most.max(feature.count);
+        let hash = recipe.voting(feature.hash);
         match usize::try_from(feature.count - 1) {
-            Ok(lane) if feature.count <= COUNTS_WITH_LANES => vote.add_to_lane(lane, feature.hash),
-            _ => vote.add(feature.hash, recipe.counts.weight(feature.count)),
+            Ok(lane) if feature.count <= COUNTS_WITH_LANES => vote.add_to_lane(lane, hash),
+            _ => vote.add(hash, recipe.counts.weight(feature.count)),
         }
     }
     if most == 0 { 0 } else { recipe.counts.weight(most) }

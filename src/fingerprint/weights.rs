@@ -1,9 +1,10 @@
 //! What each feature of a document weighs.
 
+use super::choices::{Counts, Rarity, Scaling};
 use super::fixed::{self, ONE, WEIGHT_MAX};
 use super::frequencies::Frequencies;
 use super::kernel::Weighed;
-use super::recipe::{Counts, Rarity, Recipe, Scaling};
+use super::recipe::Recipe;
 use super::simhash::Simhash;
 use super::tally::Tally;
 use crate::error::{Error, Result};
@@ -136,8 +137,8 @@ impl Weights {
     }
 
     /// Lets the features that are left vote, and returns the heaviest weight.
-    pub(super) fn vote(&self, vote: &mut Simhash) -> u64 {
-        self.weighed.iter().for_each(|&(hash, weight)| vote.add(hash, weight));
+    pub(super) fn vote(&self, recipe: &Recipe, vote: &mut Simhash) -> u64 {
+        self.weighed.iter().for_each(|&(hash, weight)| vote.add(recipe.voting(hash), weight));
         self.weighed.iter().map(|feature| feature.1).max().unwrap_or(0)
     }
 

@@ -15,6 +15,7 @@ mod examples;
 #[cfg(not(narrow_hash))]
 mod format;
 mod invariants;
+mod minwise;
 mod model;
 mod pressure;
 mod progress;

@@ -50,6 +50,16 @@ pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
 /// A recipe as its definition reads, for documents without marks.
 pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted) -> u64 {
     let features = naive_features(recipe, document.text());
+    if recipe.family == Family::Minwise {
+        let is_left = |hash: &u64| {
+            let mut df = Vec::new();
+            frequencies.frequencies(&[*hash], &mut df).unwrap();
+            let share = df[0] as f64 / frequencies.documents() as f64;
+            recipe.leave_out.is_none_or(|least| share < least.to_string().parse().unwrap())
+        };
+        let left = features.into_iter().filter(is_left).collect();
+        return super::super::minwise::tests::naive(&left, recipe.seed) & recipe.mask();
+    }
     let length = features.len() as u64;
     let mut counts: HashMap<u64, (u64, u128)> = HashMap::new();
     for (x, hash) in (0..).zip(features) {
@@ -93,7 +103,12 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
         weights.iter_mut().for_each(|f| f.1 = f.1.min(cap));
     }
     let balance = |weights: &[(u64, u64)], bit: u32| -> i128 {
-        let signed = |f: &(u64, u64)| i128::from(f.1) * if f.0 >> bit & 1 == 1 { 1 } else { -1 };
+        let hash = |feature: u64| match recipe.seed {
+            0 => feature,
+            seed => xxhash_rust::xxh3::xxh3_64_with_seed(&feature.to_le_bytes(), seed.into()),
+        };
+        let sign = |f: &(u64, u64)| if hash(f.0) >> bit & 1 == 1 { 1 } else { -1 };
+        let signed = |f: &(u64, u64)| i128::from(f.1) * sign(f);
         weights.iter().map(signed).sum()
     };
     let of_field = match recipe.fields {

@@ -1,0 +1,127 @@
+//! What a recipe chooses among.
+
+use super::share::Share;
+
+/// What n-grams are made of.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) enum Unit {
+    Words,
+    Chars,
+}
+
+/// What is made of the hashes of a document's features.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Family {
+    /// The [simhash](super::Simhash) of the bag of features. Bits differ with the probability
+    /// angle/π, where the angle is that of the vectors of weights. It tells small changes best.
+    #[default]
+    Simhash,
+    /// The [one-bit minwise hash](super::Minwise) of the set of features: `minwise`. Bits differ with
+    /// the probability (1 - J)/2, where *J* is the resemblance of the sets. It finds most
+    /// near-duplicates.
+    Minwise,
+}
+
+/// How a feature is hashed.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Hash {
+    /// XXH3-64 with seed 0.
+    #[default]
+    Xxh3,
+    /// Jenkins' 64-bit hash of 1997: `jenkins`.
+    Jenkins,
+}
+
+/// How much a feature weighs that occurs `n` times.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Counts {
+    /// `n`: the bag of features; `raw`. One long list dominates a document.
+    Raw,
+    /// √n: `sqrt`.
+    #[default]
+    Sqrt,
+    /// 1 + ln n: `log`.
+    Log,
+    /// 1: the set of features; `binary`.
+    Binary,
+}
+
+/// How much a feature weighs if `df` documents have it, according to a frozen table.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Rarity {
+    /// Every feature weighs the same; no table is needed.
+    #[default]
+    None,
+    /// ln(1 + N/df), of N documents: `idf`.
+    Log,
+    /// 1/df: `inverse`. The rarest features are all that counts.
+    Inverse,
+}
+
+/// How much an occurrence weighs by its place: the `x`-th of `length` features, counted from 0.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub enum Scaling {
+    /// All the same.
+    #[default]
+    None,
+    /// ln(x + 2)/(x + 2): the beginning counts; `front`.
+    Front,
+    /// cos(2πx/length) + 1: beginning and end count; `ends`.
+    Ends,
+    /// Any other function.
+    By {
+        /// Its name in the recipe's name, after `by:`, in lower-case letters and digits; other
+        /// characters are dropped. Two functions with one name count as the same. A recipe's name
+        /// with it cannot be parsed, since it does not say what the function is.
+        name: &'static str,
+        /// The weight of the `x`-th of `length` features, in units of 2⁻¹⁶.
+        weight: fn(x: u64, length: u64) -> u64,
+    },
+}
+
+impl Scaling {
+    /// Its part of a recipe's name.
+    pub(super) fn part_of_name(&self) -> String {
+        match self {
+            Scaling::None => String::new(),
+            Scaling::Front => "front".to_owned(),
+            Scaling::Ends => "ends".to_owned(),
+            Scaling::By { name, .. } => {
+                let fit = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit();
+                format!("by:{}", name.chars().filter(fit).collect::<String>())
+            }
+        }
+    }
+}
+
+impl PartialEq for Scaling {
+    fn eq(&self, other: &Scaling) -> bool {
+        self.part_of_name() == other.part_of_name()
+    }
+}
+
+impl Eq for Scaling {}
+
+impl std::hash::Hash for Scaling {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.part_of_name().hash(state);
+    }
+}
+
+/// How much the fields of a document weigh.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Fields {
+    /// Fields are ignored.
+    #[default]
+    None,
+    /// Each weighs this share of the heaviest feature: `fields0.5`.
+    Share(Share),
+    /// Each weighs just enough to flip the bit that is nearest to flipping: `fieldsflip`.
+    Flip,
+}

@@ -1,0 +1,73 @@
+//! The minwise hash of a document, without the features that too many documents have.
+
+use super::frequencies::Frequencies;
+use super::minwise::Minwise;
+use super::recipe::Recipe;
+use super::share::Share;
+use crate::error::{Error, Result};
+
+/// Features that are looked up together.
+const LOOKED_UP: usize = 1024;
+
+/// Makes the minwise hashes of documents, one document after another.
+#[derive(Clone, Debug)]
+pub(super) struct Minhashing {
+    /// From which share of the documents on a feature takes no part.
+    leave_out: Option<Share>,
+    pub(super) minwise: Minwise,
+    /// Features that would change something, if not too many documents have them.
+    waiting: Vec<u64>,
+    frequencies: Vec<u64>,
+}
+
+impl Minhashing {
+    pub(super) fn new(recipe: &Recipe) -> Minhashing {
+        Minhashing {
+            leave_out: recipe.leave_out,
+            minwise: Minwise::with_seed(recipe.seed),
+            waiting: Vec::new(),
+            frequencies: Vec::new(),
+        }
+    }
+
+    /// Takes the next features.
+    #[inline]
+    pub(super) fn add(&mut self, features: &[u64], table: Option<&dyn Frequencies>) {
+        if self.leave_out.is_none() {
+            features.iter().for_each(|feature| self.minwise.add(*feature));
+            return;
+        }
+        let wanted = features.iter().copied().filter(|feature| self.minwise.wants(*feature));
+        self.waiting.extend(wanted);
+        if self.waiting.len() >= LOOKED_UP {
+            // Where this fails, they go on waiting, and the text fails when it is finished.
+            let _ = self.look_up(table);
+        }
+    }
+
+    /// Takes what waits.
+    pub(super) fn look_up(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
+        let Minhashing { leave_out, minwise, waiting, frequencies } = self;
+        let (Some(share), Some(table)) = (*leave_out, table) else { return Ok(()) };
+        frequencies.clear();
+        table.frequencies(waiting, frequencies)?;
+        if frequencies.len() != waiting.len() {
+            let (given, asked) = (frequencies.len(), waiting.len());
+            let what = format!("a table gave {given} frequencies for {asked} features");
+            return Err(Error::Misuse(what));
+        }
+        let documents = table.documents();
+        for (feature, documents_with) in waiting.drain(..).zip(&*frequencies) {
+            if !share.is_reached(*documents_with, documents) {
+                minwise.add(feature);
+            }
+        }
+        Ok(())
+    }
+
+    /// The fingerprint, and everything empty again.
+    pub(super) fn finish(&mut self) -> u64 {
+        self.waiting.clear();
+        self.minwise.finish()
+    }
+}

@@ -1,0 +1,61 @@
+//! Minwise fingerprints, beside what their documentation says in the fewest lines.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use simkeep::fingerprint::{Fingerprinter, Minwise, Recipe};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// The numbers of bins at which a bin looks.
+fn order(bin: u64) -> impl Iterator<Item = u64> {
+    let mix = |x: u64, shift: u32, factor: u64| (x ^ x >> shift).wrapping_mul(factor);
+    ((bin << 32)..).map(move |n| {
+        let x = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mix(mix(mix(x, 30, 0xbf58_476d_1ce4_e5b9), 27, 0x94d0_49bb_1331_11eb), 31, 1) >> 58
+    })
+}
+
+/// The fingerprint of a set of features.
+fn expected(features: &[u64]) -> u64 {
+    let hash = |feature: &u64| xxh3_64_with_seed(&feature.to_le_bytes(), 0x6d69_6e77_6973_6531);
+    let sorted: BTreeSet<u64> = features.iter().map(hash).collect();
+    let least = |bin: u64| sorted.iter().find(|hash| *hash >> 58 == bin);
+    let filled = |bin| least(bin).or_else(|| order(bin).find_map(least));
+    (0..64).filter(|_| !sorted.is_empty()).map(|bin| (filled(bin).unwrap() & 1) << bin).sum()
+}
+
+/// The hashes of all runs of `n` words; of fewer words, of all of them.
+fn runs(words: &[String], n: usize) -> Vec<u64> {
+    let hashes: Vec<u64> = words.iter().map(|word| xxh3_64(word.as_bytes())).collect();
+    let of = |run: &[u64]| match run {
+        [one] => *one,
+        run => xxh3_64(&run.iter().flat_map(|hash| hash.to_le_bytes()).collect::<Vec<u8>>()),
+    };
+    hashes.windows(n.min(hashes.len()).max(1)).map(of).collect()
+}
+
+#[test]
+fn texts_of_any_length_have_the_fingerprint_of_their_runs_of_words() {
+    let mut words: Vec<String> = Vec::new();
+    for count in 0..300u64 {
+        let text = words.join(" ");
+        for n in [1, 3, 4, 8] {
+            let recipe = Recipe::words(n).minwise();
+            let found = Fingerprinter::new(&recipe).unwrap().of_text(&text).unwrap();
+            let runs = runs(&words, n as usize);
+            assert_eq!(found, expected(&runs), "{count} words in runs of {n}");
+        }
+        words.push(format!("w{}", count * count % 271));
+    }
+}
+
+proptest! {
+    #[test]
+    fn sets_have_the_fingerprint_of_their_definition(
+        features in prop::collection::vec(any::<u64>(), 0..200),
+    ) {
+        let mut minwise = Minwise::new();
+        features.iter().for_each(|feature| minwise.add(*feature));
+        prop_assert_eq!(minwise.finish(), expected(&features));
+    }
+}
