@@ -90,6 +90,7 @@ pub use frequencies::Frequencies;
 pub use html::{EXTRACTOR, extract, visible_text};
 pub use minwise::Minwise;
 pub use name::RecipeError;
+pub use presets::Preset;
 pub use recipe::Recipe;
 pub use share::{Share, ShareError};
 pub use shingles::Shingles;

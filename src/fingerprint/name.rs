@@ -121,11 +121,11 @@ impl FromStr for Recipe {
 
     /// The recipe of a [name](Recipe::name) or of a [preset](Recipe::PRESETS).
     fn from_str(name: &str) -> Result<Recipe, RecipeError> {
-        if let Some((_, _, recipe)) = Recipe::PRESETS.iter().find(|preset| preset.0 == name) {
-            return Ok(*recipe);
+        if let Some(preset) = Recipe::PRESETS.iter().find(|preset| preset.name == name) {
+            return Ok(preset.recipe);
         }
         let wrong = |what: String| {
-            let presets: Vec<&str> = Recipe::PRESETS.iter().map(|preset| preset.0).collect();
+            let presets: Vec<&str> = Recipe::PRESETS.iter().map(|preset| preset.name).collect();
             RecipeError(format!(
                 "{:?} is no recipe: {what}; a recipe is such as words2-sqrt/1, or one of {}",
                 name.chars().take(64).collect::<String>(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Value, json};
 use simkeep::df::Table;
-use simkeep::fingerprint::{Explained, Fingerprinter, Recipe};
+use simkeep::fingerprint::{Explained, Fingerprinter, Preset, Recipe};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -29,7 +29,8 @@ use simkeep_archive::escape;
   simkeep fingerprint --recipes
 
 A recipe is named by what it is: words2-sqrt/1 are pairs of neighbouring words, each weighing the square
-root of how often it occurs. Some have short names, too: --recipes lists them.
+root of how often it occurs. Some have short names, too: --recipes lists them, with the distance within
+which fingerprints of near-duplicates are, and up to where that still holds.
 
 With --json, an object a file: \"file\", \"fingerprint\", \"recipe\" and its full \"name\"; with --explain, \"features\" and
 \"voting\" (how many there are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
@@ -127,11 +128,17 @@ impl Fingerprint {
     }
 
     fn list(&self, output: &mut Output) -> Result<Exit, Failure> {
-        for (name, what, recipe) in Recipe::PRESETS {
+        for Preset { name, what, recipe, near, .. } in Recipe::PRESETS {
+            let recipe = recipe.name();
             if self.json {
-                output.object(&json!({ "preset": name, "recipe": recipe.name(), "what": what }))?;
+                let (advised, holds) = near.unzip();
+                output.object(&json!({
+                    "preset": name, "recipe": recipe, "what": what, "near": advised, "holds": holds,
+                }))?;
             } else {
-                output.line(&format!("{name:<16}  {:<36}  {what}", recipe.name()))?;
+                let near =
+                    near.map_or_else(String::new, |(near, to)| format!("k = {near}, to {to}"));
+                output.line(&format!("{name:<16}  {recipe:<36}  {near:<10}  {what}"))?;
             }
         }
         Ok(Exit::Done)

@@ -89,7 +89,6 @@ const OTHERS: &[&str] = &[
     "words2-sqrt-reserved8/1",
     "words2-sqrt-seed7/1",
     "words3-minwise/1",
-    "words4-minwise/1",
     "words5-minwise/1",
     "chars4-jenkins-minwise/1",
     "words2-nonumbers-mod3-minwise-leave0.1-seed7-reserved8/1",
@@ -118,8 +117,12 @@ const GOLDEN: &[(&str, usize, u64)] = &[
     ("default", 16, 0x54b4_cdcc_3456_422c),
     ("default", 17, 0x105a_588a_d6c2_e358),
     ("default", 18, 0x5ddd_af26_a650_35fe),
+    ("near", 17, 0x79fd_b08d_851d_ac54),
+    ("near", 18, 0x67f6_a36e_7e56_4b58),
     ("strict", 17, 0x08a5_d923_8c84_0070),
     ("strict", 18, 0x6a2a_2e98_5e95_8848),
+    ("templated", 17, 0x08a5_d923_8c84_0070),
+    ("templated", 18, 0x6a2a_2e98_5e95_8848),
     ("words-idf", 17, 0xf201_7323_3b5c_b5d2),
     ("words-idf", 18, 0x6fd0_9bf6_b411_ec42),
     ("charikar", 17, 0x208c_a0f8_9a58_c902),
@@ -180,8 +183,6 @@ const GOLDEN: &[(&str, usize, u64)] = &[
     ("words2-sqrt-seed7/1", 18, 0x75b6_43a1_643b_a5a5),
     ("words3-minwise/1", 17, 0x6238_726a_d0e1_0fd3),
     ("words3-minwise/1", 18, 0xe2bc_e818_8f00_8ccc),
-    ("words4-minwise/1", 17, 0x79fd_b08d_851d_ac54),
-    ("words4-minwise/1", 18, 0x67f6_a36e_7e56_4b58),
     ("words5-minwise/1", 17, 0x000d_4ed0_0386_6042),
     ("words5-minwise/1", 18, 0x41fb_063c_166f_0bfe),
     ("chars4-jenkins-minwise/1", 17, 0x71a9_d3fd_7aeb_aa32),
@@ -212,7 +213,7 @@ fn golden(name: &str, text: usize) -> u64 {
 
 /// All that have golden vectors, with the numbers of their texts.
 fn with_golden_vectors() -> impl Iterator<Item = (&'static str, usize)> {
-    let presets = Recipe::PRESETS.iter().map(|preset| preset.0);
+    let presets = Recipe::PRESETS.iter().map(|preset| preset.name);
     let names = presets.chain(OTHERS.iter().copied());
     let first = (0..TEXTS.len() - 1).map(|text| ("default", text));
     first.chain(names.flat_map(|name| [(name, TEXTS.len() - 1), (name, TEXTS.len())]))
@@ -225,8 +226,9 @@ fn golden_vectors_never_change() {
     for (name, text, fingerprint) in GOLDEN {
         assert_eq!(golden(name, *text), *fingerprint, "{name} of text {text}");
     }
-    // Of the long text every recipe makes something of its own.
-    let long = GOLDEN.iter().filter(|golden| golden.1 == TEXTS.len());
+    // Of the long text every recipe makes something of its own; but none of its runs of three words is
+    // in the table, so they all weigh the same.
+    let long = GOLDEN.iter().filter(|golden| golden.1 == TEXTS.len() && golden.0 != "templated");
     let distinct: HashMap<u64, &str> = long.clone().map(|golden| (golden.2, golden.0)).collect();
     assert_eq!(distinct.len(), long.count(), "{distinct:?}");
 }

@@ -130,7 +130,7 @@ impl Evaluate {
         if !self.recipe.is_empty() {
             return self.recipe.clone();
         }
-        let presets = Recipe::PRESETS.iter().map(|preset| preset.0);
+        let presets = Recipe::PRESETS.iter().map(|preset| preset.name);
         presets.chain(OTHERS).filter_map(|name| name.parse().ok()).collect()
     }
 

@@ -23,10 +23,9 @@ pub fn run(data: &[u8]) {
     fingerprint(&page);
     let document = extract(&page);
     // Every recipe takes any document.
-    let (_, _, recipe) = Recipe::PRESETS[usize::from(*label) / 8 % Recipe::PRESETS.len()];
-    if let Ok(mut fingerprinter) = Fingerprinter::new(&recipe.rarity(Rarity::None)) {
-        fingerprinter.of(&document).unwrap();
-    }
+    let preset = Recipe::PRESETS[usize::from(*label) / 8 % Recipe::PRESETS.len()];
+    let recipe = preset.recipe.rarity(Rarity::None);
+    Fingerprinter::new(&recipe).unwrap().of(&document).unwrap();
     let text = document.into_text();
     fingerprint(&text);
     if let Ok(page) = std::str::from_utf8(bytes) {
