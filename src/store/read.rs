@@ -6,7 +6,7 @@ use super::answer::{SegmentStats, Stats};
 use super::epochs::{has_table, known, origin_of, table_name};
 use super::memtable::PageOf;
 use super::observations::Observations;
-use super::origin::Origin;
+use super::origin::{Named, Origin};
 use super::query::{Explanation, Matches, NearPair, Query};
 use super::scan::Scan;
 use super::search;
@@ -15,6 +15,7 @@ use super::stale::Stale;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
+use crate::fingerprint::Recipe;
 use crate::page::{Epoch, Prefix};
 use crate::progress::Progress;
 
@@ -174,6 +175,14 @@ impl Snapshot {
     /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
         self.heed(|| origin_of(&self.view, epoch))
+    }
+
+    /// In how many bits fingerprints of near-duplicates differ at most, in an epoch: what its recipe
+    /// [advises](crate::fingerprint::Recipe::near_distance). 3 if they are made elsewhere, under a name
+    /// that means nothing to simkeep. Reads nothing.
+    pub fn near_distance(&self, epoch: Epoch) -> u32 {
+        let named = known(self.epochs(), epoch).and_then(|info| Named::parse(&info.name));
+        named.map_or(Recipe::DEFAULT, |named| named.recipe).near_distance()
     }
 
     /// The name of the file in the store's directory with an epoch's table of document frequencies.

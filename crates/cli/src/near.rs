@@ -48,9 +48,9 @@ pub(super) struct Near {
     /// A page of the store: finds others near its present content
     #[arg(long, conflicts_with = "epoch")]
     url: Option<String>,
-    /// How many bits may differ
-    #[arg(short, value_name = "BITS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=64))]
-    k: u32,
+    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
+    k: Option<u32>,
     /// Find this many nearest pages, however far away they are
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["k", "limit"])]
     nearest: Option<usize>,
@@ -92,7 +92,8 @@ impl Near {
         let Some((fingerprint, epoch)) = self.wanted(&snapshot)? else {
             return Ok(Exit::Nothing);
         };
-        let query = self.query(fingerprint).epoch(epoch);
+        let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
+        let query = self.query(fingerprint, k).epoch(epoch);
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
         let matches = self.search(&snapshot, &query)?;
         if self.common.json {
@@ -137,11 +138,11 @@ impl Near {
         Ok(Exit::Nothing)
     }
 
-    /// What is searched for, in an epoch that is not chosen yet.
-    fn query(&self, fingerprint: u64) -> Query {
+    /// What is searched for within so many bits, in an epoch that is not chosen yet.
+    fn query(&self, fingerprint: u64, k: u32) -> Query {
         let mut query = match self.nearest {
             Some(count) => Query::nearest(fingerprint, count),
-            None => Query::new(fingerprint, self.k).limit(self.limit),
+            None => Query::new(fingerprint, k).limit(self.limit),
         };
         query.versions = match self.as_of {
             Some(time) => Versions::At(time),
@@ -214,7 +215,7 @@ impl Near {
         fingerprint: u64,
         epoch: Epoch,
     ) -> Result<bool, Failure> {
-        let mut nearest = self.query(fingerprint).epoch(epoch).k(64).limit(1);
+        let mut nearest = self.query(fingerprint, 64).epoch(epoch).limit(1);
         nearest.budget = None;
         Ok(!snapshot.search(&nearest)?.near.is_empty())
     }

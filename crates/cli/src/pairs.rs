@@ -30,9 +30,9 @@ With --json, an object a pair: \"distance\", and \"left\" and \"right\" with \"f
 
 Exits with 1 if there is no such pair.")]
 pub(super) struct Pairs {
-    /// How many bits may differ
-    #[arg(short, value_name = "BITS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=64))]
-    k: u32,
+    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64))]
+    k: Option<u32>,
     /// Join fingerprints of this epoch
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
@@ -58,7 +58,8 @@ impl Pairs {
             Some(name) => origin::named(snapshot.epochs(), name)?,
             None => snapshot.newest_epoch(),
         };
-        let mut like = Query::new(0, self.k).epoch(epoch);
+        let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
+        let mut like = Query::new(0, k).epoch(epoch);
         like.under.clone_from(&self.under);
         let printing = Mutex::new(Printing { output, printed: 0, failed: None });
         let join = |progress: &Progress| {
@@ -83,7 +84,7 @@ impl Pairs {
         if printed > 0 {
             return Ok(Exit::Done);
         }
-        let within = words::many(self.k.into(), "bit", "bits");
+        let within = words::many(k.into(), "bit", "bits");
         say(&format!("no two fingerprints are within {within} of each other"));
         Ok(Exit::Nothing)
     }
