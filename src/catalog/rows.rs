@@ -141,6 +141,7 @@ pub(super) fn check_epochs(epochs: &[EpochInfo]) -> Result<(), String> {
     names.sort_unstable();
     match names.array_windows().find(|[one, other]| one == other) {
         Some([name, _]) => Err(format!("two epochs are called {name}")),
+        None if epochs.is_empty() => Err("there is no epoch".to_owned()),
         None if epochs.iter().all(|epoch| epoch.ended) => Err("all epochs have ended".to_owned()),
         None => Ok(()),
     }

@@ -12,6 +12,7 @@ use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::page::{Epoch, EpochInfo};
 use crate::segment::Frame;
+use crate::store::epochs::next_epoch;
 use crate::store::listed::{check_listed, check_store, check_unlisted};
 use crate::store::memtable::Memtable;
 use crate::store::{journal, open};
@@ -365,7 +366,8 @@ impl Found {
         let mut count = newest.map_or(0, |newest| newest as usize + 1);
         if self.epochs.iter().all(|info| info.ended) {
             // The one that had not ended is lost, and nothing has it.
-            count = count.max(self.epochs.len() + 1).min(EPOCHS_MAX);
+            next_epoch(self.epochs.len(), 0)?;
+            count = count.max(self.epochs.len() + 1);
         }
         for number in self.epochs.len()..count {
             let name = format!("unknown-{number}");
