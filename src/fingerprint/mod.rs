@@ -25,8 +25,9 @@
 //! - **Weights**, of a simhash, are integers, in units of 2⁻¹⁶. By default a feature weighs the
 //!   square root of how often it occurs, `isqrt(count · 2³²)`.
 //! - **Bits**: bit *i* of a simhash is 1 if the features whose hash has bit *i* weigh more than the
-//!   others, and 0 if they weigh as much or less. Bit *i* of a minwise hash is one bit of the least
-//!   hash among those that fall into bin *i*. A text without features has the fingerprint 0.
+//!   others, and 0 if they weigh as much or less. Bit *i* of a minwise hash is a bit of the
+//!   feature that is the least of bin *i* by a second hash: see [`Minwise`]. A text without features
+//!   has the fingerprint 0.
 //!
 //! A fingerprint does not depend on the platform, on threads, on the order of a hash map, or on how
 //! a text is cut into pieces. Fingerprints of different recipes, extractors or tables of

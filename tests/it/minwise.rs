@@ -6,13 +6,11 @@ use proptest::prelude::*;
 use simkeep::fingerprint::{Fingerprinter, Minwise, Recipe};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// The numbers of bins at which a bin looks.
-fn order(bin: u64) -> impl Iterator<Item = u64> {
+/// The output of SplitMix64 with this number.
+fn splitmix(n: u64) -> u64 {
     let mix = |x: u64, shift: u32, factor: u64| (x ^ x >> shift).wrapping_mul(factor);
-    ((bin << 32)..).map(move |n| {
-        let x = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(mix(mix(x, 30, 0xbf58_476d_1ce4_e5b9), 27, 0x94d0_49bb_1331_11eb), 31, 1) >> 58
-    })
+    let x = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mix(mix(mix(x, 30, 0xbf58_476d_1ce4_e5b9), 27, 0x94d0_49bb_1331_11eb), 31, 1)
 }
 
 /// The fingerprint of a set of features.
@@ -20,8 +18,9 @@ fn expected(features: &[u64]) -> u64 {
     let hash = |feature: &u64| xxh3_64_with_seed(&feature.to_le_bytes(), 0x6d69_6e77_6973_6531);
     let sorted: BTreeSet<u64> = features.iter().map(hash).collect();
     let least = |bin: u64| sorted.iter().find(|hash| *hash >> 58 == bin);
-    let filled = |bin| least(bin).or_else(|| order(bin).find_map(least));
-    (0..64).filter(|_| !sorted.is_empty()).map(|bin| (filled(bin).unwrap() & 1) << bin).sum()
+    let others = |bin: u64| ((bin << 32)..).map(|attempt| splitmix(attempt) >> 58);
+    let filled = |bin| least(bin).or_else(|| others(bin).find_map(least)).unwrap();
+    (0..64).filter(|_| !sorted.is_empty()).map(|bin| splitmix(*filled(bin)) & 1 << bin).sum()
 }
 
 /// The hashes of all runs of `n` words; of fewer words, of all of them.
