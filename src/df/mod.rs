@@ -1,7 +1,8 @@
 //! Frozen tables of document frequencies: how many documents have a feature.
 //!
-//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, so they
-//! need to know how many documents have it. These numbers must not change as long as there are
+//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, and others
+//! [leave out](crate::fingerprint::Recipe::leave_out) what is common, so they need to know how many
+//! documents have it. These numbers must not change as long as there are
 //! fingerprints made with them. So a [`Table`] is an immutable file, checked as a whole when it is
 //! opened, read through a memory map, and identified by its [checksum](Table::id).
 //!

@@ -121,7 +121,7 @@ impl Table {
     }
 
     /// Features of fewer documents than this were left out, and how many there were. They count as
-    /// unknown: as if one document had them.
+    /// unknown: weighed as if one document had them, and never left out as common.
     pub fn left_out(&self) -> (u32, u64) {
         (self.frame.least, self.frame.left_out)
     }

@@ -82,7 +82,7 @@ impl Fingerprinter<'_> {
         let taken = self.take_all(document);
         let Weighed { weights, total, mut balance } = match &mut self.making {
             Making::Simhash(voting) => Weighed::by_vote(voting, &self.recipe, &places),
-            Making::Minwise(least) => Weighed::by_bits(&least.minwise, &places),
+            Making::Minwise(least) => Weighed::by_bits(&least.minwise, self.recipe.mask(), &places),
         };
         let share = |weight: f64| if total == 0 { 0.0 } else { weight / total as f64 };
         // Reserved bits are metadata, whatever the vote.
@@ -188,8 +188,9 @@ impl Weighed {
     }
 
     /// A feature weighs as many bits as it gives.
-    fn by_bits(minwise: &Minwise, places: &Places) -> Weighed {
-        let given = |feature: &u64| (*feature, u128::from(minwise.bits_of(*feature).count_ones()));
+    fn by_bits(minwise: &Minwise, mask: u64, places: &Places) -> Weighed {
+        let bits = |feature: &u64| (minwise.bits_of(*feature) & mask).count_ones();
+        let given = |feature: &u64| (*feature, u128::from(bits(feature)));
         let weights: HashMap<u64, u128> =
             places.keys().map(given).filter(|(_, bits)| *bits > 0).collect();
         let each = if places.is_empty() { 0.0 } else { 1.0 / places.len() as f64 };
@@ -348,6 +349,25 @@ mod tests {
         let explained = fingerprinter.explain(&document, 1).unwrap();
         assert_eq!(explained.fingerprint >> 56, 0xff);
         assert!(explained.balance[56..] == [0.0; 8] && explained.balance[..56] != [0.0; 56]);
+    }
+
+    #[test]
+    fn features_of_a_minwise_hash_are_told_by_the_bits_that_they_give() {
+        for recipe in
+            ["words1-minwise/1", "words1-mod3-minwise-seed1/1", "words1-minwise-leave0.9/1"]
+        {
+            let explained = explain(recipe, "The cat, the CAT and the bird!");
+            let given: f64 = explained.heaviest.iter().map(|feature| feature.share).sum();
+            assert!(explained.voting > 0 && explained.voting <= explained.features);
+            assert!(explained.voting > 3 || (given - 1.0).abs() < 1e-9, "{recipe}: {given}");
+        }
+        // All of the table's documents have it.
+        let left = explain("words1-minwise-leave0.9/1", "The cat");
+        assert_eq!((left.features, left.voting, &*left.heaviest[0].text), (2, 1, "cat"));
+        assert_eq!((left.heaviest[0].share, left.heaviest[0].frequency), (1.0, Some(1)));
+        let reserved = explain("words1-minwise-reserved8/1", "one");
+        assert_eq!((reserved.voting, reserved.heaviest[0].share), (1, 1.0));
+        assert_eq!(explain("near", " . ").balance, [0.0; 64]);
     }
 
     #[test]

@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 /// frequencies: if it has very many features, it is read several times. There is no such bound for
 /// a text that comes in pieces, and for recipes in which the place of a feature or its rank by
 /// weight matters. These take some 80 bytes for each distinct feature, and 16 more for each
-/// occurrence if places matter. A recipe that need not tell features apart (`raw`, and nothing
-/// else) takes none.
+/// occurrence if places matter. A recipe that need not tell features apart (`raw` and nothing else,
+/// and every minwise recipe) takes none.
 ///
 /// ```
 /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
@@ -193,7 +193,7 @@ impl<'t> Fingerprinter<'t> {
             }
             Making::Minwise(least) => {
                 grams.finish(|some, _| least.add(some, *frequencies));
-                least.look_up(*frequencies).map(|()| 0)
+                least.complete(*frequencies).map(|()| 0)
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 
-/// Document frequencies, by which recipes with a [rarity](super::Rarity) weigh features. They must
-/// not change as long as there are fingerprints made with them.
+/// Document frequencies, by which recipes with a [rarity](super::Rarity) weigh features, and others
+/// [leave features out](super::Recipe::leave_out). They must not change as long
+/// as there are fingerprints made with them.
 pub trait Frequencies: Send + Sync {
     /// What the features are: the [`Recipe::features`](super::Recipe::features) of the recipes that
     /// can use these frequencies.

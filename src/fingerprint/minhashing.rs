@@ -18,6 +18,8 @@ pub(super) struct Minhashing {
     /// Features that would change something, if not too many documents have them.
     waiting: Vec<u64>,
     frequencies: Vec<u64>,
+    /// Whether looking up what waits has failed, so that the text has no fingerprint.
+    has_failed: bool,
 }
 
 impl Minhashing {
@@ -27,6 +29,7 @@ impl Minhashing {
             minwise: Minwise::with_seed(recipe.seed),
             waiting: Vec::new(),
             frequencies: Vec::new(),
+            has_failed: false,
         }
     }
 
@@ -37,17 +40,30 @@ impl Minhashing {
             features.iter().for_each(|feature| self.minwise.add(*feature));
             return;
         }
+        if self.has_failed {
+            return;
+        }
         let wanted = features.iter().copied().filter(|feature| self.minwise.wants(*feature));
         self.waiting.extend(wanted);
         if self.waiting.len() >= LOOKED_UP {
-            // Where this fails, they go on waiting, and the text fails when it is finished.
-            let _ = self.look_up(table);
+            self.has_failed = self.look_up(table).is_err();
         }
     }
 
+    /// Takes all that is left of a text.
+    pub(super) fn complete(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
+        // What failed fails again, and says why.
+        self.look_up(table)?;
+        if self.has_failed {
+            let what = "a table of document frequencies failed, and then did not: ask again";
+            return Err(Error::Misuse(what.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Takes what waits.
-    pub(super) fn look_up(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
-        let Minhashing { leave_out, minwise, waiting, frequencies } = self;
+    fn look_up(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
+        let Minhashing { leave_out, minwise, waiting, frequencies, .. } = self;
         let (Some(share), Some(table)) = (*leave_out, table) else { return Ok(()) };
         frequencies.clear();
         table.frequencies(waiting, frequencies)?;
@@ -68,6 +84,7 @@ impl Minhashing {
     /// The fingerprint, and everything empty again.
     pub(super) fn finish(&mut self) -> u64 {
         self.waiting.clear();
+        self.has_failed = false;
         self.minwise.finish()
     }
 }

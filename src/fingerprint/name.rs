@@ -263,6 +263,7 @@ mod tests {
             ("words4-minwise-marked1.5/1", "a weight by place or mark"),
             ("words4-minwise-fieldsflip/1", "a field"),
             ("words4-minwise-top20/1", "a choice by weight"),
+            ("words4-minwise-to1.5/1", "a choice by weight"),
             ("words4-minwise-leave0/1", "above 0"),
             ("words4-minwise-leave1.001/1", "up to 1"),
             ("words4-sqrt-leave0.2/1", "minwise"),

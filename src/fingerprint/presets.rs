@@ -15,11 +15,13 @@ pub struct Preset {
     pub what: &'static str,
     /// The recipe.
     pub recipe: Recipe,
-    /// In how many bits fingerprints of near-duplicates differ: the advised distance, and the largest
-    /// that still holds. Of pairs within the first, at least 97 % resemble each other by .8 or more
-    /// (the Jaccard index of five words), and 92 % of those within the second, in the versions of
-    /// terms of service that the recipes were measured on. `None` where no distance is as precise.
-    pub near: Option<(u32, u32)>,
+    /// The distance within which fingerprints are advised to count as near: the largest at which 97 %
+    /// of the pairs resemble each other by .8 or more (the Jaccard index of runs of five words), in the
+    /// versions of terms of service that the recipes were measured on. `None` if there is none.
+    pub near: Option<u32>,
+    /// Up to which distance the recipe still tells near-duplicates: the largest at which 92 % of the
+    /// pairs are such. `None` if there is none.
+    pub holds: Option<u32>,
 }
 
 /// The tf-idf of Seshasai's thesis. Its other variants differ from this one in one thing each. The
@@ -31,13 +33,13 @@ const fn useful(
     name: &'static str,
     what: &'static str,
     recipe: Recipe,
-    near: (u32, u32),
+    (near, holds): (u32, u32),
 ) -> Preset {
-    Preset { name, what, recipe, near: Some(near) }
+    Preset { name, what, recipe, near: Some(near), holds: Some(holds) }
 }
 
 const fn historic(name: &'static str, what: &'static str, recipe: Recipe) -> Preset {
-    Preset { name, what, recipe, near: None }
+    Preset { name, what, recipe, near: None, holds: None }
 }
 
 impl Recipe {
@@ -55,7 +57,12 @@ impl Recipe {
             Recipe::words(4).minwise(),
             (3, 5),
         ),
-        useful("strict", "Finds few others: triples of words", Recipe::words(3), (5, 7)),
+        useful(
+            "strict",
+            "Is seldom wrong, and finds fewer: triples of words",
+            Recipe::words(3),
+            (5, 7),
+        ),
         useful(
             "templated",
             "For pages of one template: triples of words by how rare they are, with a table of \
@@ -112,19 +119,21 @@ impl Recipe {
         ),
     ];
 
-    /// In how many bits fingerprints of near-duplicates differ at most: the distance that is advised for
-    /// this recipe if it is a [preset](Self::PRESETS), and 3 for others.
+    /// The distance within which fingerprints of this recipe are advised to count as near: that of the
+    /// [preset](Self::PRESETS) that it is, whatever its seed, its reserved bits and what is left out. 3
+    /// for other recipes, and for presets for which none is advised.
     ///
     /// ```
     /// use simkeep::fingerprint::Recipe;
     /// let strict: Recipe = "strict".parse()?;
-    /// assert_eq!((Recipe::DEFAULT.near_distance(), strict.near_distance()), (3, 5));
+    /// assert_eq!((Recipe::DEFAULT.near_distance(), strict.seed(1).near_distance()), (3, 5));
     /// # Ok::<(), simkeep::fingerprint::RecipeError>(())
     /// ```
     pub fn near_distance(&self) -> u32 {
         /// As Manku, Jain and Das Sarma advise: *Detecting near-duplicates for web crawling*, WWW 2007.
         const USUAL: u32 = 3;
-        let preset = Recipe::PRESETS.iter().find(|preset| preset.recipe == *self);
-        preset.and_then(|preset| preset.near).map_or(USUAL, |(advised, _)| advised)
+        let plain = Recipe { seed: 0, reserved: 0, leave_out: None, ..*self };
+        let preset = Recipe::PRESETS.iter().find(|preset| preset.recipe == plain);
+        preset.and_then(|preset| preset.near).unwrap_or(USUAL)
     }
 }

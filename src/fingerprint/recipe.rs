@@ -130,7 +130,9 @@ impl Recipe {
 
     /// This recipe without features that at least a share of the documents of a frozen table have, for
     /// minwise hashes: `leave0.2`. A table of 30 to 200 pages of a site tells what its template is. The
-    /// share is more than 0 and at most 1.
+    /// share is more than 0 and at most 1, and of all documents of the table: in a table of ten sites
+    /// no site's template has a share of .2. A feature that the table does not know takes part. A page
+    /// that is template and nothing else is left without features, and has the fingerprint 0.
     #[must_use]
     pub const fn leave_out(mut self, share: Share) -> Recipe {
         self.leave_out = Some(share);
@@ -267,7 +269,7 @@ impl Recipe {
             (self.rarity != Rarity::None, "a weight by rarity"),
             (self.is_placed(), "a weight by place or mark"),
             (self.fields != Fields::None, "a field"),
-            (!self.chooses_all(), "a choice by weight"),
+            (!self.chooses_all() || self.at_most != Share::ONE, "a choice by weight"),
         ];
         parts.iter().find(|(is_set, _)| *is_set).map(|(_, part)| *part)
     }

@@ -179,7 +179,7 @@ impl Snapshot {
 
     /// In how many bits fingerprints of near-duplicates differ at most, in an epoch: what its recipe
     /// [advises](crate::fingerprint::Recipe::near_distance). 3 if they are made elsewhere, under a name
-    /// that means nothing to simkeep. Reads nothing.
+    /// that means nothing to simkeep, or if there is no such epoch. Reads nothing.
     pub fn near_distance(&self, epoch: Epoch) -> u32 {
         let named = known(self.epochs(), epoch).and_then(|info| Named::parse(&info.name));
         named.map_or(Recipe::DEFAULT, |named| named.recipe).near_distance()

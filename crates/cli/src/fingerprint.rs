@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Value, json};
 use simkeep::df::Table;
-use simkeep::fingerprint::{Explained, Fingerprinter, Preset, Recipe};
+use simkeep::fingerprint::{Explained, Family, Fingerprinter, Preset, Recipe};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -35,7 +35,8 @@ which fingerprints of near-duplicates are, and up to where that still holds.
 With --json, an object a file: \"file\", \"fingerprint\", \"recipe\" and its full \"name\"; with --explain, \"features\" and
 \"voting\" (how many there are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
 name if it is one, \"hash\", \"count\", \"documents\" by the table, and \"share\"), and \"balance\", a number for each bit, the lowest
-first: by what share of the weight it is 1 (above 0) or 0.
+first: by what share of the weight it is 1 (above 0) or 0. A feature of a minwise recipe weighs as much as it gives
+bits, and all bits are as near to flipping.
 
 A file that cannot be read is named, and the others are done all the same; then the exit code is 5.")]
 pub(super) struct Fingerprint {
@@ -71,8 +72,7 @@ impl Fingerprint {
         let table = self.df.as_ref().map(Table::open).transpose()?.map(Arc::new);
         let recipe = &self.recipe.recipe;
         if table.is_some() && !recipe.needs_frequencies() {
-            let what =
-                format!("the recipe {recipe} does not weigh by document frequencies: no --df");
+            let what = format!("the recipe {recipe} uses no document frequencies: no --df");
             return Err(Failure::Usage(what));
         }
         if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
@@ -124,20 +124,20 @@ impl Fingerprint {
             return Ok(());
         }
         output.line(&format!("{fingerprint}  {}", escape::whole(name)))?;
-        explained.as_ref().map_or(Ok(()), |explained| print(explained, output))
+        explained.as_ref().map_or(Ok(()), |explained| print(&self.recipe.recipe, explained, output))
     }
 
     fn list(&self, output: &mut Output) -> Result<Exit, Failure> {
-        for Preset { name, what, recipe, near, .. } in Recipe::PRESETS {
+        for Preset { name, what, recipe, near, holds, .. } in Recipe::PRESETS {
             let recipe = recipe.name();
             if self.json {
-                let (advised, holds) = near.unzip();
                 output.object(&json!({
-                    "preset": name, "recipe": recipe, "what": what, "near": advised, "holds": holds,
+                    "preset": name, "recipe": recipe, "what": what, "near": near, "holds": holds,
                 }))?;
             } else {
-                let near =
-                    near.map_or_else(String::new, |(near, to)| format!("k = {near}, to {to}"));
+                let near = near
+                    .zip(*holds)
+                    .map_or_else(String::new, |(near, to)| format!("k = {near}, to {to}"));
                 output.line(&format!("{name:<16}  {recipe:<36}  {near:<10}  {what}"))?;
             }
         }
@@ -227,16 +227,22 @@ impl Chunk for File {
 /// Bits that are shown as near to flipping.
 const BITS_SHOWN: usize = 8;
 
-fn print(explained: &Explained, output: &mut Output) -> Result<(), Failure> {
+fn print(recipe: &Recipe, explained: &Explained, output: &mut Output) -> Result<(), Failure> {
+    let is_minwise = recipe.family() == Family::Minwise;
     let distinct = words::many(explained.features as u64, "feature", "features");
+    let part = if is_minwise { "give a bit" } else { "vote" };
     output
-        .line(&format!("  {distinct}, {} of them vote", words::count(explained.voting as u64)))?;
+        .line(&format!("  {distinct}, {} of them {part}", words::count(explained.voting as u64)))?;
     for feature in &explained.heaviest {
         let share = feature.share * 100.0;
         let field = feature.field.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
         let text = escape::escape(&(field + &feature.text));
         let times = if feature.count == 1 { "time " } else { "times" };
         output.line(&format!("  {share:>6.2} %  {:>5} {times}  {text}", feature.count))?;
+    }
+    if is_minwise {
+        // All are as near to flipping.
+        return Ok(());
     }
     let mut bits: Vec<(usize, f64)> = explained.balance.iter().copied().enumerate().collect();
     bits.sort_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));

@@ -6,7 +6,8 @@ use std::io::ErrorKind;
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Epoch, Error, Observation, Progress, Query, RestateOutcome, Restatement, Store, Versions,
+    Epoch, Error, Observation, Origin, Progress, Query, RestateOutcome, Restatement, Store,
+    Versions,
 };
 
 use super::{URL, create, plain, some, tables};
@@ -173,4 +174,18 @@ fn an_epoch_that_is_not_there_is_refused() {
     let twice = Observation::content(URL, 1, 7, reserved).also(8, reserved);
     assert!(matches!(store.observe(twice), Err(Error::Misuse(_))));
     assert_eq!(store.stats().unwrap().visits, 0);
+}
+
+#[test]
+fn the_advised_distance_is_that_of_the_recipe() {
+    let store = create(&SimDisk::new());
+    let begin = |origin: Origin| store.begin_epoch(&origin).unwrap();
+    let strict = begin(plain("strict").extractor("mine/1").unwrap());
+    let near = begin(plain("near"));
+    let weighed = begin(some());
+    let elsewhere = store.register_epoch("some of elsewhere").unwrap();
+    let snapshot = store.snapshot();
+    let of = |epoch| snapshot.near_distance(epoch);
+    assert_eq!([strict, near, weighed, elsewhere].map(of), [5, 3, 2, 3]);
+    assert_eq!(of(Epoch::from_number(99)), 3);
 }

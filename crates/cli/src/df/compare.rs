@@ -105,7 +105,7 @@ impl Compare {
             None => recipe_of(first)?,
         };
         if !recipe.needs_frequencies() {
-            let what = format!("the recipe {recipe} does not weigh by document frequencies");
+            let what = format!("the recipe {recipe} uses no document frequencies");
             return Err(Failure::Usage(what));
         }
         let by = |table| Fingerprinter::with_frequencies(recipe, table);

@@ -34,7 +34,7 @@ use truth::Truth;
 The documents are JSON lines with \"id\" and \"text\"; the pairs are lines of two ids and how near they
 are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near. Both may be packed.
 Of documents with equal words (lower-cased runs of letters and digits) the first is kept, and those of
-fewer than 8 words are left out. Recipes that weigh by document frequencies take those of these
+fewer than 8 words are left out. Recipes that use document frequencies take those of these
 documents. Marks and fields are known of HTML only; of plain texts, recipes that differ in these alone
 make the same fingerprints.
 

@@ -237,7 +237,11 @@ fn what_makes_no_sense_is_refused_before_it_is_begun() {
     std::fs::create_dir(&folder).unwrap();
     for (args, code, why) in [
         (&["compare", &table, &pairs][..], 2, "of words1 and one of words2"),
-        (&["compare", &table, &table, &documents, "--recipe", "default"], 2, "does not weigh by"),
+        (
+            &["compare", &table, &table, &documents, "--recipe", "default"],
+            2,
+            "uses no document frequencies",
+        ),
         (&["compare", &table, &table, &nothing], 2, "there is no text"),
         (&["freeze", &table, &table, "--out", &pairs], 2, "there twice"),
         (&["build", "-", "--out", &folder], 5, "folder is not replaced"),

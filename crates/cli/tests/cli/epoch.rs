@@ -129,6 +129,8 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
 fn what_was_never_seen_is_not_restated() {
     let place = Place::with(&first());
     place.run(&["epoch", "begin", "--recipe", "strict"]);
+    let near = place.run(&["near", "00000000000000ff", "--json"]).objects().remove(0);
+    assert_eq!(near["k"], 5, "as the recipe advises");
     let lines = line(0, 1001, "Not at this time.") + &line(77, 1000, "Not this page.");
     let lines = lines + r#"{"url":"https://example.com/1","t":1000,"seen":"gone"}"#;
     let ran = place.run_with_input(&["ingest", "-", "--restate", "--json"], &lines);
