@@ -129,8 +129,10 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
 fn what_was_never_seen_is_not_restated() {
     let place = Place::with(&first());
     place.run(&["epoch", "begin", "--recipe", "strict"]);
-    let near = place.run(&["near", "00000000000000ff", "--json"]).objects().remove(0);
-    assert_eq!(near["k"], 5, "as the recipe advises");
+    for (epoch, k) in [(OLD, 3), ("html/1 words3-sqrt/1", 5)] {
+        let near = place.run(&["near", "00000000000000ff", "--epoch", epoch, "--json"]);
+        assert_eq!(near.objects().remove(0)["k"], k, "as the recipe of {epoch} advises");
+    }
     let lines = line(0, 1001, "Not at this time.") + &line(77, 1000, "Not this page.");
     let lines = lines + r#"{"url":"https://example.com/1","t":1000,"seen":"gone"}"#;
     let ran = place.run_with_input(&["ingest", "-", "--restate", "--json"], &lines);
