@@ -6,6 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use super::choices::{Fields, Unit};
 use super::document::Document;
 use super::fingerprinter::{Fingerprinter, Making};
+use super::frequencies::look_up;
 use super::grams::{Grams, takes};
 use super::kernel::Kernel;
 use super::minwise::Minwise;
@@ -114,9 +115,10 @@ impl Fingerprinter<'_> {
         voters.truncate(limit);
 
         let mut frequencies = Vec::new();
-        if let (true, Some(table)) = (self.recipe.needs_frequencies(), self.frequencies) {
+        if self.recipe.needs_frequencies() {
+            let table = self.frequencies.or_bug("a recipe that needs a table has one")?;
             let hashes: Vec<u64> = voters.iter().map(|voter| voter.hash).collect();
-            table.frequencies(&hashes, &mut frequencies)?;
+            look_up(table, &hashes, &mut frequencies)?;
         }
         let (mut texts, short) = Texts::of(&self.recipe, document.text(), &voters);
         let heaviest = voters.iter().enumerate().map(|(nth, voter)| {

@@ -1,6 +1,6 @@
 //! How many documents have a feature.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Document frequencies, by which recipes with a [rarity](super::Rarity) weigh features, and others
 /// [leave features out](super::Recipe::leave_out). They must not change as long
@@ -20,4 +20,16 @@ pub trait Frequencies: Send + Sync {
     ///
     /// Those of the source of the frequencies.
     fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<()>;
+}
+
+/// Puts into `out`, for each hash of a feature, how many documents have it.
+pub(super) fn look_up(table: &dyn Frequencies, hashes: &[u64], out: &mut Vec<u64>) -> Result<()> {
+    out.clear();
+    table.frequencies(hashes, out)?;
+    if out.len() != hashes.len() {
+        let (given, asked) = (out.len(), hashes.len());
+        let what = format!("a table gave {given} frequencies for {asked} features");
+        return Err(Error::Misuse(what));
+    }
+    Ok(())
 }

@@ -1,9 +1,10 @@
 //! The minwise hash of a document, without the features that too many documents have.
 
-use super::frequencies::Frequencies;
+use super::frequencies::{Frequencies, look_up};
 use super::minwise::Minwise;
 use super::recipe::Recipe;
 use super::share::Share;
+use crate::bug::OrBug;
 use crate::error::{Error, Result};
 
 /// Features that are looked up together.
@@ -46,14 +47,14 @@ impl Minhashing {
         let wanted = features.iter().copied().filter(|feature| self.minwise.wants(*feature));
         self.waiting.extend(wanted);
         if self.waiting.len() >= LOOKED_UP {
-            self.has_failed = self.look_up(table).is_err();
+            self.has_failed = self.take_waiting(table).is_err();
         }
     }
 
     /// Takes all that is left of a text.
     pub(super) fn complete(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
         // What failed fails again, and says why.
-        self.look_up(table)?;
+        self.take_waiting(table)?;
         if self.has_failed {
             let what = "a table of document frequencies failed, and then did not: ask again";
             return Err(Error::Misuse(what.to_owned()));
@@ -62,16 +63,12 @@ impl Minhashing {
     }
 
     /// Takes what waits.
-    fn look_up(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
+    fn take_waiting(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
         let Minhashing { leave_out, minwise, waiting, frequencies, .. } = self;
-        let (Some(share), Some(table)) = (*leave_out, table) else { return Ok(()) };
-        frequencies.clear();
-        table.frequencies(waiting, frequencies)?;
-        if frequencies.len() != waiting.len() {
-            let (given, asked) = (frequencies.len(), waiting.len());
-            let what = format!("a table gave {given} frequencies for {asked} features");
-            return Err(Error::Misuse(what));
-        }
+        // Nothing waits where nothing is left out.
+        let Some(share) = *leave_out else { return Ok(()) };
+        let table = table.or_bug("a recipe that leaves features out has a table")?;
+        look_up(table, waiting, frequencies)?;
         let documents = table.documents();
         for (feature, documents_with) in waiting.drain(..).zip(&*frequencies) {
             if !share.is_reached(*documents_with, documents) {

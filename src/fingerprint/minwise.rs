@@ -38,7 +38,7 @@ static OTHERS: [[u8; BINS - 1]; BINS] = others();
 ///
 /// From a distance *d* the resemblance is estimated as 1 - 2*d*/64. The estimate has no bias. Its
 /// standard error is √(1 - J²)/8: bits differ with the probability *p* = (1 - J)/2 each, and
-/// √(p(1 - p)/64) is doubled. That of sets with few features is up to a tenth larger.
+/// √(p(1 - p)/64) is doubled. That of sets with few features is up to a sixth larger.
 ///
 /// Adding a feature takes a nanosecond or two. Neither order nor repetition matter. 512 bytes.
 ///

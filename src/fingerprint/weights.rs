@@ -2,12 +2,13 @@
 
 use super::choices::{Counts, Rarity, Scaling};
 use super::fixed::{self, ONE, WEIGHT_MAX};
-use super::frequencies::Frequencies;
+use super::frequencies::{Frequencies, look_up};
 use super::kernel::Weighed;
 use super::recipe::Recipe;
 use super::simhash::Simhash;
 use super::tally::Tally;
-use crate::error::{Error, Result};
+use crate::bug::OrBug;
+use crate::error::Result;
 
 impl Counts {
     /// The weight of a feature by how often it occurs, in units of 2⁻¹⁶.
@@ -92,16 +93,11 @@ impl Weights {
         };
         unscaled.clear();
         unscaled.extend(tally.features().map(|feature| u128::from(by_count(feature.count))));
-        if let (true, Some(table)) = (recipe.needs_frequencies(), table) {
+        if recipe.needs_frequencies() {
+            let table = table.or_bug("a recipe that weighs by rarity has a table")?;
             hashes.clear();
             hashes.extend(tally.features().map(|feature| feature.hash));
-            frequencies.clear();
-            table.frequencies(hashes, frequencies)?;
-            if frequencies.len() != hashes.len() {
-                let (given, asked) = (frequencies.len(), hashes.len());
-                let what = format!("a table gave {given} frequencies for {asked} features");
-                return Err(Error::Misuse(what));
-            }
+            look_up(table, hashes, frequencies)?;
             let documents = table.documents();
             for (weight, df) in unscaled.iter_mut().zip(&*frequencies) {
                 *weight = (*weight * u128::from(recipe.rarity.factor(documents, *df))) >> 16;

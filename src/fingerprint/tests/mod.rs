@@ -288,6 +288,29 @@ fn frequencies_that_fail_leave_nothing_behind_for_the_next_text() {
 }
 
 #[test]
+fn a_table_that_gives_too_few_frequencies_is_refused() {
+    struct Few;
+    impl Frequencies for Few {
+        fn features(&self) -> &str {
+            "words1"
+        }
+        fn documents(&self) -> u64 {
+            7
+        }
+        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> crate::Result<()> {
+            out.extend(hashes.iter().skip(1).map(|_| 1));
+            Ok(())
+        }
+    }
+    for recipe in ["words-idf", "words1-minwise-leave0.5/1"] {
+        let recipe = recipe.parse().unwrap();
+        let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &Few).unwrap();
+        let error = fingerprinter.of_text("three different words").unwrap_err().to_string();
+        assert!(error.contains("2 frequencies for 3 features"), "{error}");
+    }
+}
+
+#[test]
 fn marked_text_weighs_more() {
     let recipe = Recipe::words(1).counts(Counts::Raw).boost(Share::thousandths(1500));
     let mut document = Document::new("plain ");
