@@ -9,9 +9,10 @@ use simkeep::{Options, Store};
 
 use super::child::Child;
 use super::crawl::{self, Expected, acknowledged, options};
-use super::scene::{Scene, copy, say};
+use super::scene::{Scene, say};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::depth::deep;
+use simkeep_testing::files::copy;
 use simkeep_testing::{choice, sound};
 
 /// Opening after a crash takes less, whatever the size of the store.

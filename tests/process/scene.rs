@@ -1,7 +1,6 @@
 //! Where a test takes place, and how to come back to it.
 
 use std::fmt::Display;
-use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -68,18 +67,4 @@ pub(crate) fn run(line: &[&str]) {
 /// A path as an argument.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
-}
-
-/// Copies a store that nobody writes to.
-pub(crate) fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
 }

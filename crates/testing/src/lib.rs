@@ -8,6 +8,7 @@ pub mod compare;
 pub mod depth;
 pub mod disks;
 pub mod expected;
+pub mod files;
 pub mod forge;
 pub mod fuzz;
 pub mod model;

@@ -9,21 +9,9 @@ use simkeep::{Reader, Store};
 
 use super::listing;
 use simkeep_testing::compare::{check_reader, check_store};
+use simkeep_testing::files::copy;
 use simkeep_testing::sample::sample;
 use simkeep_testing::{EPOCHS, names, small};
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), &to).unwrap();
-        }
-    }
-}
 
 fn set_modes(dir: &Path, dir_mode: u32, file_mode: u32) {
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();

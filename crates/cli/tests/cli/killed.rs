@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use simkeep_testing::depth::deep;
+use simkeep_testing::files::copy;
 
 use super::*;
 
@@ -14,18 +15,6 @@ struct Trial<'t> {
     target: &'t str,
     /// What there is, in words; whatever is damaged fails here.
     state: &'t dyn Fn(&Place) -> String,
-}
-
-fn copy(from: &Path, to: &Path) {
-    if from.is_dir() {
-        fs::create_dir_all(to).unwrap();
-        for entry in fs::read_dir(from).unwrap() {
-            let entry = entry.unwrap();
-            copy(&entry.path(), &to.join(entry.file_name()));
-        }
-    } else if from.exists() {
-        fs::copy(from, to).unwrap();
-    }
 }
 
 fn remove(path: &Path) {
