@@ -55,8 +55,10 @@ mod frequencies;
 mod grams;
 #[cfg(feature = "html")]
 mod html;
+mod imatch;
 mod jenkins;
 mod kernel;
+mod lexicon;
 mod minhashing;
 mod minwise;
 mod name;
@@ -89,6 +91,8 @@ pub use fingerprinter::Fingerprinter;
 pub use frequencies::Frequencies;
 #[cfg(feature = "html")]
 pub use html::{EXTRACTOR, extract, visible_text};
+pub use imatch::IMatch;
+pub use lexicon::Lexicon;
 pub use minwise::Minwise;
 pub use name::RecipeError;
 pub use presets::Preset;

@@ -14,6 +14,7 @@ mod epochs;
 mod examples;
 #[cfg(not(narrow_hash))]
 mod format;
+mod imatch;
 mod invariants;
 mod minwise;
 mod model;

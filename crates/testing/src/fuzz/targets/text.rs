@@ -1,7 +1,8 @@
 //! Any bytes as a text, and as a page.
 
 use simkeep::fingerprint::{
-    Document, FeatureSet, Fingerprinter, Rarity, Recipe, decode, extract, of_text, visible_text,
+    Counted, Document, FeatureSet, Fingerprinter, IMatch, Lexicon, Rarity, Recipe, Share, decode,
+    extract, of_text, visible_text,
 };
 
 /// Labels of encodings of every kind, one of none, and none.
@@ -51,4 +52,17 @@ fn fingerprint(text: &str) {
     assert_eq!(explained.fingerprint, found);
     // What stands around a text and has no words changes nothing.
     assert_eq!(found, of_text(&format!(" {text} ,")));
+    digest(text, middle);
+}
+
+/// Its words by a table of its two halves and of itself.
+fn digest(text: &str, middle: usize) {
+    let (first, second) = text.split_at(middle);
+    let mut counted = Counted::new(&Recipe::words(1));
+    [first, second, text].into_iter().for_each(|text| counted.add(text));
+    let lexicon = Lexicon::new(&counted, Share::percent(10)..=Share::ONE).unwrap();
+    let found = IMatch::<3>::of(text, &lexicon).unwrap();
+    assert_eq!(found.agrees(&found), found.digests() != &[None; 3]);
+    let twice = IMatch::<3>::of(&format!("{text} {text}"), &lexicon).unwrap();
+    assert_eq!(found.digests(), twice.digests());
 }

@@ -1,0 +1,135 @@
+//! Words that are neither common nor rare.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use super::fixed;
+use super::frequencies::{Frequencies, look_up};
+use super::recipe::Recipe;
+use super::share::Share;
+use crate::error::{Error, Result};
+
+/// The words of a frozen table whose rarity lies in a range, for [`IMatch`](super::IMatch).
+///
+/// The rarity of a word is ln(*N*/df) / ln *N*, where df of the *N* documents of the table have it: 0
+/// for a word that all of them have, and 1 for a word that a single one has. A word that the table
+/// does not know is in no lexicon.
+///
+/// ```
+/// use simkeep::fingerprint::{Counted, FeatureSet, Lexicon, Recipe, Share};
+/// let words = Recipe::words(1);
+/// let mut counted = Counted::new(&words);
+/// ["the red house", "the blue house", "the car", "the dog"].iter().for_each(|text| counted.add(text));
+/// // "the" has the rarity 0, "house" 0.5, and the others 1.
+/// let lexicon = Lexicon::new(&counted, Share::percent(25)..=Share::percent(75))?;
+/// let mut set = FeatureSet::new(&words);
+/// assert_eq!(lexicon.of_words(set.of_text("the house of the dog"))?, set.of_text("house"));
+/// # Ok::<(), simkeep::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Lexicon<'t> {
+    table: &'t dyn Frequencies,
+    least: Share,
+    most: Share,
+}
+
+impl<'t> Lexicon<'t> {
+    /// The words of this table with a rarity in this range.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misuse`] if the table is of other features than single words (`words1`), or of fewer
+    /// than two documents; if the range is empty, or goes beyond 1.
+    pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Share>) -> Result<Lexicon<'t>> {
+        let (words, of, documents) =
+            (Recipe::words(1).features(), table.features(), table.documents());
+        if of != words || documents < 2 {
+            let what = format!(
+                "a lexicon needs frequencies of {words} in two documents or more, not of {of} in {documents}"
+            );
+            return Err(Error::Misuse(what));
+        }
+        let (least, most) = rarity.into_inner();
+        if least > most || most > Share::ONE {
+            let what =
+                format!("the rarity of a lexicon lies in 0 to 1, and not from {least} to {most}");
+            return Err(Error::Misuse(what));
+        }
+        Ok(Lexicon { table, least, most })
+    }
+
+    /// Those of some words that are in the lexicon, in the same order. Words are given by their hashes,
+    /// as [`FeatureSet::of_text`](super::FeatureSet::of_text) finds them by `words1`. Costs a look into
+    /// the table for each.
+    ///
+    /// # Errors
+    ///
+    /// Those of the table.
+    pub fn of_words(&self, words: &[u64]) -> Result<Vec<u64>> {
+        let mut frequencies = Vec::new();
+        look_up(self.table, words, &mut frequencies)?;
+        let found = words.iter().zip(frequencies).filter(|(_, df)| self.has(*df));
+        Ok(found.map(|(word, _)| *word).collect())
+    }
+
+    /// Whether words that so many documents have are in it.
+    fn has(&self, df: u64) -> bool {
+        let all = fixed::ln(self.table.documents());
+        let rarity = all.saturating_sub(fixed::ln(df.max(1)));
+        df > 0 && self.least.is_reached(rarity, all) && rarity <= self.most.of(all)
+    }
+}
+
+impl fmt::Debug for Lexicon<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Lexicon { table, least, most } = self;
+        write!(f, "Lexicon({least}..={most} of {} documents)", table.documents())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Counted;
+    use super::*;
+
+    /// Of 100 documents, as many have the word `n` as its number says.
+    fn counted() -> Counted {
+        let mut counted = Counted::new(&Recipe::words(1));
+        for document in 0..100 {
+            counted.add_features(&(document + 1..=100).collect::<Vec<u64>>());
+        }
+        counted
+    }
+
+    #[test]
+    fn words_that_are_common_or_rare_or_unknown_are_not_in_it() {
+        let counted = counted();
+        let of = |rarity| {
+            let words: Vec<u64> = (0..=101).collect();
+            let found = Lexicon::new(&counted, rarity).unwrap().of_words(&words).unwrap();
+            assert!(found.is_sorted());
+            (found.first().copied(), found.last().copied(), found.len())
+        };
+        assert_eq!(of(Share::ZERO..=Share::ONE), (Some(1), Some(100), 100));
+        assert_eq!(of(Share::ZERO..=Share::ZERO), (Some(100), Some(100), 1));
+        assert_eq!(of(Share::ONE..=Share::ONE), (Some(1), Some(1), 1));
+        // 100^(1-.75) = 3.2 and 100^(1-.25) = 31.6 documents.
+        assert_eq!(of(Share::percent(25)..=Share::percent(75)), (Some(4), Some(31), 28));
+    }
+
+    #[test]
+    fn other_tables_and_ranges_are_refused() {
+        let refused =
+            |counted: &Counted, rarity| Lexicon::new(counted, rarity).unwrap_err().to_string();
+        let all = Share::ZERO..=Share::ONE;
+        assert!(refused(&Counted::new(&Recipe::words(1)), all.clone()).contains("words1 in 0"));
+        assert!(refused(&Counted::new(&Recipe::words(2)), all).contains("words2 in 0"));
+        let counted = counted();
+        assert!(refused(&counted, Share::ZERO..=Share::percent(101)).contains("from 0 to 1.01"));
+        assert!(
+            refused(&counted, Share::percent(6)..=Share::percent(5)).contains("from 0.06 to 0.05")
+        );
+        let debug = format!("{:?}", Lexicon::new(&counted, Share::ZERO..=Share::ONE).unwrap());
+        assert_eq!(debug, "Lexicon(0..=1 of 100 documents)");
+    }
+}
