@@ -1,35 +1,44 @@
 //! `evaluate`: how well recipes tell near-duplicates.
 
-mod read;
-mod score;
+mod documents;
+mod fingerprints;
+mod json;
+mod labelled;
+mod row;
+mod scores;
+mod slices;
+mod table;
 mod truth;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
-use serde_json::{Value, json};
 use simkeep::fingerprint::Recipe;
+use simkeep_archive::documents::{LineCutter, open};
 
 use super::exit::{Exit, Failure};
 use super::output::Output;
 use super::reading::Reading;
 use super::recipe::Called;
 use super::words::count;
-use score::{Score, Scores};
-use simkeep_archive::documents;
-use truth::Truth;
+use documents::Documents;
+use fingerprints::fingerprints;
+use row::Row;
+use scores::by_distance;
+use truth::{Limits, Truth};
 
 /// Compare recipes on documents that are known to be near or not
 ///
-/// One line per recipe: of the pairs of documents whose fingerprints differ in at most k bits, how
-/// many are near (precision), by the lenient and by the strict measure; and of the pairs that are
-/// near by the strict measure, how many are found (recall).
+/// A line for each recipe and distance k: of the pairs of documents whose fingerprints differ in at
+/// most k bits, how many are near (precision), by the lenient and by the strict measure; of the pairs
+/// that are near by the strict measure, how many are found (recall); and F1, the harmonic mean of recall
+/// and strict precision. Beside the distances of -k, there are the one that is advised for the recipe,
+/// and the one with the highest F1.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep evaluate documents.jsonl.zst --pairs pairs.tsv.gz
   simkeep evaluate documents.jsonl --pairs pairs.tsv --recipe default --recipe words3-raw/1 -k 3,6
-  simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{recipe, at: .at[3]}'
+  simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{recipe, f1: .best.f1}'
 
 The documents are JSON lines with \"id\" and \"text\"; the pairs are lines of two ids and how near they
 are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near. Both may be packed.
@@ -41,8 +50,11 @@ make the same fingerprints.
 Without --recipe, all presets are compared, and beside them the features of other producers: counts of
 words, of 3 and 4 characters, and of 3 words.
 
-With --json, an object a recipe: \"recipe\", \"name\", \"at\" (a list by k of \"k\", \"pairs\", \"lenient\",
-\"strict\" and \"recall\"), and \"best\": the k that finds most at a strict precision of 0.9.")]
+With --json, an object a recipe: \"recipe\" as it was called and its full \"name\"; \"documents\", how many
+are compared; \"left_out\", how many take no part, as they are \"empty\", \"short\" or \"equal\" to another;
+\"near\", how many pairs are, by the \"lenient\" and the \"strict\" measure; \"seeds\"; \"at\", a list by
+distance from 0 on of \"k\", \"pairs\", \"lenient\", \"strict\", \"recall\" and \"f1\", null where that is
+nothing of nothing; and of these objects again the \"advised\" one, and the \"best\" by F1.")]
 pub(super) struct Evaluate {
     /// The documents
     documents: PathBuf,
@@ -53,8 +65,8 @@ pub(super) struct Evaluate {
     #[arg(long, value_name = "NAME")]
     recipe: Vec<Called>,
     /// The distances to show
-    #[arg(short, value_name = "BITS", value_delimiter = ',', default_values_t = [3, 7], value_parser = clap::value_parser!(u32).range(..=K_MAX))]
-    k: Vec<u32>,
+    #[arg(short, value_name = "BITS", value_delimiter = ',', default_values_t = [3, 5, 7], value_parser = parse_distance)]
+    k: Vec<usize>,
     /// From how near on a pair is near by the lenient measure
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
     lenient: f64,
@@ -65,6 +77,12 @@ pub(super) struct Evaluate {
     /// and the fields of their `<meta>` elements
     #[arg(long)]
     html: bool,
+    /// Take the means over so many hashes of each recipe's features, with their standard deviations
+    ///
+    /// How well a recipe does is in part the luck of its hashes, some .01 or .02. They are those of the
+    /// recipe with the seeds from 0 on, such as words2-sqrt-seed1/1.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    seeds: u32,
     #[command(flatten)]
     reading: Reading,
     /// Print JSON, one object a line
@@ -73,17 +91,19 @@ pub(super) struct Evaluate {
 }
 
 /// The widest distance that is looked at.
-const K_MAX: i64 = 20;
+const DISTANCE_MAX: u32 = 20;
 
 /// What other producers make fingerprints of.
 const OTHERS: [&str; 4] = ["words1-raw/1", "chars3-raw/1", "chars4-raw/1", "words3-raw/1"];
 
-/// The strict precision at which the best distance is sought.
-const PRECISION: f64 = 0.9;
-
 fn parse_share(text: &str) -> Result<f64, &'static str> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or("write a number from 0 to 1")
+}
+
+fn parse_distance(text: &str) -> Result<usize, String> {
+    let distance = text.parse().ok().filter(|distance| *distance <= DISTANCE_MAX as usize);
+    distance.ok_or_else(|| format!("write a number from 0 to {DISTANCE_MAX}"))
 }
 
 impl Evaluate {
@@ -91,38 +111,28 @@ impl Evaluate {
         if self.strict < self.lenient {
             return Err(Failure::Usage("--strict must be at least --lenient".into()));
         }
-        let window = self.reading.zstd_window();
-        let open = |path: &Path| documents::open(path, window).map_err(Failure::Other);
-        let (lines, pairs) = (open(&self.documents)?, open(&self.pairs)?);
-        let threads = self.reading.threads();
-        let documents = Arc::new(read::documents(lines, self.html, threads)?);
-        let truth = Truth::read(pairs, &documents, self.lenient, self.strict);
-        let truth = truth.map_err(Failure::Broken)?;
+        let (lines, pairs) = (self.open(&self.documents)?, self.open(&self.pairs)?);
+        let documents = Documents::read(lines, self.html, self.reading.threads())?;
+        let limits = Limits { lenient: self.lenient, strict: self.strict };
+        let truth = labelled::read(pairs, &documents, limits).map_err(Failure::Broken)?;
         if !self.json {
-            output.line(&format!(
-                "{} documents; {} pairs are near from {} on, {} from {} on",
-                count(documents.len() as u64),
-                count(truth.lenient()),
-                self.lenient,
-                count(truth.strict()),
-                self.strict
-            ))?;
-            output.line(&self.heading())?;
+            self.introduce(&documents, &truth, output)?;
         }
-        for Called { name, recipe } in self.recipes() {
-            let scores = Scores::of(
-                &read::fingerprints(&recipe, &documents, threads)?,
-                &recipe,
-                &truth,
-                threads,
-            );
+        for called in self.recipes() {
+            let row = self.row(called, &documents, &truth)?;
             if self.json {
-                output.object(&object(&name, &recipe, &scores))?;
-            } else {
-                output.line(&self.row(&name, &scores))?;
+                output.object(&json::object(&row, self.seeds, &documents, &truth))?;
+                continue;
+            }
+            for line in table::lines(&row, &self.k, self.seeds) {
+                output.line(&line)?;
             }
         }
         Ok(Exit::Done)
+    }
+
+    fn open(&self, path: &Path) -> Result<LineCutter, Failure> {
+        open(path, self.reading.zstd_window()).map_err(Failure::Other)
     }
 
     /// The recipes to compare.
@@ -134,46 +144,38 @@ impl Evaluate {
         presets.chain(OTHERS).filter_map(|name| name.parse().ok()).collect()
     }
 
-    fn heading(&self) -> String {
-        let mut line = format!("{:<24}", "");
-        for k in &self.k {
-            line += &format!("  {:<22}", format!("within {k}: len. strict rec."));
+    fn introduce(
+        &self,
+        documents: &Documents,
+        truth: &Truth,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        output.line(&format!(
+            "{} documents; {} pairs are near from {} on, {} from {} on",
+            count(documents.compared.len() as u64),
+            count(truth.lenient()),
+            self.lenient,
+            count(truth.strict()),
+            self.strict
+        ))?;
+        if let Some(left_out) = documents.left_out.in_words() {
+            output.line(&left_out)?;
         }
-        line + &format!("  most at strict {PRECISION}")
+        output.line(&table::heading(self.seeds))?;
+        Ok(())
     }
 
-    fn row(&self, name: &str, scores: &Scores) -> String {
-        let mut line = format!("{name:<24}");
-        for k in &self.k {
-            let Score { lenient, strict, recall, .. } = scores.at(*k);
-            line += &format!("  {:>15} {:>6} {:>4}", share(lenient), share(strict), share(recall));
+    /// What the fingerprints of a recipe get right.
+    fn row(&self, called: Called, documents: &Documents, truth: &Truth) -> Result<Row, Failure> {
+        let Called { name, recipe } = called;
+        let threads = self.reading.threads();
+        let mut hashes = Vec::new();
+        for seed in 0..self.seeds {
+            let seeded = if self.seeds > 1 { recipe.seed(seed) } else { recipe };
+            let mut bits = fingerprints(&seeded, &documents.compared, threads)?;
+            bits.iter_mut().for_each(|bits| *bits &= recipe.mask());
+            hashes.push(by_distance(&bits, truth, threads));
         }
-        match scores.best(PRECISION) {
-            Some(best) => line + &format!("  {} within {}", share(best.recall), best.k),
-            None => line + "  none",
-        }
+        Ok(Row::new(name, recipe.name(), Some(recipe.near_distance() as usize), &hashes))
     }
-}
-
-/// Two digits; nothing of nothing is no share.
-fn share(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"))
-}
-
-fn object(name: &str, recipe: &Recipe, scores: &Scores) -> Value {
-    let score = |score: &Score| {
-        json!({
-            "k": score.k,
-            "pairs": score.pairs,
-            "lenient": score.lenient,
-            "strict": score.strict,
-            "recall": score.recall,
-        })
-    };
-    json!({
-        "recipe": name,
-        "name": recipe.name(),
-        "at": scores.all().iter().map(score).collect::<Vec<_>>(),
-        "best": scores.best(PRECISION).as_ref().map(score),
-    })
 }

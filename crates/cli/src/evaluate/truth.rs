@@ -1,46 +1,21 @@
-//! What is known of how near documents are.
-
-use std::collections::HashMap;
-
-use simkeep_archive::documents::{LineCutter, Named};
-
-/// Documents of fewer words are left out.
-const WORDS_MIN: usize = 8;
-
-/// Two ids and how near their documents are.
-fn pair(line: &[u8]) -> Result<(&str, &str, f64), &'static str> {
-    let fields = std::str::from_utf8(line).ok().map(|line| line.split('\t'));
-    let mut fields = fields.into_iter().flatten();
-    let (Some(left), Some(right), near) = (fields.next(), fields.next(), fields.next()) else {
-        return Err("no two ids with a tab between them");
-    };
-    if left == right {
-        return Err("a document is no pair with itself");
-    }
-    let near: Option<f64> = near.map_or(Some(1.0), |near| near.trim().parse().ok());
-    match near.filter(|near| (0.0..=1.0).contains(near)) {
-        Some(near) => Ok((left, right, near)),
-        None => Err("the third field must be a number from 0 to 1"),
-    }
-}
-
-/// What documents with equal words have in common; none of one that has too few.
-pub(super) fn equal(text: &str) -> Option<String> {
-    let words: Vec<String> = words(text).collect();
-    (words.len() >= WORDS_MIN).then(|| words.join(" "))
-}
-
-/// Lower-cased runs of letters and digits, whatever any recipe takes for words.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
-    runs.map(str::to_lowercase)
-}
+//! What is known of how near documents are, wherever that comes from.
 
 /// How near pairs of documents are.
 #[derive(Debug)]
 pub(super) struct Truth {
-    /// By the smaller and the larger number of the two.
-    pairs: HashMap<(u32, u32), Nearness>,
+    /// Where the pairs begin whose smaller number is this.
+    starts: Vec<usize>,
+    /// The larger number of each pair, ascending for each smaller one.
+    larger: Vec<u32>,
+    nearness: Vec<Nearness>,
+}
+
+/// From how near on a pair is near.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) lenient: f64,
+    /// At least as much.
+    pub(super) strict: f64,
 }
 
 /// By which measures a pair is near.
@@ -50,45 +25,69 @@ pub(super) struct Nearness {
     pub(super) strict: bool,
 }
 
-impl Truth {
-    /// Reads pairs of some documents; those of others are passed over.
-    pub(super) fn read(
-        pairs: LineCutter,
-        documents: &[Named],
-        lenient: f64,
-        strict: f64,
-    ) -> Result<Truth, String> {
-        let numbers: HashMap<&str, u32> = documents.iter().map(|d| &*d.id).zip(0..).collect();
-        let mut known = HashMap::new();
-        for lines in pairs {
-            for (number, line) in lines.each() {
-                let fault = |why: &str| format!("{}: {why}", lines.at(number));
-                let line = line.map_err(fault)?;
-                if line.trim_ascii().is_empty() {
-                    continue;
-                }
-                let (left, right, near) = pair(line).map_err(fault)?;
-                if let (Some(&a), Some(&b)) = (numbers.get(left), numbers.get(right)) {
-                    let nearness = Nearness { lenient: near >= lenient, strict: near >= strict };
-                    known.insert((a.min(b), a.max(b)), nearness);
-                }
-            }
-        }
-        Ok(Truth { pairs: known })
+/// The pairs that are near, as they are found: 12 bytes each.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    near: Vec<(u32, u32, Nearness)>,
+    limits: Limits,
+}
+
+/// So many pairs take half a gigabyte.
+const PAIRS_MAX: usize = 1 << 25;
+
+impl Pairs {
+    pub(super) fn new(limits: Limits) -> Pairs {
+        Pairs { near: Vec::new(), limits }
     }
 
+    /// Takes a pair of numbers of documents and how near they are. Of a pair that is given twice, the
+    /// last counts.
+    ///
+    /// # Errors
+    /// What to tell the user, if there are too many.
+    pub(super) fn add(&mut self, one: u32, other: u32, near: f64) -> Result<(), String> {
+        let Limits { lenient, strict } = self.limits;
+        if self.near.len() == PAIRS_MAX {
+            return Err(format!("more than {PAIRS_MAX} pairs are known: take fewer documents"));
+        }
+        let nearness = Nearness { lenient: near >= lenient, strict: near >= strict };
+        self.near.push((one.min(other), one.max(other), nearness));
+        Ok(())
+    }
+
+    /// All there are, of so many documents.
+    pub(super) fn finish(self, documents: usize) -> Truth {
+        let mut near = self.near;
+        // Stable: the last of equal ones is the one that came last.
+        near.reverse();
+        near.sort_by_key(|(smaller, larger, _)| (*smaller, *larger));
+        near.dedup_by_key(|(smaller, larger, _)| (*smaller, *larger));
+        let start = |number: usize| near.partition_point(|pair| (pair.0 as usize) < number);
+        Truth {
+            starts: (0..=documents).map(start).collect(),
+            larger: near.iter().map(|pair| pair.1).collect(),
+            nearness: near.iter().map(|pair| pair.2).collect(),
+        }
+    }
+}
+
+impl Truth {
     /// How near two documents are.
-    pub(super) fn of(&self, left: u32, right: u32) -> Nearness {
-        self.pairs.get(&(left.min(right), left.max(right))).copied().unwrap_or_default()
+    #[expect(clippy::indexing_slicing, reason = "every document has a start, and so has the end")]
+    pub(super) fn of(&self, one: u32, other: u32) -> Nearness {
+        let (smaller, larger) = (one.min(other) as usize, one.max(other));
+        let (start, end) = (self.starts[smaller], self.starts[smaller + 1]);
+        let found = self.larger[start..end].binary_search(&larger);
+        found.map(|at| self.nearness[start + at]).unwrap_or_default()
     }
 
     /// How many pairs are near by the lenient measure.
     pub(super) fn lenient(&self) -> u64 {
-        self.pairs.values().filter(|near| near.lenient).count() as u64
+        self.nearness.iter().filter(|near| near.lenient).count() as u64
     }
 
     /// How many pairs are near by the strict measure.
     pub(super) fn strict(&self) -> u64 {
-        self.pairs.values().filter(|near| near.strict).count() as u64
+        self.nearness.iter().filter(|near| near.strict).count() as u64
     }
 }

@@ -7,6 +7,7 @@ mod ask;
 mod df;
 mod digest;
 mod epoch;
+mod evaluate;
 mod export;
 mod fingerprint;
 mod forget;

@@ -1,0 +1,142 @@
+//! The documents: which of them take part.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use simkeep::fingerprint::{Document, extract};
+use simkeep_archive::documents::{self, LineCutter, Lines, Named};
+
+use crate::exit::Failure;
+use crate::pipeline::{self, Chunk, Results};
+use crate::words::{count, many};
+
+/// Documents of fewer words take no part.
+const WORDS_MIN: usize = 8;
+
+/// What was read.
+pub(super) struct Documents {
+    /// Those that are compared: of those with equal words the first.
+    pub(super) compared: Arc<Vec<Named>>,
+    pub(super) left_out: LeftOut,
+    /// By id: the number among those that are compared, or none of a document that is left out.
+    numbers: HashMap<String, Option<u32>>,
+}
+
+/// How many documents take no part.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct LeftOut {
+    /// They have no words.
+    pub(super) empty: u64,
+    /// They have fewer than 8 words.
+    pub(super) short: u64,
+    /// They have the words of a document before them.
+    pub(super) equal: u64,
+}
+
+/// The words of a document.
+enum Words {
+    None,
+    Few,
+    /// In one string, which is the same for documents with equal words.
+    Enough(String),
+}
+
+/// The place of a line, and a document with its words, or what is wrong there.
+type Line = (String, Result<(Named, Words), String>);
+
+impl Chunk for Lines {
+    fn bytes(&self) -> usize {
+        Lines::bytes(self)
+    }
+}
+
+impl Documents {
+    /// Reads them on so many threads.
+    pub(super) fn read(
+        lines: LineCutter,
+        html: bool,
+        threads: usize,
+    ) -> Result<Documents, Failure> {
+        let (mut compared, mut left_out) = (Vec::new(), LeftOut::default());
+        let (mut numbers, mut seen) = (HashMap::new(), HashSet::new());
+        let work = move || move |lines: Lines, into: &mut Results<Line>| read(&lines, html, into);
+        pipeline::run(Box::new(lines), threads, work, |(at, line): Line| {
+            let broken = |why: &str| Failure::Broken(format!("{at}: {why}"));
+            let (named, words) = line.map_err(|why| broken(&why))?;
+            let next = u32::try_from(compared.len()).map_err(|_| broken("too many documents"))?;
+            let takes_part = match words {
+                Words::None => left_out.add(|left_out| &mut left_out.empty),
+                Words::Few => left_out.add(|left_out| &mut left_out.short),
+                Words::Enough(words) => {
+                    seen.insert(words) || left_out.add(|left_out| &mut left_out.equal)
+                }
+            };
+            if numbers.insert(named.id.clone(), takes_part.then_some(next)).is_some() {
+                return Err(broken("a document with this \"id\" was there before"));
+            }
+            if takes_part {
+                compared.push(named);
+            }
+            Ok(())
+        })?;
+        Ok(Documents { compared: Arc::new(compared), left_out, numbers })
+    }
+
+    /// The number of the document with this id among those that are compared, or none of a document
+    /// that is left out; nothing if there is no such document.
+    pub(super) fn number(&self, id: &str) -> Option<Option<u32>> {
+        self.numbers.get(id).copied()
+    }
+}
+
+impl LeftOut {
+    /// Counts a document more, which does not take part.
+    fn add(&mut self, why: impl Fn(&mut LeftOut) -> &mut u64) -> bool {
+        *why(self) += 1;
+        false
+    }
+
+    /// For people; nothing if all documents take part.
+    pub(super) fn in_words(&self) -> Option<String> {
+        let LeftOut { empty, short, equal } = *self;
+        let all = empty + short + equal;
+        let documents = many(all, "document takes", "documents take");
+        let why = [
+            (empty, "without words"),
+            (short, "with fewer than 8 words"),
+            (equal, "with the words of another"),
+        ];
+        let why = why.into_iter().filter(|(number, _)| *number > 0);
+        let why: Vec<String> =
+            why.map(|(number, why)| format!("{} {why}", count(number))).collect();
+        (all > 0).then(|| format!("{documents} no part: {}", why.join(", ")))
+    }
+}
+
+fn read(lines: &Lines, html: bool, into: &mut Results<Line>) {
+    let document = |text: String| if html { extract(&text) } else { Document::new(text) };
+    documents::read(lines, document, |at, named| {
+        let line = named.map(|named| {
+            let words = Words::of(named.document.text());
+            (named, words)
+        });
+        let bytes = line.as_ref().map_or(0, |(named, words)| {
+            named.document.text().len()
+                + if let Words::Enough(words) = words { words.len() } else { 0 }
+        });
+        into.push((at, line), bytes);
+    });
+}
+
+impl Words {
+    /// Lower-cased runs of letters and digits, whatever any recipe takes for words.
+    fn of(text: &str) -> Words {
+        let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+        let words: Vec<String> = runs.map(str::to_lowercase).collect();
+        match words.len() {
+            0 => Words::None,
+            1..WORDS_MIN => Words::Few,
+            _ => Words::Enough(words.join(" ")),
+        }
+    }
+}

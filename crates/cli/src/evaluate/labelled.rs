@@ -1,0 +1,55 @@
+//! Pairs that somebody labelled: a file of them.
+
+use simkeep_archive::documents::LineCutter;
+use simkeep_archive::escape;
+
+use super::documents::Documents;
+use super::truth::{Limits, Pairs, Truth};
+
+/// Reads the pairs of some documents; those of documents that are left out are passed over.
+///
+/// # Errors
+/// Names the line that is wrong.
+pub(super) fn read(
+    pairs: LineCutter,
+    documents: &Documents,
+    limits: Limits,
+) -> Result<Truth, String> {
+    let mut known = Pairs::new(limits);
+    for lines in pairs {
+        for (number, line) in lines.each() {
+            let fault = |why: &str| format!("{}: {why}", lines.at(number));
+            let line = line.map_err(fault)?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let (left, right, near) = pair(line).map_err(fault)?;
+            let number = |id| {
+                let unknown =
+                    || fault(&format!("no document has the id \"{}\"", escape::whole(id)));
+                documents.number(id).ok_or_else(unknown)
+            };
+            if let (Some(left), Some(right)) = (number(left)?, number(right)?) {
+                known.add(left, right, near)?;
+            }
+        }
+    }
+    Ok(known.finish(documents.compared.len()))
+}
+
+/// Two ids and how near their documents are.
+fn pair(line: &[u8]) -> Result<(&str, &str, f64), &'static str> {
+    let fields = std::str::from_utf8(line).ok().map(|line| line.split('\t'));
+    let mut fields = fields.into_iter().flatten();
+    let (Some(left), Some(right), near) = (fields.next(), fields.next(), fields.next()) else {
+        return Err("no two ids with a tab between them");
+    };
+    if left == right {
+        return Err("a document is no pair with itself");
+    }
+    let near: Option<f64> = near.map_or(Some(1.0), |near| near.trim().parse().ok());
+    match near.filter(|near| (0.0..=1.0).contains(near)) {
+        Some(near) => Ok((left, right, near)),
+        None => Err("the third field must be a number from 0 to 1"),
+    }
+}

@@ -1,0 +1,118 @@
+//! What one contestant gets right: the mean over its hashes, at each distance.
+
+use super::scores::Score;
+
+/// A contestant: the fingerprints of a recipe.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// What it was called.
+    pub(super) name: String,
+    /// The name that says all of it.
+    pub(super) recipe: String,
+    /// The distance that is advised for it.
+    pub(super) advised: Option<usize>,
+    /// By distance, from 0 on. What is equal or not, and nothing between, has the distance 0 alone.
+    pub(super) at: Vec<Figures>,
+}
+
+/// The means of scores.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Figures {
+    pub(super) pairs: Mean,
+    pub(super) lenient: Option<Mean>,
+    pub(super) strict: Option<Mean>,
+    pub(super) recall: Option<Mean>,
+    pub(super) f1: Option<Mean>,
+}
+
+/// The mean of some numbers, and how far apart they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mean {
+    pub(super) mean: f64,
+    /// Their standard deviation, if there are two or more: that of a sample, with n - 1.
+    pub(super) deviation: Option<f64>,
+}
+
+impl Row {
+    /// The means of scores by distance: a list of them for each hash.
+    pub(super) fn new(
+        name: String,
+        recipe: String,
+        advised: Option<usize>,
+        hashes: &[Vec<Score>],
+    ) -> Row {
+        let distances = hashes.iter().map(Vec::len).min().unwrap_or(0);
+        let at = |k: usize| {
+            let scores: Vec<Score> =
+                hashes.iter().filter_map(|hash| hash.get(k).copied()).collect();
+            Figures::of(&scores)
+        };
+        Row { name, recipe, advised, at: (0..distances).filter_map(at).collect() }
+    }
+
+    /// The distance with the highest F1; of several the smallest.
+    pub(super) fn best(&self) -> Option<usize> {
+        let f1 = |(k, figures): (usize, &Figures)| figures.f1.map(|f1| (k, f1.mean));
+        let all = self.at.iter().enumerate().filter_map(f1);
+        let best = all.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map(|(k, _)| k)
+    }
+}
+
+impl Figures {
+    /// None of no scores.
+    fn of(scores: &[Score]) -> Option<Figures> {
+        let share = |what: fn(&Score) -> Option<f64>| {
+            let known: Vec<f64> = scores.iter().filter_map(what).collect();
+            Mean::of(&known)
+        };
+        let pairs: Vec<f64> = scores.iter().map(|score| score.pairs as f64).collect();
+        Some(Figures {
+            pairs: Mean::of(&pairs)?,
+            lenient: share(|score| score.lenient),
+            strict: share(|score| score.strict),
+            recall: share(|score| score.recall),
+            f1: share(|score| score.f1),
+        })
+    }
+}
+
+impl Mean {
+    /// None of no numbers.
+    fn of(numbers: &[f64]) -> Option<Mean> {
+        let many = numbers.len() as f64;
+        let mean = numbers.iter().sum::<f64>() / many;
+        let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+        let deviation = (numbers.len() > 1).then(|| (squares / (many - 1.0)).sqrt());
+        (!numbers.is_empty()).then_some(Mean { mean, deviation })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(pairs: u64, f1: Option<f64>) -> Score {
+        Score { pairs, lenient: None, strict: None, recall: None, f1 }
+    }
+
+    #[test]
+    fn means_have_the_deviation_of_a_sample() {
+        assert_eq!(Mean::of(&[]), None);
+        assert_eq!(Mean::of(&[0.5]), Some(Mean { mean: 0.5, deviation: None }));
+        let mean = Mean::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert_eq!(mean, Mean { mean: 5.0, deviation: Some((32.0f64 / 7.0).sqrt()) });
+    }
+
+    #[test]
+    fn the_best_distance_is_the_first_with_the_highest_mean() {
+        let one =
+            vec![score(0, None), score(1, Some(0.5)), score(2, Some(0.7)), score(3, Some(0.6))];
+        let other =
+            vec![score(2, None), score(3, Some(0.5)), score(4, Some(0.5)), score(5, Some(0.6))];
+        let row = Row::new("x".into(), "y".into(), None, &[one, other]);
+        assert_eq!((row.at.len(), row.at[0].pairs.mean, row.best()), (4, 1.0, Some(2)));
+        assert_eq!(Row::new("x".into(), "y".into(), None, &[vec![score(0, None)]]).best(), None);
+        assert_eq!(Row::new("x".into(), "y".into(), None, &[]).at.len(), 0);
+    }
+}

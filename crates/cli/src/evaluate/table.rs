@@ -1,0 +1,51 @@
+//! The table for people: some lines a contestant, at most 100 columns wide.
+
+use std::collections::BTreeSet;
+
+use super::row::{Figures, Mean, Row};
+
+/// Names are mostly no longer; one that is pushes its first line to the right.
+const NAME_WIDTH: usize = 26;
+
+/// The names of the columns. With deviations, they are wider.
+pub(super) fn heading(seeds: u32) -> String {
+    let names = ["lenient", "strict", "recall", "F1"].map(|name| cell(name, seeds));
+    format!("{:<NAME_WIDTH$} {:>3}{}", "", "k", names.concat())
+}
+
+/// The lines of a row: at these distances, the one that is advised, and the best.
+pub(super) fn lines(row: &Row, distances: &[usize], seeds: u32) -> Vec<String> {
+    let (advised, best) = (row.advised, row.best());
+    let all: BTreeSet<usize> = distances.iter().copied().chain(advised).chain(best).collect();
+    let shown = all.into_iter().filter_map(|k| row.at.get(k).map(|figures| (k, figures)));
+    let line = |(at, (k, figures)): (usize, (usize, &Figures))| {
+        let name = if at == 0 { row.name.as_str() } else { "" };
+        let shares = [figures.lenient, figures.strict, figures.recall, figures.f1];
+        let shares = shares.map(|mean| cell(&share(mean), seeds)).concat();
+        let remark = match (advised == Some(k), best == Some(k)) {
+            (true, true) => "  advised, best",
+            (true, false) => "  advised",
+            (false, true) => "  best",
+            (false, false) => "",
+        };
+        format!("{name:<NAME_WIDTH$} {k:>3}{shares}{remark}")
+    };
+    shown.enumerate().map(line).collect()
+}
+
+/// A cell of a column of shares.
+fn cell(text: &str, seeds: u32) -> String {
+    let width = if seeds > 1 { 13 } else { 9 };
+    format!("{text:>width$}")
+}
+
+/// Three digits; nothing of nothing is no share.
+fn share(mean: Option<Mean>) -> String {
+    match mean {
+        None => "-".to_owned(),
+        Some(Mean { mean, deviation: None }) => format!("{mean:.3}"),
+        Some(Mean { mean, deviation: Some(deviation) }) => {
+            format!("{mean:.3} ±{}", format!("{deviation:.3}").trim_start_matches('0'))
+        }
+    }
+}

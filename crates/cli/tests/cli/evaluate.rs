@@ -1,0 +1,218 @@
+//! `evaluate`.
+
+use std::fmt::Write as _;
+
+use simkeep::fingerprint::{Recipe, of_text};
+
+use super::*;
+
+/// Groups of three documents: two that differ in one word of forty, and another with half of their
+/// words.
+fn documents() -> (String, String) {
+    let (mut documents, mut pairs) = (String::new(), String::new());
+    for group in 0..20 {
+        let words = |of: &str| (0..40).map(move |n| format!("{of}{group}x{n}")).collect::<Vec<_>>();
+        let first = words("w");
+        let mut second = first.clone();
+        second[20] = "other".into();
+        let third = [&first[..20], &words("v")[20..]].concat();
+        for (name, words) in [("a", first), ("b", second), ("c", third)] {
+            let object =
+                serde_json::json!({"id": format!("{group}{name}"), "text": words.join(" ")});
+            writeln!(documents, "{object}").unwrap();
+        }
+        writeln!(pairs, "{group}a\t{group}b\t0.9\n{group}a\t{group}c\t0.6").unwrap();
+    }
+    // The same words again, too few, none, and a pair of one that takes no part.
+    documents += "{\"id\": \"again\", \"text\": \"W0X0 ";
+    documents += &(1..40).map(|n| format!("w0x{n} ")).collect::<String>();
+    documents +=
+        "\"}\n{\"id\": \"few\", \"text\": \"w0x0 w0x1\"}\n{\"id\": \"none\", \"text\": \"!\"}\n";
+    pairs += "again\t0a\t1\nfew\tnone\t1\n";
+    (documents, pairs)
+}
+
+#[test]
+fn recipes_are_evaluated_by_labelled_pairs() {
+    let place = Place::new();
+    let (documents, pairs) = documents();
+    let documents = place.write("documents.jsonl", documents);
+    let pairs = place.write("pairs.tsv", pairs);
+    let all = place.run(&["evaluate", &documents, "--pairs", &pairs, "--json"]).objects();
+    assert_eq!(all.len(), Recipe::PRESETS.len() + 4);
+    // The same by a loop over all pairs: the three of a group follow each other.
+    let lines = std::fs::read_to_string(&documents).unwrap();
+    let texts = lines.lines().take(60).map(|line| -> Value { serde_json::from_str(line).unwrap() });
+    let fingerprints: Vec<u64> =
+        texts.map(|text| of_text(text["text"].as_str().unwrap())).collect();
+    let default = all.iter().find(|object| object["recipe"] == "default").unwrap();
+    assert_eq!(default["name"], "words2-sqrt/1");
+    for k in 0..21 {
+        let (mut found, mut lenient, mut strict) = (0u32, 0u32, 0u32);
+        for (b, a) in (0..60).flat_map(|b| (0..b).map(move |a| (b, a))) {
+            if (fingerprints[a] ^ fingerprints[b]).count_ones() <= k {
+                found += 1;
+                lenient += u32::from(a % 3 == 0 && b / 3 == a / 3);
+                strict += u32::from(a % 3 == 0 && b == a + 1);
+            }
+        }
+        let share = |part: u32, of: u32| (of > 0).then(|| f64::from(part) / f64::from(of));
+        let expected = serde_json::json!({
+            "k": k,
+            "pairs": f64::from(found),
+            "lenient": share(lenient, found),
+            "strict": share(strict, found),
+            "recall": share(strict, 20),
+            "f1": share(2 * strict, found + 20),
+        });
+        // Read as the other was: the last digit of a number may differ from what was written.
+        let expected: Value = serde_json::from_str(&expected.to_string()).unwrap();
+        assert_eq!(default["at"][k as usize], expected);
+    }
+    assert!(all.iter().all(|object| object["at"].as_array().unwrap().len() == 21));
+    assert_eq!(default["documents"], 60);
+    assert_eq!(default["left_out"], json!({"empty": 1, "short": 1, "equal": 1}));
+    assert_eq!(default["near"], json!({"lenient": 40, "strict": 20}));
+    assert_eq!(default["advised"], default["at"][3]);
+    let f1 = |score: &Value| score["f1"].as_f64().unwrap();
+    let best = default["at"].as_array().unwrap().iter().map(f1).fold(0.0, f64::max);
+    assert_eq!(f1(&default["best"]), best);
+}
+
+#[test]
+fn the_table_shows_the_distances_asked_for_the_advised_and_the_best() {
+    let place = Place::new();
+    let (documents, pairs) = documents();
+    let documents = place.write("documents.jsonl", documents);
+    let pairs = place.write("pairs.tsv", pairs);
+    let args = ["evaluate", &documents, "--pairs", &pairs];
+    let out = place.done(&[&args[..], &["--recipe", "strict", "-k", "3,20"]].concat());
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], "60 documents; 40 pairs are near from 0.5 on, 20 from 0.8 on");
+    assert_eq!(
+        lines[1],
+        "3 documents take no part: 1 without words, 1 with fewer than 8 words, 1 with the words of \
+         another"
+    );
+    let shown = |line: &&str| line[26..30].trim().to_owned();
+    let rows: Vec<String> = lines[3..].iter().map(shown).collect();
+    assert!(lines[3].starts_with("strict ") && rows[0] == "3", "{out}");
+    assert!(rows.contains(&"5".into()) && rows.contains(&"20".into()), "{out}");
+    assert!(out.contains("  advised") && out.contains("best\n"), "{out}");
+    let wide = place.done(&[&args[..], &["--seeds", "2"]].concat());
+    assert!(wide.lines().all(|line| line.chars().count() <= 100), "{wide}");
+    assert!(wide.contains(" ±."), "{wide}");
+}
+
+#[test]
+fn several_hashes_have_a_mean_and_a_deviation() {
+    let place = Place::new();
+    let (documents, pairs) = documents();
+    let documents = place.write("documents.jsonl", documents);
+    let pairs = place.write("pairs.tsv", pairs);
+    let run = |recipes: &[&str], seeds: &str| {
+        let mut args = vec!["evaluate", &documents, "--pairs", &pairs, "--json", "--seeds", seeds];
+        recipes.iter().for_each(|recipe| args.extend(["--recipe", recipe]));
+        place.run(&args).objects()
+    };
+    let mean = run(&["near"], "3").remove(0);
+    let each = ["near", "words4-minwise-seed1/1", "words4-minwise-seed2/1"];
+    let each = run(&each, "1");
+    for k in 0..21 {
+        for what in ["pairs", "lenient", "strict", "recall", "f1"] {
+            let known: Vec<f64> =
+                each.iter().filter_map(|object| object["at"][k][what].as_f64()).collect();
+            let (many, sum) = (known.len() as f64, known.iter().sum::<f64>());
+            let squares = known.iter().map(|share| (share - sum / many).powi(2)).sum::<f64>();
+            let at = &mean["at"][k];
+            assert!(known.is_empty() || (at[what].as_f64().unwrap() - sum / many).abs() < 1e-9);
+            let deviation = (known.len() > 1).then(|| (squares / (many - 1.0)).sqrt());
+            let found = at["deviation"][what].as_f64();
+            assert_eq!(found.is_some(), deviation.is_some(), "{what} at {k}");
+            assert!((found.unwrap_or(0.0) - deviation.unwrap_or(0.0)).abs() < 1e-9);
+        }
+    }
+    assert!(mean["at"][3]["deviation"]["f1"].as_f64().unwrap() > 0.0);
+    assert_eq!((&mean["seeds"], &each[0]["at"][3]["deviation"]), (&json!(3), &Value::Null));
+}
+
+#[test]
+fn what_cannot_be_evaluated_is_named_with_its_line() {
+    let place = Place::new();
+    let good = place.write("good.jsonl", "{\"id\": \"a\", \"text\": \"x\"}\n");
+    let pairs = place.write("pairs.tsv", "a\tb\n");
+    for (documents, pairs_text, why) in [
+        ("{\"id\": 1, \"text\": \"x\"}\n", "", "bad.jsonl, line 1: \"id\" and \"text\""),
+        ("\n{\"id\": \"a\", \"text\": \"x\"}\n[]\n", "", "bad.jsonl, line 3: no object"),
+        ("{", "", "bad.jsonl, line 1: "),
+        ("", "a b 1\n", "bad.tsv, line 1: no two ids"),
+        ("", "a\ta\t1\n", "bad.tsv, line 1: a document is no pair with itself"),
+        (
+            "{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"a\", \"text\": \"y\"}\n",
+            "",
+            "bad.jsonl, line 2: a document with this \"id\"",
+        ),
+        (
+            "{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"b\", \"text\": \"y\"}\n",
+            "a\tb\t1\na\tb\t7\n",
+            "bad.tsv, line 2: the third field",
+        ),
+        (
+            "{\"id\": \"a\", \"text\": \"x\"}\n",
+            "\na\tb\u{1b}\t1\n",
+            "bad.tsv, line 2: no document has the id \"b",
+        ),
+    ] {
+        let documents = place.write("bad.jsonl", documents);
+        let bad_pairs = place.write("bad.tsv", pairs_text);
+        let ran = place.run(&["evaluate", &documents, "--pairs", &bad_pairs]);
+        assert_eq!(ran.code, 3, "{}", ran.err);
+        assert!(ran.err.contains(why) && !ran.err.contains('\u{1b}'), "{}", ran.err);
+    }
+    assert_eq!(place.run(&["evaluate", &good, "--pairs", "not-there"]).code, 5);
+    let pairs = ["evaluate", &good, "--pairs", &pairs];
+    for mistaken in [
+        ["-k", "21"],
+        ["--strict", "nan"],
+        ["--lenient", "1.1"],
+        ["--strict", "0.4"],
+        ["--seeds", "0"],
+        ["--recipe", "words4-minwise-sqrt/1"],
+        ["--recipe", "words0/1"],
+        ["--recipe", "words65/1"],
+    ] {
+        assert_eq!(place.run(&[&pairs[..], &mistaken].concat()).code, 2, "{mistaken:?}");
+    }
+}
+
+/// Real documents, with their resemblances; beside the project, if they are at hand.
+pub(super) fn real(name: &str) -> Option<String> {
+    let path = format!("{}/../../../shared/data/quality/{name}", env!("CARGO_MANIFEST_DIR"));
+    let there = Path::new(&path).exists();
+    if !there {
+        println!("skipped: {path} is not there");
+    }
+    there.then_some(path)
+}
+
+#[test]
+fn on_real_documents_the_presets_are_as_good_as_they_are_said_to_be() {
+    let (Some(documents), Some(pairs)) = (real("ota.jsonl.zst"), real("ota-pairs.tsv.gz")) else {
+        return;
+    };
+    let place = Place::new();
+    let out = place.done(&[
+        "evaluate", &documents, "--pairs", &pairs, "--recipe", "default", "--recipe", "strict",
+        "--json",
+    ]);
+    let objects = objects(&out);
+    let at = |recipe: usize, k: usize, what: &str| objects[recipe]["at"][k][what].as_f64().unwrap();
+    let (lenient, strict, recall) = (at(0, 3, "lenient"), at(0, 3, "strict"), at(0, 3, "recall"));
+    println!("default within 3: {lenient:.3} / {strict:.3} / {recall:.3}");
+    assert!(lenient >= 0.99 && strict >= 0.96 && recall >= 0.57);
+    let (strict, recall) = (at(1, 7, "strict"), at(1, 7, "recall"));
+    println!("strict within 7: {strict:.3} / {recall:.3}");
+    assert!(strict >= 0.90 && recall >= 0.83);
+    let heading = place.done(&["evaluate", &documents, "--pairs", &pairs, "--recipe", "strict"]);
+    assert!(heading.starts_with("4,860 documents; "), "{heading}");
+}
