@@ -223,49 +223,6 @@ pub(super) mod tests {
         }
     }
 
-    /// By how far two sets are from the share of bits in which they should differ, in standard errors
-    /// of that mean; and the variance of a distance.
-    fn bias(all: u64, common: u64, pairs: u64, begin: u64) -> (f64, f64) {
-        let (mut sum, mut squares) = (0.0, 0.0);
-        for pair in 0..pairs {
-            let first = splitmix(begin + pair);
-            let feature = |n: u64| first.wrapping_add(n);
-            // What they have in common, and half of the rest each.
-            let half = common + (all - common) / 2;
-            let (a, b) =
-                (of((0..half).map(feature)), of((0..common).chain(half..all).map(feature)));
-            let distance = f64::from((a ^ b).count_ones()) / 64.0;
-            sum += distance;
-            squares += distance * distance;
-        }
-        let n = pairs as f64;
-        let mean = sum / n;
-        let variance = (squares / n - mean * mean) * n / (n - 1.0);
-        let expected = (1.0 - common as f64 / all as f64) / 2.0;
-        ((mean - expected) / (variance / n).sqrt().max(1e-12), variance)
-    }
-
-    #[test]
-    fn the_share_of_bits_that_differ_has_no_bias_whatever_the_size() {
-        let mut worst: f64 = 0.0;
-        for all in [2, 3, 5, 10, 30, 64, 100, 300, 1000, 10_000] {
-            for tenths in 0..=10 {
-                let common = all * tenths / 10;
-                let (errors, variance) =
-                    bias(all, common, 10_000 / all.clamp(1, 20), all << 32 | tenths << 24);
-                worst = worst.max(errors.abs());
-                assert!(errors.abs() < 4.5, "{common} of {all}: {errors} standard errors");
-                // As the documentation says.
-                let p = (1.0 - common as f64 / all as f64) / 2.0;
-                let variance = variance * 64.0 / (p * (1.0 - p));
-                if common > 0 && common < all {
-                    assert!((0.75..1.35).contains(&variance), "{common} of {all}: {variance}");
-                }
-            }
-        }
-        println!("at most {worst} standard errors");
-    }
-
     #[test]
     fn small_sets_that_have_nothing_in_common_are_not_near() {
         for features in [1, 2, 3, 5, 8] {
@@ -291,29 +248,6 @@ pub(super) mod tests {
             assert_eq!(all, if features == 0 { 0 } else { u64::MAX });
             assert_eq!(minwise.bits_of(features), 0);
         }
-    }
-
-    #[test]
-    fn bits_are_even_and_independent() {
-        const SETS: u32 = 20_000;
-        let mut ones = [0u32; 64];
-        let mut both = vec![[0u32; 64]; 64];
-        for set in 0..u64::from(SETS) {
-            let bits = of((0..200).map(|n| splitmix(set << 20 | n)));
-            for (i, both) in both.iter_mut().enumerate().filter(|(i, _)| bits >> i & 1 == 1) {
-                ones[i] += 1;
-                both.iter_mut().enumerate().for_each(|(j, n)| *n += (bits >> j & 1) as u32);
-            }
-        }
-        let n = f64::from(SETS);
-        let error = |count: u32, share: f64| {
-            (f64::from(count) / n - share) / (share * (1.0 - share) / n).sqrt()
-        };
-        assert!(ones.iter().all(|ones| error(*ones, 0.5).abs() < 4.5));
-        let pairs = (0..64).flat_map(|i| (0..i).map(move |j| (i, j)));
-        let errors: Vec<f64> = pairs.map(|(i, j)| error(both[i][j], 0.25)).collect();
-        let mean = errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64;
-        assert!(mean < 1.4 && errors.iter().all(|e| e.abs() < 5.0), "{mean}");
     }
 
     proptest! {

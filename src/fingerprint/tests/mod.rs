@@ -1,6 +1,7 @@
 //! Fingerprints as a whole.
 
 mod naive;
+mod statistics;
 
 use std::collections::HashMap;
 
@@ -48,9 +49,16 @@ const TEXTS: &[&str] = &[
     "x1 = 3.14159; y2 = x1 * 2.71828 // ½ Ⅳ ٤٢",
 ];
 
+/// The number of a text on a page of a site whose pages all begin with [`TEMPLATE`].
+const OF_TEMPLATE: usize = 100;
+const TEMPLATE: &str = TEXTS[6];
+
 /// The text of a number: one of [`TEXTS`], or a long one behind them, of which all presets make
 /// something else.
 fn text(number: usize) -> String {
+    if number == OF_TEMPLATE {
+        return [TEMPLATE, TEXTS[7]].join(" ");
+    }
     TEXTS.get(number).map_or_else(
         || {
             let letter = |n: usize| char::from(b"abcdefghijklmnopqrstuvwxyz"[n % 26]);
@@ -189,6 +197,8 @@ const GOLDEN: &[(&str, usize, u64)] = &[
     ("chars4-jenkins-minwise/1", 18, 0x9ebb_2560_c7f4_4611),
     ("words2-nonumbers-mod3-minwise-leave0.1-seed7-reserved8/1", 17, 0x5a00_0000_0000_0000),
     ("words2-nonumbers-mod3-minwise-leave0.1-seed7-reserved8/1", 18, 0x5aaf_ad93_9910_af9c),
+    ("strict", OF_TEMPLATE, 0x2d64_b780_faac_a261),
+    ("templated", OF_TEMPLATE, 0x0d60_97b0_fabc_8e29),
 ];
 
 /// A text as a document that has a title and a field.
@@ -207,6 +217,9 @@ fn golden(name: &str, text: usize) -> u64 {
     let recipe: Recipe = name.parse().unwrap();
     let mut counted = Counted::new(&recipe);
     TEXTS.iter().for_each(|text| counted.add(text));
+    if text == OF_TEMPLATE {
+        (0..30).for_each(|page| counted.add(&format!("{TEMPLATE} {page}")));
+    }
     let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
     fingerprinter.of(&golden_document(&super::tests::text(text))).unwrap()
 }
@@ -216,7 +229,8 @@ fn with_golden_vectors() -> impl Iterator<Item = (&'static str, usize)> {
     let presets = Recipe::PRESETS.iter().map(|preset| preset.name);
     let names = presets.chain(OTHERS.iter().copied());
     let first = (0..TEXTS.len() - 1).map(|text| ("default", text));
-    first.chain(names.flat_map(|name| [(name, TEXTS.len() - 1), (name, TEXTS.len())]))
+    let two = names.flat_map(|name| [(name, TEXTS.len() - 1), (name, TEXTS.len())]);
+    first.chain(two).chain(["strict", "templated"].map(|name| (name, OF_TEMPLATE)))
 }
 
 #[test]
@@ -227,10 +241,11 @@ fn golden_vectors_never_change() {
         assert_eq!(golden(name, *text), *fingerprint, "{name} of text {text}");
     }
     // Of the long text every recipe makes something of its own; but none of its runs of three words is
-    // in the table, so they all weigh the same.
+    // in the table, so they all weigh the same. Those of a template do not.
     let long = GOLDEN.iter().filter(|golden| golden.1 == TEXTS.len() && golden.0 != "templated");
     let distinct: HashMap<u64, &str> = long.clone().map(|golden| (golden.2, golden.0)).collect();
     assert_eq!(distinct.len(), long.count(), "{distinct:?}");
+    assert_ne!(golden("strict", OF_TEMPLATE), golden("templated", OF_TEMPLATE));
 }
 
 /// Prints what `GOLDEN` holds. Only for a new recipe.
