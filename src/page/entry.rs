@@ -4,18 +4,19 @@ use std::cmp::Ordering;
 
 use super::{Content, Digest, Epoch, Seen, Visit};
 
-/// Restated content: a fingerprint in another epoch for the content that an earlier visit saw. It
-/// is neither a visit nor a change of the page. It replaces the fingerprint that the visit came
-/// with, unless that one belongs to a newer epoch.
+/// Restated content: what another epoch makes of the content that an earlier visit saw, a
+/// fingerprint or none. It is neither a visit nor a change of the page. It replaces the fingerprint
+/// that the visit came with, unless that one belongs to a newer epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Restated {
     /// When that content was seen, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The fingerprint.
-    pub fingerprint: u64,
+    /// The fingerprint; `None` if the epoch has none of it, such as of a text too short to tell from
+    /// others.
+    pub fingerprint: Option<u64>,
     /// Which content it is, if several were seen at that time.
     pub digest: Option<Digest>,
-    /// What made the fingerprint.
+    /// What made the fingerprint, or found that there is none.
     pub epoch: Epoch,
 }
 
@@ -23,7 +24,7 @@ impl Restated {
     /// The content, with this fingerprint.
     pub fn content(&self) -> Content {
         let Restated { fingerprint, digest, epoch, .. } = *self;
-        Content { fingerprint: Some(fingerprint), digest, epoch }
+        Content { fingerprint, digest, epoch }
     }
 }
 

@@ -19,8 +19,8 @@ pub struct Observation<'a> {
     pub url: &'a str,
     /// What was seen, and when.
     pub visit: Visit,
-    /// The fingerprint of the same content in another epoch, if the crawler made that too.
-    pub also: Option<(u64, Epoch)>,
+    /// What another epoch makes of the same content, a fingerprint or none, if the crawler tried.
+    pub also: Option<(Option<u64>, Epoch)>,
 }
 
 impl<'a> Observation<'a> {
@@ -34,12 +34,28 @@ impl<'a> Observation<'a> {
     }
 
     /// The page held content with this fingerprint. `time` in milliseconds since 1970.
-    pub fn content(url: &'a str, time: i64, fingerprint: u64, epoch: Epoch) -> Self {
-        Self::new(
-            url,
-            time,
-            Seen::Content(Content { fingerprint: Some(fingerprint), digest: None, epoch }),
-        )
+    ///
+    /// `None` is content without a fingerprint, such as a text too short to tell from others. It is
+    /// near to nothing, no search finds it, and it takes no room in the tables. Whether it changed is
+    /// known by its [digest](Observation::digest) alone: without one, every visit is a change. Between
+    /// two contents of which one has no fingerprint there is no distance.
+    ///
+    /// ```
+    /// use simkeep::{Digest, Epoch, Observation};
+    /// let (time, epoch) = (1_700_000_000_000, Epoch::from_number(0));
+    /// let seen = Observation::content("https://example.com/", time, 0x1234, epoch);
+    /// let short = Observation::content("https://example.com/empty", time, None, epoch)
+    ///     .digest(Digest([7; 16]));
+    /// assert_ne!(seen.visit.seen, short.visit.seen);
+    /// ```
+    pub fn content(
+        url: &'a str,
+        time: i64,
+        fingerprint: impl Into<Option<u64>>,
+        epoch: Epoch,
+    ) -> Self {
+        let content = Content { fingerprint: fingerprint.into(), digest: None, epoch };
+        Self::new(url, time, Seen::Content(content))
     }
 
     /// The server said that nothing changed (304), or an archive says that it saw the same content
@@ -58,24 +74,25 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Failed)
     }
 
-    /// Adds the fingerprint of the content in another epoch, so that the content can be compared
-    /// with earlier content of both epochs. Does nothing to a visit that saw no content.
+    /// Adds the fingerprint of the content in another epoch, or that it has none there, so that the
+    /// content can be compared with earlier content of both epochs. Does nothing to a visit that saw
+    /// no content.
     ///
     /// ```
     /// use simkeep::{Epoch, Observation};
     /// let (old, new) = (Epoch::from_number(0), Epoch::from_number(1));
     /// let seen = Observation::content("https://example.com/", 1_700_000_000_000, 0x1234, new);
-    /// assert_eq!(seen.also(0x4321, old).also, Some((0x4321, old)));
+    /// assert_eq!(seen.also(0x4321, old).also, Some((Some(0x4321), old)));
     /// ```
     #[must_use]
-    pub fn also(mut self, fingerprint: u64, epoch: Epoch) -> Self {
+    pub fn also(mut self, fingerprint: impl Into<Option<u64>>, epoch: Epoch) -> Self {
         if matches!(self.visit.seen, Seen::Content(_)) {
-            self.also = Some((fingerprint, epoch));
+            self.also = Some((fingerprint.into(), epoch));
         }
         self
     }
 
-    /// Its other fingerprint, as what was restated of the visit.
+    /// What another epoch makes of it, as what was restated of the visit.
     pub(crate) fn restated(&self) -> Option<Restated> {
         let (Seen::Content(content), Some((fingerprint, epoch))) = (self.visit.seen, self.also)
         else {
@@ -104,7 +121,7 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// A fingerprint in another epoch for content that an earlier visit saw.
+/// What another epoch makes of content that an earlier visit saw: a fingerprint, or none.
 ///
 /// ```
 /// use simkeep::{Digest, Epoch, Restatement};
@@ -117,19 +134,20 @@ impl<'a> Observation<'a> {
 pub struct Restatement<'a> {
     /// The page: its identity is these bytes.
     pub url: &'a str,
-    /// When the content was seen, and its fingerprint.
+    /// When the content was seen, and what is restated of it.
     pub restated: Restated,
 }
 
 impl<'a> Restatement<'a> {
-    /// States that the content which the page had at this time has this fingerprint in this epoch.
-    /// `time` is in milliseconds since 1970.
+    /// States that the content which the page had at this time has this fingerprint in this epoch, or
+    /// with `None` that it has none there. `time` is in milliseconds since 1970.
     ///
     /// It replaces the fingerprint that the visit came with, unless that one belongs to a newer
     /// epoch, and it is no change of the page. Within the epoch of the visit's own fingerprint it
     /// is a correction; if there are several corrections in one epoch, the greatest fingerprint
     /// counts.
-    pub fn new(url: &'a str, time: i64, fingerprint: u64, epoch: Epoch) -> Self {
+    pub fn new(url: &'a str, time: i64, fingerprint: impl Into<Option<u64>>, epoch: Epoch) -> Self {
+        let fingerprint = fingerprint.into();
         Restatement { url, restated: Restated { time, fingerprint, digest: None, epoch } }
     }
 
@@ -152,7 +170,7 @@ impl<'a> Restatement<'a> {
 pub enum Request<'a> {
     /// A visit to a page.
     Observe(Observation<'a>),
-    /// A fingerprint in another epoch for what a visit saw.
+    /// What another epoch makes of what a visit saw.
     Restate(Restatement<'a>),
 }
 

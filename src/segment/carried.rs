@@ -52,14 +52,12 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     put_entries(out, &run);
 }
 
-#[expect(clippy::expect_used, reason = "only a fingerprint is restated")]
 fn as_entry(version: &LastSeen) -> Entry {
     let (LastSeen { content, time, restated }, status) = (*version, None);
     if !restated {
         return Entry::Visit(Visit { time, seen: Seen::Content(content), status });
     }
     let Content { fingerprint, digest, epoch } = content;
-    let fingerprint = fingerprint.expect("what is restated has a fingerprint");
     Entry::Restated(Restated { time, fingerprint, digest, epoch })
 }
 

@@ -21,9 +21,10 @@ const HAS_DIGEST: u8 = 1 << 5;
 /// The time since the one before is in whole seconds, not in milliseconds.
 const SECONDS: u8 = 1 << 6;
 
-/// The content is restated; instead of [`SAME_CONTENT`]'s own meaning, its digest is that of the
-/// content before. There is no status.
+/// The content is restated. It has no status, and two bits have another meaning: it has a
+/// fingerprint; its digest is that of the content before.
 const RESTATED: u8 = 1 << 7;
+const HAS_FINGERPRINT: u8 = SAME_STATUS;
 const SAME_DIGEST: u8 = SAME_CONTENT;
 
 /// Of content that is not restated: it has no fingerprint, and its epoch follows.
@@ -80,7 +81,10 @@ pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
 
 fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     let (mut tag, status) = match entry {
-        Entry::Restated(_) => (CONTENT | RESTATED, before.status),
+        Entry::Restated(Restated { fingerprint: Some(_), .. }) => {
+            (CONTENT | RESTATED | HAS_FINGERPRINT, None)
+        }
+        Entry::Restated(_) => (CONTENT | RESTATED, None),
         Entry::Visit(visit) => {
             let seen = match visit.seen {
                 Seen::Failed => FAILED,
@@ -88,7 +92,8 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
                 Seen::Gone => GONE,
                 Seen::Content(_) => CONTENT,
             };
-            (seen, visit.status)
+            let other = (visit.status != before.status).then_some(visit.status);
+            (if other.is_none() { seen | SAME_STATUS } else { seen }, other)
         }
     };
     assert!(first || before.time <= entry.time(), "entries are packed in order");
@@ -97,9 +102,6 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     if seconds {
         tag |= SECONDS;
     }
-    if status == before.status {
-        tag |= SAME_STATUS;
-    }
     let (content, digest) = (entry.content(), entry.digest());
     let restated = entry.is_restated();
     let same = !restated && content.is_some() && content == before.content;
@@ -107,7 +109,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     let same_digest = restated && before.content.is_some_and(|then| then.digest == digest);
     if same {
         tag |= SAME_CONTENT;
-    } else if content.is_some_and(|content| content.fingerprint.is_none()) {
+    } else if !restated && content.is_some_and(|content| content.fingerprint.is_none()) {
         tag |= NO_FINGERPRINT;
     } else if moved.is_some() {
         tag |= MOVED_BITS;
@@ -124,7 +126,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     } else {
         put_varint(out, since.cast_unsigned());
     }
-    if tag & SAME_STATUS == 0 {
+    if let Some(status) = status {
         put_varint(out, status.map_or(0, |s| u64::from(s) + 1));
     }
     if same {
@@ -167,7 +169,7 @@ impl<'a> Entries<'a> {
     fn entry(&mut self) -> Option<Entry> {
         let tag = self.cursor.u8()?;
         let restated = tag & RESTATED != 0;
-        if restated && tag & (SEEN_MASK | SAME_STATUS) != CONTENT | SAME_STATUS {
+        if restated && tag & SEEN_MASK != CONTENT {
             return None;
         }
         let since = if self.first {
@@ -178,7 +180,11 @@ impl<'a> Entries<'a> {
         let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
         let time = self.before.time.checked_add(since)?;
         let entry = if restated {
-            let (fingerprint, epoch) = self.fingerprint(tag)?;
+            let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
+                0 => (None, self.epoch()?),
+                MOVED_BITS => return None,
+                _ => self.some_fingerprint(tag)?,
+            };
             let digest = if tag & SAME_DIGEST == 0 {
                 self.digest(tag)?
             } else {
@@ -217,7 +223,7 @@ impl<'a> Entries<'a> {
         let (fingerprint, epoch) = match tag & NO_FINGERPRINT {
             SAME_CONTENT => return self.before.content,
             NO_FINGERPRINT => (None, self.epoch()?),
-            _ => self.fingerprint(tag).map(|(fingerprint, epoch)| (Some(fingerprint), epoch))?,
+            _ => self.some_fingerprint(tag)?,
         };
         Some(Content { fingerprint, digest: self.digest(tag)?, epoch })
     }
@@ -226,10 +232,11 @@ impl<'a> Entries<'a> {
         u32::try_from(self.cursor.varint()?).ok().map(Epoch)
     }
 
-    fn fingerprint(&mut self, tag: u8) -> Option<(u64, Epoch)> {
+    /// A fingerprint that is there, and its epoch.
+    fn some_fingerprint(&mut self, tag: u8) -> Option<(Option<u64>, Epoch)> {
         if tag & MOVED_BITS == 0 {
             let epoch = self.epoch()?;
-            return Some((self.cursor.u64()?, epoch));
+            return Some((Some(self.cursor.u64()?), epoch));
         }
         let then = self.before.content?;
         let count = self.cursor.u8()?;
@@ -237,7 +244,7 @@ impl<'a> Entries<'a> {
         for bit in self.cursor.take(count.into())? {
             moved |= 1u64.checked_shl((*bit).into())?;
         }
-        Some((then.fingerprint? ^ moved, then.epoch))
+        Some((Some(then.fingerprint? ^ moved), then.epoch))
     }
 }
 
@@ -281,5 +288,35 @@ mod tests {
         put_entries(&mut with, &[saw(0, Some(7))]);
         put_entries(&mut without, &[saw(0, None)]);
         assert_eq!(with.len() - without.len(), 8);
+    }
+
+    #[test]
+    fn what_is_restated_without_a_fingerprint_has_any_digest_and_passes_on_no_status() {
+        let (one, two) = (Some(Digest([1; 16])), Some(Digest([2; 16])));
+        let content = Content { fingerprint: None, digest: one, epoch: Epoch(0) };
+        let visit = Visit { time: 0, seen: Seen::Content(content), status: Some(200) };
+        let restated = |time, fingerprint, digest| {
+            Entry::Restated(Restated { time, fingerprint, digest, epoch: Epoch(1) })
+        };
+        let later = Visit { time: 5, ..visit };
+        // With the digest before, with another, with none; after a fingerprint, and before it.
+        let entries = [
+            Entry::Visit(visit),
+            restated(0, None, one),
+            restated(1, None, two),
+            restated(2, Some(7), two),
+            restated(3, None, None),
+            restated(4, None, one),
+            Entry::Visit(later),
+        ];
+        let mut bytes = Vec::new();
+        put_entries(&mut bytes, &entries);
+        let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 7).collect::<Option<Vec<_>>>();
+        assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
+        // Tag, time, status, epoch and digest; then a tag that names bits of no fingerprint.
+        let tag = bytes.get_mut(21).unwrap();
+        assert_eq!(*tag, CONTENT | RESTATED | SAME_DIGEST | SECONDS);
+        *tag |= MOVED_BITS;
+        assert_eq!(read(&bytes), None);
     }
 }

@@ -370,10 +370,10 @@ mod tests {
             .prop_map(|(time, seen, status)| Entry::Visit(Visit { time: time * 250, seen, status }))
     }
 
-    type Picks = Vec<(usize, u64, u32)>;
+    type Picks = Vec<(usize, Option<u64>, u32)>;
 
     fn picks() -> impl Strategy<Value = Picks> {
-        prop::collection::vec((any::<usize>(), 0u64..4, 0u32..4), 0..12)
+        prop::collection::vec((any::<usize>(), prop::option::of(0u64..4), 0u32..4), 0..12)
     }
 
     /// What some of these visits saw, restated.
@@ -383,7 +383,7 @@ mod tests {
             .filter(|entry| !entry.is_restated())
             .filter_map(|entry| Some((entry.time(), entry.content()?)))
             .collect();
-        let restate = |&(pick, fingerprint, epoch): &(usize, u64, u32)| {
+        let restate = |&(pick, fingerprint, epoch): &(usize, Option<u64>, u32)| {
             let (time, content) = *contents.get(pick.checked_rem(contents.len())?)?;
             let (digest, epoch) = (content.digest, Epoch(epoch));
             Some(Entry::Restated(Restated { time, fingerprint, digest, epoch }))
@@ -492,7 +492,7 @@ mod tests {
         put_entries(&mut two, &[visit(0), visit(86_400_000)]);
         assert!(two.len() - one.len() <= 5);
         // What is restated takes its fingerprint and three bytes.
-        let again = Restated { time: 0, fingerprint: !7, digest, epoch: Epoch(1) };
+        let again = Restated { time: 0, fingerprint: Some(!7), digest, epoch: Epoch(1) };
         let mut with = Vec::new();
         put_entries(&mut with, &[visit(0), Entry::Restated(again)]);
         assert_eq!(with.len() - one.len(), 11);

@@ -20,11 +20,10 @@ pub enum Payload {
         /// others.
         fingerprint: Option<u64>,
     },
-    /// Restated content: a fingerprint, in the named epoch, of content that the page had at this
-    /// time.
+    /// Restated content: what the named epoch makes of content that the page had at this time.
     Restated {
-        /// The fingerprint.
-        fingerprint: u64,
+        /// The fingerprint, if it has one.
+        fingerprint: Option<u64>,
     },
     /// The server said that nothing changed.
     NotModified,

@@ -20,9 +20,9 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// also has `text`; or `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content
 /// that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
 /// `"failed"`); or only a `status` that means one of these. `epoch` names the epoch of a
-/// fingerprint. With `seen` `"restated"`, the fingerprint restates content that was seen before. A
-/// line with only `epoch` names an epoch of later lines. If a key occurs twice, the first counts.
-/// Other keys are ignored.
+/// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
+/// that was seen before. A line with only `epoch` names an epoch of later lines. If a key occurs
+/// twice, the first counts. Other keys are ignored.
 pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
     for (number, line) in lines.each() {
         let item = match line {
@@ -89,19 +89,20 @@ fn record(object: Object<'_>) -> Result<Record, String> {
     };
     let known = || known().map_err(|()| named("\"digest\" must be 32 hexadecimal digits".into()));
 
+    let restated = object.seen == Some(Value::Text(Cow::Borrowed("restated")));
+    let ready = |fingerprint| match (restated, &epoch) {
+        (false, _) => Ok(Payload::Ready { fingerprint }),
+        (true, Some(_)) => Ok(Payload::Restated { fingerprint }),
+        (true, None) => Err(named("what is restated needs an \"epoch\"".into())),
+    };
+
     let (payload, digest): (Payload, Option<Digest>) = match (object.fingerprint, object.text) {
         (Some(Value::Text(digits)), _) => {
             let plain = digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit());
             let fingerprint = plain.then(|| u64::from_str_radix(&digits, 16).ok()).flatten();
             let fingerprint = fingerprint
                 .ok_or_else(|| named("\"fingerprint\" must be 16 hexadecimal digits".into()))?;
-            let restated = object.seen == Some(Value::Text(Cow::Borrowed("restated")));
-            let payload = match (restated, &epoch) {
-                (false, _) => Payload::Ready { fingerprint: Some(fingerprint) },
-                (true, Some(_)) => Payload::Restated { fingerprint },
-                (true, None) => return Err(named("what is restated needs an \"epoch\"".into())),
-            };
-            (payload, known()?)
+            (ready(Some(fingerprint))?, known()?)
         }
         (None | Some(Value::Null), Some(Value::Text(text))) => match status.map(http::meaning) {
             Some(Meaning::Gone) => (Payload::Gone, None),
@@ -114,8 +115,8 @@ fn record(object: Object<'_>) -> Result<Record, String> {
         (Some(other), _) if other != Value::Null => {
             return Err(named("\"fingerprint\" must be a string of 16 hexadecimal digits".into()));
         }
-        (Some(Value::Null), None) if object.seen.is_none() && epoch.is_some() => {
-            (Payload::Ready { fingerprint: None }, known()?)
+        (Some(Value::Null), None) if restated || object.seen.is_none() && epoch.is_some() => {
+            (ready(None)?, known()?)
         }
         _ => match (object.seen, status.map(http::meaning)) {
             (Some(Value::Text(seen)), _) => match &*seen {
@@ -298,6 +299,17 @@ mod tests {
             epoch: Some("mine".into()),
         };
         assert_eq!(record, Ok(expected));
+    }
+
+    #[test]
+    fn content_may_have_no_fingerprint_where_an_epoch_says_so() {
+        let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1,"fingerprint":null{rest}}}"#));
+        let none = with(r#","epoch":"e","status":404"#).unwrap();
+        assert_eq!(none.payload, Payload::Ready { fingerprint: None });
+        let restated = with(r#","seen":"restated","epoch":"e""#).unwrap();
+        assert_eq!(restated.payload, Payload::Restated { fingerprint: None });
+        assert!(with(r#","seen":"restated""#).unwrap_err().contains("what is restated needs"));
+        assert!(with("").unwrap_err().contains("neither"));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `export`: everything that was observed, for `ingest` or for other programs.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use serde_json::json;
-use simkeep::{Content, Entry, Epoch, EpochInfo, Error, Restated, Seen, Visit};
+use simkeep::{Content, Entry, Epoch, EpochInfo, Error, Restated, Seen, Snapshot, Visit};
 
 use super::exit::{Exit, Failure};
 use super::output::Output;
@@ -25,10 +27,10 @@ Keys, in this order, absent where there is nothing to say:
   epoch        the name of what made the fingerprint
   status       the HTTP status
   seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content
-               of this time and digest has this fingerprint in another epoch
+               of this time and digest has this fingerprint, or none, in another epoch
 
-The first lines have but the key \"epoch\": the names of the epochs that there are fingerprints of, the
-oldest first. By these lines `ingest` and `load` know a whole export, and take its epochs into a new
+The first lines have but the key \"epoch\": the names of the epochs that there is content of, the oldest
+first. By these lines `ingest` and `load` know a whole export, and take its epochs into a new
 store.")]
 pub(super) struct Export {
     #[command(flatten)]
@@ -39,10 +41,8 @@ impl Export {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = self.common.read()?.snapshot();
         let names = ByName::new(snapshot.epochs());
-        let used = snapshot.epochs().iter();
-        let used = used.filter(|e| e.ended || snapshot.fingerprints(e.epoch) > 0);
         // Their order matters: what is of the newest is in force.
-        for info in used {
+        for info in used(&snapshot)? {
             output.object(&json!({ "epoch": info.name }))?;
         }
         for page in snapshot.scan(None) {
@@ -57,6 +57,23 @@ impl Export {
         }
         Ok(Exit::Done)
     }
+}
+
+/// The epochs that have ended, and those that there is content of.
+fn used(snapshot: &Snapshot) -> simkeep::Result<Vec<&EpochInfo>> {
+    let epochs = snapshot.epochs().iter();
+    let empty = |info: &&EpochInfo| !info.ended && snapshot.fingerprints(info.epoch) == 0;
+    let mut unused: BTreeSet<Epoch> = epochs.filter(empty).map(|info| info.epoch).collect();
+    // All of an epoch's contents may be such as have no fingerprint.
+    let mut observations = snapshot.observations();
+    while !unused.is_empty()
+        && let Some(observation) = observations.next()
+    {
+        if let Some(content) = observation?.1.content() {
+            unused.remove(&content.epoch);
+        }
+    }
+    Ok(snapshot.epochs().iter().filter(|info| !unused.contains(&info.epoch)).collect())
 }
 
 /// Epochs numbered in the order of their names: visits that differ in nothing but their epoch stand in

@@ -48,12 +48,12 @@ impl Entry {
 
 /// What a record found.
 pub(super) enum Found {
-    /// Content; these are the fingerprints that were made of its text, by each origin.
-    Texts(ArrayVec<u64, 2>),
+    /// Content; these are the fingerprints that were made of its text, if any, by each origin.
+    Texts(ArrayVec<Option<u64>, 2>),
     /// Content with a fingerprint made elsewhere, if it has one, and by what if the record says so.
     Ready(Option<u64>, Option<String>),
-    /// A fingerprint more of content that was seen before, and by what it was made.
-    Restated(u64, String),
+    /// What another epoch, of this name, makes of content that was seen before.
+    Restated(Option<u64>, String),
     NotModified,
     Gone,
     Failed,
@@ -159,7 +159,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
     };
     let found = match payload {
         Payload::Text(document) => {
-            match fingerprinters.iter_mut().map(|f| f.of(&document)).collect() {
+            match fingerprinters.iter_mut().map(|f| f.of(&document).map(Some)).collect() {
                 Ok(fingerprints) => Found::Texts(fingerprints),
                 Err(error) => {
                     let at = escape::whole(&url);
@@ -197,7 +197,7 @@ mod tests {
             (entry(Found::Gone, None), 1000),
             (entry(Found::Revisit(Some(long()), None), None), 2000),
             (entry(Found::Ready(Some(0), Some(long())), None), 2000),
-            (entry(Found::Restated(0, long()), None), 2000),
+            (entry(Found::Restated(Some(0), long()), None), 2000),
             (entry(Found::Gone, claim), 3000),
         ] {
             assert!(Fed::Entry(entry).bytes() >= least);

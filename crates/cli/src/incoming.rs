@@ -12,8 +12,8 @@ use super::words::count;
 use simkeep_archive::Broken;
 use simkeep_archive::escape;
 
-/// A fingerprint, and its epoch.
-pub(super) type Made = (u64, Epoch);
+/// A fingerprint, or that there is none, and of which epoch.
+pub(super) type Made = (Option<u64>, Epoch);
 
 /// What the user says of epochs that an input names.
 #[derive(Args)]
@@ -170,7 +170,7 @@ impl<'s> Epochs<'s> {
     /// Those of fingerprints that were made of a text, each with its own: the first, and another.
     pub(super) fn of_texts(
         &mut self,
-        fingerprints: &[u64],
+        fingerprints: &[Option<u64>],
     ) -> simkeep::Result<Option<(Made, Option<Made>)>> {
         if self.of_texts.is_empty() {
             let epochs = self.origins.iter().map(|origin| self.register.origin(origin));

@@ -293,7 +293,7 @@ impl Taken<'_> {
                 let made = self.epochs.of_texts(&fingerprints)?;
                 let Some(((fingerprint, epoch), other)) = made else { return Ok(None) };
                 also = other;
-                content(Some(fingerprint), epoch)
+                content(fingerprint, epoch)
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.to_owned());

@@ -153,17 +153,23 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
         what => {
             let digest = (choice(3) > 0).then(|| digest(choice(4).try_into().unwrap()));
             let epoch = Epoch::from_number(u32::from(choice(5) == 0));
-            let bare = what == 5 && choice(3) == 0;
-            let content = Content { fingerprint: (!bare).then_some(first), digest, epoch };
-            restated = (what == 3).then_some((first, digest, epoch));
-            also = (what == 4).then_some((second, Epoch::from_number(1 - epoch.number())));
+            let bare = what <= 5 && choice(3) == 0;
+            let either = |fingerprint| if bare { None } else { Some(fingerprint) };
+            let content = Content {
+                fingerprint: if what == 4 { Some(first) } else { either(first) },
+                digest,
+                epoch,
+            };
+            restated = (what == 3).then_some(content);
+            let other = Epoch::from_number(1 - epoch.number());
+            also = (what == 4).then_some((either(second), other));
             Seen::Content(content)
         }
     };
     let late = if choice(4) == 0 { choice(10).cast_signed() } else { 0 };
     let (url, time) = (pages::URLS[usize::try_from(choice(pages)).unwrap()], time - late);
     match restated {
-        Some((fingerprint, digest, epoch)) => {
+        Some(Content { fingerprint, digest, epoch }) => {
             let restatement = Restatement::new(url, time, fingerprint, epoch);
             Request::Restate(match digest {
                 Some(digest) => restatement.digest(digest),

@@ -70,7 +70,7 @@ fn loads(store: &Store, other: &Store) -> [Result<Loaded>; 2] {
     let named = (0..40).map(|n: u8| {
         let epoch = epochs.named(if n.is_multiple_of(3) { "named" } else { "one" })?;
         let url = URLS[usize::from(n % 12)];
-        Ok(Observation::content(url, 700 + i64::from(n), n.into(), epoch))
+        Ok(Observation::content(url, 700 + i64::from(n), u64::from(n), epoch))
     });
     let options = || LoadOptions::default().memory_bytes(64 << 10);
     let first = store.load(named, options().epochs(epochs.clone()));

@@ -13,7 +13,7 @@ fn what_is_restated_is_no_visit_and_no_change() {
     let store = create(&SimDisk::new());
     let two = store.register_epoch("two").unwrap();
     let seen = |time, n: u8| {
-        Observation::content(URL, time, n.into(), Epoch::from_number(0))
+        Observation::content(URL, time, u64::from(n), Epoch::from_number(0))
             .digest(Digest([n; 16]))
             .status(200)
     };

@@ -1,4 +1,4 @@
-//! What a golden store is known to hold: `format/golden/v2.jsonl`.
+//! What a golden store is known to hold: `format/golden/v3.jsonl`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -27,11 +27,11 @@ use tables::{Shape, Tables};
 use visits::{Entry, Head, Seen, count, mask, visits};
 
 fn golden_store() -> PathBuf {
-    golden::directory().join("v2")
+    golden::directory().join("v3")
 }
 
 fn expected() -> Expected {
-    Expected::read(&golden::directory().join("v2.jsonl"))
+    Expected::read(&golden::directory().join("v3.jsonl"))
 }
 
 /// An entry, as the crate answers it.
@@ -158,7 +158,7 @@ fn a_stranger_reads_the_same_from_the_bytes() {
     let expected = expected();
     let store = store::Store::open(&golden_store());
     assert_eq!(store.epochs, expected.epochs);
-    assert_eq!((store.settings["format"], store.settings["url_hash_bits"]), (2, 64));
+    assert_eq!((store.settings["format"], store.settings["url_hash_bits"]), (3, 64));
     let (components, _) = store.components();
     assert_eq!(components.last().unwrap().last_sequence, expected.sequence);
     assert_eq!(store.mark(), (expected.sequence, store.settings["changes"]));
@@ -252,11 +252,19 @@ fn the_golden_store_shows_every_feature() {
         assert!(restated.into_iter().any(|e| e.digest.is_some() == digest));
     }
 
+    // Without a fingerprint: seen, in force, and restated in and beyond the chunk of its visit.
+    let none = |e: &&Entry| e.content().is_some_and(|(_, fingerprint, _)| fingerprint.is_none());
+    assert!(visits().any(|v| none(&v)));
+    for segment in [oldest, middle] {
+        assert!(segment.pages.iter().flat_map(|p| &p.entries).any(|e| none(&e) && !e.is_visit()));
+    }
+
     let epoch = |of: &dyn Fn(&store::Epoch) -> bool| store.epochs.iter().find(|e| of(e)).unwrap();
     let ended = epoch(&|e| e.ended).number;
     assert_eq!(middle.without_tables, BTreeSet::from([ended]));
     let in_force = |page: &segment::Page| page.head.as_ref().and_then(Head::in_force);
     assert!(middle.pages.iter().filter_map(in_force).any(|content| content.2 == ended));
+    assert!(middle.pages.iter().filter_map(in_force).any(|content| content.1.is_none()));
     // It was seen as 1 and restated as 0, in one epoch.
     let far = middle.pages.iter().find(|p| p.url == "https://far.example/").unwrap();
     assert_eq!(in_force(far), Some((None, Some(0), 0)));

@@ -199,7 +199,7 @@ impl Store {
         let (body, sum) = bytes.split_at(bytes.len() - 4);
         assert_eq!(sum, crc32(&[body]).to_le_bytes());
         let mut body = Bytes(body);
-        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 2));
+        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 3));
         assert_eq!(body.u32() as usize, body.0.len());
         let _written = body.u64();
         let (store, changes, seed) = (body.u64(), body.u64(), body.u64());

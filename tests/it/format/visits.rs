@@ -72,7 +72,8 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
         let seen =
             [Seen::Failed, Seen::NotModified, Seen::Gone, Seen::Content][usize::from(tag & 3)];
         let restated = has(7);
-        assert!(!restated || seen == Seen::Content && has(2), "what is restated is a content");
+        assert!(!restated || seen == Seen::Content, "what is restated is a content");
+        assert!(!restated || has(2) || !has(4), "no fingerprint, and yet bits of it");
         let before = out.last();
         let since = match before {
             None => bytes.signed(),
@@ -98,7 +99,8 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
         let mut seen_now = None;
         if seen == Seen::Content {
             let before = || content.expect("no content before");
-            seen_now = Some(if has(3) && has(4) && !restated {
+            let none = if restated { !has(2) } else { has(3) && has(4) };
+            seen_now = Some(if none {
                 (None, None, u32::try_from(bytes.varint()).unwrap())
             } else if has(3) && !restated {
                 before()

@@ -27,8 +27,8 @@ pub(crate) enum What {
         when: When,
         seen: Seen,
         status: Option<u16>,
-        /// The fingerprint of its content in the other epoch.
-        also: Option<u64>,
+        /// The fingerprint of its content in the other epoch, or that it has none there.
+        also: Option<Option<u64>>,
         /// Whether its content is restated, and not seen.
         restated: bool,
     },
@@ -119,7 +119,7 @@ fn what() -> impl Strategy<Value = What> {
         1 => Just(When::At(TIME_MAX)),
     ];
     let status = prop_oneof![3 => Just(None), 1 => Just(Some(200)), 1 => Just(Some(404))];
-    let also = prop::option::weighted(0.1, fingerprint());
+    let also = prop::option::weighted(0.1, prop::option::weighted(0.8, fingerprint()));
     let restated = prop::bool::weighted(0.2);
     let new = (page(), when, seen(), status, also, restated).prop_map(
         |(page, when, seen, status, also, restated)| What::New {

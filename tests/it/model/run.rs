@@ -162,7 +162,7 @@ impl Run {
             When::At(time) => time,
         };
         let url = URLS[page];
-        if let Seen::Content(Content { fingerprint: Some(fingerprint), digest, epoch }) = seen
+        if let Seen::Content(Content { fingerprint, digest, epoch }) = seen
             && restated
         {
             let restated = Restated { time, fingerprint, digest, epoch };
@@ -171,7 +171,7 @@ impl Run {
         let observation = Observation::of(url, Visit { time, seen, status });
         let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
         Some(Request::Observe(match also {
-            Some(fingerprint) => observation.also(fingerprint, Epoch::from_number(other)),
+            Some(also) => observation.also(also, Epoch::from_number(other)),
             None => observation,
         }))
     }

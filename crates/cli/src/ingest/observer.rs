@@ -56,8 +56,7 @@ impl<'a> Observer<'a> {
         self.summary.wrong_digests += u64::from(entry.wrong().is_some());
         let feed::Entry { url, time, status, digest, claim, found } = entry;
         let mut also = None;
-        let content =
-            |fingerprint, epoch| Content { fingerprint: Some(fingerprint), digest, epoch };
+        let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let restated =
             |fingerprint, epoch| Entry::Restated(Restated { time, fingerprint, digest, epoch });
         let visit = |seen| Entry::Visit(Visit { time, seen, status });
@@ -80,7 +79,7 @@ impl<'a> Observer<'a> {
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.clone());
                 let epoch = self.epochs.named(&name)?;
-                visit(Seen::Content(Content { fingerprint, digest, epoch }))
+                visit(Seen::Content(content(fingerprint, epoch)))
             }
             Found::Restated(fingerprint, name) => restated(fingerprint, self.epochs.named(&name)?),
             Found::NotModified => visit(Seen::NotModified { digest }),
@@ -118,18 +117,16 @@ impl<'a> Observer<'a> {
                 }
             }
         };
-        let entry = match (entry, entry.content().and_then(|content| content.fingerprint)) {
-            (Entry::Visit(Visit { seen: Seen::Content(content), .. }), Some(fingerprint))
-                if self.restate =>
-            {
+        let entry = match entry {
+            Entry::Visit(Visit { seen: Seen::Content(content), .. }) if self.restate => {
                 also = None;
-                restated(fingerprint, content.epoch)
+                restated(content.fingerprint, content.epoch)
             }
-            (Entry::Visit(_), _) if self.restate => {
+            Entry::Visit(_) if self.restate => {
                 self.summary.passed("visit");
                 return Ok(());
             }
-            (entry, _) => entry,
+            entry => entry,
         };
         let pending = Pending { url, entry, also };
         self.histories.told(&pending);

@@ -5,6 +5,7 @@ use simkeep::{Content, Digest, Entry, Epoch, Seen, Snapshot};
 use super::histories::{Histories, History};
 use super::originals::Originals;
 use super::pending::Pending;
+use crate::incoming::Made;
 use simkeep_archive::Declared;
 
 /// A record that says: the same content as before.
@@ -23,7 +24,7 @@ pub(super) enum Resolved {
     /// It was observed before.
     Known,
     /// Content, by its newest fingerprint of an epoch that lives, and the one before.
-    Content(Content, Option<(u64, Epoch)>),
+    Content(Content, Option<Made>),
     /// What is no text.
     Binary,
     /// Its original is not known.
@@ -110,7 +111,7 @@ impl Revisit<'_> {
         contents.sort_by_key(|content| content.epoch.count());
         let Some(newest) = contents.pop() else { return Ok(Resolved::Nothing) };
         let before = contents.into_iter().rfind(|content| content.epoch != newest.epoch);
-        Ok(Resolved::Content(newest, before.and_then(|c| Some((c.fingerprint?, c.epoch)))))
+        Ok(Resolved::Content(newest, before.map(|c| (c.fingerprint, c.epoch))))
     }
 
     /// The content that it repeats, by its fingerprints; none if it is not found, and several if it
@@ -143,7 +144,7 @@ impl Revisit<'_> {
         }
         let contents = elsewhere.into_iter().flat_map(|original| {
             let also = original.also.map(|(fingerprint, epoch)| Content {
-                fingerprint: Some(fingerprint),
+                fingerprint,
                 epoch,
                 ..original.content
             });

@@ -142,6 +142,12 @@ fn what_was_never_seen_is_not_restated() {
     assert_eq!(place.run(&["stats", "--json"]).objects()[0]["visits"], 10);
     let ready = r#"{"url":"https://example.com/1","t":1000,"fingerprint":"00000000000000ff","epoch":"x","seen":"restated"}"#;
     assert_eq!(place.ingest(ready)["restated"], 1);
+    let none = ready.replace("\"00000000000000ff\"", "null");
+    assert_eq!(place.ingest(&none)["restated"], 1);
+    assert_eq!(place.ingest(&none)["known"], 1);
+    let export = place.export();
+    assert!(export.lines().any(|line| line.contains("null") && line.contains("restated")));
+    assert_eq!(Place::with(&export).export(), export);
     let nameless = ready.replace(",\"epoch\":\"x\"", "");
     assert!(place.run_with_input(&["ingest", "-"], &nameless).err.contains("epoch"));
 }

@@ -7,6 +7,7 @@ use simkeep::Progress;
 fn everything() -> String {
     let mut lines = String::from(CRAWL);
     lines += r#"
+{"url":"http://none.example/","t":5,"fingerprint":null,"epoch":"bare"}
 {"url":"http://same.example/","t":5,"fingerprint":"0000000000000001","epoch":"b"}
 {"url":"http://same.example/","t":5,"fingerprint":"0000000000000001","epoch":"a"}
 {"url":"http://same.example/","t":5,"fingerprint":"0000000000000001","digest":"00000000000000000000000000000001","epoch":"b"}
@@ -67,6 +68,7 @@ fn what_was_exported_and_ingested_is_exported_the_same() {
     let records = everything.lines().filter(|line| !line.is_empty()).count();
     let epochs = r#"{"epoch":"html/1 words2-sqrt/1"}
 {"epoch":"e"}
+{"epoch":"bare"}
 {"epoch":"b"}
 {"epoch":"a"}
 {"epoch":"external"}

@@ -44,7 +44,7 @@ fn line(record: &Record) -> String {
             line["fingerprint"] = json!(fingerprint.map(|f| format!("{f:016x}")))
         }
         Payload::Restated { fingerprint } => {
-            line["fingerprint"] = json!(format!("{fingerprint:016x}"));
+            line["fingerprint"] = json!(fingerprint.map(|f| format!("{f:016x}")));
             line["seen"] = json!("restated");
         }
         Payload::NotModified => line["seen"] = json!("not-modified"),

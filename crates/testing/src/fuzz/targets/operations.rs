@@ -138,10 +138,11 @@ impl Run {
         let status = (what & 9 == 9).then_some(200 + u16::from(what >> 4));
         let observation = Observation::of(url, Visit { time, seen, status });
         match (input.u8() % 8, seen.content()) {
-            (0, Some(content)) => observation
-                .also(fingerprint(input), Epoch::from_number(1 - content.epoch.number()))
-                .into(),
-            (1, Some(Content { fingerprint: Some(fingerprint), epoch, .. })) => {
+            (0, Some(content)) => {
+                let other = (what & 0x30 != 0x30).then(|| fingerprint(input));
+                observation.also(other, Epoch::from_number(1 - content.epoch.number())).into()
+            }
+            (1, Some(Content { fingerprint, epoch, .. })) => {
                 Restatement::new(url, time, *fingerprint, *epoch).into()
             }
             _ => observation.into(),
