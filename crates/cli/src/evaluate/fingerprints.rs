@@ -18,7 +18,11 @@ pub(super) fn fingerprints(
     if documents.is_empty() {
         return Ok(Vec::new());
     }
-    let counted = Arc::new(counted(*recipe, documents, threads)?);
+    let table = match recipe.needs_frequencies() {
+        true => counted(*recipe, documents, threads)?,
+        false => Counted::new(recipe),
+    };
+    let counted = Arc::new(table);
     let mut fingerprints = Vec::with_capacity(documents.len());
     let (recipe, shared) = (*recipe, Arc::clone(documents));
     let work = move || {
@@ -38,16 +42,13 @@ pub(super) fn fingerprints(
     Ok(fingerprints)
 }
 
-/// In how many of the documents each feature is, if the recipe weighs by it.
-fn counted(
+/// In how many of the documents each feature of a recipe is.
+pub(super) fn counted(
     recipe: Recipe,
     documents: &Arc<Vec<Named>>,
     threads: usize,
 ) -> Result<Counted, Failure> {
     let mut counted = Counted::new(&recipe);
-    if !recipe.needs_frequencies() {
-        return Ok(counted);
-    }
     let shared = Arc::clone(documents);
     let work = move || {
         let (documents, mut features) = (Arc::clone(&shared), FeatureSet::new(&recipe));

@@ -6,6 +6,7 @@ mod json;
 mod labelled;
 mod row;
 mod scores;
+mod signatures;
 mod slices;
 mod table;
 mod truth;
@@ -25,6 +26,7 @@ use documents::Documents;
 use fingerprints::fingerprints;
 use row::Row;
 use scores::by_distance;
+use signatures::{SIGNATURES, Signature};
 use truth::{Limits, Truth};
 
 /// Compare recipes on documents that are known to be near or not
@@ -48,9 +50,11 @@ documents. Marks and fields are known of HTML only; of plain texts, recipes that
 make the same fingerprints.
 
 Without --recipe, all presets are compared, and beside them the features of other producers: counts of
-words, of 3 and 4 characters, and of 3 words.
+words, of 3 and 4 characters, and of 3 words; and last the historic signatures, of which a part is equal
+or not, so that they have the distance 0 alone: I-Match with one digest and with ten, by document
+frequencies of these documents, and supershingles.
 
-With --json, an object a recipe: \"recipe\" as it was called and its full \"name\"; \"documents\", how many
+With --json, an object a recipe or signature: \"recipe\" as it was called and its full \"name\"; \"documents\", how many
 are compared; \"left_out\", how many take no part, as they are \"empty\", \"short\" or \"equal\" to another;
 \"near\", how many pairs are, by the \"lenient\" and the \"strict\" measure; \"seeds\"; \"at\", a list by
 distance from 0 on of \"k\", \"pairs\", \"lenient\", \"strict\", \"recall\" and \"f1\", null where that is
@@ -118,15 +122,18 @@ impl Evaluate {
         if !self.json {
             self.introduce(&documents, &truth, output)?;
         }
-        for called in self.recipes() {
-            let row = self.row(called, &documents, &truth)?;
+        let mut show = |row: &Row, seeds: u32| {
             if self.json {
-                output.object(&json::object(&row, self.seeds, &documents, &truth))?;
-                continue;
+                return output.object(&json::object(row, seeds, &documents, &truth));
             }
-            for line in table::lines(&row, &self.k, self.seeds) {
-                output.line(&line)?;
-            }
+            let lines = table::lines(row, &self.k, self.seeds);
+            lines.iter().try_for_each(|line| output.line(line))
+        };
+        for called in self.recipes() {
+            show(&self.row(called, &documents, &truth)?, self.seeds)?;
+        }
+        for signature in SIGNATURES.iter().filter(|_| self.recipe.is_empty()) {
+            show(&self.row_of(signature, &documents, &truth)?, 1)?;
         }
         Ok(Exit::Done)
     }
@@ -177,5 +184,17 @@ impl Evaluate {
             hashes.push(by_distance(&bits, truth, threads));
         }
         Ok(Row::new(name, recipe.name(), Some(recipe.near_distance() as usize), &hashes))
+    }
+
+    /// What a signature gets right, which has one distance and one hash.
+    fn row_of(
+        &self,
+        signature: &Signature,
+        documents: &Documents,
+        truth: &Truth,
+    ) -> Result<Row, Failure> {
+        let score = signature.score(&documents.compared, truth, self.reading.threads())?;
+        let (name, recipe) = (signature.name.to_owned(), signature.recipe.to_owned());
+        Ok(Row::new(name, recipe, None, &[vec![score]]))
     }
 }

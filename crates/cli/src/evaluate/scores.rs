@@ -7,7 +7,7 @@ use simkeep::Progress;
 use simkeep::join::Join;
 
 use super::DISTANCE_MAX;
-use super::truth::Truth;
+use super::truth::{Nearness, Truth};
 
 /// What the pairs within a distance of each other are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,13 +26,18 @@ pub(super) struct Score {
 
 /// The pairs that are found: how many, and how many of them are near by either measure.
 #[derive(Clone, Copy, Default)]
-struct Found {
+pub(super) struct Found {
     pairs: u64,
     lenient: u64,
     strict: u64,
 }
 
 impl Found {
+    /// A pair that is as near as this.
+    pub(super) fn see(&mut self, near: Nearness) {
+        self.add(Found { pairs: 1, lenient: near.lenient.into(), strict: near.strict.into() });
+    }
+
     fn add(&mut self, other: Found) {
         self.pairs += other.pairs;
         self.lenient += other.lenient;
@@ -40,7 +45,7 @@ impl Found {
     }
 
     /// The score, if so many pairs are near by the strict measure.
-    fn score(self, all: u64) -> Score {
+    pub(super) fn score(self, all: u64) -> Score {
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         Score {
             pairs: self.pairs,
@@ -61,12 +66,7 @@ pub(super) fn by_distance(fingerprints: &[u64], truth: &Truth, threads: usize) -
     let Ok(_) = join.run(fingerprints, &Progress::default(), |pairs| {
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         for pair in pairs {
-            let near = truth.of(pair.left, pair.right);
-            found[pair.distance as usize].add(Found {
-                pairs: 1,
-                lenient: near.lenient.into(),
-                strict: near.strict.into(),
-            });
+            found[pair.distance as usize].see(truth.of(pair.left, pair.right));
         }
         ControlFlow::Continue(())
     });

@@ -15,8 +15,11 @@ pub(super) fn heading(seeds: u32) -> String {
 
 /// The lines of a row: at these distances, the one that is advised, and the best.
 pub(super) fn lines(row: &Row, distances: &[usize], seeds: u32) -> Vec<String> {
-    let (advised, best) = (row.advised, row.best());
-    let all: BTreeSet<usize> = distances.iter().copied().chain(advised).chain(best).collect();
+    // Of a single distance, none is the best.
+    let only = (row.at.len() == 1).then_some(0);
+    let (advised, best) = (row.advised, row.best().filter(|_| only.is_none()));
+    let named = distances.iter().copied().chain(advised).chain(best).chain(only);
+    let all: BTreeSet<usize> = named.collect();
     let shown = all.into_iter().filter_map(|k| row.at.get(k).map(|figures| (k, figures)));
     let line = |(at, (k, figures)): (usize, (usize, &Figures))| {
         let name = if at == 0 { row.name.as_str() } else { "" };

@@ -39,7 +39,10 @@ fn recipes_are_evaluated_by_labelled_pairs() {
     let documents = place.write("documents.jsonl", documents);
     let pairs = place.write("pairs.tsv", pairs);
     let all = place.run(&["evaluate", &documents, "--pairs", &pairs, "--json"]).objects();
-    assert_eq!(all.len(), Recipe::PRESETS.len() + 4);
+    let (all, signatures) = all.split_at(Recipe::PRESETS.len() + 4);
+    let names: Vec<&Value> = signatures.iter().map(|object| &object["recipe"]).collect();
+    assert_eq!(names, ["imatch", "imatch-10", "supershingles"]);
+    assert!(signatures.iter().all(|object| object["at"].as_array().unwrap().len() == 1));
     // The same by a loop over all pairs: the three of a group follow each other.
     let lines = std::fs::read_to_string(&documents).unwrap();
     let texts = lines.lines().take(60).map(|line| -> Value { serde_json::from_str(line).unwrap() });
@@ -215,4 +218,41 @@ fn on_real_documents_the_presets_are_as_good_as_they_are_said_to_be() {
     assert!(strict >= 0.90 && recall >= 0.83);
     let heading = place.done(&["evaluate", &documents, "--pairs", &pairs, "--recipe", "strict"]);
     assert!(heading.starts_with("4,860 documents; "), "{heading}");
+}
+
+#[test]
+fn historic_signatures_find_what_has_equal_words_that_are_neither_common_nor_rare() {
+    let place = Place::new();
+    let (mut documents, mut pairs) = (String::new(), String::new());
+    for group in 0..9 {
+        let words: Vec<String> = (0..30).map(|n| format!("w{group}x{n} ")).collect();
+        // All have words that no other has, and one a word less than the others of its group.
+        for (name, words) in [("a", &words[..]), ("b", &words), ("c", &words), ("d", &words[1..])] {
+            let own: String = (0..9).map(|n| format!("own{group}{name}{n} ")).collect();
+            let text = words.concat() + "the of and " + &own;
+            writeln!(documents, "{}", json!({"id": format!("{group}{name}"), "text": text}))
+                .unwrap();
+        }
+        writeln!(pairs, "{group}a\t{group}b\t0.9\n{group}a\t{group}c\t0.6").unwrap();
+    }
+    let (documents, pairs) =
+        (place.write("documents.jsonl", documents), place.write("pairs", pairs));
+    let all = place.run(&["evaluate", &documents, "--pairs", &pairs, "--json"]).objects();
+    let best = |name: &str| {
+        let object = all.iter().find(|object| object["recipe"] == name).unwrap();
+        assert_eq!((&object["at"][0], &object["advised"]), (&object["best"], &Value::Null));
+        object["best"].clone()
+    };
+    let one = best("imatch");
+    assert_eq!((&one["k"], &one["pairs"], &one["recall"]), (&json!(0), &json!(27.0), &json!(1.0)));
+    assert_eq!((&one["f1"], &one["lenient"]), (&json!(0.5), &json!(18.0 / 27.0)));
+    // Nine lexicons of ten leave out a third of the words, and among these the one that differs.
+    let ten = best("imatch-10")["pairs"].as_f64().unwrap();
+    assert!((48.0..=54.0).contains(&ten), "{ten}");
+    assert!(best("supershingles")["pairs"].as_f64().unwrap() <= 54.0);
+    // Of one document there is nothing to say.
+    let one = place.write("one.jsonl", "{\"id\": \"1\", \"text\": \"1 2 3 4 5 6 7 8\"}\n");
+    let none = place.write("none", "");
+    let out = place.done(&["evaluate", &one, "--pairs", &none]);
+    assert!(out.contains("imatch-10                    0        -"), "{out}");
 }
