@@ -2,22 +2,70 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Real documents, where they are at hand.
+/// Real documents, where they are at hand, and which pairs of them are near.
 const REAL: &str = "../shared/data/quality/ota.jsonl.zst";
+const PAIRS: &str = "../shared/data/quality/ota-pairs.tsv.gz";
 
 /// The longest match that a packed file may refer to: 2^27 bytes.
 const WINDOW_LOG_MAX: u32 = 27;
 
 /// The documents of a file, of the default one, or else made up: so many bytes of them at most.
 pub fn read(path: Option<&Path>, bytes: usize) -> Vec<String> {
-    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let real = above.map(|above| above.join(REAL)).find(|real| real.exists());
+    let real = at_hand(REAL);
     let Some(path) = path.or(real.as_deref()) else {
         eprintln!("no real texts are at hand: they are made up");
         return made_up(bytes);
     };
+    let mut left = bytes;
+    let fits = |document: &Document| {
+        let rest = left.checked_sub(document.text.len());
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    };
+    documents(path).into_iter().take_while(fits).map(|document| document.text).collect()
+}
+
+/// A text with its name.
+pub struct Document {
+    /// Empty if it has none.
+    pub id: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// Two documents that have something in common.
+pub struct Pair {
+    /// The id of one of them.
+    pub left: String,
+    /// That of the other.
+    pub right: String,
+    /// How much they have in common, from 0 to 1.
+    pub resemblance: f64,
+}
+
+/// Real documents, and pairs of them; `None` where they are not at hand.
+pub fn with_pairs() -> Option<(Vec<Document>, Vec<Pair>)> {
+    let mut lines = String::new();
+    flate2::read::GzDecoder::new(fs::File::open(at_hand(PAIRS)?).unwrap())
+        .read_to_string(&mut lines)
+        .unwrap();
+    let pair = |line: &str| {
+        let mut fields = line.split('\t');
+        let mut field = || fields.next().unwrap().to_owned();
+        Pair { left: field(), right: field(), resemblance: field().parse().unwrap() }
+    };
+    Some((documents(&at_hand(REAL)?), lines.lines().map(pair).collect()))
+}
+
+/// A file beside this project, if it is there.
+fn at_hand(path: &str) -> Option<PathBuf> {
+    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    above.find_map(|above| Some(above.join(path)).filter(|path| path.exists()))
+}
+
+fn documents(path: &Path) -> Vec<Document> {
     let mut packed = fs::read(path).unwrap();
     if packed.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let mut decoder = zstd::Decoder::new(&packed[..]).unwrap();
@@ -26,18 +74,13 @@ pub fn read(path: Option<&Path>, bytes: usize) -> Vec<String> {
         decoder.read_to_end(&mut unpacked).unwrap();
         packed = unpacked;
     }
-    let mut left = bytes;
-    let mut texts = Vec::new();
-    for line in packed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    let lines = packed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let document = |line| {
         let object: serde_json::Value = serde_json::from_slice(line).unwrap();
-        let text = object["text"].as_str().unwrap_or_default().to_owned();
-        match left.checked_sub(text.len()) {
-            Some(rest) => left = rest,
-            None => break,
-        }
-        texts.push(text);
-    }
-    texts
+        let field = |name: &str| object[name].as_str().unwrap_or_default().to_owned();
+        Document { id: field("id"), text: field("text") }
+    };
+    lines.map(document).collect()
 }
 
 /// Sentences of words drawn by Zipf's law, in documents of 4 kB.

@@ -1,0 +1,79 @@
+//! How well signatures tell near-duplicates.
+
+use std::collections::{HashMap, HashSet};
+
+use simkeep_testing::bench::report::Row;
+use simkeep_testing::bench::texts;
+
+use crate::producers::Producer;
+
+/// Documents of fewer words are left out.
+const WORDS_MIN: usize = 8;
+
+/// From which resemblance on a pair is near.
+const NEAR: f64 = 0.8;
+
+/// Real documents, each with other words than those before, and the pairs of them that are near.
+pub(crate) struct Known {
+    texts: Vec<String>,
+    /// By the smaller and the larger number of the two.
+    near: HashSet<(usize, usize)>,
+}
+
+impl Known {
+    /// Reads them, where they are at hand.
+    pub(crate) fn read() -> Option<Known> {
+        let (documents, pairs) = texts::with_pairs()?;
+        let (mut texts, mut numbers, mut seen) = (Vec::new(), HashMap::new(), HashSet::new());
+        for document in documents {
+            let lower = document.text.to_lowercase();
+            let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            let words: Vec<&str> = words.collect();
+            if words.len() >= WORDS_MIN && seen.insert(words.join(" ")) {
+                numbers.insert(document.id, texts.len());
+                texts.push(document.text);
+            }
+        }
+        let near = pairs.iter().filter(|pair| pair.resemblance >= NEAR).filter_map(|pair| {
+            let (a, b) = (*numbers.get(&pair.left)?, *numbers.get(&pair.right)?);
+            Some((a.min(b), a.max(b)))
+        });
+        let near = near.collect();
+        Some(Known { texts, near })
+    }
+
+    /// The distance at which a producer's signatures have the best F1, the harmonic mean of precision
+    /// and recall, over all pairs of documents.
+    pub(crate) fn score(&self, producer: &mut Producer, row: Row) -> Row {
+        let signatures: Vec<_> = self.texts.iter().map(|text| (producer.run)(text)).collect();
+        // Pairs of each distance: all, and those that are near.
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        for (b, second) in signatures.iter().enumerate() {
+            for (a, first) in signatures[..b].iter().enumerate() {
+                let distance = first.distance(second);
+                if distance >= found.len() {
+                    found.resize(distance + 1, (0, 0));
+                }
+                found[distance].0 += 1;
+                found[distance].1 += u64::from(self.near.contains(&(a, b)));
+            }
+        }
+        let (mut pairs, mut right) = (0, 0);
+        let scores = found.into_iter().enumerate().map(|(distance, (more, near))| {
+            pairs += more;
+            right += near;
+            let precision = right as f64 / pairs.max(1) as f64;
+            let recall = right as f64 / self.near.len() as f64;
+            (
+                2.0 * right as f64 / (pairs as usize + self.near.len()) as f64,
+                distance,
+                precision,
+                recall,
+            )
+        });
+        let best = scores.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        let row = row.count("bytes", signatures[0].bytes() as u64).number("f1", best.0);
+        let row = row.count("within", best.1 as u64).number("precision", best.2);
+        row.number("recall", best.3).count("documents", self.texts.len() as u64)
+    }
+}

@@ -1,0 +1,38 @@
+//! What producers make of a text.
+
+use std::mem::size_of_val;
+
+/// What two texts are compared by.
+pub(crate) enum Signature {
+    /// 64 bits.
+    Bits(u64),
+    /// A MinHash of 32 bits in each order.
+    Least32(Vec<u32>),
+    /// A MinHash of 64 bits in each order.
+    Least64(Vec<u64>),
+}
+
+impl Signature {
+    /// What is stored of it.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Signature::Bits(bits) => size_of_val(bits),
+            Signature::Least32(least) => size_of_val(&**least),
+            Signature::Least64(least) => size_of_val(&**least),
+        }
+    }
+
+    /// How many bits, or least hashes, differ from those of a signature of the same producer.
+    pub(crate) fn distance(&self, other: &Signature) -> usize {
+        match (self, other) {
+            (Signature::Bits(a), Signature::Bits(b)) => (a ^ b).count_ones() as usize,
+            (Signature::Least32(a), Signature::Least32(b)) => differing(a, b),
+            (Signature::Least64(a), Signature::Least64(b)) => differing(a, b),
+            _ => unreachable!("a producer makes one kind of signatures"),
+        }
+    }
+}
+
+fn differing<T: PartialEq>(a: &[T], b: &[T]) -> usize {
+    a.iter().zip(b).filter(|(a, b)| a != b).count()
+}
