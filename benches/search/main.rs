@@ -31,6 +31,7 @@ mod recall;
 mod skew;
 mod sort;
 mod tables;
+mod texts;
 mod times;
 mod truth;
 
@@ -48,6 +49,8 @@ cargo bench --bench search -- [OPTIONS]
   --data KIND,...  of uniform, clustered, biased, for near (default uniform)
   --k K,K          distances, for near (default 0 to 12)
   --queries N      queries of each kind that are timed (default 20,000)
+  --texts FILE     documents as JSON lines with \"text\", packed by zstd or not, for texts (default: real
+                   ones, if they are beside this project, or else made up)
   --only PART,...  of those below (default all)
   --dir PATH       where to work (default: under target/)
 
@@ -57,6 +60,7 @@ cargo bench --bench search -- [OPTIONS]
   near      one sealed segment: single searches and batches, for each k
   million   one batch of a million searches
   skew      single searches in clustered and biased data beside uniform, in turns
+  texts     fingerprints of real texts by the recipe `near` beside as many uniform ones, in turns
   hostile   data that is made to be costly beside uniform: searches, observing, pairs within 1
   nearest   the nearest five beside a search as wide as they are far, and budgets of 1 and 10 ms
   crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
@@ -72,6 +76,7 @@ struct Arguments {
     kinds: Vec<Kind>,
     distances: Vec<u32>,
     queries: usize,
+    texts: Option<PathBuf>,
     only: Only,
     dir: PathBuf,
 }
@@ -84,6 +89,7 @@ impl Arguments {
             kinds: vec![Kind::Uniform],
             distances: (0..=12).collect(),
             queries: 20_000,
+            texts: None,
             only: Only::default(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
@@ -94,6 +100,7 @@ impl Arguments {
                 "--data" => read.kinds = given.list(Kind::parse)?,
                 "--k" => read.distances = given.list(|k| arguments::number(k).map(|k| k as u32))?,
                 "--queries" => read.queries = given.number()?,
+                "--texts" => read.texts = Some(given.value()?.into()),
                 "--only" => {
                     read.only.add(given, |name| PARTS.iter().any(|(part, _)| *part == name))?;
                 }
@@ -122,7 +129,7 @@ impl Arguments {
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 12] = [
+const PARTS: [(&str, Part); 13] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
     }),
@@ -145,6 +152,9 @@ const PARTS: [(&str, Part); 12] = [
     }),
     ("skew", |arguments, report, dir| {
         arguments.each_size().for_each(|n| skew::run(report, dir, n, arguments.queries));
+    }),
+    ("texts", |arguments, report, dir| {
+        texts::run(report, dir, arguments.texts.as_deref(), arguments.queries);
     }),
     ("hostile", |arguments, report, dir| {
         let sizes = arguments.sizes(&[200_000, 600_000]);

@@ -22,40 +22,62 @@ const ROUNDS: usize = 5;
 /// Searches of each kind that are compared with the truth.
 const CHECKED: usize = 20;
 
-/// Loads a store of each kind, and searches all of them.
+/// Fingerprints, and how strangers to them are spread.
+pub(crate) struct Spread {
+    pub(crate) name: &'static str,
+    pub(crate) fingerprints: Vec<u64>,
+    pub(crate) strangers: Kind,
+}
+
+/// Compares all kinds of data.
 pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
-    let stores = Kind::ALL.map(|kind| fill::loaded(dir, kind, n, Options::default()));
-    let fingerprints = Kind::ALL.map(|kind| kind.fingerprints(n));
-    stores.iter().zip(&fingerprints).for_each(|(store, pages)| fill::warm(store, pages));
+    let spread = |kind: Kind| Spread {
+        name: kind.name(),
+        fingerprints: kind.fingerprints(n),
+        strangers: kind,
+    };
+    compare(report, dir, &Kind::ALL.map(spread), queries);
+}
+
+/// Loads a store of each, and searches all of them in turns. The first is what all are compared with.
+pub(crate) fn compare(report: &Report, dir: &Path, all: &[Spread], queries: usize) {
+    let load = |spread: &Spread| {
+        let fingerprints = spread.fingerprints.iter().copied();
+        let store = fill::store(&fill::place(dir), fingerprints, Options::default());
+        fill::warm(&store, &spread.fingerprints);
+        store
+    };
+    let stores: Vec<Store> = all.iter().map(load).collect();
     for name in ["strangers", "planted"] {
         let mut random = Random(0x5e3 + name.len() as u64);
-        let mut rounds = Kind::ALL.map(|_| Vec::new());
-        let mut ask = |kind: usize, count| match name {
-            "strangers" => Kind::ALL[kind].strangers(&mut random, count),
-            _ => data::planted(&mut random, &fingerprints[kind], K, count),
+        let mut rounds = vec![Vec::new(); all.len()];
+        let mut ask = |of: usize, count| match name {
+            "strangers" => all[of].strangers.strangers(&mut random, count),
+            _ => data::planted(&mut random, &all[of].fingerprints, K, count),
         };
-        let mut scores = Kind::ALL.map(|_| Score::default());
-        for (kind, score) in scores.iter_mut().enumerate() {
-            for query in ask(kind, CHECKED) {
-                let all = Query::new(query, K).limit(n);
-                let truth = truth::near(&fingerprints[kind], query, K);
-                score.add(&stores[kind].search(&all).unwrap(), &truth);
+        let mut scores: Vec<Score> = all.iter().map(|_| Score::default()).collect();
+        for (of, score) in scores.iter_mut().enumerate() {
+            for query in ask(of, CHECKED) {
+                let fingerprints = &all[of].fingerprints;
+                let everything = Query::new(query, K).limit(fingerprints.len());
+                let truth = truth::near(fingerprints, query, K);
+                score.add(&stores[of].search(&everything).unwrap(), &truth);
             }
         }
         for _ in 0..ROUNDS {
-            for (kind, rounds) in rounds.iter_mut().enumerate() {
-                rounds.push(time(&stores[kind], &ask(kind, queries)));
+            for (of, rounds) in rounds.iter_mut().enumerate() {
+                rounds.push(time(&stores[of], &ask(of, queries)));
             }
         }
-        for (kind, (all, score)) in rounds.iter().zip(&scores).enumerate() {
+        for ((spread, own), score) in all.iter().zip(&rounds).zip(&scores) {
             let ratio = |figure: fn(&Times) -> f64| {
-                median(all.iter().zip(&rounds[0]).map(|(own, even)| figure(own) / figure(even)))
+                median(own.iter().zip(&rounds[0]).map(|(own, even)| figure(own) / figure(even)))
             };
-            let times = Times::median(all);
+            let times = Times::median(own);
             report.print(
                 Row::new("skew")
-                    .text("data", Kind::ALL[kind].name())
-                    .count("n", n as u64)
+                    .text("data", spread.name)
+                    .count("n", spread.fingerprints.len() as u64)
                     .count("k", K.into())
                     .count("limit", LIMIT as u64)
                     .text("queries", name)
