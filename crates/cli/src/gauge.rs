@@ -1,30 +1,57 @@
 //! What is shown on a terminal while something takes long: how far it has come.
 
 use std::io::{self, IsTerminal as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, Builder, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use simkeep::{Progress, Stage};
 
 use super::words::{bytes, count, many};
 
+/// What is shown where it is known how much there is to do.
+const BAR: &str = "{wide_bar} {percent} %  {msg}  {elapsed}";
+
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 
 /// Does some work, and meanwhile shows on standard error how far it is, if that is a terminal.
 pub(super) fn watched<T>(work: impl FnOnce(&Progress) -> T) -> T {
     let progress = Progress::default();
+    let mut drawn = None;
+    drawing(|bar| show(&progress, &mut drawn, bar), || work(&progress))
+}
+
+/// Does some work that counts what it has done, and meanwhile shows that in the same way, once it has
+/// taken a second.
+pub(super) fn counted<T>(what: &str, all: u64, work: impl FnOnce(&AtomicU64) -> T) -> T {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let (done, since) = (AtomicU64::new(0), Instant::now());
+    let look = |bar: &ProgressBar| {
+        if since.elapsed() >= PATIENCE {
+            let done = done.load(Ordering::Relaxed);
+            bar.set_style(style(BAR));
+            bar.set_length(all);
+            bar.set_position(done.min(all));
+            bar.set_message(format!("{} of {} {what}", count(done), count(all)));
+            bar.tick();
+        }
+    };
+    drawing(look, || work(&done))
+}
+
+/// Does some work, and meanwhile draws a bar again and again, if standard error is a terminal.
+fn drawing<T>(look: impl FnMut(&ProgressBar) + Send, work: impl FnOnce() -> T) -> T {
     if !io::stderr().is_terminal() {
-        return work(&progress);
+        return work();
     }
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         // Without a thread to be had it goes on unseen.
-        let drawing = Builder::new().spawn_scoped(scope, || draw(&progress, &done)).ok();
+        let drawing = Builder::new().spawn_scoped(scope, || draw(look, &done)).ok();
         let drawing = drawing.map(|drawing| drawing.thread().clone());
         let _ends = Ends { done: &done, drawing };
-        work(&progress)
+        work()
     })
 }
 
@@ -41,28 +68,33 @@ impl Drop for Ends<'_> {
     }
 }
 
-fn draw(progress: &Progress, done: &AtomicBool) {
+fn draw(mut look: impl FnMut(&ProgressBar), done: &AtomicBool) {
     let bar = ProgressBar::new(0);
-    let mut drawn = None;
     while !done.load(Ordering::Acquire) {
-        let looks = (progress.stage(), progress.of().is_some());
-        if drawn.replace(looks) != Some(looks) {
-            let template = match looks.1 {
-                true => "{wide_bar} {percent} %  {msg}  {elapsed}",
-                false => "{spinner} {msg}  {elapsed}",
-            };
-            let style = ProgressStyle::with_template(template);
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        }
-        if let Some(of) = progress.of() {
-            bar.set_length(of);
-            bar.set_position(progress.done().min(of));
-        }
-        bar.set_message(message(progress));
-        bar.tick();
+        look(&bar);
         thread::park_timeout(DRAWN_EVERY);
     }
     bar.finish_and_clear();
+}
+
+fn show(progress: &Progress, drawn: &mut Option<(Stage, bool)>, bar: &ProgressBar) {
+    let looks = (progress.stage(), progress.of().is_some());
+    if drawn.replace(looks) != Some(looks) {
+        bar.set_style(style(match looks.1 {
+            true => BAR,
+            false => "{spinner} {msg}  {elapsed}",
+        }));
+    }
+    if let Some(of) = progress.of() {
+        bar.set_length(of);
+        bar.set_position(progress.done().min(of));
+    }
+    bar.set_message(message(progress));
+    bar.tick();
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 fn message(progress: &Progress) -> String {

@@ -7,7 +7,7 @@ use super::row::{Figures, Mean, Row};
 use super::truth::Truth;
 
 /// A row, and what it was measured on.
-pub(super) fn object(row: &Row, seeds: u32, documents: &Documents, truth: &Truth) -> Value {
+pub(super) fn object(row: &Row, documents: &Documents, truth: &Truth) -> Value {
     let at = |k: usize| row.at.get(k).map(|figures| score(k, figures));
     let left_out = documents.left_out;
     json!({
@@ -20,7 +20,7 @@ pub(super) fn object(row: &Row, seeds: u32, documents: &Documents, truth: &Truth
             "equal": left_out.equal,
         },
         "near": { "lenient": truth.lenient(), "strict": truth.strict() },
-        "seeds": seeds,
+        "seeds": row.seeds,
         "at": (0..row.at.len()).filter_map(at).collect::<Vec<_>>(),
         "advised": row.advised.and_then(at),
         "best": row.best().and_then(at),

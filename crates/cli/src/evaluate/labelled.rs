@@ -5,6 +5,7 @@ use simkeep_archive::escape;
 
 use super::documents::Documents;
 use super::truth::{Limits, Pairs, Truth};
+use crate::exit::Failure;
 
 /// Reads the pairs of some documents; those of documents that are left out are passed over.
 ///
@@ -14,11 +15,11 @@ pub(super) fn read(
     pairs: LineCutter,
     documents: &Documents,
     limits: Limits,
-) -> Result<Truth, String> {
+) -> Result<Truth, Failure> {
     let mut known = Pairs::new(limits);
     for lines in pairs {
         for (number, line) in lines.each() {
-            let fault = |why: &str| format!("{}: {why}", lines.at(number));
+            let fault = |why: &str| Failure::Broken(format!("{}: {why}", lines.at(number)));
             let line = line.map_err(fault)?;
             if line.trim_ascii().is_empty() {
                 continue;
@@ -30,7 +31,7 @@ pub(super) fn read(
                 documents.number(id).ok_or_else(unknown)
             };
             if let (Some(left), Some(right)) = (number(left)?, number(right)?) {
-                known.add(left, right, near)?;
+                known.add(left, right, near).map_err(Failure::Other)?;
             }
         }
     }

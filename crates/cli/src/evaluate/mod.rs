@@ -4,6 +4,8 @@ mod documents;
 mod fingerprints;
 mod json;
 mod labelled;
+mod plot;
+mod resemblance;
 mod row;
 mod scores;
 mod signatures;
@@ -12,16 +14,18 @@ mod table;
 mod truth;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use simkeep::fingerprint::Recipe;
 use simkeep_archive::documents::{LineCutter, open};
 
 use super::exit::{Exit, Failure};
+use super::gauge::counted;
 use super::output::Output;
 use super::reading::Reading;
 use super::recipe::Called;
-use super::words::count;
+use super::words::{count, many};
 use documents::Documents;
 use fingerprints::fingerprints;
 use row::Row;
@@ -38,11 +42,12 @@ use truth::{Limits, Truth};
 /// and the one with the highest F1.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
-  simkeep evaluate documents.jsonl.zst --pairs pairs.tsv.gz
+  simkeep evaluate documents.jsonl.zst --resemblance 5 --seeds 6
+  simkeep evaluate pages.jsonl --html --resemblance 5 --recipe default --recipe near
   simkeep evaluate documents.jsonl --pairs pairs.tsv --recipe default --recipe words3-raw/1 -k 3,6
   simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{recipe, f1: .best.f1}'
 
-The documents are JSON lines with \"id\" and \"text\"; the pairs are lines of two ids and how near they
+The documents are JSON lines with \"id\" and \"text\". The pairs are lines of two ids and how near they
 are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near. Both may be packed.
 Of documents with equal words (lower-cased runs of letters and digits) the first is kept, and those of
 fewer than 8 words are left out. Recipes that use document frequencies take those of these
@@ -62,9 +67,8 @@ nothing of nothing; and of these objects again the \"advised\" one, and the \"be
 pub(super) struct Evaluate {
     /// The documents
     documents: PathBuf,
-    /// Pairs of them, with how near they are
-    #[arg(long, value_name = "FILE")]
-    pairs: PathBuf,
+    #[command(flatten)]
+    known: Known,
     /// A recipe, by its name or that of a preset; may be repeated
     #[arg(long, value_name = "NAME")]
     recipe: Vec<Called>,
@@ -87,6 +91,9 @@ pub(super) struct Evaluate {
     /// recipe with the seeds from 0 on, such as words2-sqrt-seed1/1.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     seeds: u32,
+    /// Draw precision, recall and F1 by distance, for all that is compared, to an SVG file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     /// Print JSON, one object a line
@@ -94,8 +101,27 @@ pub(super) struct Evaluate {
     json: bool,
 }
 
+/// From where it is known how near documents are.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Known {
+    /// Pairs of documents, with how near they are
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// Compare all documents with all: a pair is as near as their runs of so many words are the same
+    ///
+    /// That is the Jaccard index of the two sets of runs. All pairs from --lenient on are found, which
+    /// must be at least 0.2, and nothing is estimated. Beside the texts, this takes 200 MiB as a rule,
+    /// 600 MiB at most, and 12 bytes for each pair.
+    #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..=8))]
+    resemblance: Option<u32>,
+}
+
 /// The widest distance that is looked at.
 const DISTANCE_MAX: u32 = 20;
+
+/// Less resemblance is not looked for: nearly all documents would be compared with nearly all.
+const RESEMBLANCE_MIN: f64 = 0.2;
 
 /// What other producers make fingerprints of.
 const OTHERS: [&str; 4] = ["words1-raw/1", "chars3-raw/1", "chars4-raw/1", "words3-raw/1"];
@@ -115,25 +141,28 @@ impl Evaluate {
         if self.strict < self.lenient {
             return Err(Failure::Usage("--strict must be at least --lenient".into()));
         }
-        let (lines, pairs) = (self.open(&self.documents)?, self.open(&self.pairs)?);
-        let documents = Documents::read(lines, self.html, self.reading.threads())?;
-        let limits = Limits { lenient: self.lenient, strict: self.strict };
-        let truth = labelled::read(pairs, &documents, limits).map_err(Failure::Broken)?;
-        if !self.json {
-            self.introduce(&documents, &truth, output)?;
+        if self.known.resemblance.is_some() && self.lenient < RESEMBLANCE_MIN {
+            let why = format!("--lenient must be at least {RESEMBLANCE_MIN} with --resemblance");
+            return Err(Failure::Usage(why));
         }
-        let mut show = |row: &Row, seeds: u32| {
-            if self.json {
-                return output.object(&json::object(row, seeds, &documents, &truth));
+        let documents = self.open(&self.documents)?;
+        let documents = Documents::read(documents, self.html, self.reading.threads())?;
+        let truth = self.truth(&documents)?;
+        let rows = self.rows(&documents, &truth)?;
+        if let Some(file) = &self.plot {
+            let svg = plot::svg(&self.title(&documents, &truth), &rows);
+            let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
+            std::fs::write(file, svg).map_err(cannot)?;
+        }
+        if self.json {
+            for row in &rows {
+                output.object(&json::object(row, &documents, &truth))?;
             }
-            let lines = table::lines(row, &self.k, self.seeds);
-            lines.iter().try_for_each(|line| output.line(line))
-        };
-        for called in self.recipes() {
-            show(&self.row(called, &documents, &truth)?, self.seeds)?;
+            return Ok(Exit::Done);
         }
-        for signature in SIGNATURES.iter().filter(|_| self.recipe.is_empty()) {
-            show(&self.row_of(signature, &documents, &truth)?, 1)?;
+        self.introduce(&documents, &truth, output)?;
+        for line in rows.iter().flat_map(|row| table::lines(row, &self.k, self.seeds)) {
+            output.line(&line)?;
         }
         Ok(Exit::Done)
     }
@@ -151,18 +180,37 @@ impl Evaluate {
         presets.chain(OTHERS).filter_map(|name| name.parse().ok()).collect()
     }
 
+    /// How near the documents are.
+    fn truth(&self, documents: &Documents) -> Result<Truth, Failure> {
+        let limits = Limits { lenient: self.lenient, strict: self.strict };
+        match (&self.known.pairs, self.known.resemblance) {
+            (Some(pairs), _) => labelled::read(self.open(pairs)?, documents, limits),
+            (None, Some(words)) => {
+                resemblance::truth(words, &documents.compared, limits, self.reading.threads())
+            }
+            (None, None) => Err(Failure::Usage("--pairs or --resemblance is needed".into())),
+        }
+    }
+
+    /// What stands above the plot.
+    fn title(&self, documents: &Documents, truth: &Truth) -> String {
+        let documents = many(documents.compared.len() as u64, "document", "documents");
+        let pairs = many(truth.strict(), "pair", "pairs");
+        format!("{documents}, {pairs} near from {} on", self.strict)
+    }
+
+    /// What stands above the table.
     fn introduce(
         &self,
         documents: &Documents,
         truth: &Truth,
         output: &mut Output,
     ) -> Result<(), Failure> {
+        let (lenient, strict) = (count(truth.lenient()), count(truth.strict()));
         output.line(&format!(
-            "{} documents; {} pairs are near from {} on, {} from {} on",
+            "{} documents; {lenient} pairs are near from {} on, {strict} from {} on",
             count(documents.compared.len() as u64),
-            count(truth.lenient()),
             self.lenient,
-            count(truth.strict()),
             self.strict
         ))?;
         if let Some(left_out) = documents.left_out.in_words() {
@@ -172,9 +220,32 @@ impl Evaluate {
         Ok(())
     }
 
+    /// What each contestant gets right.
+    fn rows(&self, documents: &Documents, truth: &Truth) -> Result<Vec<Row>, Failure> {
+        let recipes = self.recipes();
+        let signatures = if self.recipe.is_empty() { &SIGNATURES[..] } else { &[] };
+        let all = recipes.len() as u64 * u64::from(self.seeds) + signatures.len() as u64;
+        counted("sets of fingerprints", all, |done| {
+            let mut rows = Vec::new();
+            for called in recipes {
+                rows.push(self.row(called, documents, truth, done)?);
+            }
+            for signature in signatures {
+                rows.push(self.row_of(signature, documents, truth)?);
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(rows)
+        })
+    }
+
     /// What the fingerprints of a recipe get right.
-    fn row(&self, called: Called, documents: &Documents, truth: &Truth) -> Result<Row, Failure> {
-        let Called { name, recipe } = called;
+    fn row(
+        &self,
+        Called { name, recipe }: Called,
+        documents: &Documents,
+        truth: &Truth,
+        done: &AtomicU64,
+    ) -> Result<Row, Failure> {
         let threads = self.reading.threads();
         let mut hashes = Vec::new();
         for seed in 0..self.seeds {
@@ -182,6 +253,7 @@ impl Evaluate {
             let mut bits = fingerprints(&seeded, &documents.compared, threads)?;
             bits.iter_mut().for_each(|bits| *bits &= recipe.mask());
             hashes.push(by_distance(&bits, truth, threads));
+            done.fetch_add(1, Ordering::Relaxed);
         }
         Ok(Row::new(name, recipe.name(), Some(recipe.near_distance() as usize), &hashes))
     }

@@ -11,6 +11,8 @@ pub(super) struct Row {
     pub(super) recipe: String,
     /// The distance that is advised for it.
     pub(super) advised: Option<usize>,
+    /// How many hashes its figures are the means of.
+    pub(super) seeds: usize,
     /// By distance, from 0 on. What is equal or not, and nothing between, has the distance 0 alone.
     pub(super) at: Vec<Figures>,
 }
@@ -47,7 +49,13 @@ impl Row {
                 hashes.iter().filter_map(|hash| hash.get(k).copied()).collect();
             Figures::of(&scores)
         };
-        Row { name, recipe, advised, at: (0..distances).filter_map(at).collect() }
+        Row {
+            name,
+            recipe,
+            advised,
+            seeds: hashes.len(),
+            at: (0..distances).filter_map(at).collect(),
+        }
     }
 
     /// The distance with the highest F1; of several the smallest.

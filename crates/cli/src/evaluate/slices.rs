@@ -29,6 +29,13 @@ impl Slice {
 
     /// Those of these documents.
     pub(super) fn documents(self, all: &[Named]) -> impl Iterator<Item = &Document> {
-        all.get(self.0).unwrap_or_default().iter().map(|named| &named.document)
+        self.numbered(all).map(|(_, document)| document)
+    }
+
+    /// Those of these documents, with their numbers. There are fewer than 2^32.
+    pub(super) fn numbered(self, all: &[Named]) -> impl Iterator<Item = (u32, &Document)> {
+        let first = u32::try_from(self.0.start).unwrap_or(u32::MAX);
+        let documents = all.get(self.0).unwrap_or_default().iter();
+        (first..).zip(documents.map(|named| &named.document))
     }
 }

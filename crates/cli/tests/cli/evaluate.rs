@@ -1,5 +1,6 @@
 //! `evaluate`.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use simkeep::fingerprint::{Recipe, of_text};
@@ -140,6 +141,110 @@ fn several_hashes_have_a_mean_and_a_deviation() {
 }
 
 #[test]
+fn documents_alone_make_their_own_pairs() {
+    let place = Place::new();
+    // Texts of a small stock of words: some resemble each other, and some are equal.
+    let mut state = 7u64;
+    let mut random = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let (mut texts, mut documents) = (Vec::<Vec<String>>::new(), String::new());
+    for number in 0..120 {
+        let mut words: Vec<String> = match texts.len() {
+            many @ 1.. if number % 3 > 0 => texts[random(many)].clone(),
+            _ => (0..8 + random(40)).map(|_| format!("w{}", random(30))).collect(),
+        };
+        for _ in 0..random(4) {
+            let at = random(words.len());
+            words[at] = format!("v{}", random(9));
+        }
+        let object = json!({"id": number.to_string(), "text": words.join(" ")});
+        writeln!(documents, "{object}").unwrap();
+        texts.push(words);
+    }
+    let sets: Vec<HashSet<&[String]>> =
+        texts.iter().map(|text| text.windows(2).collect()).collect();
+    let mut pairs = String::new();
+    for (b, a) in (0..120).flat_map(|b| (0..b).map(move |a| (b, a))) {
+        let (common, all) =
+            (sets[a].intersection(&sets[b]).count(), sets[a].union(&sets[b]).count());
+        writeln!(pairs, "{a}\t{b}\t{}", common as f64 / all as f64).unwrap();
+    }
+    let documents = place.write("documents.jsonl", documents);
+    let pairs = place.write("pairs.tsv", pairs);
+    let by = |known: [&str; 2], threads: &str| {
+        let args = ["evaluate", &documents, known[0], known[1], "--lenient", "0.2", "--json"];
+        place.done(&[&args[..], &["--recipe", "near", "--threads", threads]].concat())
+    };
+    let found = by(["--resemblance", "2"], "1");
+    assert_eq!(found, by(["--pairs", &pairs], "1"));
+    assert_eq!(found, by(["--resemblance", "2"], "3"));
+    let near = &objects(&found)[0]["near"];
+    assert!(
+        near["strict"].as_u64() > Some(20) && near["lenient"].as_u64() > near["strict"].as_u64()
+    );
+    assert_ne!(found, by(["--resemblance", "3"], "1"));
+}
+
+#[test]
+fn where_the_truth_comes_from_is_one_of_two() {
+    let place = Place::new();
+    let documents = place.write("documents.jsonl", "");
+    let pairs = place.write("pairs.tsv", "");
+    for mistaken in [
+        &[][..],
+        &["--resemblance", "5", "--pairs", &pairs],
+        &["--resemblance", "0"],
+        &["--resemblance", "9"],
+        &["--resemblance", "65"],
+        &["--resemblance", "5", "--lenient", "0.1"],
+    ] {
+        let ran = place.run(&[&["evaluate", &documents], mistaken].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{mistaken:?} {}", ran.err);
+    }
+    let out = place.done(&["evaluate", &documents, "--resemblance", "5", "--recipe", "near"]);
+    assert!(out.starts_with("0 documents; 0 pairs are near from 0.5 on, 0 from 0.8 on\n"), "{out}");
+    assert!(
+        out.lines().nth(2).unwrap().ends_with("-        -        -        -  advised"),
+        "{out}"
+    );
+}
+
+#[test]
+fn documents_without_words_cost_nothing_however_many() {
+    let place = Place::new();
+    let mut documents = String::new();
+    for number in 0..1_000_000 {
+        writeln!(documents, "{{\"id\":\"{number}\",\"text\":\"\"}}").unwrap();
+    }
+    let documents = place.write("documents.jsonl", documents);
+    let out = place.done(&["evaluate", &documents, "--resemblance", "5", "--recipe", "near"]);
+    let said = "1,000,000 documents take no part: 1,000,000 without words";
+    assert_eq!(out.lines().nth(1), Some(said));
+}
+
+#[test]
+fn a_plot_is_drawn_or_it_is_said_why_not() {
+    let place = Place::new();
+    let (documents, pairs) = documents();
+    let documents = place.write("documents.jsonl", documents);
+    let pairs = place.write("pairs.tsv", pairs);
+    let file = place.file("plot.svg");
+    let args = ["evaluate", &documents, "--pairs", &pairs, "--plot"];
+    place.done(&[&args[..], &[&file]].concat());
+    let svg = std::fs::read_to_string(&file).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    assert_eq!(svg.matches("<polyline").count(), 3 * (Recipe::PRESETS.len() + 4 + 3));
+    assert!(svg.contains("<title>60 documents, 20 pairs near from 0.8 on</title>"));
+    let folder = place.file("");
+    let ran = place.run(&[&args[..], &[&folder]].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (5, ""));
+    assert!(ran.err.contains("cannot write"), "{}", ran.err);
+}
+
+#[test]
 fn what_cannot_be_evaluated_is_named_with_its_line() {
     let place = Place::new();
     let good = place.write("good.jsonl", "{\"id\": \"a\", \"text\": \"x\"}\n");
@@ -149,6 +254,7 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
         ("\n{\"id\": \"a\", \"text\": \"x\"}\n[]\n", "", "bad.jsonl, line 3: no object"),
         ("{", "", "bad.jsonl, line 1: "),
         ("", "a b 1\n", "bad.tsv, line 1: no two ids"),
+        ("", "\u{0}\u{7f}\t\r\nrubbish", "bad.tsv, line 1: no document has"),
         ("", "a\ta\t1\n", "bad.tsv, line 1: a document is no pair with itself"),
         (
             "{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"a\", \"text\": \"y\"}\n",

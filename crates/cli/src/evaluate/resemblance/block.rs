@@ -1,0 +1,206 @@
+//! Some documents, indexed by their shingles.
+
+use std::ops::Range;
+
+/// Which of some documents has which shingle.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// The number of its first document.
+    first: usize,
+    /// How many different shingles each document has.
+    sizes: Vec<u32>,
+    /// The hashes of all shingles, ascending.
+    hashes: Vec<u64>,
+    /// Where those begin whose leading bits are at least these.
+    directory: Vec<u32>,
+    /// What is left of a hash when it is shifted by so many bits are its leading ones.
+    shift: u32,
+    /// Where the posting list of each shingle begins.
+    starts: Vec<u32>,
+    /// All posting lists: the documents, counted from the first, ascending.
+    postings: Vec<u32>,
+}
+
+/// Documents that are to be a block.
+#[derive(Debug)]
+pub(super) struct Builder {
+    first: usize,
+    sizes: Vec<u32>,
+    /// A shingle, and a document that has it.
+    occurrences: Vec<(u64, u32)>,
+}
+
+/// What a document resembles.
+#[derive(Debug)]
+pub(super) struct Resembling {
+    /// The number of the document.
+    pub(super) number: u32,
+    /// Those with smaller numbers, and how much.
+    pub(super) others: Vec<(u32, f64)>,
+    /// How many steps it took to find them.
+    pub(super) steps: u64,
+}
+
+/// What is kept from one search to the next.
+#[derive(Clone, Debug)]
+pub(super) struct Scratch {
+    /// How many shingles each document of the block has in common with the other; 0 between searches.
+    common: Vec<u32>,
+    /// The documents for which that is not 0.
+    met: Vec<u32>,
+    /// How long the posting lists of the other's shingles are, and which.
+    lists: Vec<(usize, usize)>,
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "documents have numbers of 32 bits, and so have the shingles of a block, since a document \
+              is shorter than that"
+)]
+impl Builder {
+    /// Takes the next document: its shingles, each once.
+    pub(super) fn push(&mut self, shingles: &[u64]) {
+        let document = self.sizes.len() as u32;
+        self.sizes.push(shingles.len() as u32);
+        self.occurrences.extend(shingles.iter().map(|hash| (*hash, document)));
+    }
+
+    pub(super) fn finish(self) -> Block {
+        let Builder { first, sizes, mut occurrences } = self;
+        occurrences.sort_unstable();
+        let (mut hashes, mut starts) = (Vec::new(), Vec::new());
+        let mut postings = Vec::with_capacity(occurrences.len());
+        for (hash, document) in occurrences {
+            if hashes.last() != Some(&hash) {
+                hashes.push(hash);
+                starts.push(postings.len() as u32);
+            }
+            postings.push(document);
+        }
+        starts.push(postings.len() as u32);
+        // A place for each hash, more or less; at least two, so that there is a bit to go by.
+        let bits = hashes.len().max(2).ilog2();
+        let shift = u64::BITS - bits;
+        let mut directory = Vec::with_capacity((1 << bits) + 1);
+        for (at, hash) in hashes.iter().enumerate() {
+            let leading = (hash >> shift) as usize;
+            directory.resize(directory.len().max(leading + 1), at as u32);
+        }
+        directory.resize((1 << bits) + 1, hashes.len() as u32);
+        Block { first, sizes, hashes, directory, shift, starts, postings }
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "each index comes from the block itself")]
+impl Block {
+    /// A block that begins with this document.
+    pub(super) fn builder(first: usize) -> Builder {
+        Builder { first, sizes: Vec::new(), occurrences: Vec::new() }
+    }
+
+    /// The number of its first document.
+    pub(super) fn first(&self) -> usize {
+        self.first
+    }
+
+    pub(super) fn scratch(&self) -> Scratch {
+        Scratch { common: vec![0; self.sizes.len()], met: Vec::new(), lists: Vec::new() }
+    }
+
+    /// The documents before this one that resemble it so much at least, by its shingles; nothing if
+    /// that would take more steps. Then `scratch` is not to be used any more.
+    pub(super) fn resembling(
+        &self,
+        number: u32,
+        shingles: &[u64],
+        at_least: f64,
+        scratch: &mut Scratch,
+        steps_max: u64,
+    ) -> Option<Resembling> {
+        let Scratch { common, met, lists } = scratch;
+        lists.clear();
+        let list = |hash: &u64| self.find(*hash).map(|at| (self.list(at).len(), at));
+        lists.extend(shingles.iter().filter_map(list));
+        let mut found = Resembling { number, others: Vec::new(), steps: shingles.len() as u64 };
+        let needed = needed(shingles.len(), at_least);
+        let Some(rare) = lists.len().checked_sub(needed - 1).filter(|rare| *rare > 0) else {
+            return Some(found);
+        };
+        lists.sort_unstable();
+        let (rare, frequent) = lists.split_at(rare);
+        found.steps += rare.iter().map(|(length, _)| *length as u64).sum::<u64>();
+        if found.steps > steps_max {
+            return None;
+        }
+        for (_, list) in rare {
+            let postings = &self.postings[self.list(*list)];
+            for document in postings.iter().take_while(|at| self.number(**at) < number) {
+                let common = &mut common[*document as usize];
+                if *common == 0 {
+                    met.push(*document);
+                }
+                *common += 1;
+            }
+        }
+        for document in met.drain(..) {
+            let common = std::mem::take(&mut common[document as usize]) as usize;
+            let resemblance = |common| {
+                resemblance(common, shingles.len(), self.sizes[document as usize] as usize)
+            };
+            if resemblance(common + frequent.len()) < at_least {
+                continue;
+            }
+            found.steps += frequent.len() as u64;
+            if found.steps > steps_max {
+                return None;
+            }
+            let has = |list: &&(usize, usize)| {
+                self.postings[self.list(list.1)].binary_search(&document).is_ok()
+            };
+            let resemblance = resemblance(common + frequent.iter().filter(has).count());
+            if resemblance >= at_least {
+                found.others.push((self.number(document), resemblance));
+            }
+        }
+        Some(found)
+    }
+
+    /// The number of a document of the block among all.
+    #[expect(clippy::cast_possible_truncation, reason = "documents have numbers of 32 bits")]
+    fn number(&self, document: u32) -> u32 {
+        self.first as u32 + document
+    }
+
+    /// The place of a shingle.
+    #[expect(clippy::cast_possible_truncation, reason = "the directory is in memory")]
+    fn find(&self, hash: u64) -> Option<usize> {
+        let leading = (hash >> self.shift) as usize;
+        let start = self.directory[leading] as usize;
+        let end = self.directory[leading + 1] as usize;
+        self.hashes[start..end].binary_search(&hash).ok().map(|at| start + at)
+    }
+
+    /// Where the posting list of the shingle at a place lies.
+    fn list(&self, at: usize) -> Range<usize> {
+        self.starts[at] as usize..self.starts[at + 1] as usize
+    }
+}
+
+/// How many of so many shingles another document has at the least that resembles theirs so much: at
+/// most all of its shingles are common, and then their share of the union is their share of these.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is from 1 to theirs"
+)]
+fn needed(shingles: usize, at_least: f64) -> usize {
+    /// Far more than the error of the product. One shingle too few costs a step.
+    const TOLERANCE: f64 = 1e-6;
+    ((at_least * shingles as f64 - TOLERANCE).ceil() as usize).max(1)
+}
+
+/// The Jaccard index of two sets of these sizes that have so many in common, or at most so many.
+fn resemblance(common: usize, one: usize, other: usize) -> f64 {
+    let common = common.min(one).min(other);
+    common as f64 / (one + other - common) as f64
+}
