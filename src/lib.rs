@@ -208,3 +208,7 @@ struct Guide;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/fingerprints.md")]
 struct Fingerprints;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/minhash.md")]
+struct MinHash;
