@@ -1,8 +1,8 @@
 //! Fingerprints of real texts by the recipe `near`, beside as many that are evenly spread: the bits of
 //! minwise hashes are even and independent, so that tables and plans made for uniform data suit them.
 //!
-//! p50 should be at most 1.2 times that of uniform data. p99 is that of the few pieces of which there are
-//! dozens of versions, and more by what it costs to find these.
+//! p50 should be at most 1.2 times that of uniform data. p99 is that of the few pieces of which there
+//! are dozens of versions, and more by what it costs to find these.
 
 use std::collections::HashSet;
 use std::path::Path;
