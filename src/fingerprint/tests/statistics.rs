@@ -1,7 +1,7 @@
 //! What minwise hashes say of sets on average, and how far they scatter.
 //!
-//! Seeds are fixed, so that each run finds the same. Of other seeds, one in some 8,000 would have a sound
-//! implementation fail.
+//! Seeds are fixed, so that each run finds the same. With other seeds, a sound implementation would fail
+//! once in some 8,000 times.
 
 use super::super::splitmix::splitmix;
 use super::*;
