@@ -1,8 +1,7 @@
 //! `fingerprint`.
 
-use simkeep::fingerprint::{Fingerprinter, Recipe, extract, of_text};
+use simkeep::fingerprint::{Fingerprinter, Recipe, of_text};
 
-use super::evaluate::real;
 use super::*;
 
 const PAGE: &str = "<title>Terms of use</title><p>We may <b>change</b> these terms at any time. If we \
@@ -76,47 +75,4 @@ fn recipes_are_listed_and_mistaken_ones_refused() {
     let ran = place.run(&["fingerprint", "not-there", &text, &binary]);
     assert_eq!((ran.code, ran.out), (5, format!("{:016x}  {text}\n", of_text(TEXT))));
     assert!(ran.err.contains("x.bin is no text") && ran.err.contains("2 of 3 files have no"));
-}
-
-#[test]
-fn real_pages_that_did_not_change_are_near_and_changed_ones_are_told_apart() {
-    let Some(path) = real("otahtml.jsonl.zst") else { return };
-    let file = std::fs::File::open(path).unwrap();
-    let mut decoder = zstd::Decoder::new(file).unwrap();
-    decoder.window_log_max(27).unwrap();
-    let mut lines = String::new();
-    std::io::Read::read_to_string(&mut decoder, &mut lines).unwrap();
-    // Page, time, which content it is, its fingerprint, its words.
-    let mut snapshots: Vec<(String, i64, String, u64, Vec<String>)> = Vec::new();
-    for line in lines.lines() {
-        let snapshot: Value = serde_json::from_str(line).unwrap();
-        let word = |key: &str| snapshot[key].as_str().unwrap().to_owned();
-        let text = extract(&word("text")).into_text();
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let words = words.map(str::to_lowercase).collect();
-        let time = snapshot["ts"].as_i64().unwrap();
-        snapshots.push((word("cluster"), time, word("label"), of_text(&text), words));
-    }
-    snapshots.sort();
-    // Pairs of one page's snapshots in a row: how many there are, and how many of them are so.
-    let (mut same, mut near, mut changed, mut of_same_words, mut unnoticed) = (0, 0, 0, 0, 0);
-    for pair in snapshots.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-        let distance = (pair[0].3 ^ pair[1].3).count_ones();
-        if pair[0].2 == pair[1].2 {
-            same += 1;
-            near += u32::from(distance <= 3);
-        } else if pair[0].4 == pair[1].4 {
-            // What changed is markup, links or punctuation.
-            of_same_words += 1;
-        } else {
-            changed += 1;
-            unnoticed += u32::from(distance == 0);
-        }
-    }
-    println!(
-        "{near} of {same} that did not change are near; of {changed} whose words changed {unnoticed} \
-         are equal, and {of_same_words} changed in something else"
-    );
-    assert!(f64::from(near) >= 0.9 * f64::from(same));
-    assert!(f64::from(unnoticed) <= 0.2 * f64::from(changed));
 }
