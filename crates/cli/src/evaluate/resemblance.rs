@@ -30,10 +30,13 @@ use crate::gauge::counted;
 use crate::pipeline::{self, Results};
 use block::{Block, Resembling};
 
-/// A block has documents of so many bytes, or one that is larger. It takes 36 bytes for each of their
-/// shingles while it is built: 200 MiB with words of five letters and a space, and 576 MiB at the most,
-/// with words of one letter.
+/// A block has documents of so many bytes, or of a sixteenth of all, or one that is larger. So no text
+/// is taken apart more than 17 times. A block takes 36 bytes for each shingle while it is built: about
+/// 200 MiB with words of five letters and a space, and 576 MiB with words of one letter.
 const BLOCK_BYTES: usize = 32 << 20;
+const BLOCKS: usize = 16;
+/// So a block has fewer than 2^32 shingles.
+const BLOCK_BYTES_MAX: usize = u32::MAX as usize;
 
 /// Where documents have more in common than can be counted in so many steps, which is about an hour on
 /// one core, they are refused.
@@ -55,7 +58,9 @@ pub(super) fn truth(
     limits: Limits,
     threads: usize,
 ) -> Result<Truth, Failure> {
-    let search = Search { words, at_least: limits.lenient, block_bytes: BLOCK_BYTES, threads };
+    let bytes: usize = documents.iter().map(|named| named.document.text().len()).sum();
+    let block_bytes = (bytes / BLOCKS).clamp(BLOCK_BYTES, BLOCK_BYTES_MAX);
+    let search = Search { words, at_least: limits.lenient, block_bytes, threads };
     let mut pairs = Pairs::new(limits);
     search.run(documents, |one, other, resemblance| pairs.add(one, other, resemblance))?;
     Ok(pairs.finish(documents.len()))
@@ -144,7 +149,7 @@ impl Search {
                     let left = STEPS_MAX.saturating_sub(steps.load(Ordering::Relaxed));
                     let hashes = shingles.of_text(document.text());
                     let found = block.resembling(number, hashes, self.at_least, &mut scratch, left);
-                    let taken = found.as_ref().map_or(STEPS_MAX, |found| found.steps);
+                    let taken = found.as_ref().map_or(left, |found| found.steps);
                     steps.fetch_add(taken, Ordering::Relaxed);
                     let bytes = found.as_ref().map_or(0, |found| size_of_val(&*found.others));
                     into.push(found, bytes);

@@ -58,10 +58,10 @@ impl Row {
         }
     }
 
-    /// The distance with the highest F1; of several the smallest.
+    /// The distance with the highest F1; of several the smallest. None if nothing is found at any.
     pub(super) fn best(&self) -> Option<usize> {
         let f1 = |(k, figures): (usize, &Figures)| figures.f1.map(|f1| (k, f1.mean));
-        let all = self.at.iter().enumerate().filter_map(f1);
+        let all = self.at.iter().enumerate().filter_map(f1).filter(|(_, f1)| *f1 > 0.0);
         let best = all.reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.map(|(k, _)| k)
     }
@@ -121,6 +121,10 @@ mod tests {
         let row = Row::new("x".into(), "y".into(), None, &[one, other]);
         assert_eq!((row.at.len(), row.at[0].pairs.mean, row.best()), (4, 1.0, Some(2)));
         assert_eq!(Row::new("x".into(), "y".into(), None, &[vec![score(0, None)]]).best(), None);
+        assert_eq!(
+            Row::new("x".into(), "y".into(), None, &[vec![score(1, Some(0.0))]]).best(),
+            None
+        );
         assert_eq!(Row::new("x".into(), "y".into(), None, &[]).at.len(), 0);
     }
 }

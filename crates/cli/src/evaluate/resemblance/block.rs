@@ -108,7 +108,7 @@ impl Block {
     }
 
     /// The documents before this one that resemble it so much at least, by its shingles; nothing if
-    /// that would take more steps. Then `scratch` is not to be used any more.
+    /// it takes more steps to look up the rare ones of these.
     pub(super) fn resembling(
         &self,
         number: u32,
@@ -142,27 +142,49 @@ impl Block {
                 *common += 1;
             }
         }
+        let size = |document: u32| self.sizes[document as usize] as usize;
+        // As near as it could be, if it had all the frequent ones, too.
+        met.retain(|document| {
+            let common = &mut common[*document as usize];
+            let most = *common as usize + frequent.len();
+            let may = resemblance(most, shingles.len(), size(*document)) >= at_least;
+            if !may {
+                *common = 0;
+            }
+            may
+        });
+        found.steps += self.count(frequent, common, met);
         for document in met.drain(..) {
             let common = std::mem::take(&mut common[document as usize]) as usize;
-            let resemblance = |common| {
-                resemblance(common, shingles.len(), self.sizes[document as usize] as usize)
-            };
-            if resemblance(common + frequent.len()) < at_least {
-                continue;
-            }
-            found.steps += frequent.len() as u64;
-            if found.steps > steps_max {
-                return None;
-            }
-            let has = |list: &&(usize, usize)| {
-                self.postings[self.list(list.1)].binary_search(&document).is_ok()
-            };
-            let resemblance = resemblance(common + frequent.iter().filter(has).count());
+            let resemblance = resemblance(common, shingles.len(), size(document));
             if resemblance >= at_least {
                 found.others.push((self.number(document), resemblance));
             }
         }
         Some(found)
+    }
+
+    /// Counts which of some documents have these shingles, in the cheaper way: by looking up each of the
+    /// documents in each list, or by going over all lists. Gives the number of steps.
+    fn count(&self, lists: &[(usize, usize)], common: &mut [u32], documents: &[u32]) -> u64 {
+        let over_all: u64 = lists.iter().map(|(length, _)| *length as u64).sum();
+        let each: u64 = lists.iter().map(|(length, _)| u64::from(length.ilog2()) + 1).sum();
+        let look_up = each * documents.len() as u64;
+        for (_, list) in lists {
+            let postings = &self.postings[self.list(*list)];
+            if look_up < over_all {
+                for document in documents {
+                    let has = postings.binary_search(document).is_ok();
+                    common[*document as usize] += u32::from(has);
+                }
+            } else {
+                for document in postings {
+                    let common = &mut common[*document as usize];
+                    *common += u32::from(*common > 0);
+                }
+            }
+        }
+        look_up.min(over_all)
     }
 
     /// The number of a document of the block among all.
