@@ -18,8 +18,9 @@ use crate::error::Result;
 ///
 /// Words are given by their hashes, 64 bits each, as all recipes make them. A digest is the XXH3-128 of
 /// the hashes in ascending order, each once and little-endian, so that neither order nor repetition
-/// matter. The digest number *n*, from 0 on, leaves out what the XXH3-64 of a word's hash with the seed
-/// *n* divides by three; number 0 leaves out nothing. A digest takes 16 bytes.
+/// matter. Digest number 0 is of the whole lexicon. Digest number *n* leaves out each word of which the
+/// hash, as eight bytes little-endian, has an XXH3-64 with the seed *n* that is a multiple of three. A
+/// digest takes 16 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::{Counted, IMatch, Lexicon, Recipe, Share};
@@ -55,6 +56,11 @@ impl<const N: usize> IMatch<N> {
     /// nor with itself.
     pub fn agrees(&self, other: &IMatch<N>) -> bool {
         self.digests.iter().zip(&other.digests).any(|(a, b)| a.is_some() && a == b)
+    }
+
+    /// Restores the digests of a text from [those](Self::digests) that were kept.
+    pub fn from_digests(digests: [Option<u128>; N]) -> IMatch<N> {
+        IMatch { digests }
     }
 
     /// The digests, the first by the whole lexicon; `None` where no word of the text is left, which is
@@ -141,5 +147,6 @@ mod tests {
             0x1576_a442_5ca1_88fe_6c71_665d_5543_d559,
         ];
         assert_eq!(found.digests(), &expected.map(Some), "{found:#x?}");
+        assert!(IMatch::from_digests(expected.map(Some)).agrees(&found));
     }
 }
