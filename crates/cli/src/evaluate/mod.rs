@@ -111,8 +111,8 @@ struct Known {
     /// Compare all documents with all: a pair is as near as their runs of so many words are the same
     ///
     /// That is the Jaccard index of the two sets of runs. All pairs from --lenient on are found, which
-    /// must be at least 0.2, and nothing is estimated. Beside the texts, this takes 200 MiB as a rule, or
-    /// half as much as the texts if that is more, and 12 bytes for each pair.
+    /// must be at least 0.2, and nothing is estimated. Beside the texts, this takes 200 MiB as a rule,
+    /// or half as much as the texts if that is more, and 12 bytes for each pair.
     #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..=8))]
     resemblance: Option<u32>,
 }
