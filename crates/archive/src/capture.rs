@@ -100,7 +100,9 @@ impl Captured {
             body = head.whole(body).ok_or_else(|| content.cut())?;
         }
         let joined = head.joined(body);
+        let declared = self.declared.as_ref().and_then(Declared::kept);
         let mut fits = self.fits(body) || (matches!(joined, Cow::Owned(_)) && self.fits(&joined));
+        let own = (!fits || declared.is_none()).then(|| digest::of(&joined));
         let entity = head.unpacked(joined)?;
         fits = fits || (head.is_packed() && self.fits(&entity));
         // With more behind it than its own header says.
@@ -108,8 +110,7 @@ impl Captured {
         let Some(document) = content::document(&entity, kind, charset) else {
             return content.passed(Item::Binary(self));
         };
-        let kept = self.declared.as_ref().filter(|_| fits).and_then(Declared::kept);
-        let digest = Some(kept.unwrap_or_else(|| digest::of(&entity)));
+        let digest = declared.filter(|_| fits).or(own);
         let Captured { url, time, declared } = self;
         let claim = declared.map(|declared| {
             // The reader of the archive says where.

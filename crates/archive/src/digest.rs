@@ -1,9 +1,11 @@
 //! Digests of exact contents, and whether they are what an archive declares.
 //!
-//! Every digest made here is a SHA-1, whatever the source, so that equal bytes have equal digests.
-//! Nearly all archives identify their contents by SHA-1: a revisit record has only the digest of
-//! the content that it repeats. Two contents with the same SHA-1 can be made on purpose, at some
-//! cost; see `docs/guide.md` for what that can do.
+//! Every digest made here is a SHA-1 of the payload as it came, whatever the source, so that equal
+//! bytes have equal digests. Of a response the payload is what WARC calls so (ISO 28500,
+//! WARC-Payload-Digest): the entity body of HTTP, without the chunks of a transfer, and packed if the
+//! server packed it. Nearly all archives identify their contents by SHA-1: a revisit record has only
+//! the digest of the content that it repeats. Two contents with the same SHA-1 can be made on purpose,
+//! at some cost; see `docs/guide.md` for what that can do.
 
 use std::fmt;
 

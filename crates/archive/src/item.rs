@@ -51,8 +51,10 @@ pub struct Record {
     pub time: i64,
     /// What was found.
     pub payload: Payload,
-    /// The digest of the exact content. If the content is at hand, it is made from that, not taken
-    /// from the archive.
+    /// The digest of the exact content: of the payload as it came, without the chunks of a transfer
+    /// and not unpacked; of a file or of the text of a line. If the content is at hand, it is a right
+    /// SHA-1 of the archive's, which may be of the payload with its chunks or unpacked, or else made
+    /// here.
     pub digest: Option<Digest>,
     /// What the archive says about the digest.
     pub claim: Option<Box<Claim>>,

@@ -172,7 +172,7 @@ fn archives_of_others_are_read_as_far_as_they_are_sound() {
         ("warcio-example-space-in-target-uri.warc.gz", &[], 0),
         ("warcio-example-space-in-url.arc", &[spaced], 0),
         // Two bytes stand behind the length that the record gives, and the digest is that of all.
-        ("warcio-example-trunc.warc", &["text 0e973b59 http://example.com/"], 1),
+        ("warcio-example-trunc.warc", &["text e4d0a7ab http://example.com/"], 1),
         (
             "warcio-example-wget-bad-target-uri.warc.gz",
             &[
