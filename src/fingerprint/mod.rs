@@ -68,6 +68,7 @@ mod recipe;
 mod run;
 mod share;
 mod shingles;
+mod short;
 mod simhash;
 mod sketch;
 mod splitmix;

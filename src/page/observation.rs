@@ -35,10 +35,11 @@ impl<'a> Observation<'a> {
 
     /// The page held content with this fingerprint. `time` in milliseconds since 1970.
     ///
-    /// `None` is content without a fingerprint, such as a text too short to tell from others. It is
-    /// near to nothing, no search finds it, and it takes no room in the tables. Whether it changed is
-    /// known by its [digest](Observation::digest) alone: without one, every visit is a change. Between
-    /// two contents of which one has no fingerprint there is no distance.
+    /// `None` is content without a fingerprint, such as a text
+    /// [too short to tell](crate::fingerprint::Document::is_too_short) from others. It is near to
+    /// nothing, no search finds it, and it takes no room in the tables. Whether it changed is known by
+    /// its [digest](Observation::digest) alone: without one, every visit is a change. Between two
+    /// contents of which one has no fingerprint there is no distance.
     ///
     /// ```
     /// use simkeep::{Digest, Epoch, Observation};
@@ -101,7 +102,8 @@ impl<'a> Observation<'a> {
         Some(Restated { time: self.visit.time, fingerprint, digest: content.digest, epoch })
     }
 
-    /// Adds the digest of the content. Does nothing to a page that is gone or a visit that failed.
+    /// Adds the [digest](Digest) of the content: best of its bytes as they came. Does nothing
+    /// to a page that is gone or a visit that failed.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         match &mut self.visit.seen {

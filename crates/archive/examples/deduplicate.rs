@@ -60,7 +60,7 @@ fn observe(
     record: &Record,
 ) -> Result<Option<Outcome>, Box<dyn Error>> {
     let Payload::Text(document) = &record.payload else { return Ok(None) };
-    let fingerprint = fingerprinter.of(document)?;
+    let fingerprint = fingerprinter.of_page(document)?;
     let epoch = store.newest_epoch();
     let mut seen = Observation::content(&record.url, record.time, fingerprint, epoch);
     if let Some(digest) = record.digest {

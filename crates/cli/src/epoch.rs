@@ -28,7 +28,7 @@ use simkeep_archive::escape;
   simkeep epoch begin --recipe words-idf --df crawl.df --store crawl.simkeep
   simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
   simkeep epoch stale --store crawl.simkeep
-  simkeep epoch end 'html/1 words2-sqrt/1' --store crawl.simkeep")]
+  simkeep epoch end 'html/2 words2-sqrt/1' --store crawl.simkeep")]
 pub(super) struct Epoch {
     #[command(subcommand)]
     verb: Verb,

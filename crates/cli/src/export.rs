@@ -23,7 +23,7 @@ Keys, in this order, absent where there is nothing to say:
   url
   t            RFC 3339 in UTC, with milliseconds if they are not zero
   fingerprint  16 hexadecimal digits; null for content that has none
-  digest       32 hexadecimal digits
+  digest       32 hexadecimal digits: of what came (see `simkeep ingest --help`), or as it was given
   epoch        the name of what made the fingerprint
   status       the HTTP status
   seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content

@@ -159,7 +159,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
     };
     let found = match payload {
         Payload::Text(document) => {
-            match fingerprinters.iter_mut().map(|f| f.of(&document).map(Some)).collect() {
+            match fingerprinters.iter_mut().map(|f| f.of_page(&document)).collect() {
                 Ok(fingerprints) => Found::Texts(fingerprints),
                 Err(error) => {
                     let at = escape::whole(&url);

@@ -32,7 +32,9 @@ A recipe is named by what it is: words2-sqrt/1 are pairs of neighbouring words, 
 root of how often it occurs. Some have short names, too: --recipes lists them, with the distance within
 which fingerprints of near-duplicates are, and up to where that still holds.
 
-With --json, an object a file: \"file\", \"fingerprint\", \"recipe\" and its full \"name\"; with --explain, \"features\" and
+A text of fewer than 8 words is too short to tell from others: `ingest` gives it no fingerprint.
+
+With --json, an object a file: \"file\", \"fingerprint\", \"too_short\", \"recipe\" and its full \"name\"; with --explain, \"features\" and
 \"voting\" (how many there are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
 name if it is one, \"hash\", \"count\", \"documents\" by the table, and \"share\"), and \"balance\", a number for each bit, the lowest
 first: by what share of the weight it is 1 (above 0) or 0. A feature of a minwise recipe weighs as much as it gives
@@ -118,10 +120,13 @@ impl Fingerprint {
     }
 
     fn print(&self, name: &str, made: &Made, output: &mut Output) -> Result<(), Failure> {
-        let (fingerprint, explained) = (visit::fingerprint(made.fingerprint), &made.explained);
         if self.json {
-            output.object(&self.object(name, &fingerprint, explained.as_ref()))?;
+            output.object(&self.object(name, made))?;
             return Ok(());
+        }
+        let (fingerprint, explained) = (visit::fingerprint(made.fingerprint), &made.explained);
+        if made.too_short {
+            say(&words::too_short(Path::new(name)));
         }
         output.line(&format!("{fingerprint}  {}", escape::whole(name)))?;
         explained.as_ref().map_or(Ok(()), |explained| print(&self.recipe.recipe, explained, output))
@@ -144,14 +149,15 @@ impl Fingerprint {
         Ok(Exit::Done)
     }
 
-    fn object(&self, name: &str, fingerprint: &str, explained: Option<&Explained>) -> Value {
+    fn object(&self, name: &str, made: &Made) -> Value {
         let mut object = json!({
             "file": name,
-            "fingerprint": fingerprint,
+            "fingerprint": visit::fingerprint(made.fingerprint),
+            "too_short": made.too_short,
             "recipe": self.recipe.name,
             "name": self.recipe.recipe.name(),
         });
-        if let (Some(object), Some(explained)) = (object.as_object_mut(), explained) {
+        if let (Some(object), Some(explained)) = (object.as_object_mut(), &made.explained) {
             let heaviest = explained.heaviest.iter().map(|feature| {
                 json!({
                     "text": feature.text,
@@ -177,6 +183,8 @@ type Outcome = (PathBuf, Result<Result<Made, Failure>, Failure>);
 /// A fingerprint, and why it is what it is.
 struct Made {
     fingerprint: u64,
+    /// Whether the text is too short to tell from others.
+    too_short: bool,
     explained: Option<Explained>,
 }
 
@@ -199,7 +207,7 @@ impl Made {
             Some(explained) => explained.fingerprint,
             None => fingerprinter.of(&document)?,
         };
-        Ok(Ok(Made { fingerprint, explained }))
+        Ok(Ok(Made { fingerprint, too_short: document.is_too_short(), explained }))
     }
 }
 

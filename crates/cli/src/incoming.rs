@@ -8,6 +8,7 @@ use simkeep::{Epoch, EpochInfo, Error, Origin, Snapshot, Store};
 
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};
+use super::origin;
 use super::words::count;
 use simkeep_archive::Broken;
 use simkeep_archive::escape;
@@ -51,7 +52,7 @@ impl Admission {
     ) -> Result<Admission, Failure> {
         let mut known = match store {
             Some(epochs) => epochs.iter().map(|info| info.name.clone()).collect(),
-            None => HashSet::from([super::origin::options()?.epoch]),
+            None => HashSet::from([origin::options()?.epoch]),
         };
         known.insert(ready_made.to_owned());
         let FromInput { epochs_from_input, max_epochs } = *from_input;
@@ -145,6 +146,14 @@ impl Register<'_> {
         }
     }
 
+    /// The epochs that were there, and of a store those that began since.
+    fn epochs(&self) -> Vec<EpochInfo> {
+        match self {
+            Register::Store(store) => store.snapshot().epochs().to_vec(),
+            Register::Load(_, known) => known.clone(),
+        }
+    }
+
     fn origin(&self, origin: &Origin) -> simkeep::Result<Epoch> {
         match self {
             Register::Store(store) => store.begin_epoch(origin),
@@ -168,16 +177,23 @@ impl<'s> Epochs<'s> {
     }
 
     /// Those of fingerprints that were made of a text, each with its own: the first, and another.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to make fingerprints of texts by.
     pub(super) fn of_texts(
         &mut self,
         fingerprints: &[Option<u64>],
-    ) -> simkeep::Result<Option<(Made, Option<Made>)>> {
+    ) -> simkeep::Result<(Made, Option<Made>)> {
         if self.of_texts.is_empty() {
             let epochs = self.origins.iter().map(|origin| self.register.origin(origin));
             self.of_texts = epochs.collect::<simkeep::Result<_>>()?;
         }
         let mut each = fingerprints.iter().copied().zip(self.of_texts.iter().copied());
-        Ok(each.next().map(|first| (first, each.next())))
+        match each.next() {
+            Some(first) => Ok((first, each.next())),
+            None => Err(Error::Misuse(origin::why_none(&self.register.epochs()))),
+        }
     }
 
     /// The one of this name.
@@ -193,7 +209,7 @@ impl<'s> Epochs<'s> {
 
 /// The store at a place, if there is one.
 pub(super) fn existing(place: &std::path::Path) -> Result<Option<Store>, Failure> {
-    match Store::open(place, super::origin::options()?) {
+    match Store::open(place, origin::options()?) {
         Ok(store) => Ok(Some(store)),
         Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => Ok(None),
         Err(e) => Err(e.into()),

@@ -20,7 +20,7 @@ use super::named::Named;
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
-use super::words::{bytes, count, some_names};
+use super::words::{bytes, count, some_names, without_fingerprint};
 use super::{Common, origin};
 use simkeep_archive::{Broken, Source};
 
@@ -80,6 +80,7 @@ impl Load {
             skip_broken: self.skip_broken,
             epochs: Epochs::new(register, origins.clone()),
             restated: 0,
+            too_short: 0,
             broken: Named::broken(),
             wrong: Named::wrong(),
             passed: BTreeMap::new(),
@@ -110,9 +111,10 @@ impl Load {
         let (store, loaded) = loaded?;
         let rest = [taken.broken.rest(), taken.wrong.rest()];
         rest.into_iter().flatten().for_each(|message| say(&message));
-        let Taken { broken, wrong, passed, restated, .. } = taken;
+        let Taken { broken, wrong, passed, restated, too_short, .. } = taken;
         let (broken, wrong_digests) = (broken.count(), wrong.count());
-        let summary = Summary { loaded, restated, broken, wrong_digests, passed, elapsed };
+        let summary =
+            Summary { loaded, restated, too_short, broken, wrong_digests, passed, elapsed };
         store.close()?;
         if self.common.json {
             output.object(&summary.object())?;
@@ -227,6 +229,8 @@ struct Taken<'s> {
     epochs: Epochs<'s>,
     /// Records that are no visits, but restated.
     restated: u64,
+    /// Texts that have no fingerprint: too short to tell from others.
+    too_short: u64,
     broken: Named,
     wrong: Named,
     passed: BTreeMap<&'static str, u64>,
@@ -290,8 +294,8 @@ impl Taken<'_> {
         let mut also = None;
         let entry = match found {
             Found::Texts(fingerprints) => {
-                let made = self.epochs.of_texts(&fingerprints)?;
-                let Some(((fingerprint, epoch), other)) = made else { return Ok(None) };
+                let ((fingerprint, epoch), other) = self.epochs.of_texts(&fingerprints)?;
+                self.too_short += u64::from(fingerprint.is_none());
                 also = other;
                 content(fingerprint, epoch)
             }
@@ -318,6 +322,8 @@ struct Summary {
     loaded: Loaded,
     /// Records that are no visits, but restated.
     restated: u64,
+    /// Texts that have no fingerprint: too short to tell from others.
+    too_short: u64,
     broken: u64,
     wrong_digests: u64,
     passed: BTreeMap<&'static str, u64>,
@@ -346,6 +352,7 @@ impl Summary {
             "visits": self.loaded.visits,
             "known": self.known(),
             "restated": self.restated,
+            "too_short": self.too_short,
             "pages": self.loaded.pages,
             "new": self.loaded.new_pages,
             "segments": self.loaded.segments,
@@ -373,6 +380,9 @@ impl Summary {
         }
         line("pages", self.loaded.pages, "");
         line("  new pages", self.loaded.new_pages, "");
+        if self.too_short > 0 {
+            line("too short to tell", self.too_short, &without_fingerprint());
+        }
         if self.known() > 0 {
             line("known already", self.known(), "or told twice");
         }

@@ -37,6 +37,8 @@ fingerprint is compared within the only epoch that has pages; if there are more,
 With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", \"within\" (how many bits were
 searched), and \"near\", a list of \"url\", \"distance\" and \"fingerprint\"; with --explain, \"explain\".
 
+A text of fewer than 8 words is too short to tell from others: nothing is near it.
+
 Exits with 1 if nothing is near.")]
 pub(super) struct Near {
     /// The fingerprint, in 16 hexadecimal digits
@@ -154,7 +156,7 @@ impl Near {
         query
     }
 
-    /// The fingerprint and the epoch to search; none if the page that was named has none.
+    /// The fingerprint and the epoch to search; none if the page or the text that was named has none.
     fn wanted(&self, snapshot: &Snapshot) -> Result<Option<(u64, Epoch)>, Failure> {
         if let Some(url) = &self.url {
             let page = snapshot.latest(url)?;
@@ -164,7 +166,10 @@ impl Near {
                 say(&match (page, content) {
                     (None, _) => format!("{url} is not known in this store"),
                     (_, None) => format!("{url} has no content now, so nothing is near it"),
-                    _ => format!("the content of {url} has no fingerprint, so nothing is near it"),
+                    _ => format!(
+                        "the content of {url} has no fingerprint, such as a text too short to tell: \
+                         nothing is near it"
+                    ),
                 });
             }
             return Ok(wanted);
@@ -173,7 +178,11 @@ impl Near {
         if let Some(path) = &self.text {
             let named = self.epoch.as_deref().map(|name| origin::named(epochs, name));
             let (epoch, origin) = origin::of_texts(snapshot, named.transpose()?)?;
-            return Ok(Some((origin.fingerprinter()?.of(&read_document(path)?)?, epoch)));
+            let made = origin.fingerprinter()?.of_page(&read_document(path)?)?;
+            if made.is_none() {
+                say(&words::too_short(path));
+            }
+            return Ok(made.map(|fingerprint| (fingerprint, epoch)));
         }
         let Some(fingerprint) = self.fingerprint else {
             return Err(Failure::Usage("name a fingerprint, a --text or a --url".into()));

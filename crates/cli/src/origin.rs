@@ -5,6 +5,7 @@ use simkeep::{Epoch, EpochInfo, Error, Options, Origin, Snapshot};
 
 use super::advice::message;
 use super::exit::{Failure, say};
+use simkeep_archive::escape;
 
 /// What makes the fingerprints of texts where a store says nothing else.
 pub(super) fn default() -> simkeep::Result<Origin> {
@@ -17,12 +18,16 @@ pub(super) fn options() -> Result<Options, Failure> {
 }
 
 /// What makes the fingerprints of texts: of the newest epoch that is one of this tool's, and of the
-/// one before, if that has not ended. Of no epoch, the default.
+/// one before, if that has not ended. Of no epoch, the default. Nothing if that newest epoch is of
+/// another version of the extractor.
 pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Origin>, Failure> {
     /// As many fingerprints as an observation takes.
     const MOST: usize = 2;
     let mut origins = Vec::new();
-    for info in snapshot.epochs().iter().rev().filter(|info| is_ours(info)) {
+    if ours(snapshot.epochs()).next().is_none() {
+        return Ok(vec![default()?]);
+    }
+    for info in ours(snapshot.epochs()).take_while(|info| extractor(info) == EXTRACTOR) {
         match snapshot.origin(info.epoch) {
             // Without the second one there is no distance to what only that has.
             Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&message(&e)),
@@ -32,15 +37,36 @@ pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Origin>, Failure> {
             break;
         }
     }
-    if origins.is_empty() {
-        origins.push(default()?);
-    }
     Ok(origins)
 }
 
-/// Whether the epoch is live and of this tool's extractor.
-fn is_ours(info: &EpochInfo) -> bool {
-    !info.ended && info.name.split(' ').next() == Some(EXTRACTOR)
+/// The name of what made the texts of an epoch, if its name says so.
+fn extractor(info: &EpochInfo) -> &str {
+    info.name.split(' ').next().unwrap_or_default()
+}
+
+/// The live epochs of this tool's extractor in whatever version, the newest first.
+fn ours(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
+    let kind = |name: &'static str| name.split_inclusive('/').next().unwrap_or_default();
+    let ours = move |info: &&EpochInfo| {
+        !info.ended && Origin::is_name(&info.name) && extractor(info).starts_with(kind(EXTRACTOR))
+    };
+    epochs.iter().rev().filter(ours)
+}
+
+/// Why no fingerprints are made of texts for a store with these epochs, and what to do, where
+/// [`live`] gives none.
+pub(super) fn why_none(epochs: &[EpochInfo]) -> String {
+    ours(epochs).next().map_or_else(String::new, other_version)
+}
+
+/// Why no fingerprint is made of a text in an epoch that is of another version of the extractor.
+fn other_version(info: &EpochInfo) -> String {
+    format!(
+        "the fingerprints of {} are of texts that another version of simkeep extracted, and this one \
+         extracts them by {EXTRACTOR}; they must not be compared: begin an epoch, see simkeep epoch begin",
+        escape::whole(&info.name)
+    )
 }
 
 /// The epoch of texts, if it is not named, and what makes their fingerprints.
@@ -48,11 +74,15 @@ pub(super) fn of_texts(
     snapshot: &Snapshot,
     named: Option<Epoch>,
 ) -> Result<(Epoch, Origin), Failure> {
-    let ours = || snapshot.epochs().iter().rev().find(|info| is_ours(info));
-    let Some(epoch) = named.or_else(|| ours().map(|info| info.epoch)) else {
+    let Some(epoch) = named.or_else(|| ours(snapshot.epochs()).map(|info| info.epoch).next())
+    else {
         let what = "the store has no epoch of texts; name one with --epoch";
         return Err(Failure::Usage(what.to_owned()));
     };
+    let other = |info: &&EpochInfo| info.epoch == epoch && extractor(info) != EXTRACTOR;
+    if let Some(info) = ours(snapshot.epochs()).find(other) {
+        return Err(Failure::Usage(other_version(info)));
+    }
     let origin = snapshot.origin(epoch)?.ok_or_else(|| {
         let what = "the fingerprints of this epoch are made elsewhere; name a fingerprint instead";
         Failure::Usage(what.to_owned())

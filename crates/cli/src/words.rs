@@ -1,11 +1,27 @@
 //! Numbers and verdicts in words.
 
+use std::path::Path;
 use std::time::SystemTime;
 
+use simkeep::fingerprint::Document;
 use simkeep::{SameBy, Verdict};
 
 use super::time;
 use simkeep_archive::escape;
+
+/// Why texts have no fingerprint, and what that means.
+pub(super) fn without_fingerprint() -> String {
+    format!("fewer than {} words: no fingerprint, compared by digest", Document::WORDS_MIN)
+}
+
+/// That a text is too short to tell from others.
+pub(super) fn too_short(file: &Path) -> String {
+    let file = escape::whole(&file.to_string_lossy());
+    format!(
+        "{file} is too short to tell from others: it has fewer than {} words",
+        Document::WORDS_MIN
+    )
+}
 
 /// A number with its thousands set apart.
 pub(super) fn count(number: u64) -> String {

@@ -10,9 +10,6 @@ use crate::exit::Failure;
 use crate::pipeline::{self, Chunk, Results};
 use crate::words::{count, many};
 
-/// Documents of fewer words take no part.
-const WORDS_MIN: usize = 8;
-
 /// What was read.
 pub(super) struct Documents {
     /// Those that are compared: of those with equal words the first.
@@ -27,7 +24,7 @@ pub(super) struct Documents {
 pub(super) struct LeftOut {
     /// They have no words.
     pub(super) empty: u64,
-    /// They have fewer than 8 words.
+    /// They are too short to tell from others.
     pub(super) short: u64,
     /// They have the words of a document before them.
     pub(super) equal: u64,
@@ -103,7 +100,7 @@ impl LeftOut {
         let documents = many(all, "document takes", "documents take");
         let why = [
             (empty, "without words"),
-            (short, "with fewer than 8 words"),
+            (short, "too short to tell"),
             (equal, "with the words of another"),
         ];
         let why = why.into_iter().filter(|(number, _)| *number > 0);
@@ -117,7 +114,7 @@ fn read(lines: &Lines, html: bool, into: &mut Results<Line>) {
     let document = |text: String| if html { extract(&text) } else { Document::new(text) };
     documents::read(lines, document, |at, named| {
         let line = named.map(|named| {
-            let words = Words::of(named.document.text());
+            let words = Words::of(&named.document);
             (named, words)
         });
         let bytes = line.as_ref().map_or(0, |(named, words)| {
@@ -130,13 +127,15 @@ fn read(lines: &Lines, html: bool, into: &mut Results<Line>) {
 
 impl Words {
     /// Lower-cased runs of letters and digits, whatever any recipe takes for words.
-    fn of(text: &str) -> Words {
-        let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
-        let words: Vec<String> = runs.map(str::to_lowercase).collect();
-        match words.len() {
-            0 => Words::None,
-            1..WORDS_MIN => Words::Few,
-            _ => Words::Enough(words.join(" ")),
+    fn of(document: &Document) -> Words {
+        let runs = document.text().split(|c: char| !c.is_alphanumeric());
+        let mut runs = runs.filter(|run| !run.is_empty()).map(str::to_lowercase).peekable();
+        if runs.peek().is_none() {
+            Words::None
+        } else if document.is_too_short() {
+            Words::Few
+        } else {
+            Words::Enough(runs.collect::<Vec<String>>().join(" "))
         }
     }
 }

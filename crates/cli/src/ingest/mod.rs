@@ -57,12 +57,14 @@ What it reads, plain or packed with gzip or zstd:
               \"t\" in seconds since 1970 or RFC 3339; \"status\" if known; other keys are ignored
   archives    WARC, WET and ARC: responses, revisits, resources and conversions
 
-What an archive declares is checked: a wrong digest is named and counted, and the true one is kept (128
-bits of the SHA-1). A revisit counts as the content that it repeats, where that is found: in its
+The digest of a page is 128 bits of the SHA-1 of what came: a file, the \"text\" of a line, or what a
+server sent, without the chunks of the transfer. What an archive declares is checked: a right SHA-1 is
+kept, a wrong digest is named and counted. A revisit counts as the content that it repeats, where that is found: in its
 page's history, in that of the page it refers to, or among the last contents of the same run.
 
 Texts get fingerprints of the newest epoch that is simkeep's own, and if the one before has not ended,
-of that too: see `simkeep epoch`.
+of that too: see `simkeep epoch`. Those of fewer than 8 words are too short to tell from others: they
+get none, are near to nothing, and are compared by their digests. With --json, \"too_short\" counts them.
 
 Broken records are named, counted and skipped.")]
 pub(super) struct Ingest {

@@ -62,8 +62,8 @@ impl<'a> Observer<'a> {
         let visit = |seen| Entry::Visit(Visit { time, seen, status });
         let entry = match found {
             Found::Texts(fingerprints) => {
-                let made = self.epochs.of_texts(&fingerprints)?;
-                let Some(((fingerprint, epoch), other)) = made else { return Ok(()) };
+                let ((fingerprint, epoch), other) = self.epochs.of_texts(&fingerprints)?;
+                self.summary.too_short += u64::from(fingerprint.is_none());
                 also = other;
                 let seen = content(fingerprint, epoch);
                 let original = Original { content: seen, also };

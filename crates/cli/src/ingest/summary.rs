@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simkeep::{Outcome, RestateOutcome, Verdict};
 
-use crate::words::{bytes, count, some_names};
+use crate::words::{bytes, count, some_names, without_fingerprint};
 
 /// Counts of records and of what they meant.
 #[derive(Default)]
@@ -34,6 +34,8 @@ pub(super) struct Summary {
     near: u64,
     /// Observations with other pages of exactly their content.
     copies: u64,
+    /// Texts that have no fingerprint: too short to tell from others.
+    pub(super) too_short: u64,
     /// Revisits whose original was not found.
     pub(super) revisits_alone: u64,
     passed: BTreeMap<&'static str, u64>,
@@ -117,6 +119,7 @@ impl Summary {
             "other": self.other,
             "near_duplicates": self.near,
             "exact_copies": self.copies,
+            "too_short": self.too_short,
             "revisits_without_original": self.revisits_alone,
             "passed_over": self.passed,
             "broken": self.broken,
@@ -159,6 +162,9 @@ impl Summary {
         }
         line("near-duplicates", self.near, "of other pages");
         line("exact copies", self.copies, "of other pages");
+        if self.too_short > 0 {
+            line("too short to tell", self.too_short, &without_fingerprint());
+        }
         if let number @ 1.. = self.begun.len() {
             let names = some_names(self.begun.iter().map(String::as_str));
             line("epochs begun", number as u64, &names);

@@ -119,7 +119,9 @@ fn a_ready_fingerprint_needs_an_epoch_only_where_several_have_pages() {
     let place = Place::with(CRAWL);
     let (fingerprint, two) = ("00000000000000ff", "the store has fingerprints of several epochs");
     assert_eq!(place.run(&["near", fingerprint]).code, 0);
-    place.ingest(r#"{"url":"https://example.net/","t":0,"text":"a text of its own"}"#);
+    place.ingest(
+        r#"{"url":"https://example.net/","t":0,"text":"a text of its own, with a few more words"}"#,
+    );
     let ran = place.run(&["near", fingerprint]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains(two) && ran.err.contains("words2-sqrt/1, e"), "{}", ran.err);

@@ -33,7 +33,7 @@ fn first() -> String {
     (0..10).map(|page| line(page, 1000, &text(page, "First."))).collect()
 }
 
-const OLD: &str = "html/1 words2-sqrt/1";
+const OLD: &str = "html/2 words2-sqrt/1";
 
 #[test]
 fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
@@ -47,7 +47,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     let begin = ["epoch", "begin", "--recipe", "words-idf", "--df", &table, "--json"];
     let begun = place.run(&begin).objects().remove(0);
     let new = begun["epoch"].as_str().unwrap().to_owned();
-    assert!(new.starts_with("html/1 words1-sqrt-idf/1 df:"), "{new}");
+    assert!(new.starts_with("html/2 words1-sqrt-idf/1 df:"), "{new}");
     assert_eq!((&begun["state"], &begun["begun_at_visit"]), (&"newest".into(), &10.into()));
     // The table is the store's own now.
     std::fs::remove_file(&table).unwrap();
@@ -129,7 +129,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
 fn what_was_never_seen_is_not_restated() {
     let place = Place::with(&first());
     place.run(&["epoch", "begin", "--recipe", "strict"]);
-    for (epoch, k) in [(OLD, 3), ("html/1 words3-sqrt/1", 5)] {
+    for (epoch, k) in [(OLD, 3), ("html/2 words3-sqrt/1", 5)] {
         let near = place.run(&["near", "00000000000000ff", "--epoch", epoch, "--json"]);
         assert_eq!(near.objects().remove(0)["k"], k, "as the recipe of {epoch} advises");
     }

@@ -95,8 +95,7 @@ fn the_table_shows_the_distances_asked_for_the_advised_and_the_best() {
     assert_eq!(lines[0], "60 documents; 40 pairs are near from 0.5 on, 20 from 0.8 on");
     assert_eq!(
         lines[1],
-        "3 documents take no part: 1 without words, 1 with fewer than 8 words, 1 with the words of \
-         another"
+        "3 documents take no part: 1 without words, 1 too short to tell, 1 with the words of another"
     );
     let shown = |line: &&str| line[26..30].trim().to_owned();
     let rows: Vec<String> = lines[3..].iter().map(shown).collect();

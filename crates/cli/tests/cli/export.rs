@@ -66,7 +66,7 @@ fn what_was_exported_and_ingested_is_exported_the_same() {
     let first = Place::with(&everything);
     let export = first.export();
     let records = everything.lines().filter(|line| !line.is_empty()).count();
-    let epochs = r#"{"epoch":"html/1 words2-sqrt/1"}
+    let epochs = r#"{"epoch":"html/2 words2-sqrt/1"}
 {"epoch":"e"}
 {"epoch":"bare"}
 {"epoch":"b"}

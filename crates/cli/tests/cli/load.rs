@@ -85,7 +85,7 @@ fn epochs(place: &Place) -> Vec<(String, String)> {
 }
 
 const TEXT: &str = r#"{"url":"http://a.example/","t":1,"text":"some text of a page"}"#;
-const OURS: &str = "html/1 words3-sqrt/1";
+const OURS: &str = "html/2 words3-sqrt/1";
 
 fn ready(n: usize, epoch: &str) -> String {
     let fingerprint = 0xff << n;

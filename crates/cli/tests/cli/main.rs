@@ -19,6 +19,7 @@ mod load;
 mod no_threads;
 mod repair;
 mod revisit;
+mod short;
 mod snapshots;
 mod threads;
 

@@ -4,7 +4,7 @@ use super::*;
 
 use super::archive::{self, response, revisit, sha1};
 
-const FIRST: &str = "the first text of this page";
+const FIRST: &str = "the first text of this page, with a few more words";
 const OTHER: &str = "and quite another text that came later";
 
 fn ingest(place: &Place, archive: &str) -> Value {

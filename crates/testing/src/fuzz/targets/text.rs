@@ -26,7 +26,10 @@ pub fn run(data: &[u8]) {
     // Every recipe takes any document.
     let preset = Recipe::PRESETS[usize::from(*label) / 8 % Recipe::PRESETS.len()];
     let recipe = preset.recipe.rarity(Rarity::None);
-    Fingerprinter::new(&recipe).unwrap().of(&document).unwrap();
+    let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
+    let found = fingerprinter.of(&document).unwrap();
+    let of_page = (!document.is_too_short()).then_some(found);
+    assert_eq!(fingerprinter.of_page(&document).unwrap(), of_page);
     let text = document.into_text();
     fingerprint(&text);
     if let Ok(page) = std::str::from_utf8(bytes) {

@@ -1,0 +1,212 @@
+//! Texts that are too short to tell from others.
+
+use simkeep::fingerprint::{Document, EXTRACTOR, of_text, visible_text};
+
+use super::archive::of;
+use super::*;
+
+/// A page that a server sent on a day.
+fn sent(url: &str, day: u32, page: &str) -> String {
+    let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{page}");
+    of("response", url, day, &[], &block)
+}
+
+/// Pages with little or no text: a script each, none at all, a few words, or a few characters.
+fn empty(n: usize) -> String {
+    match n % 4 {
+        0 => {
+            format!("<!doctype html><div id=app></div><script>start({n}, 'of many words')</script>")
+        }
+        1 => "<!doctype html><body></body>".to_owned(),
+        2 => format!("<!doctype html><title>Shop</title><p>Loading item {n} of 1,000"),
+        _ => format!("<!doctype html><p>请启用脚本<noscript>{n}"),
+    }
+}
+
+/// Of every ten pages one has the bytes of the one before, and one nearly its words.
+fn real(n: usize) -> String {
+    let of = if n % 10 == 1 || n % 10 == 2 { n / 10 * 10 } else { n };
+    let mut words: Vec<String> = (0..2_000).map(|i| format!("w{of}x{i}")).collect();
+    if n % 10 == 2 {
+        words[30] = "other".into();
+    }
+    format!("<!doctype html><p>{}", words.join(" "))
+}
+
+/// How far a page is from the one that is nearly the same.
+fn near_of(n: usize) -> u32 {
+    (of_text(&visible_text(&real(n))) ^ of_text(&visible_text(&real(n + 2)))).count_ones()
+}
+
+fn ingest(place: &Place, archive: &str) -> Value {
+    let path = place.write("crawl.warc", archive);
+    let ran = place.run(&["ingest", &path, "--json"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    ran.objects().remove(0)
+}
+
+fn history(place: &Place, url: &str) -> Vec<Value> {
+    place.run(&["history", url, "--json"]).objects()
+}
+
+#[test]
+fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
+    let place = Place::new();
+    let archive: String = (0..1_200)
+        .map(|n| match n % 6 {
+            5 => sent(&format!("http://real.example/{}", n / 6), 1, &real(n / 6)),
+            _ => sent(&format!("http://empty.example/{n}"), 1, &empty(n)),
+        })
+        .collect();
+    let summary = ingest(&place, &archive);
+    let count = |key: &str| summary[key].as_u64().unwrap();
+    assert_eq!((count("records"), count("new"), count("too_short")), (1_200, 1_200, 1_000));
+    // Each of twenty groups has a copy, and one that is near to both if its one word moves few bits.
+    let distances: Vec<u32> = (0..20).map(|group| near_of(group * 10)).collect();
+    let within = |k: u32| distances.iter().filter(|distance| **distance <= k).count();
+    assert!(within(3) > 15);
+    assert_eq!((count("exact_copies"), count("near_duplicates")), (20, within(3) as u64));
+    let epochs = place.run(&["epoch", "list", "--json"]).objects();
+    assert_eq!(epochs[0]["fingerprints"], 180 - within(0));
+    let shown = place.done(&["pairs", "-k", "7"]);
+    assert_eq!(shown.lines().count(), within(7) - within(0));
+    assert!(!shown.contains("empty.example"), "{shown}");
+
+    let ran = place.run(&["near", "--url", "http://empty.example/1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("has no fingerprint"), "{}", ran.err);
+    for zero in ["0000000000000000", &format!("{:016x}", of_text("Shop\nLoading item 2 of 1,000"))]
+    {
+        assert_eq!(place.run(&["near", zero, "-k", "5"]).code, 1);
+    }
+    let page = place.write("page.html", empty(0));
+    let ran = place.run(&["near", "--text", &page]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("page.html is too short to tell"), "{}", ran.err);
+
+    // Equal bytes have one digest, others have others.
+    let digest = |n: usize| {
+        let url = format!("http://empty.example/{n}");
+        history(&place, &url)[0]["digest"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(digest(1), digest(9));
+    assert_ne!(digest(0), digest(4));
+    assert_eq!(digest(2), super::archive::sha1(empty(2))["sha1:".len()..][..32]);
+
+    let file = place.file("crawl.warc");
+    let shown = Place::new().done(&["ingest", &file]);
+    let line = "too short to tell                1,000  fewer than 8 words: no fingerprint, compared by digest";
+    assert!(shown.contains(line), "{shown}");
+    let loaded = Place::new();
+    assert_eq!(loaded.run(&["load", &file, "--json"]).objects()[0]["too_short"], 1_000);
+    assert_eq!(loaded.export(), place.export());
+}
+
+#[test]
+fn the_digest_tells_what_became_of_a_page_without_a_fingerprint() {
+    let place = Place::new();
+    let (one, other) = (empty(0), empty(4));
+    let pages = [&one, &one, &other, &real(0), &one];
+    let archive: String =
+        (1..).zip(pages).map(|(day, page)| sent("http://a/", day, page)).collect();
+    ingest(&place, &archive);
+    let history = history(&place, "http://a/");
+    let verdicts: Vec<&str> = history.iter().map(|v| v["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["new", "same", "changed", "changed", "reverted"]);
+    assert_eq!(history[1]["by"], "digest");
+    assert!(history.iter().all(|visit| visit.get("distance").is_none()));
+    let none: Vec<bool> = history.iter().map(|visit| visit["fingerprint"].is_null()).collect();
+    assert_eq!(none, [true, true, true, false, true]);
+}
+
+#[test]
+fn an_epoch_of_another_version_of_the_extractor_gets_no_fingerprints() {
+    let place = Place::new();
+    let old = "html/1 words2-sqrt/1";
+    let options = Options::default().epoch(old.to_owned());
+    Store::create(place.store(), options).unwrap().close().unwrap();
+    let ready = r#"{"url":"http://a/","t":0,"fingerprint":"0000000000000000","epoch":"html/1 words2-sqrt/1"}"#;
+    place.ingest(ready);
+    let text = "A text of a page with some more than eight words.";
+    let line =
+        |t: u32, text: &str| format!("{{\"url\":\"http://a/\",\"t\":{t},\"text\":\"{text}\"}}\n");
+    let file = place.write("text.txt", text);
+    for args in [
+        &["ingest", "-"][..],
+        &["ingest", "-", "--restate"],
+        &["load", "-"],
+        &["near", "--text", &file],
+        &["near", "--text", &file, "--epoch", old],
+    ] {
+        let ran = place.run_with_input(args, &line(1, text));
+        assert_ne!(ran.code, 0);
+        for said in [old, EXTRACTOR, "must not be compared", "simkeep epoch begin"] {
+            assert!(ran.err.contains(said), "{args:?}: {}", ran.err);
+        }
+    }
+    assert_eq!(history(&place, "http://a/").len(), 1);
+
+    place.done(&["epoch", "begin"]);
+    let summary = place.ingest(&line(1, text));
+    assert_eq!((&summary["changed"], &summary["too_short"]), (&1.into(), &0.into()));
+    // What the old one had is not compared; and of what it made of few words nothing is left.
+    assert!(history(&place, "http://a/")[1].get("distance").is_none());
+    assert_eq!(place.ingest(&line(2, "Loading"))["too_short"], 1);
+    let restate = ["ingest", "-", "--restate", "--json"];
+    let summary = place.run_with_input(&restate, &line(0, "Few words")).objects().remove(0);
+    assert_eq!((&summary["missing"], &summary["restated"]), (&1.into(), &0.into()));
+    let digest = &super::archive::sha1("Few words")["sha1:".len()..][..32];
+    let ready = ready.replace("http://a/", "http://b/");
+    place.ingest(&ready.replace(",\"epoch\"", &format!(",\"digest\":\"{digest}\",\"epoch\"")));
+    let summary = place.run_with_input(&restate, &line(0, "Few words").replace("//a/", "//b/"));
+    let summary = summary.objects().remove(0);
+    assert_eq!((&summary["restated"], &summary["too_short"]), (&1.into(), &1.into()));
+    assert_eq!(place.run(&["near", "--url", "http://b/"]).code, 1);
+    place.done(&["epoch", "end", old, "--left", "0"]);
+    place.done(&["verify"]);
+}
+
+#[test]
+fn a_fingerprint_that_is_asked_for_is_made_of_any_text() {
+    let place = Place::new();
+    let (few, enough) = ("Too few words", "您需要启用脚本才能运行此应用");
+    let few = place.write("few.txt", few);
+    let enough = place.write("enough.txt", enough);
+    let ran = place.run(&["fingerprint", &few, &enough]);
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 2));
+    let expected = format!("{:016x}  {few}", of_text("Too few words"));
+    assert_eq!(ran.out.lines().next(), Some(expected.as_str()));
+    assert_eq!(ran.err.lines().count(), 1);
+    assert!(
+        ran.err.contains("few.txt is too short to tell from others: it has fewer than 8 words")
+    );
+    let objects = place.run(&["fingerprint", &few, &enough, "--json"]);
+    assert_eq!(objects.err, "");
+    let short: Vec<Value> =
+        objects.objects().iter().map(|object| object["too_short"].clone()).collect();
+    assert_eq!(short, [true, false]);
+}
+
+#[test]
+fn evaluate_leaves_out_what_is_too_short_by_the_one_rule() {
+    let place = Place::new();
+    let texts = [
+        "one two three four five six seven",
+        "one two three four five six seven eight",
+        // Without spaces, of seven words and of eight.
+        "我们会更新本政策",
+        "我们会更新本政策了",
+        "",
+    ];
+    let short = texts.iter().filter(|text| Document::new(**text).is_too_short()).count();
+    assert_eq!(short, 3);
+    let lines: String = (0..)
+        .zip(texts)
+        .map(|(n, text)| format!("{{\"id\":\"{n}\",\"text\":\"{text}\"}}\n"))
+        .collect();
+    let (documents, pairs) = (place.write("d.jsonl", lines), place.write("p.tsv", "1\t3\t0\n"));
+    let args = ["evaluate", &documents, "--pairs", &pairs, "--recipe", "default", "--json"];
+    let object = place.run(&args).objects().remove(0);
+    assert_eq!(object["documents"], 2);
+    assert_eq!(object["left_out"], json!({"empty": 1, "short": 2, "equal": 0}));
+}

@@ -1,0 +1,142 @@
+//! Texts that are too short to tell from others.
+
+use super::document::Document;
+use super::fingerprinter::Fingerprinter;
+use super::kernel::Kernel;
+use super::words::Words;
+use crate::error::Result;
+
+/// Bytes of a text that are looked at before its words are counted again.
+const PIECE_BYTES: usize = 128;
+
+impl Document {
+    /// A text of fewer words is [too short to tell](Document::is_too_short) from others.
+    pub const WORDS_MIN: usize = 8;
+
+    /// Whether its text is too short to tell from others: it has fewer than
+    /// [`WORDS_MIN`](Document::WORDS_MIN) words. All pages without visible text have the fingerprint
+    /// 0, and those of a few words, such as "Loading" or "Not found", differ in the words of one
+    /// template or in nothing. Such fingerprints would say of many pages that they are near.
+    ///
+    /// Words are counted as recipes of words take them: runs of letters and digits, and in scripts
+    /// without spaces, such as Chinese, each pair of neighbouring characters. The whole text counts, so
+    /// the title and headings do; fields do not.
+    ///
+    /// Costs a look at the first eight words of a text, however long that is.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Document;
+    /// assert!(Document::new("Please enable JavaScript to run this app.").is_too_short());
+    /// assert!(!Document::new("You need to enable JavaScript to run this app.").is_too_short());
+    /// assert!(!Document::new("您需要启用脚本才能运行").is_too_short());
+    /// ```
+    pub fn is_too_short(&self) -> bool {
+        let mut words = Words::new(Kernel::fastest(), false);
+        let (mut count, mut rest) = (0, self.text());
+        while !rest.is_empty() {
+            let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+            words.push(piece, |_: &[u8], _| count += 1);
+            if count >= Document::WORDS_MIN {
+                return false;
+            }
+            rest = behind;
+        }
+        words.finish(|_: &[u8], _| count += 1);
+        count < Document::WORDS_MIN
+    }
+}
+
+impl Fingerprinter<'_> {
+    /// The fingerprint of a page, as [`of`](Fingerprinter::of) makes it; none if its text is
+    /// [too short to tell](Document::is_too_short) from others. An
+    /// [observation](crate::Observation::content) takes it as it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of the document frequencies.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+    /// let page = Document::new("The quick brown fox jumps over the lazy dog");
+    /// assert_eq!(fingerprinter.of_page(&page)?, Some(fingerprinter.of(&page)?));
+    /// assert_eq!(fingerprinter.of_page(&Document::new("Loading..."))?, None);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
+    pub fn of_page(&mut self, page: &Document) -> Result<Option<u64>> {
+        if page.is_too_short() { Ok(None) } else { self.of(page).map(Some) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grams::Grams;
+    use super::super::recipe::Recipe;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn is_too_short(text: &str) -> bool {
+        Document::new(text).is_too_short()
+    }
+
+    #[test]
+    fn fewer_than_eight_words_are_too_short() {
+        for (text, short) in [
+            ("", true),
+            (" \n .,;—! 👍🏽 \u{301} ", true),
+            ("one two three four five six seven", true),
+            ("one two three four five six seven, eight", false),
+            ("one-two/three_four.five'six’seven", true),
+            ("a a a a a a a a", false),
+            // Eight characters are seven pairs.
+            ("我们会更新本政策", true),
+            ("我们会更新本政策了", false),
+            ("データをダウンロードする", false),
+            ("เราเคาร", true),
+            ("1 2 3 4 5 6 7 ½", false),
+        ] {
+            assert_eq!(is_too_short(text), short, "{text}");
+        }
+        // However far apart the words are.
+        let far = |words: usize| vec!["word"; words].join(&"—".repeat(1000));
+        assert!(is_too_short(&far(7)) && !is_too_short(&far(8)));
+        // A word without an end is cut.
+        assert!(is_too_short(&"x".repeat(7 * 256)) && !is_too_short(&"x".repeat(7 * 256 + 1)));
+    }
+
+    #[test]
+    fn fields_are_no_text_and_titles_are() {
+        let mut document = Document::new("one two three four five six seven");
+        document.field("description", "and very many other words that nobody sees on the page");
+        assert!(document.is_too_short());
+        document.push(" eight", super::super::Marks::TITLE);
+        assert!(!document.is_too_short());
+    }
+
+    #[test]
+    fn a_long_text_costs_no_more_than_its_start() {
+        let text =
+            "one two three four five six seven eight ".to_owned() + &"nine ".repeat(10 << 20);
+        let document = Document::new(text);
+        let started = std::time::Instant::now();
+        for _ in 0..10_000 {
+            assert!(!document.is_too_short());
+        }
+        // To read it so often would take hours.
+        assert!(started.elapsed().as_secs() < 60);
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_counted_as_recipes_take_them(
+            pieces in prop::collection::vec("[a-c]{1,3}|[ .]{1,40}|é|Ж|北京|ー|ไท\u{e48}|[’—👍]|\u{ad}", 0..40)
+        ) {
+            let text = pieces.concat();
+            let mut grams = Grams::new(&Recipe::words(1), Kernel::PORTABLE);
+            let mut words = 0;
+            grams.push(&text, |some: &[u64], _: &[usize]| words += some.len());
+            grams.finish(|some: &[u64], _: &[usize]| words += some.len());
+            prop_assert_eq!(is_too_short(&text), words < 8);
+        }
+    }
+}
