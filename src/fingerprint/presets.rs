@@ -1,7 +1,7 @@
 //! Recipes that have names of their own.
 
 use super::choices::{Counts, Fields, Hash, Rarity, Scaling};
-
+use super::meaning::Bands;
 use super::recipe::Recipe;
 use super::share::Share;
 
@@ -22,6 +22,21 @@ pub struct Preset {
     /// Up to which distance the recipe still tells near-duplicates: the largest at which 92 % of the
     /// pairs are such. `None` if there is none.
     pub holds: Option<u32>,
+    /// Up to which distance the change of a page is minor, and up to which it is moderate.
+    pub bands: Bands,
+    /// What the distance 0 hides: the share of consecutive versions of a page with other words that have
+    /// the same fingerprint. It is of terms of service that were looked at twice a day, which mostly
+    /// change by a few words; a digest tells these.
+    pub hidden: f32,
+    /// What makes a share of words of a share of features: *c* of [`Meaning`](super::Meaning).
+    pub(super) exponent: f64,
+}
+
+/// What was measured of a recipe on versions of pages.
+struct Measured {
+    bands: (u32, u32),
+    hidden: f32,
+    exponent: f64,
 }
 
 /// The tf-idf of Seshasai's thesis. Its other variants differ from this one in one thing each. The
@@ -29,17 +44,25 @@ pub struct Preset {
 /// the logarithm.
 const THESIS: Recipe = Recipe::words(1).hash(Hash::Jenkins).counts(Counts::Raw).rarity(Rarity::Log);
 
+const fn historic(
+    name: &'static str,
+    what: &'static str,
+    recipe: Recipe,
+    measured: Measured,
+) -> Preset {
+    let Measured { bands: (minor, moderate), hidden, exponent } = measured;
+    let bands = Bands { minor, moderate };
+    Preset { name, what, recipe, near: None, holds: None, bands, hidden, exponent }
+}
+
 const fn useful(
     name: &'static str,
     what: &'static str,
     recipe: Recipe,
     (near, holds): (u32, u32),
+    measured: Measured,
 ) -> Preset {
-    Preset { name, what, recipe, near: Some(near), holds: Some(holds) }
-}
-
-const fn historic(name: &'static str, what: &'static str, recipe: Recipe) -> Preset {
-    Preset { name, what, recipe, near: None, holds: None }
+    Preset { near: Some(near), holds: Some(holds), ..historic(name, what, recipe, measured) }
 }
 
 impl Recipe {
@@ -50,72 +73,94 @@ impl Recipe {
     /// techniques from rounding algorithms*, STOC 2002, and S. Seshasai, *Efficient near duplicate
     /// document detection for specialized corpora*, MIT 2009.
     pub const PRESETS: &'static [Preset] = &[
-        useful("default", "Tells small changes from big: pairs of words", Recipe::DEFAULT, (3, 5)),
+        useful(
+            "default",
+            "Tells small changes from big: pairs of words",
+            Recipe::DEFAULT,
+            (3, 5),
+            Measured { bands: (2, 9), hidden: 0.22, exponent: 0.90 },
+        ),
         useful(
             "near",
             "Finds most near-duplicates: the set of runs of four words, minwise",
             Recipe::words(4).minwise(),
             (3, 5),
+            Measured { bands: (1, 8), hidden: 0.52, exponent: 0.53 },
         ),
         useful(
             "strict",
             "Is seldom wrong, and finds fewer: triples of words",
             Recipe::words(3),
             (5, 7),
+            Measured { bands: (3, 11), hidden: 0.17, exponent: 0.65 },
         ),
         useful(
             "templated",
-            "For pages of one template: triples of words by how rare they are, with a table of \
-             document frequencies of 30 to 200 pages of the site",
+            "For pages of one template: triples of words by rarity, with a table of 30 to 200 of them",
             Recipe::words(3).rarity(Rarity::Log),
             (6, 8),
+            Measured { bands: (3, 11), hidden: 0.16, exponent: 0.60 },
         ),
         useful(
             "words-idf",
             "Words by how rare they are, with a table of document frequencies",
             Recipe::words(1).rarity(Rarity::Log),
             (2, 4),
+            Measured { bands: (3, 9), hidden: 0.22, exponent: 0.80 },
         ),
         historic(
             "charikar",
             "Words by how often they occur, as first published",
             Recipe::words(1).hash(Hash::Jenkins).counts(Counts::Raw),
+            Measured { bands: (1, 5), hidden: 0.60, exponent: 6.50 },
         ),
-        historic("thesis-original", "Seshasai 2009: tf-idf", THESIS),
+        historic(
+            "thesis-original",
+            "Seshasai 2009: tf-idf",
+            THESIS,
+            Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
+        ),
         historic(
             "thesis-metadata",
             "Seshasai 2009: fields as heavy as the heaviest word",
             THESIS.fields(Fields::Share(Share::ONE)),
+            Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
         historic(
             "thesis-numbers",
             "Seshasai 2009: without numbers and dates",
             THESIS.without_numbers(),
+            Measured { bands: (1, 8), hidden: 0.60, exponent: 4.00 },
         ),
         historic(
             "thesis-low",
             "Seshasai 2009: without words below 0.01 of the heaviest",
             THESIS.at_least(Share::percent(1)),
+            Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
         historic(
             "thesis-high",
             "Seshasai 2009: without words below 0.5 of the heaviest",
             THESIS.at_least(Share::percent(50)),
+            Measured { bands: (1, 14), hidden: 0.87, exponent: 8.00 },
         ),
         historic(
             "thesis-position",
             "Seshasai 2009: the beginning weighs more, by log(x)/x",
             THESIS.scaling(Scaling::Front),
+            Measured { bands: (3, 12), hidden: 0.46, exponent: 2.50 },
         ),
         historic(
             "thesis-function",
             "Seshasai 2009: beginning and end weigh more, by a cosine",
             THESIS.scaling(Scaling::Ends),
+            Measured { bands: (2, 9), hidden: 0.46, exponent: 2.00 },
         ),
         historic(
             "thesis-tagged",
             "Seshasai 2009: titles, headings, emphasis and anchors weigh 1.5 times as much",
             THESIS.boost(Share::thousandths(1500)),
+            Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
     ];
 
@@ -132,8 +177,13 @@ impl Recipe {
     pub fn near_distance(&self) -> u32 {
         /// As Manku, Jain and Das Sarma advise: *Detecting near-duplicates for web crawling*, WWW 2007.
         const USUAL: u32 = 3;
-        let plain = Recipe { seed: 0, reserved: 0, leave_out: None, ..*self };
+        let plain = self.plain();
         let preset = Recipe::PRESETS.iter().find(|preset| preset.recipe == plain);
         preset.and_then(|preset| preset.near).unwrap_or(USUAL)
+    }
+
+    /// This recipe without what makes no other preset of it.
+    pub(super) fn plain(&self) -> Recipe {
+        Recipe { seed: 0, reserved: 0, leave_out: None, ..*self }
     }
 }

@@ -1,0 +1,381 @@
+//! What a distance between the fingerprints of two versions of a page means.
+
+use std::f64::consts::PI;
+use std::fmt;
+use std::ops::Range;
+
+use super::choices::{Family, Unit};
+use super::presets::Preset;
+use super::recipe::Recipe;
+
+/// How much of a text changed, as far as a fingerprint tells.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Band {
+    /// The fingerprint tells of no change. There may be one all the same: a small one often leaves all
+    /// bits as they were, which is what a digest is for.
+    None,
+    /// Under 1 % of the words.
+    Minor,
+    /// From 1 to 10 % of the words.
+    Moderate,
+    /// More than 10 % of the words.
+    Major,
+}
+
+impl Band {
+    /// Its name: `none`, `minor`, `moderate` or `major`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Band::None => "none",
+            Band::Minor => "minor",
+            Band::Moderate => "moderate",
+            Band::Major => "major",
+        }
+    }
+}
+
+impl fmt::Display for Band {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Up to which distance a change is minor, and up to which it is moderate.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Bands {
+    /// The largest distance that is minor.
+    pub minor: u32,
+    /// The largest distance that is moderate.
+    pub moderate: u32,
+}
+
+impl Bands {
+    /// Those of fingerprints of which it is not known how they were made: `3` and `10`.
+    pub const READY_MADE: Bands = Bands { minor: 3, moderate: 10 };
+
+    /// The band of a distance.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Band, Bands};
+    /// let bands = Bands { minor: 2, moderate: 9 };
+    /// assert_eq!([0, 2, 9, 10].map(|distance| bands.band(distance)),
+    ///            [Band::None, Band::Minor, Band::Moderate, Band::Major]);
+    /// ```
+    pub const fn band(self, distance: u32) -> Band {
+        match distance {
+            0 => Band::None,
+            _ if distance <= self.minor => Band::Minor,
+            _ if distance <= self.moderate => Band::Moderate,
+            _ => Band::Major,
+        }
+    }
+
+    /// Those of fingerprints of which so many bits are compared, if these are of 64: a distance is in
+    /// the band of the nearest share of the bits.
+    const fn of_bits(self, bits: u32) -> Bands {
+        Bands {
+            minor: (2 * self.minor + 1) * bits / 128,
+            moderate: (2 * self.moderate + 1) * bits / 128,
+        }
+    }
+}
+
+/// What the distance of the fingerprints of two versions of a page means: about how many of its words
+/// changed. From [`Recipe::meaning`], or from [`Meaning::ready_made`].
+///
+/// The share of words that changed is that of the words of both versions that are not in the longest
+/// common subsequence of their words, inserted and deleted ones alike. A distance tells of it so:
+///
+/// - *d* of *b* compared bits differ, each with the probability *p*. By F. J. Anscombe, *The
+///   transformation of Poisson, binomial and negative-binomial data*, Biometrika 1948,
+///   asin √((*d* + 3/8) / (*b* + 3/4)) is normal about asin √*p*, with the standard error
+///   1 / (2 √(*b* + 1/2)).
+/// - Of a simhash, *p* is the angle of the two vectors of weights over π (Charikar 2002). If all
+///   features weigh the same and the versions have a share *s* of theirs in common, its cosine is
+///   *s*. So *s* = cos(π*p*).
+/// - Of a minwise hash, *p* = (1 - *J*)/2, where *J* is the resemblance (Li & König 2010). That is
+///   *s*/(2 - *s*), so *s* = (1 - 2*p*)/(1 - *p*).
+/// - From *p* = 1/2 on, nothing is known to be in common, and *s* = 0.
+/// - An n-gram stays if all its words do. If words change one by one, each stays with the probability
+///   *s*^(1/*n*); if long passages change, with nearly *s*. So the share of words that changed is
+///   1 - *s*^*c*, where *c* is between 1/*n* and 1, or more where n-grams that occur often weigh less
+///   than they occur. For small distances of simhashes that is *c*(1 - cos(π*p*)). *c* was measured
+///   for each [preset](Recipe::PRESETS), as were the bands.
+///
+/// In less than 100 words a distance means little, since one word is a percent of them: then it is only
+/// told that the text changed, if the text is at hand.
+///
+/// ```
+/// use simkeep::fingerprint::{Band, Recipe};
+/// let meaning = Recipe::DEFAULT.meaning(4);
+/// assert_eq!(meaning.band, Band::Moderate);
+/// assert!(meaning.changed().contains(&0.02));
+/// assert_eq!(meaning.to_string(), "moderately, some 0.5 to 6 % of its words");
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub struct Meaning {
+    /// The distance, in bits.
+    pub distance: u32,
+    /// How much that is.
+    pub band: Band,
+    /// The bounds of the share of words that changed, in parts of a million.
+    changed: [u32; 2],
+}
+
+/// The parts of a share.
+const PARTS: f64 = 1e6;
+
+/// Nine tenths of a normal distribution are below so many standard errors.
+const NINE_TENTHS: f64 = 1.2816;
+
+impl Meaning {
+    /// In texts of fewer words a distance means little.
+    pub const WORDS_MIN: usize = 100;
+
+    /// What a distance means if it is not known how the fingerprints were made: the bands are
+    /// [`Bands::READY_MADE`], and the share of words is told as of a simhash
+    /// with *c* = 0.7.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Band, Meaning};
+    /// assert_eq!(Meaning::ready_made(3).band, Band::Minor);
+    /// ```
+    pub fn ready_made(distance: u32) -> Meaning {
+        let scale = Scale { family: Family::Simhash, exponent: 0.7 };
+        Meaning::new(distance, u64::BITS, Bands::READY_MADE, scale)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a share has at most all parts")]
+    fn new(distance: u32, bits: u32, bands: Bands, scale: Scale) -> Meaning {
+        let changed = probabilities(distance, bits);
+        let changed = changed.map(|p| (scale.changed(p) * PARTS).round() as u32);
+        Meaning { distance, band: bands.band(distance), changed }
+    }
+
+    /// The share of the words that changed: of four in five pairs of versions with this distance it is
+    /// in this range, of one in ten below it, and of one in ten above.
+    #[expect(clippy::cast_possible_truncation, reason = "a share to six digits")]
+    pub fn changed(&self) -> Range<f32> {
+        let [from, to] = self.changed.map(|parts| (f64::from(parts) / PARTS) as f32);
+        from..to
+    }
+}
+
+/// By how much it changed, as it is said after "changed by 4 bits: ".
+impl fmt::Display for Meaning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match self.band {
+            Band::None => "no change that the fingerprint tells",
+            Band::Minor => "slightly",
+            Band::Moderate => "moderately",
+            Band::Major => "much",
+        };
+        let [from, to] = self.changed.map(percent);
+        match from.as_str() {
+            "0" => write!(f, "{how}, at most some {to} % of its words"),
+            _ => write!(f, "{how}, some {from} to {to} % of its words"),
+        }
+    }
+}
+
+/// Parts of a million in percent, to one digit or to whole ones.
+fn percent(parts: u32) -> String {
+    let percent = f64::from(parts) / PARTS * 100.0;
+    match percent {
+        0.0..0.05 => "0".to_owned(),
+        0.05..0.95 => format!("{percent:.1}"),
+        _ => format!("{percent:.0}"),
+    }
+}
+
+/// How the share of words that changed follows from the probability that bits differ.
+#[derive(Clone, Copy)]
+struct Scale {
+    family: Family,
+    /// The exponent of the share of features that stay.
+    exponent: f64,
+}
+
+impl Scale {
+    fn changed(self, p: f64) -> f64 {
+        let stays = match self.family {
+            _ if p >= 0.5 => 0.0,
+            Family::Simhash => (PI * p).cos(),
+            Family::Minwise => (1.0 - 2.0 * p) / (1.0 - p),
+        };
+        1.0 - stays.powf(self.exponent)
+    }
+}
+
+/// Between which probabilities of a bit to differ a distance stands: four times in five, and as often
+/// below as above.
+fn probabilities(distance: u32, bits: u32) -> [f64; 2] {
+    let (distance, bits) = (f64::from(distance.min(bits)), f64::from(bits));
+    let middle = ((distance + 0.375) / (bits + 0.75)).sqrt().asin();
+    let error = NINE_TENTHS / (2.0 * (bits + 0.5).sqrt());
+    [middle - error, middle + error].map(|angle| angle.clamp(0.0, PI / 2.0).sin().powi(2))
+}
+
+impl Recipe {
+    /// What a distance of fingerprints of two versions of a page means. Beyond all bits that are
+    /// compared, it means as much as all of them. Costs some sines.
+    ///
+    /// A recipe that is no [preset](Self::PRESETS), whatever its seed, its reserved bits and what is
+    /// left out, goes by the preset of its family with the nearest *n* (a word counts as five
+    /// characters). Of several, it goes by one that weighs by rarity as it does, and then by one with
+    /// the same counts.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Band, Recipe};
+    /// assert_eq!(Recipe::DEFAULT.meaning(0).band, Band::None);
+    /// assert_eq!(Recipe::DEFAULT.meaning(2).band, Band::Minor);
+    /// assert_eq!(Recipe::words(4).minwise().meaning(12).band, Band::Major);
+    /// ```
+    pub fn meaning(&self, distance: u32) -> Meaning {
+        let scale = Scale { family: self.family(), exponent: self.calibrated().exponent };
+        Meaning::new(distance, self.compared_bits(), self.bands(), scale)
+    }
+
+    /// The bands of distances of this recipe, as [`meaning`](Self::meaning) has them. With reserved
+    /// bits, a distance has the band of the same share of the bits that are left.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Bands, Recipe};
+    /// assert_eq!(Recipe::DEFAULT.bands(), Bands { minor: 2, moderate: 9 });
+    /// assert_eq!(Recipe::DEFAULT.reserved(32).bands(), Bands { minor: 1, moderate: 4 });
+    /// ```
+    pub fn bands(&self) -> Bands {
+        self.calibrated().bands.of_bits(self.compared_bits())
+    }
+
+    fn compared_bits(&self) -> u32 {
+        self.mask().count_ones()
+    }
+
+    /// The preset that was measured and is nearest to this recipe.
+    #[expect(clippy::expect_used, reason = "there are presets")]
+    fn calibrated(&self) -> &'static Preset {
+        let unlike = |preset: &&Preset| {
+            let other = &preset.recipe;
+            (
+                self.family != other.family,
+                self.gram_words().abs_diff(other.gram_words()),
+                self.needs_frequencies() != other.needs_frequencies(),
+                self.plain() != *other,
+                self.counts != other.counts,
+            )
+        };
+        Recipe::PRESETS.iter().min_by_key(unlike).expect("there are presets")
+    }
+
+    /// The words of a feature.
+    fn gram_words(&self) -> u32 {
+        match self.unit {
+            Unit::Words => self.gram,
+            Unit::Chars => self.gram.div_ceil(5),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    use super::super::recipe::any_recipe;
+
+    #[test]
+    fn presets_are_as_they_were_measured() {
+        let of = |name: &str| name.parse::<Recipe>().unwrap().bands();
+        assert_eq!(of("default"), Bands { minor: 2, moderate: 9 });
+        assert_eq!(of("strict"), Bands { minor: 3, moderate: 11 });
+        assert_eq!(of("near"), Bands { minor: 1, moderate: 8 });
+        for preset in Recipe::PRESETS {
+            assert_eq!(preset.recipe.calibrated().name, preset.name);
+            assert_eq!(preset.recipe.seed(7).bands(), preset.bands);
+            assert!(preset.bands.minor < preset.bands.moderate && preset.bands.moderate < 32);
+            assert!(preset.hidden > 0.0 && preset.hidden < 1.0);
+        }
+    }
+
+    #[test]
+    fn other_recipes_go_by_the_nearest_preset() {
+        for (name, nearest) in [
+            ("words2-log/1", "default"),
+            ("words5-sqrt/1", "strict"),
+            ("words3-minwise/1", "near"),
+            ("chars8-minwise/1", "near"),
+            ("chars8-sqrt/1", "default"),
+            ("words1-raw/1", "charikar"),
+            ("words2-sqrt-idf/1", "default"),
+            ("words4-sqrt-idf/1", "templated"),
+            ("words1-log-idf/1", "words-idf"),
+        ] {
+            assert_eq!(name.parse::<Recipe>().unwrap().calibrated().name, nearest, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_where_distances_by_chance_say() {
+        // By exact sums of the binomial distribution: a distance that is at most as large has a chance
+        // of one tenth at the upper bound, one that is at least as large at the lower bound. The bounds
+        // are between those with and without the distance itself.
+        let choose =
+            |n: u32, k: u32| (0..k).fold(1.0, |c, i| c * f64::from(n - i) / f64::from(i + 1));
+        let at_most = |d: u32, bits: u32, p: f64| -> f64 {
+            let chance = |k: u32| p.powi(k as i32) * (1.0 - p).powi((bits - k) as i32);
+            (0..=d).map(|k| choose(bits, k) * chance(k)).sum()
+        };
+        for bits in [32, 64] {
+            for distance in 1..bits - 1 {
+                let [low, high] = probabilities(distance, bits);
+                let above = 1.0 - at_most(distance, bits, low);
+                let from = 1.0 - at_most(distance - 1, bits, low);
+                assert!(above < 0.1 && from > 0.1, "{distance} of {bits}: {above}, {from}");
+                let (below, to) =
+                    (at_most(distance - 1, bits, high), at_most(distance, bits, high));
+                assert!(below < 0.1 && to > 0.1, "{distance} of {bits}: {below}, {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn ready_made_fingerprints_have_bands_of_their_own() {
+        let of = |distance| Meaning::ready_made(distance).band;
+        assert_eq!([0, 3, 4, 10, 11].map(of), {
+            use Band::{Major, Minor, Moderate, None};
+            [None, Minor, Moderate, Moderate, Major]
+        });
+    }
+
+    #[test]
+    fn it_is_said_in_words() {
+        let said = |distance| Recipe::DEFAULT.meaning(distance).to_string();
+        assert_eq!(
+            said(0),
+            "no change that the fingerprint tells, at most some 0.3 % of its words"
+        );
+        assert_eq!(said(2), "slightly, some 0.1 to 2 % of its words");
+        assert_eq!(said(12), "much, some 8 to 28 % of its words");
+        assert_eq!(said(64), "much, some 100 to 100 % of its words");
+    }
+
+    proptest! {
+        #[test]
+        fn a_larger_distance_means_more(recipe in any_recipe(), distance in 0u32..70) {
+            let (one, next) = (recipe.meaning(distance), recipe.meaning(distance + 1));
+            prop_assert!(one.band <= next.band);
+            let (one, next) = (one.changed(), next.changed());
+            prop_assert!(one.start <= one.end && one.start >= 0.0 && next.end <= 1.0);
+            prop_assert!(one.start <= next.start && one.end <= next.end);
+        }
+
+        #[test]
+        fn fewer_bits_tell_less(recipe in any_recipe(), distance in 1u32..16) {
+            let (all, half) = (recipe.reserved(0), recipe.reserved(32));
+            let (all, half) = (all.meaning(2 * distance).changed(), half.meaning(distance).changed());
+            prop_assert!(half.start <= all.start && half.end >= all.end);
+        }
+    }
+}
