@@ -121,11 +121,9 @@ impl Visited {
 
     fn told(&self) -> String {
         let mut told = match self.outcome.verdict {
-            Verdict::New => "new".to_owned(),
             Verdict::Same(_) => return "unchanged".to_owned(),
-            Verdict::Changed { distance: Some(bits) } => format!("changed by {bits} bits"),
             Verdict::Reverted { to, .. } => format!("back to what it was on day {}", to / DAY),
-            other => format!("{other:?}").to_lowercase(),
+            other => other.to_string(),
         };
         if let Some(original) = self.outcome.copies.first() {
             told += &format!(", a copy of {}", original.url);

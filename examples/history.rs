@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use simkeep::{Observation, Options, Store, Verdict, fingerprint};
+use simkeep::{Observation, Options, Store, fingerprint};
 
 const URL: &str = "https://example.com/terms";
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -32,13 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Answers of one snapshot agree with each other, whatever is observed meanwhile.
     let snapshot = store.snapshot();
-    for (visit, verdict) in snapshot.history(URL)?.iter().filter_map(|entry| entry.visit()) {
-        let meaning = match verdict {
-            Verdict::Changed { distance: Some(bits) } => format!("changed by {bits} bits"),
-            Verdict::Reverted { to, .. } => format!("back to what it was on day {}", to / DAY),
-            other => format!("{other:?}"),
-        };
-        println!("day {:>2}  {meaning}", visit.time / DAY);
+    for entry in snapshot.history(URL)? {
+        println!("{entry}");
     }
 
     // The store has no texts, only when each was seen: the visit says which file to open.

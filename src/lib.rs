@@ -127,7 +127,7 @@ pub use bug::Bug;
 pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, Result};
 pub use page::{
-    Content, Digest, Entry, Epoch, EpochInfo, Observation, Prefix, PrefixError, Request,
+    Content, Digest, Distance, Entry, Epoch, EpochInfo, Observation, Prefix, PrefixError, Request,
     RestateOutcome, Restated, Restatement, SameBy, Seen, UrlError, Verdict, Visit,
 };
 pub use progress::{Progress, Stage};

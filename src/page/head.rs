@@ -6,7 +6,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Content, Digest, Entry, SameBy, Seen, Verdict, Visit};
+use super::{Content, Digest, Distance, Entry, SameBy, Seen, Verdict, Visit};
 
 /// How many distinct contents of a page the store remembers, to recognise when the page returns to
 /// one of them. A content is a fingerprint with its digest and epoch.
@@ -143,7 +143,10 @@ impl Head {
             Seen::NotModified { .. } => {
                 return match self.versions.first() {
                     None => Verdict::Unseen,
-                    Some(v) if self.gone() => Verdict::Reverted { to: v.time, distance: Some(0) },
+                    Some(v) if self.gone() => {
+                        let distance = Distance { bits: 0, epoch: v.content.epoch };
+                        Verdict::Reverted { to: v.time, distance: Some(distance) }
+                    }
                     Some(_) => Verdict::Same(SameBy::Word),
                 };
             }
@@ -159,8 +162,8 @@ impl Head {
         }
         // Of several epochs each may tell of a change.
         let distances = self.distances(all());
-        let distance = distances.last().map(|(_, bits)| *bits);
-        if in_force && distance == Some(0) && distances.iter().all(|(_, bits)| *bits == 0) {
+        let distance = distances.last().copied();
+        if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
             return Verdict::Same(SameBy::Fingerprint);
         }
         let last = self.versions.first().filter(|_| in_force);
@@ -179,16 +182,16 @@ impl Head {
     fn distances<'c>(
         &self,
         all: impl Iterator<Item = &'c Content>,
-    ) -> ArrayVec<(u32, u32), HISTORY_WINDOW> {
-        let mut distances = ArrayVec::new();
+    ) -> ArrayVec<Distance, HISTORY_WINDOW> {
+        let mut distances = ArrayVec::<Distance, HISTORY_WINDOW>::new();
         for content in all {
             let bits = self.last_version().find_map(|v| bits_between(&v.content, content));
             // One for each version that is kept is enough, whatever was restated how often.
             if let Some(bits) = bits.filter(|_| !distances.is_full()) {
-                distances.push((content.epoch.count(), bits));
+                distances.push(Distance { bits, epoch: content.epoch });
             }
         }
-        distances.sort_unstable();
+        distances.sort_unstable_by_key(|of| of.epoch.count());
         distances
     }
 }

@@ -9,6 +9,7 @@ mod observation;
 mod prefix;
 mod punycode;
 pub(crate) mod surt;
+mod time;
 mod url;
 mod verdict;
 mod visit;
@@ -21,7 +22,9 @@ pub use head::HISTORY_WINDOW;
 pub(crate) use head::{Head, LastSeen, judge};
 pub use observation::{Observation, Request, Restatement};
 pub use prefix::{Prefix, PrefixError};
+
+pub(crate) use time::Utc;
 pub(crate) use url::check as check_url;
 pub use url::{URL_BYTES_MAX, UrlError};
-pub use verdict::{RestateOutcome, SameBy, Verdict};
+pub use verdict::{Distance, RestateOutcome, SameBy, Verdict};
 pub use visit::{Seen, TIME_MAX, TIME_MIN, Visit};

@@ -1,5 +1,10 @@
 //! What an observation means for its page.
 
+use std::fmt;
+
+use super::Epoch;
+use super::time::Utc;
+
 /// How a page is known to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -11,6 +16,15 @@ pub enum SameBy {
     Fingerprint,
     /// The server, or the archive, said so.
     Word,
+}
+
+/// The Hamming distance of two versions of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Distance {
+    /// How many bits differ, of those that the epoch does not reserve.
+    pub bits: u32,
+    /// The epoch of the two fingerprints: how much a distance is depends on what made them.
+    pub epoch: Epoch,
 }
 
 /// What a page is now, after an observation.
@@ -25,16 +39,16 @@ pub enum Verdict {
     Unseen,
     /// Content that is not among the last versions known of this page.
     Changed {
-        /// Hamming distance to the version before, in the newest epoch in which both have a
-        /// fingerprint; `None` if there is none.
-        distance: Option<u32>,
+        /// The distance to the version before, in the newest epoch in which both have a fingerprint;
+        /// `None` if there is none.
+        distance: Option<Distance>,
     },
     /// A return to an earlier version.
     Reverted {
         /// When that version was last seen.
         to: i64,
-        /// Hamming distance to the version before, as in [`Changed`](Self::Changed).
-        distance: Option<u32>,
+        /// The distance to the version before, as in [`Changed`](Self::Changed).
+        distance: Option<Distance>,
     },
     /// The page is gone.
     Gone,
@@ -44,6 +58,48 @@ pub enum Verdict {
     OutOfOrder,
     /// The store had exactly this visit already; nothing changed.
     Known,
+}
+
+impl Verdict {
+    /// The distance to the version before, of a page that changed or reverted.
+    pub fn distance(&self) -> Option<Distance> {
+        match *self {
+            Verdict::Changed { distance } | Verdict::Reverted { distance, .. } => distance,
+            _ => None,
+        }
+    }
+}
+
+/// As in "4 bits".
+impl fmt::Display for Distance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.bits, if self.bits == 1 { "bit" } else { "bits" })
+    }
+}
+
+/// For people: "new", "same (digest)", "changed by 4 bits". Times are in UTC.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Verdict::New => f.write_str("new"),
+            Verdict::Same(SameBy::Digest) => f.write_str("same (digest)"),
+            Verdict::Same(SameBy::Fingerprint) => f.write_str("same (fingerprint)"),
+            Verdict::Same(SameBy::Word) => f.write_str("same (server's word)"),
+            Verdict::Unseen => f.write_str("not modified, and never seen"),
+            Verdict::Changed { distance: Some(distance) } => write!(f, "changed by {distance}"),
+            Verdict::Changed { distance: None } => {
+                f.write_str("changed (by how much is not known)")
+            }
+            Verdict::Reverted { to, distance } => {
+                write!(f, "reverted to the version of {}", Utc(to))?;
+                distance.map_or(Ok(()), |distance| write!(f, ", {distance} from the one before"))
+            }
+            Verdict::Gone => f.write_str("gone"),
+            Verdict::Failed => f.write_str("failed"),
+            Verdict::OutOfOrder => f.write_str("out of order"),
+            Verdict::Known => f.write_str("known already"),
+        }
+    }
 }
 
 /// The answer to a [restatement](crate::Restatement).

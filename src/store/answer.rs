@@ -1,8 +1,11 @@
 //! The answers of a store.
 
+use std::fmt;
+
 use super::query::Near;
 use crate::bug::{Bug, OrBug};
-use crate::page::{Content, Entry, EpochInfo, Head, RestateOutcome, Restated, Verdict, Visit};
+use crate::fingerprint::Meaning;
+use crate::page::{Content, Entry, EpochInfo, Head, RestateOutcome, Restated, Utc, Verdict, Visit};
 
 /// Another page with the same digest: an exact copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -14,12 +17,30 @@ pub struct ExactCopy {
     pub first: i64,
 }
 
-/// The answer to an observation.
+/// The answer to an observation. For people, its `Display` says the verdict, what its distance means,
+/// and how many copies and near pages there are.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// # use simkeep::{Observation, Options, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.newest_epoch());
+/// store.observe(Observation::content(url, 1_000, 0b0011, epoch))?;
+/// let outcome = store.observe(Observation::content(url, 2_000, 0b1100, epoch))?;
+/// let told = "changed by 4 bits: moderately, some 0.5 to 6 % of its words";
+/// assert_eq!(outcome.to_string(), told);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
     /// What this page is now.
     pub verdict: Verdict,
+    /// What the distance of the verdict means, if it has one: by the recipe of its epoch. In a text of
+    /// fewer than [100 words](Meaning::WORDS_MIN), which the store does not know of, it means little.
+    pub meaning: Option<Meaning>,
     /// Whether the fingerprint in [another epoch](crate::Observation::also) was stored. This can
     /// happen for a visit that is known: it may come again with a fingerprint that is new.
     pub also: bool,
@@ -62,7 +83,45 @@ impl Answer {
     }
 }
 
-/// One entry in a page's history.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_verdict(f, self.verdict, self.meaning)?;
+        match self.copies.len() {
+            0 => {}
+            1 => f.write_str("; a copy of another page")?,
+            copies => write!(f, "; a copy of {copies} other pages")?,
+        }
+        match self.near.len() {
+            0 => Ok(()),
+            1 => f.write_str("; near another page"),
+            near => write!(f, "; near {near} other pages"),
+        }
+    }
+}
+
+/// A verdict, and what its distance means.
+fn write_verdict(
+    f: &mut fmt::Formatter<'_>,
+    verdict: Verdict,
+    meaning: Option<Meaning>,
+) -> fmt::Result {
+    write!(f, "{verdict}")?;
+    meaning.map_or(Ok(()), |meaning| write!(f, ": {meaning}"))
+}
+
+/// One entry in a page's history. For people, its `Display` says when it was, and what it meant.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// # use simkeep::{Observation, Options, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", 1_714_564_800_000))?;
+/// let history = store.history("https://example.com/")?;
+/// assert_eq!(history[0].to_string(), "2024-05-01T12:00:00Z: gone");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryEntry {
     /// A visit.
@@ -71,6 +130,8 @@ pub enum HistoryEntry {
         visit: Visit,
         /// What it meant after all earlier visits.
         verdict: Verdict,
+        /// What the distance of the verdict means, as in an [`Outcome`].
+        meaning: Option<Meaning>,
     },
     /// Restated content of the visit before it.
     Restated(Restated),
@@ -88,8 +149,18 @@ impl HistoryEntry {
     /// The visit, with what it meant after all earlier visits; `None` for restated content.
     pub fn visit(&self) -> Option<(Visit, Verdict)> {
         match *self {
-            HistoryEntry::Visit { visit, verdict } => Some((visit, verdict)),
+            HistoryEntry::Visit { visit, verdict, .. } => Some((visit, verdict)),
             HistoryEntry::Restated(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for HistoryEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", Utc(self.entry().time()))?;
+        match *self {
+            HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, verdict, meaning),
+            HistoryEntry::Restated(_) => f.write_str("restated in another epoch"),
         }
     }
 }

@@ -4,8 +4,9 @@
 use super::admission::Writer;
 use super::answer::{Answer, Outcome};
 use super::component::{ComponentId, Known};
+use super::epochs::meaning;
 use super::journal::{self, PageName};
-use super::judged::{Judged, Meaning, is_alone, judge_all};
+use super::judged::{Judged, Judgement, is_alone, judge_all};
 use super::memtable::Effect;
 use super::nearby::add_nearby;
 use super::options::Options;
@@ -49,11 +50,12 @@ pub(super) fn apply(
             _ => judge_all(view, lookup, unpack_head(packed), request)?,
         }
     };
-    let answer = match judged.meaning {
-        Meaning::Restated(outcome) => Answer::Restated(outcome),
-        Meaning::Visit(verdict) => {
+    let answer = match judged.judgement {
+        Judgement::Restated(outcome) => Answer::Restated(outcome),
+        Judgement::Visit(verdict) => {
             let (also, copies, near) = (judged.also(), Vec::new(), Vec::new());
-            let mut outcome = Outcome { verdict, also, copies, near, complete: true };
+            let meaning = verdict.distance().map(|distance| meaning(&view.epochs, distance));
+            let mut outcome = Outcome { verdict, meaning, also, copies, near, complete: true };
             let found = [&mut page.found, &mut page.also];
             add_nearby(&mut outcome, view, options, request, found)?;
             Answer::Observed(outcome)

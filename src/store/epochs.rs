@@ -7,7 +7,8 @@ use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, EpochInfo};
+use crate::fingerprint::Meaning;
+use crate::page::{Distance, Epoch, EpochInfo};
 
 /// Whether an epoch may have this name.
 pub(super) fn check_name(name: &str) -> Result<()> {
@@ -70,6 +71,13 @@ pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
 pub(super) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
     let info = epochs.get(epoch.count() as usize);
     info.filter(|info| info.epoch == epoch)
+}
+
+/// What a distance means, by the recipe of its epoch.
+pub(super) fn meaning(epochs: &[EpochInfo], distance: Distance) -> Meaning {
+    let Distance { bits, epoch } = distance;
+    let named = known(epochs, epoch).and_then(|info| Named::parse(&info.name));
+    named.map_or_else(|| Meaning::ready_made(bits), |named| named.recipe.meaning(bits))
 }
 
 /// The epoch of a name.

@@ -16,14 +16,14 @@ use crate::page::{
 
 /// What a request means for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum Judgement {
     Visit(Verdict),
     Restated(RestateOutcome),
 }
 
 /// The result of judging a request: operations, each with its effect on the page.
 pub(super) struct Judged {
-    pub(super) meaning: Meaning,
+    pub(super) judgement: Judgement,
     pub(super) operations: ArrayVec<(Entry, Effect), 2>,
 }
 
@@ -41,13 +41,13 @@ impl Judged {
     /// A visit, which is no operation if it is known.
     pub(super) fn visit(verdict: Verdict, visit: Entry, effect: Effect) -> Judged {
         let news = (verdict != Verdict::Known).then_some((visit, effect));
-        Judged { meaning: Meaning::Visit(verdict), operations: news.into_iter().collect() }
+        Judged { judgement: Judgement::Visit(verdict), operations: news.into_iter().collect() }
     }
 
     /// Whether what is restated beside a visit is an operation.
     pub(super) fn also(&self) -> bool {
         let restates = |(entry, _): &(Entry, Effect)| entry.is_restated();
-        matches!(self.meaning, Meaning::Visit(_)) && self.operations.iter().any(restates)
+        matches!(self.judgement, Judgement::Visit(_)) && self.operations.iter().any(restates)
     }
 }
 
@@ -100,13 +100,13 @@ fn judge_restated(
     }
     let entry = Entry::Restated(restated);
     let operation = (entry, Effect::of(&mut head, &entry, &[]));
-    let meaning = Meaning::Restated(RestateOutcome::Stored);
-    Ok(Judged { meaning, operations: [operation].into_iter().collect() })
+    let judgement = Judgement::Restated(RestateOutcome::Stored);
+    Ok(Judged { judgement, operations: [operation].into_iter().collect() })
 }
 
 impl Judged {
     fn nothing(outcome: RestateOutcome) -> Judged {
-        Judged { meaning: Meaning::Restated(outcome), operations: ArrayVec::new() }
+        Judged { judgement: Judgement::Restated(outcome), operations: ArrayVec::new() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::answer::{SegmentStats, Stats};
-use super::epochs::{has_table, known, origin_of, table_name};
+use super::epochs::{has_table, known, meaning, origin_of, table_name};
 use super::memtable::PageOf;
 use super::observations::Observations;
 use super::origin::{Named, Origin};
@@ -15,8 +15,8 @@ use super::stale::Stale;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::fingerprint::Recipe;
-use crate::page::{Epoch, Prefix};
+use crate::fingerprint::{Meaning, Recipe};
+use crate::page::{Distance, Epoch, Prefix};
 use crate::progress::Progress;
 
 impl Snapshot {
@@ -183,6 +183,26 @@ impl Snapshot {
     pub fn near_distance(&self, epoch: Epoch) -> u32 {
         let named = known(self.epochs(), epoch).and_then(|info| Named::parse(&info.name));
         named.map_or(Recipe::DEFAULT, |named| named.recipe).near_distance()
+    }
+
+    /// What a distance of fingerprints of an epoch means: what its recipe
+    /// [says](crate::fingerprint::Recipe::meaning). What is said of
+    /// [ready-made](crate::fingerprint::Meaning::ready_made) fingerprints if they are made elsewhere,
+    /// under a name that means nothing to simkeep, or if there is no such epoch. Reads nothing.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Options, Store};
+    /// use simkeep::fingerprint::Band;
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let snapshot = store.snapshot();
+    /// assert_eq!(snapshot.meaning(snapshot.newest_epoch(), 4).band, Band::Moderate);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn meaning(&self, epoch: Epoch, distance: u32) -> Meaning {
+        meaning(self.epochs(), Distance { bits: distance, epoch })
     }
 
     /// The name of the file in the store's directory with an epoch's table of document frequencies.

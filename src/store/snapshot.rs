@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::answer::{History, HistoryEntry, Page};
+use super::epochs::meaning;
 use super::lookup::Lookup;
 use super::view::View;
 use crate::error::{Error, Result};
@@ -79,7 +80,10 @@ impl Snapshot {
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
-        self.heed(|| Ok(fold(&self.view.entries(&self.lookup(url)?, self.sequence)?)))
+        self.heed(|| {
+            let entries = self.view.entries(&self.lookup(url)?, self.sequence)?;
+            Ok(fold(&entries, self.epochs()))
+        })
     }
 
     /// The visit whose content was in force at a time (milliseconds since 1970): the last content
@@ -143,7 +147,7 @@ impl Snapshot {
 
 /// Entries in order, each visit with what it meant.
 #[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
-fn fold(entries: &[Entry]) -> History {
+fn fold(entries: &[Entry], epochs: &[EpochInfo]) -> History {
     let mut head: Option<Head> = None;
     let mut history = Vec::with_capacity(entries.len());
     let mut also = Vec::new();
@@ -154,7 +158,9 @@ fn fold(entries: &[Entry]) -> History {
                 if let Seen::Content(content) = visit.seen {
                     also.extend(restated((visit.time, content.digest), &entries[at + 1..]));
                 }
-                HistoryEntry::Visit { visit, verdict: judge(head.as_ref(), &visit, &also) }
+                let verdict = judge(head.as_ref(), &visit, &also);
+                let meaning = verdict.distance().map(|distance| meaning(epochs, distance));
+                HistoryEntry::Visit { visit, verdict, meaning }
             }
             Entry::Restated(restated) => HistoryEntry::Restated(restated),
         });

@@ -239,7 +239,7 @@ impl Store {
     /// whichever of the epochs that content has.
     ///
     /// ```
-    /// use simkeep::{Observation, Options, Origin, Store, Verdict, fingerprint::Recipe};
+    /// use simkeep::{Distance, Observation, Options, Origin, Store, Verdict};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -249,7 +249,8 @@ impl Store {
     ///
     /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()))?;
     /// let seen = Observation::content(url, 2_000, 0b0101, new).also(0b0111, old);
-    /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance: Some(1) });
+    /// let distance = Some(Distance { bits: 1, epoch: old });
+    /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance });
     /// assert_eq!(store.snapshot().stale(None).count(), 0);
     /// # Ok(())
     /// # }

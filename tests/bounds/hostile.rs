@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Durability, Entry, Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store, Verdict,
-    Versions, Visit,
+    Distance, Durability, Entry, Epoch, Observation, Options, Prefix, Progress, Query, Scope,
+    Store, Verdict, Versions, Visit,
 };
 
 use simkeep_testing::allocator::{alone, most_taken};
-use simkeep_testing::model::history;
+use simkeep_testing::model::{history, told};
 use simkeep_testing::{choice, create, digest, open, small, sound};
 
 /// What something took: time, and memory beyond what was taken before.
@@ -66,7 +66,8 @@ fn fingerprint(n: i64) -> u64 {
 
 /// What version `n` is to the one before it.
 fn changed(n: i64) -> Verdict {
-    Verdict::Changed { distance: Some((fingerprint(n) ^ fingerprint(n - 1)).count_ones()) }
+    let bits = (fingerprint(n) ^ fingerprint(n - 1)).count_ones();
+    Verdict::Changed { distance: Some(Distance { bits, epoch: Epoch::from_number(0) }) }
 }
 
 /// What one more visit costs after `visits`, which are in a segment.
@@ -304,7 +305,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
         for (url, visits) in &pages {
             let visits: Vec<Visit> = visits.iter().copied().collect();
             let entries: Vec<Entry> = visits.iter().copied().map(Entry::Visit).collect();
-            assert!(store.history(url).unwrap() == history(&entries), "{url}");
+            assert!(told(&store.history(url).unwrap()) == history(&entries), "{url}");
             let latest = store.latest(url).unwrap().unwrap();
             assert_eq!(
                 (latest.visits, latest.last),

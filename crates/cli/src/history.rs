@@ -11,9 +11,9 @@ use super::{Common, time, visit, words};
 /// Print all visits of a page, and what each meant after those before it
 ///
 /// One line per visit: time, HTTP status, fingerprint, digest, and the verdict: new, same (and how
-/// that is known), changed by a number of bits, reverted to an earlier version, gone, failed, or
-/// not modified though no content was ever seen. Fingerprints restated in another epoch follow
-/// their visit.
+/// that is known), changed by a number of bits and about how much that is, reverted to an earlier
+/// version, gone, failed, or not modified though no content was ever seen. Fingerprints restated in
+/// another epoch follow their visit.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms
@@ -21,8 +21,11 @@ use super::{Common, time, visit, words};
   simkeep history https://example.com/terms --json
 
 With --json, a line has the keys that `simkeep export` writes, and \"verdict\"; with it \"by\" for the
-same (digest, fingerprint or word), \"distance\" in bits where it is known, and \"to\", the time of the
-version that a page reverted to.
+same (digest, fingerprint or word); \"distance\" in bits where it is known, with its \"band\" (none,
+minor, moderate or major) and \"changed\", from what share of the words to what share that means; and
+\"to\", the time of the version that a page reverted to.
+
+Of a text of fewer than 100 words a distance means little.
 
 Exits with 1 if the page is not known, or had no version in force at the time asked for.")]
 pub(super) struct History {
@@ -34,6 +37,17 @@ pub(super) struct History {
     as_of: Option<i64>,
     #[command(flatten)]
     common: Common,
+}
+
+/// What an entry meant.
+fn told(entry: &HistoryEntry) -> String {
+    match entry {
+        HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
+            format!("{verdict}: {meaning}")
+        }
+        HistoryEntry::Visit { verdict, meaning: None, .. } => verdict.to_string(),
+        HistoryEntry::Restated(_) => "restated in another epoch".to_owned(),
+    }
 }
 
 impl History {
@@ -56,11 +70,7 @@ impl History {
             if self.common.json {
                 output.object(&self.object(entry, epochs)?)?;
             } else {
-                let verdict = match entry.visit() {
-                    Some((_, verdict)) => words::verdict(verdict),
-                    None => words::RESTATED.into(),
-                };
-                output.line(&format!("{}  {verdict}", visit::row(&entry.entry())))?;
+                output.line(&format!("{}  {}", visit::row(&entry.entry()), told(entry)))?;
             }
         }
         Ok(Exit::Done)
@@ -77,16 +87,15 @@ impl History {
             Verdict::Same(by) => {
                 put("by", words::same_by_key(by).into());
             }
-            Verdict::Changed { distance: Some(bits) } => {
-                put("distance", bits.into());
-            }
-            Verdict::Reverted { to, distance } => {
+            Verdict::Reverted { to, .. } => {
                 put("to", time::format(to).into());
-                if let Some(bits) = distance {
-                    put("distance", bits.into());
-                }
             }
             _ => {}
+        }
+        if let HistoryEntry::Visit { meaning: Some(meaning), .. } = entry {
+            put("distance", meaning.distance.into());
+            put("band", meaning.band.name().into());
+            put("changed", words::changed(meaning));
         }
         Ok(object.into())
     }

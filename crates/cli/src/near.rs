@@ -16,7 +16,8 @@ use simkeep_archive::escape;
 
 /// Find pages near a fingerprint, a text or another page
 ///
-/// One line per page, nearest first: how many of the 64 bits differ, its fingerprint, its URL.
+/// One line per page, nearest first: how many of the 64 bits differ, how much of a change that is (none
+/// that the fingerprint tells, minor, moderate or major), its fingerprint, its URL.
 /// Every page within the distance is found.
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["fingerprint", "text", "url"])))]
@@ -35,7 +36,9 @@ fingerprint is compared within the only epoch that has pages; if there are more,
 --epoch (`simkeep stats` lists them).
 
 With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", \"within\" (how many bits were
-searched), and \"near\", a list of \"url\", \"distance\" and \"fingerprint\"; with --explain, \"explain\".
+searched), and \"near\", a list of \"url\", \"distance\", its \"band\", \"changed\" (from what share of the
+words to what share that means) and \"fingerprint\"; with --explain, \"explain\". Of a text of fewer than
+100 words a distance means little.
 
 A text of fewer than 8 words is too short to tell from others: nothing is near it.
 
@@ -101,7 +104,14 @@ impl Near {
         if self.common.json {
             let near = matches.near.iter().map(|near| {
                 let fingerprint = visit::fingerprint(near.fingerprint);
-                json!({ "url": near.url, "distance": near.distance, "fingerprint": fingerprint })
+                let meaning = snapshot.meaning(epoch, near.distance);
+                json!({
+                    "url": near.url,
+                    "distance": near.distance,
+                    "band": meaning.band.name(),
+                    "changed": words::changed(&meaning),
+                    "fingerprint": fingerprint,
+                })
             });
             let mut object = json!({
                 "fingerprint": visit::fingerprint(fingerprint),
@@ -120,7 +130,11 @@ impl Near {
                 let bits = if near.distance == 1 { "bit " } else { "bits" };
                 let fingerprint = visit::fingerprint(near.fingerprint);
                 let url = escape::whole(&near.url);
-                output.line(&format!("{:>2} {bits}  {fingerprint}  {url}", near.distance))?;
+                let band = snapshot.meaning(epoch, near.distance).band;
+                output.line(&format!(
+                    "{:>2} {bits}  {band:<8}  {fingerprint}  {url}",
+                    near.distance
+                ))?;
             }
             if matches.within < query.k && self.nearest.is_none() {
                 let within = words::many(matches.within.into(), "bit", "bits");

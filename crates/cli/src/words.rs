@@ -1,12 +1,12 @@
-//! Numbers and verdicts in words.
+//! Numbers in words, and verdicts as programs read them.
 
 use std::path::Path;
 use std::time::SystemTime;
 
-use simkeep::fingerprint::Document;
+use serde_json::{Value, json};
+use simkeep::fingerprint::{Document, Meaning};
 use simkeep::{SameBy, Verdict};
 
-use super::time;
 use simkeep_archive::escape;
 
 /// Why texts have no fingerprint, and what that means.
@@ -101,33 +101,12 @@ pub(super) fn beside_writer(written: SystemTime, behind: u64) -> String {
     format!("a writer is at work; this is what it had sealed {} ago, {behind} behind", seconds(age))
 }
 
-/// What a visit meant.
-pub(super) fn verdict(verdict: Verdict) -> String {
-    match verdict {
-        Verdict::New => "new".into(),
-        Verdict::Same(by) => format!("same ({})", same_by(by)),
-        Verdict::Unseen => "not modified, and never seen".into(),
-        Verdict::Changed { distance: Some(bits) } => {
-            format!("changed by {}", many(bits.into(), "bit", "bits"))
-        }
-        Verdict::Changed { distance: None } => "changed (by how much is not known)".into(),
-        Verdict::Reverted { to, distance } => {
-            let far = match distance {
-                Some(bits) => many(bits.into(), "bit", "bits") + " from the one before",
-                None => "how far from the one before is not known".into(),
-            };
-            format!("reverted to the version of {} ({far})", time::format(to))
-        }
-        Verdict::Gone => "gone".into(),
-        Verdict::Failed => "failed".into(),
-        Verdict::OutOfOrder => "out of order".into(),
-        Verdict::Known => "known already".into(),
-        _ => "something else".into(),
-    }
+/// The share of words that changed, from and to, as programs read it.
+pub(super) fn changed(meaning: &Meaning) -> Value {
+    let rounded = |share: f32| (f64::from(share) * 1e4).round() / 1e4;
+    let changed = meaning.changed();
+    json!([rounded(changed.start), rounded(changed.end)])
 }
-
-/// What is said of an entry that is no visit.
-pub(super) const RESTATED: &str = "restated in another epoch";
 
 /// The verdict as programs read it.
 pub(super) fn verdict_key(verdict: Verdict) -> &'static str {
@@ -152,15 +131,6 @@ pub(super) fn same_by_key(by: SameBy) -> &'static str {
         SameBy::Fingerprint => "fingerprint",
         SameBy::Word => "word",
         _ => "other",
-    }
-}
-
-fn same_by(by: SameBy) -> &'static str {
-    match by {
-        SameBy::Digest => "digest",
-        SameBy::Fingerprint => "fingerprint",
-        SameBy::Word => "server's word",
-        _ => "something else",
     }
 }
 
@@ -189,18 +159,5 @@ mod tests {
             ["0 B", "1023 B", "1.00 KiB", "10.0 KiB", "100 KiB", "1.00 MiB", "1.00 TiB"]
         );
         assert_eq!(bytes(u64::MAX), "16.0 EiB");
-    }
-
-    #[test]
-    fn a_return_names_the_version_and_the_step() {
-        assert_eq!(
-            verdict(Verdict::Reverted { to: 0, distance: Some(1) }),
-            "reverted to the version of 1970-01-01T00:00:00Z (1 bit from the one before)"
-        );
-        assert_eq!(
-            verdict(Verdict::Changed { distance: None }),
-            "changed (by how much is not known)"
-        );
-        assert_eq!(verdict(Verdict::Same(SameBy::Word)), "same (server's word)");
     }
 }

@@ -7,7 +7,7 @@ use simkeep::maintenance::Stats;
 use simkeep::{Answer, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions};
 
 use super::expected::{self, Near, Page};
-use super::model::Model;
+use super::model::{Model, told};
 use super::pages::{PREFIXES, URLS};
 
 /// Everything that a view holds, as a model.
@@ -88,7 +88,7 @@ pub fn check_outcome(found: &Outcome, expected: &expected::Outcome, limit: usize
 }
 
 pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
-    assert_eq!(view.history(url).unwrap(), model.history(url), "history of {url}");
+    assert_eq!(told(&view.history(url).unwrap()), model.history(url), "history of {url}");
     let latest = view.latest(url).unwrap().map(Page::from);
     assert_eq!(latest, model.latest(url), "{url} as it stands");
     let entries = model.entries_of(url);

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::maintenance::Forgotten;
 use simkeep::{
-    Content, Digest, Entry, Epoch, HistoryEntry, Observation, Query, Request, RestateOutcome,
-    Restated, Restatement, SameBy, Seen, Verdict, Versions, Visit,
+    Content, Digest, Distance, Entry, Epoch, HistoryEntry, Observation, Query, Request,
+    RestateOutcome, Restated, Restatement, SameBy, Seen, Verdict, Versions, Visit,
 };
 
 use super::expected::{Answer, ExactCopy, Near, Outcome, Page};
@@ -118,7 +118,8 @@ pub fn judge(before: &[Entry], visit: &Visit, also: &[Content]) -> Verdict {
         (Seen::NotModified { .. }, None) => Verdict::Unseen,
         (Seen::Content(_), None) => Verdict::New,
         (Seen::NotModified { .. }, Some(to)) if is_gone => {
-            Verdict::Reverted { to, distance: Some(0) }
+            let epoch = contents(before)[0].content.epoch;
+            Verdict::Reverted { to, distance: Some(Distance { bits: 0, epoch }) }
         }
         (Seen::NotModified { .. }, Some(_)) => Verdict::Same(SameBy::Word),
         (Seen::Content(content), Some(_)) => {
@@ -141,7 +142,8 @@ pub fn judge(before: &[Entry], visit: &Visit, also: &[Content]) -> Verdict {
             if !is_gone && !distances.is_empty() && distances.iter().all(|(_, bits)| *bits == 0) {
                 return Verdict::Same(SameBy::Fingerprint);
             }
-            let distance = distances.last().map(|(_, bits)| *bits);
+            let distance =
+                distances.last().map(|(epoch, bits)| Distance { bits: *bits, epoch: *epoch });
             let is_last = |k: &&Known| version.iter().any(|last| last.is_with(k));
             let known: Vec<&Known> = known.iter().filter(|k| is_gone || !is_last(k)).collect();
             let earlier = known.iter().find(|k| by_digest(k));
@@ -154,10 +156,19 @@ pub fn judge(before: &[Entry], visit: &Visit, also: &[Content]) -> Verdict {
     }
 }
 
+/// Entries, each visit with what it meant at its place.
+pub type History = Vec<(Entry, Option<Verdict>)>;
+
+/// What is told of a history, but for what distances mean: of that a model knows nothing.
+pub fn told(history: &[HistoryEntry]) -> History {
+    let verdict = |entry: &HistoryEntry| entry.visit().map(|(_, verdict)| verdict);
+    history.iter().map(|entry| (entry.entry(), verdict(entry))).collect()
+}
+
 /// What each visit meant at its place.
-pub fn history(entries: &[Entry]) -> Vec<HistoryEntry> {
+pub fn history(entries: &[Entry]) -> History {
     let entry = |i: usize| match entries[i] {
-        Entry::Restated(restated) => HistoryEntry::Restated(restated),
+        Entry::Restated(_) => (entries[i], None),
         Entry::Visit(visit) => {
             let of = (visit.time, visit.seen.digest());
             let behind = entries[i + 1..].iter().take_while(|entry| entry.is_restated());
@@ -166,7 +177,7 @@ pub fn history(entries: &[Entry]) -> Vec<HistoryEntry> {
                 .filter(|entry| (entry.time(), entry.digest()) == of)
                 .filter_map(Entry::content)
                 .collect();
-            HistoryEntry::Visit { visit, verdict: judge(&entries[..i], &visit, &also) }
+            (entries[i], Some(judge(&entries[..i], &visit, &also)))
         }
     };
     (0..entries.len()).map(entry).collect()
@@ -353,7 +364,7 @@ impl Model {
         found.into_iter().map(near).collect()
     }
 
-    pub fn history(&self, url: &str) -> Vec<HistoryEntry> {
+    pub fn history(&self, url: &str) -> History {
         history(&self.entries_of(url))
     }
 

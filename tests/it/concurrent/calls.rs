@@ -14,7 +14,7 @@ use simkeep::{
 use super::{THREADS, busy, url};
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::deep;
-use simkeep_testing::model::{history, judge};
+use simkeep_testing::model::{history, judge, told};
 use simkeep_testing::{choice, create, observation, open, sound};
 
 /// One thread's calls on one page and their verdicts, in the order of the calls.
@@ -92,7 +92,7 @@ fn the_verdicts_of_concurrent_calls_are_those_of_some_order_of_them() {
             let set: BTreeSet<Entry> =
                 threads.iter().flatten().map(|c| Entry::Visit(c.0)).collect();
             let entries: Vec<Entry> = set.into_iter().collect();
-            assert_eq!(store.history(&url(round, page)).unwrap(), history(&entries));
+            assert_eq!(told(&store.history(&url(round, page)).unwrap()), history(&entries));
         }
     }
     store.wait_idle().unwrap();

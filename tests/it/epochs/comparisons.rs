@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Epoch, HistoryEntry, Observation, Progress, Query, RestateOutcome, Restatement, SameBy, Verdict,
+    Distance, Epoch, HistoryEntry, Observation, Progress, Query, RestateOutcome, Restatement,
+    SameBy, Verdict,
 };
 
 use super::{URL, create};
@@ -54,7 +55,8 @@ fn reserved_bits_are_kept_and_not_compared() {
         store.observe(Observation::content(url, time, fingerprint, epoch)).unwrap().verdict
     };
     assert_eq!(verdict(2, other), Verdict::Same(SameBy::Fingerprint));
-    assert_eq!(verdict(3, other ^ 1 << 40), Verdict::Changed { distance: Some(1) });
+    let distance = Some(Distance { bits: 1, epoch });
+    assert_eq!(verdict(3, other ^ 1 << 40), Verdict::Changed { distance });
     let kept = store.history(url).unwrap();
     let kept: Vec<u64> = kept.iter().filter_map(|e| e.entry().content()?.fingerprint).collect();
     assert_eq!(kept, [*fingerprint, other, other ^ 1 << 40]);
@@ -65,15 +67,16 @@ fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     let store = create(&SimDisk::new());
     let (old, new) = (Epoch::from_number(0), store.register_epoch("two").unwrap());
     let observe = |observation: Observation<'_>| store.observe(observation).unwrap().verdict;
+    let far = |bits, epoch| Some(Distance { bits, epoch });
     assert_eq!(observe(Observation::content(URL, 1, 0b0011, old)), Verdict::New);
     let both =
         |time, in_new, in_old| Observation::content(URL, time, in_new, new).also(in_old, old);
-    assert_eq!(observe(both(2, 0xff00, 0b0111)), Verdict::Changed { distance: Some(1) });
+    assert_eq!(observe(both(2, 0xff00, 0b0111)), Verdict::Changed { distance: far(1, old) });
     // Both have both: the newest counts.
-    assert_eq!(observe(both(3, 0xff01, 0b1000)), Verdict::Changed { distance: Some(1) });
+    assert_eq!(observe(both(3, 0xff01, 0b1000)), Verdict::Changed { distance: far(1, new) });
     assert_eq!(
         observe(Observation::content(URL, 4, 0xffff, new)),
-        Verdict::Changed { distance: Some(7) }
+        Verdict::Changed { distance: far(7, new) }
     );
     let alone = observe(Observation::content(URL, 5, 0b0011, old));
     assert_eq!(alone, Verdict::Reverted { to: 1, distance: None });
@@ -87,7 +90,7 @@ fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     let history = store.history(URL).unwrap();
     let verdicts: Vec<_> = history.iter().filter_map(HistoryEntry::visit).collect();
     assert_eq!(verdicts.len(), 6);
-    assert_eq!(verdicts[4].1, Verdict::Reverted { to: 1, distance: Some(8) });
+    assert_eq!(verdicts[4].1, Verdict::Reverted { to: 1, distance: far(8, new) });
     assert_eq!(store.latest(URL).unwrap().unwrap().visits, 6);
 }
 

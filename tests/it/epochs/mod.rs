@@ -4,6 +4,7 @@ mod comparisons;
 mod frequencies;
 mod lifetime;
 mod loads;
+mod meanings;
 mod restatements;
 
 use simkeep::df::{Counter, Table};

@@ -9,13 +9,14 @@ fn a_history_says_what_each_visit_meant() {
     let a = "00000000000000ff  000102030405060708090a0b0c0d0e0f";
     let b = "00000000000000f0  ff0102030405060708090a0b0c0d0e0f";
     let none = "-                 -                               ";
+    let four = "moderately, some 0.4 to 4 % of its words";
     let expected = [
         format!("2024-01-01T00:00:00Z      200  {a}  new"),
         format!("2024-01-02T00:00:00Z      200  {a}  same (digest)"),
-        format!("2024-01-03T00:00:00Z      200  {b}  changed by 4 bits"),
+        format!("2024-01-03T00:00:00Z      200  {b}  changed by 4 bits: {four}"),
         format!(
             "2024-01-04T00:00:00.250Z  200  {a}  reverted to the version of \
-             2024-01-02T00:00:00Z (4 bits from the one before)"
+             2024-01-02T00:00:00Z, 4 bits from the one before: {four}"
         ),
         format!("2024-01-05T00:00:00Z      304  {none}  same (server's word)"),
         format!("2024-01-06T00:00:00Z        -  {none}  failed"),
@@ -32,6 +33,8 @@ fn a_history_for_programs_has_the_keys_of_an_export_and_the_verdict() {
     assert_eq!(objects[0]["fingerprint"], "00000000000000ff");
     assert_eq!(objects[1]["by"], "digest");
     assert_eq!(objects[2]["distance"], 4);
+    assert_eq!(objects[2]["band"], "moderate");
+    assert_eq!(objects[2]["changed"], json!([0.0038, 0.044]));
     assert_eq!(objects[3]["verdict"], "reverted");
     assert_eq!(objects[3]["to"], "2024-01-02T00:00:00Z");
     assert_eq!(objects[4]["seen"], "not-modified");
@@ -62,7 +65,7 @@ fn as_of_gives_the_version_that_was_in_force() {
 fn near_finds_other_pages_in_force_nearest_first() {
     let place = Place::with(CRAWL);
     let near = place.done(&["near", "--url", "https://example.com/terms"]);
-    assert_eq!(near, " 1 bit   00000000000000fd  https://docs.example.com/terms\n");
+    assert_eq!(near, " 1 bit   minor     00000000000000fd  https://docs.example.com/terms\n");
     let ran = place.run(&["near", "00000000000000FF", "--ever", "-k", "4", "--json"]);
     let object = ran.objects().remove(0);
     let found: Vec<_> = object["near"]

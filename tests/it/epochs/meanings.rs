@@ -1,0 +1,87 @@
+//! What a distance means is told by the recipe of the epoch that it was taken in.
+
+use super::{URL, create, plain};
+use simkeep::disk::SimDisk;
+use simkeep::fingerprint::{Band, Meaning, Recipe};
+use simkeep::{Distance, Epoch, HistoryEntry, Observation, Origin, Outcome, Store};
+
+fn recipe(name: &str) -> Recipe {
+    name.parse().unwrap()
+}
+
+fn observe(store: &Store, observation: Observation<'_>) -> Outcome {
+    store.observe(observation).unwrap()
+}
+
+/// The meanings of a page's visits, as its history tells them.
+fn meanings(store: &Store) -> Vec<Option<Meaning>> {
+    let meaning = |entry: HistoryEntry| match entry {
+        HistoryEntry::Visit { meaning, .. } => Some(meaning),
+        HistoryEntry::Restated(_) => None,
+    };
+    store.history(URL).unwrap().into_iter().filter_map(meaning).collect()
+}
+
+#[test]
+fn a_distance_means_what_the_recipe_of_its_epoch_says() {
+    let store = create(&SimDisk::new());
+    let old = store.begin_epoch(&plain("strict")).unwrap();
+    let new = store.begin_epoch(&plain("near")).unwrap();
+    let both =
+        |time, in_new, in_old| Observation::content(URL, time, in_new, new).also(in_old, old);
+    assert_eq!(observe(&store, Observation::content(URL, 1, 0, old)).meaning, None);
+    // Only the older epoch has both.
+    let changed = observe(&store, both(2, 0xff00, 0b11));
+    assert_eq!(changed.verdict.distance(), Some(Distance { bits: 2, epoch: old }));
+    let expected = recipe("strict").meaning(2);
+    assert_eq!(changed.meaning, Some(expected));
+    assert_eq!(changed.to_string(), format!("changed by 2 bits: {expected}"));
+    // Both have both, and the newer counts.
+    let changed = observe(&store, both(3, 0xffff, 0b11));
+    assert_eq!(changed.verdict.distance(), Some(Distance { bits: 8, epoch: new }));
+    assert_eq!(changed.meaning, Some(recipe("near").meaning(8)));
+    assert_ne!(recipe("near").meaning(8), recipe("strict").meaning(8));
+    let told = [None, Some(recipe("strict").meaning(2)), Some(recipe("near").meaning(8))];
+    assert_eq!(meanings(&store), told);
+    for (epoch, name) in [(old, "strict"), (new, "near")] {
+        assert_eq!(store.snapshot().meaning(epoch, 5), recipe(name).meaning(5));
+    }
+}
+
+#[test]
+fn of_fingerprints_made_elsewhere_the_bands_are_those_of_no_recipe() {
+    let store = create(&SimDisk::new());
+    let epoch = store.register_epoch("made elsewhere").unwrap();
+    observe(&store, Observation::content(URL, 1, 0, epoch));
+    let changed = observe(&store, Observation::content(URL, 2, 0b111, epoch));
+    assert_eq!(changed.meaning, Some(Meaning::ready_made(3)));
+    let snapshot = store.snapshot();
+    assert_eq!(snapshot.meaning(Epoch::from_number(77), 3), Meaning::ready_made(3));
+}
+
+#[test]
+fn bits_that_are_reserved_take_no_part_in_what_a_distance_means() {
+    let store = create(&SimDisk::new());
+    let half = Recipe::DEFAULT.reserved(32);
+    let epoch = store.begin_epoch(&Origin::new(half)).unwrap();
+    observe(&store, Observation::content(URL, 1, 0, epoch));
+    let changed = observe(&store, Observation::content(URL, 2, 0xff_0000_001f, epoch));
+    let meaning = changed.meaning.unwrap();
+    assert_eq!((meaning, meaning.distance), (half.meaning(5), 5));
+    // Of 64 bits they would be moderate.
+    assert_eq!(meaning.band, Band::Major);
+}
+
+#[test]
+fn what_comes_back_after_it_was_gone_is_told_with_its_distance() {
+    let store = create(&SimDisk::new());
+    let epoch = store.begin_epoch(&Origin::new(Recipe::DEFAULT)).unwrap();
+    observe(&store, Observation::content(URL, 1000, 0, epoch));
+    assert_eq!(observe(&store, Observation::gone(URL, 2000)).to_string(), "gone");
+    let back = observe(&store, Observation::content(URL, 3000, 0, epoch));
+    assert_eq!(back.meaning, Some(Recipe::DEFAULT.meaning(0)));
+    let expected = "1970-01-01T00:00:03Z: reverted to the version of 1970-01-01T00:00:01Z, 0 \
+                    bits from the one before: no change that the fingerprint tells, at most some 0.3 % of \
+                    its words";
+    assert_eq!(store.history(URL).unwrap()[2].to_string(), expected);
+}
