@@ -29,8 +29,10 @@ use simkeep_archive::escape;
   simkeep fingerprint --recipes
 
 A recipe is named by what it is: words2-sqrt/1 are pairs of neighbouring words, each weighing the square
-root of how often it occurs. Some have short names, too: --recipes lists them, with the distance within
-which fingerprints of near-duplicates are, and up to where that still holds.
+root of how often it occurs. Some have short names, too: --recipes lists them, with what each is for; the
+distance within which fingerprints of near-duplicates are (near), and up to where that still holds; up to
+which distance a change of a page is minor (under 1 % of its words) and moderate (up to 10 %); and of
+versions of pages with other words the share that has the same fingerprint (hidden), which a digest tells.
 
 A text of fewer than 8 words is too short to tell from others: `ingest` gives it no fingerprint.
 
@@ -65,6 +67,10 @@ pub(super) struct Fingerprint {
     #[arg(long)]
     json: bool,
 }
+
+/// What stands above the recipes.
+const RECIPES: &str = "preset            recipe                                \
+                       near  holds  minor  moderate  hidden";
 
 impl Fingerprint {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
@@ -133,18 +139,34 @@ impl Fingerprint {
     }
 
     fn list(&self, output: &mut Output) -> Result<Exit, Failure> {
-        for Preset { name, what, recipe, near, holds, .. } in Recipe::PRESETS {
+        if !self.json {
+            output.line(RECIPES)?;
+        }
+        for Preset { name, what, recipe, near, holds, bands, hidden, .. } in Recipe::PRESETS {
             let recipe = recipe.name();
             if self.json {
                 output.object(&json!({
-                    "preset": name, "recipe": recipe, "what": what, "near": near, "holds": holds,
+                    "preset": name,
+                    "recipe": recipe,
+                    "what": what,
+                    "near": near,
+                    "holds": holds,
+                    "minor": bands.minor,
+                    "moderate": bands.moderate,
+                    "hidden": (f64::from(*hidden) * 100.0).round() / 100.0,
                 }))?;
-            } else {
-                let near = near
-                    .zip(*holds)
-                    .map_or_else(String::new, |(near, to)| format!("k = {near}, to {to}"));
-                output.line(&format!("{name:<16}  {recipe:<36}  {near:<10}  {what}"))?;
+                continue;
             }
+            let or_none = |k: &Option<u32>| k.map_or_else(|| "-".to_owned(), |k| k.to_string());
+            output.line(&format!(
+                "{name:<16}  {recipe:<36}  {:>4}  {:>5}  {:>5}  {:>8}  {:>4.0} %",
+                or_none(near),
+                or_none(holds),
+                bands.minor,
+                bands.moderate,
+                hidden * 100.0
+            ))?;
+            output.line(&format!("  {what}"))?;
         }
         Ok(Exit::Done)
     }

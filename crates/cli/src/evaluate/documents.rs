@@ -125,17 +125,21 @@ fn read(lines: &Lines, html: bool, into: &mut Results<Line>) {
     });
 }
 
+/// Lower-cased runs of letters and digits, whatever any recipe takes for words.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+    runs.map(str::to_lowercase)
+}
+
 impl Words {
-    /// Lower-cased runs of letters and digits, whatever any recipe takes for words.
     fn of(document: &Document) -> Words {
-        let runs = document.text().split(|c: char| !c.is_alphanumeric());
-        let mut runs = runs.filter(|run| !run.is_empty()).map(str::to_lowercase).peekable();
-        if runs.peek().is_none() {
+        let mut words = words(document.text()).peekable();
+        if words.peek().is_none() {
             Words::None
         } else if document.is_too_short() {
             Words::Few
         } else {
-            Words::Enough(runs.collect::<Vec<String>>().join(" "))
+            Words::Enough(words.collect::<Vec<String>>().join(" "))
         }
     }
 }

@@ -12,6 +12,7 @@ mod signatures;
 mod slices;
 mod table;
 mod truth;
+mod versions;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +33,7 @@ use row::Row;
 use scores::by_distance;
 use signatures::{SIGNATURES, Signature};
 use truth::{Limits, Truth};
+use versions::Versions;
 
 /// Compare recipes on documents that are known to be near or not
 ///
@@ -46,6 +48,7 @@ use truth::{Limits, Truth};
   simkeep evaluate pages.jsonl --html --resemblance 5 --recipe default --recipe near
   simkeep evaluate documents.jsonl --pairs pairs.tsv --recipe default --recipe words3-raw/1 -k 3,6
   simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{recipe, f1: .best.f1}'
+  simkeep evaluate --versions histories.jsonl --recipe default --magnitude
 
 The documents are JSON lines with \"id\" and \"text\". The pairs are lines of two ids and how near they
 are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near. Both may be packed.
@@ -63,12 +66,32 @@ With --json, an object a recipe or signature: \"recipe\" as it was called and it
 are compared; \"left_out\", how many take no part, as they are \"empty\", \"short\" or \"equal\" to another;
 \"near\", how many pairs are, by the \"lenient\" and the \"strict\" measure; \"seeds\"; \"at\", a list by
 distance from 0 on of \"k\", \"pairs\", \"lenient\", \"strict\", \"recall\" and \"f1\", null where that is
-nothing of nothing; and of these objects again the \"advised\" one, and the \"best\" by F1.")]
+nothing of nothing; and of these objects again the \"advised\" one, and the \"best\" by F1.
+
+With --versions, a recipe has one line on what its distances mean. Each version of a page is compared with
+the one before it; returns to one of the last 64 versions, equal words, and texts of fewer than 100 words
+are left out, and such as would take more than a second to compare. The share of words that changed is that
+of the words of both that are not in their longest common subsequence. The line has: of texts with other
+words, the share that has the distance 0 (hidden); up to which distance a change is told as minor (under 1 %
+of the words) and as moderate (up to 10 %), with the share of pairs for which that is right, and the share
+for which it is two bands off; for how many the share of words is below the range that is told of their
+distance, in it, and above it; and the bands that would have most pairs right, and those that would have most
+right if there were as many pairs of each band (balanced). Recipes that use document frequencies take those
+of the first versions of the first 1,000 pages. With --magnitude, a table for each recipe follows: by
+distance, the pairs, their deciles and quartiles, the share of them in each band, and the range that is told.
+
+With --versions and --json, an object a recipe: \"recipe\" and \"name\"; \"changed\", \"returned\", \"equal\",
+\"short\" and \"long\", numbers of pairs; \"hidden\"; \"bands\", with \"minor\" and \"moderate\"; \"right\" and
+\"two_off\"; \"below_in_above\"; \"most_right\" and \"best_balanced\", which are bands; and with --magnitude
+\"distances\", a list of \"distance\", \"pairs\", \"quantiles\" (.1, .25, .5, .75, .9), \"bands\" and \"told\".")]
 pub(super) struct Evaluate {
     /// The documents
-    documents: PathBuf,
+    #[arg(required_unless_present = "versions", conflicts_with = "versions")]
+    documents: Option<PathBuf>,
     #[command(flatten)]
     known: Known,
+    #[command(flatten)]
+    versions: Versions,
     /// A recipe, by its name or that of a preset; may be repeated
     #[arg(long, value_name = "NAME")]
     recipe: Vec<Called>,
@@ -115,6 +138,10 @@ struct Known {
     /// or half as much as the texts if that is more, and 12 bytes for each pair.
     #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..=8))]
     resemblance: Option<u32>,
+    /// Compare each version of a page with the one before it: JSON lines with "url" and "text", those of
+    /// a page together and in order of time
+    #[arg(long, value_name = "FILE")]
+    versions: Option<PathBuf>,
 }
 
 /// The widest distance that is looked at.
@@ -145,8 +172,15 @@ impl Evaluate {
             let why = format!("--lenient must be at least {RESEMBLANCE_MIN} with --resemblance");
             return Err(Failure::Usage(why));
         }
-        let documents = self.open(&self.documents)?;
-        let documents = Documents::read(documents, self.html, self.reading.threads())?;
+        if let Some(path) = &self.known.versions {
+            let how = (self.html, self.reading);
+            return self.versions.run(path, &self.recipes(), how, self.json, output);
+        }
+        let documents = self
+            .documents
+            .as_ref()
+            .ok_or_else(|| Failure::Usage("documents are needed, or --versions".into()))?;
+        let documents = Documents::read(self.open(documents)?, self.html, self.reading.threads())?;
         let truth = self.truth(&documents)?;
         let rows = self.rows(&documents, &truth)?;
         if let Some(file) = &self.plot {

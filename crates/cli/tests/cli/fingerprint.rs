@@ -56,8 +56,15 @@ fn an_explanation_names_features_and_bits() {
 fn recipes_are_listed_and_mistaken_ones_refused() {
     let place = Place::new();
     let out = place.done(&["fingerprint", "--recipes"]);
-    assert!(out.lines().next().unwrap().starts_with("default           words2-sqrt/1"), "{out}");
-    assert_eq!(out.lines().count(), Recipe::PRESETS.len());
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[1].starts_with("default           words2-sqrt/1"), "{out}");
+    assert!(lines[1].ends_with(" 3      5      2         9    22 %"), "{out}");
+    assert_eq!(lines.len(), 1 + 2 * Recipe::PRESETS.len());
+    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{out}");
+    let listed = place.run(&["fingerprint", "--recipes", "--json"]).objects();
+    assert_eq!(listed.len(), Recipe::PRESETS.len());
+    let keys = ["near", "holds", "minor", "moderate"].map(|key| listed[1][key].as_u64());
+    assert_eq!((keys, &listed[1]["hidden"]), ([3, 5, 1, 8].map(Some), &json!(0.52)));
     for (recipe, why) in [
         ("words2", "names no version"),
         ("\u{1b}[31m", "names no version"),

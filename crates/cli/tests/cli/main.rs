@@ -22,6 +22,7 @@ mod revisit;
 mod short;
 mod snapshots;
 mod threads;
+mod versions;
 
 use std::ffi::OsStr;
 use std::io::Write;

@@ -1,0 +1,195 @@
+//! Pairs of consecutive versions of pages: what the distance of two fingerprints means.
+
+mod compare;
+mod edits;
+mod read;
+mod tally;
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Value, json};
+use simkeep::fingerprint::{Bands, Recipe};
+use simkeep_archive::documents;
+
+use super::super::exit::{Exit, Failure};
+use super::super::output::Output;
+use super::super::reading::Reading;
+use super::super::recipe::Called;
+use super::super::words::count;
+use compare::Compared;
+use read::{Anew, Runs};
+use tally::{Changes, Tally};
+
+/// How versions of pages are compared.
+#[derive(Args)]
+pub(super) struct Versions {
+    /// For each distance, what share of the words changed
+    #[arg(long, requires = "versions", conflicts_with = "documents")]
+    magnitude: bool,
+    /// Do not compare a version with the one before it if this key has this value, as where something
+    /// else than the page changed; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", requires = "versions", conflicts_with = "documents")]
+    anew: Vec<Anew>,
+}
+
+impl Versions {
+    pub(super) fn run(
+        &self,
+        path: &Path,
+        called: &[Called],
+        (html, reading): (bool, Reading),
+        json: bool,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let open = || {
+            let lines = documents::open(path, reading.zstd_window()).map_err(Failure::Other)?;
+            Ok::<_, Failure>(Runs::new(lines, self.anew.clone()))
+        };
+        let recipes: Vec<Recipe> = called.iter().map(|called| called.recipe).collect();
+        let counted = if recipes.iter().any(Recipe::needs_frequencies) {
+            if path.as_os_str() == "-" {
+                let what =
+                    "a recipe that uses document frequencies reads the versions twice: name a file";
+                return Err(Failure::Usage(what.to_owned()));
+            }
+            compare::counted(open()?, &recipes, html)?
+        } else {
+            compare::uncounted(&recipes)
+        };
+        let (compared, tallies) = compare::compare(open()?, counted, html, reading.threads())?;
+        if !json {
+            heading(&compared, output)?;
+        }
+        for (Called { name, recipe }, tally) in called.iter().zip(&tallies) {
+            if json {
+                output.object(&self.object(name, recipe, &compared, tally))?;
+            } else {
+                output.line(&row(name, recipe, tally))?;
+            }
+        }
+        if self.magnitude && !json {
+            for (Called { name, recipe }, tally) in called.iter().zip(&tallies) {
+                table(name, recipe, tally, output)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn object(&self, name: &str, recipe: &Recipe, compared: &Compared, tally: &Tally) -> Value {
+        let bands = recipe.bands();
+        let named = |Bands { minor, moderate }| json!({ "minor": minor, "moderate": moderate });
+        let rightness = tally.rightness(bands);
+        let mut object = json!({
+            "recipe": name,
+            "name": recipe.name(),
+            "changed": compared.changed,
+            "returned": compared.returned,
+            "equal": compared.equal,
+            "short": compared.short,
+            "long": compared.long,
+            "hidden": tally.hidden(),
+            "bands": named(bands),
+            "right": rightness.map(|rightness| rightness.right),
+            "two_off": rightness.map(|rightness| rightness.far_off),
+            "most_right": tally.best(|rightness| rightness.right).map(named),
+            "best_balanced": tally.best(|rightness| rightness.balanced).map(named),
+            "below_in_above": tally.told(),
+        });
+        if let Some(object) = object.as_object_mut().filter(|_| self.magnitude) {
+            let distances = tally.distances().map(|(distance, changes)| {
+                let told = recipe.meaning(distance).changed();
+                json!({
+                    "distance": distance,
+                    "pairs": changes.pairs(),
+                    "quantiles": QUANTILES.map(|share| changes.quantile(share)),
+                    "bands": changes.bands(),
+                    "told": [told.start, told.end],
+                })
+            });
+            object.insert("distances".to_owned(), distances.collect());
+        }
+        object
+    }
+}
+
+/// Of the pairs of one distance, those that are shown.
+const QUANTILES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
+
+fn heading(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
+    let Compared { returned, short, equal, long, changed } = compared;
+    output.line(&format!(
+        "{} pairs of versions changed; of others {} are returns, {} have equal words, {} too few, {} too many",
+        count(*changed),
+        count(*returned),
+        count(*equal),
+        count(*short),
+        count(*long),
+    ))?;
+    output.line(&format!(
+        "{:<24}  {:>6}  {:>8}  {:>8}  {:>6}  {:>7}  {:>20}  {:>10}  {:>8}",
+        "",
+        "hidden",
+        "minor to",
+        "moderate",
+        "right",
+        "two off",
+        "below, in, above",
+        "most right",
+        "balanced"
+    ))?;
+    Ok(())
+}
+
+/// How well a recipe tells.
+fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
+    let bands = recipe.bands();
+    let (Some(rightness), Some(told), Some(hidden)) =
+        (tally.rightness(bands), tally.told(), tally.hidden())
+    else {
+        return format!("{name:<24}  none");
+    };
+    let [below, inside, above] = told.map(|share| share * 100.0);
+    let best = |by| {
+        let bands = tally.best(by);
+        bands.map_or_else(String::new, |best| format!("{}, {}", best.minor, best.moderate))
+    };
+    let (most_right, balanced) = (best(|r| r.right), best(|r| r.balanced));
+    format!(
+        "{name:<24}  {:>4.1} %  {:>8}  {:>8}  {:>4.1} %  {:>5.2} %  {below:>4.1}, {inside:>4.1}, {above:>4.1} %  {most_right:>10}  {balanced:>8}",
+        hidden * 100.0,
+        bands.minor,
+        bands.moderate,
+        rightness.right * 100.0,
+        rightness.far_off * 100.0,
+    )
+}
+
+/// What share of the words changed, by distance.
+fn table(name: &str, recipe: &Recipe, tally: &Tally, output: &mut Output) -> Result<(), Failure> {
+    output.line("")?;
+    output.line(&format!("{name}: words changed, in percent; and pairs in each band"))?;
+    output
+        .line("bits    pairs   10 %   25 %   half   75 %   90 %   minor  moderate  major   told")?;
+    for (distance, changes) in tally.distances() {
+        output.line(&distance_row(recipe, distance, changes))?;
+    }
+    Ok(())
+}
+
+fn distance_row(recipe: &Recipe, distance: u32, changes: &Changes) -> String {
+    let told = recipe.meaning(distance).changed();
+    let quantiles = QUANTILES.map(|share| {
+        changes.quantile(share).map_or_else(String::new, |share| format!("{:.1}", share * 100.0))
+    });
+    let [minor, moderate, major] = changes.bands().unwrap_or_default().map(|share| share * 100.0);
+    let mut row = format!("{distance:>4}  {:>7}", count(changes.pairs()));
+    for quantile in quantiles {
+        row += &format!("  {quantile:>5}");
+    }
+    row + &format!(
+        "  {minor:>4.0} %    {moderate:>4.0} %  {major:>3.0} %   {:.1} to {:.1}",
+        told.start * 100.0,
+        told.end * 100.0
+    )
+}
