@@ -3,7 +3,7 @@
 use simkeep::disk::SimDisk;
 use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
-use simkeep::{Digest, Epoch, Observation, RestateOutcome, Restatement};
+use simkeep::{Digest, Epoch, Observation, Query, RestateOutcome, Restatement, SameBy, Verdict};
 
 use super::{URL, create};
 use simkeep_testing::{digest, on, open, small, sound};
@@ -59,6 +59,53 @@ fn what_is_restated_is_no_visit_and_no_change() {
         RestateOutcome::Missing
     );
     assert_eq!(store.stats().unwrap().visits, 0);
+}
+
+#[test]
+fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
+    const OTHER: &str = "https://example.org/other";
+    let store = create(&SimDisk::new());
+    let one = Epoch::from_number(0);
+    let two = store.register_epoch("two").unwrap();
+    let at = |time, fingerprint: Option<u64>, n| {
+        Observation::content(URL, time, fingerprint, one).digest(digest(n))
+    };
+    let near = |epoch| {
+        let query = Query::new(7, 64).epoch(epoch);
+        let urls = |near: Vec<simkeep::Near>| near.into_iter().map(|near| near.url).collect();
+        let found: Vec<String> = urls(store.search(&query).unwrap().near);
+        found
+    };
+    store.observe(Observation::content(OTHER, 1, 0, one).digest(digest(1))).unwrap();
+    // As its digest says, whatever the fingerprint before and after; no copy, and no distance.
+    for (time, fingerprint, n, verdict) in [
+        (1, None, 1, Verdict::New),
+        (2, None, 1, Verdict::Same(SameBy::Digest)),
+        (3, Some(7), 2, Verdict::Changed { distance: None }),
+        (4, None, 3, Verdict::Changed { distance: None }),
+        (5, None, 1, Verdict::Reverted { to: 2, distance: None }),
+        (6, Some(7), 2, Verdict::Reverted { to: 3, distance: None }),
+    ] {
+        let outcome = store.observe(at(time, fingerprint, n)).unwrap();
+        assert_eq!(outcome.verdict, verdict, "{time}");
+        assert!(outcome.copies.is_empty());
+        assert_eq!(near(one).contains(&URL.to_owned()), fingerprint.is_some(), "{time}");
+    }
+    // Restated without one: in force, and found in neither epoch.
+    let none = Restatement::new(URL, 6, None, two).digest(digest(2));
+    assert_eq!(store.restate(none).unwrap(), RestateOutcome::Stored);
+    assert_eq!(store.restate(none).unwrap(), RestateOutcome::Known);
+    for sealed in [false, true] {
+        if sealed {
+            store.seal().unwrap();
+        }
+        assert_eq!((near(one), near(two)), (vec![OTHER.to_owned()], Vec::new()));
+        let content = store.latest(URL).unwrap().unwrap().content.unwrap();
+        assert_eq!((content.fingerprint, content.epoch), (None, two));
+        assert_eq!(store.snapshot().fingerprints(two), 0);
+        assert_eq!(store.snapshot().stale(None).count(), 1, "the other page alone");
+    }
+    sound(&store).unwrap();
 }
 
 #[test]
