@@ -46,7 +46,7 @@ pub struct Outcome {
     pub also: bool,
     /// Other pages whose version in force has the same digest (and fingerprint, in the same epoch),
     /// ordered by when they were first seen with it. The first is the original, unless this page
-    /// had the content before that.
+    /// had the content before that. None of content without a fingerprint.
     pub copies: Vec<ExactCopy>,
     /// Near-duplicates: other pages whose version in force is near, without the copies. Nearest
     /// first, then in SURT order.
