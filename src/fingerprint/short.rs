@@ -31,18 +31,27 @@ impl Document {
     /// assert!(!Document::new("您需要启用脚本才能运行").is_too_short());
     /// ```
     pub fn is_too_short(&self) -> bool {
+        !self.has_words(Document::WORDS_MIN)
+    }
+
+    /// Whether its text has at least so many words, counted as for
+    /// [`is_too_short`](Document::is_too_short). Costs a look at so many words, however long the text is.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Document;
+    /// let text = Document::new("to be, or not to be");
+    /// assert!(text.has_words(6) && !text.has_words(7));
+    /// ```
+    pub fn has_words(&self, count: usize) -> bool {
         let mut words = Words::new(Kernel::fastest(), false);
-        let (mut count, mut rest) = (0, self.text());
-        while !rest.is_empty() {
+        let (mut found, mut rest) = (0, self.text());
+        while found < count && !rest.is_empty() {
             let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
-            words.push(piece, |_: &[u8], _| count += 1);
-            if count >= Document::WORDS_MIN {
-                return false;
-            }
+            words.push(piece, |_: &[u8], _| found += 1);
             rest = behind;
         }
-        words.finish(|_: &[u8], _| count += 1);
-        count < Document::WORDS_MIN
+        words.finish(|_: &[u8], _| found += 1);
+        found >= count
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
-use simkeep::fingerprint::Fingerprinter;
+use simkeep::fingerprint::{Fingerprinter, Meaning};
 use simkeep::{Digest, Origin};
 
 use super::exit::Failure;
@@ -34,7 +34,7 @@ impl Entry {
             Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
             Found::Restated(_, name) => name.len(),
             Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
-            Found::Texts(_) | Found::NotModified | Found::Gone | Found::Failed => 0,
+            Found::Text(_) | Found::NotModified | Found::Gone | Found::Failed => 0,
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
         self.url.len() + found + claim + self.wrong().map_or(0, Broken::bytes)
@@ -48,8 +48,8 @@ impl Entry {
 
 /// What a record found.
 pub(super) enum Found {
-    /// Content; these are the fingerprints that were made of its text, if any, by each origin.
-    Texts(ArrayVec<Option<u64>, 2>),
+    /// A text.
+    Text(Text),
     /// Content with a fingerprint made elsewhere, if it has one, and by what if the record says so.
     Ready(Option<u64>, Option<String>),
     /// What another epoch, of this name, makes of content that was seen before.
@@ -59,6 +59,14 @@ pub(super) enum Found {
     Failed,
     /// The content of an earlier record, of this URL and time if they are known.
     Revisit(Option<String>, Option<i64>),
+}
+
+/// What was made of a text.
+pub(super) struct Text {
+    /// Its fingerprint by each origin; none if it is too short to tell from others.
+    pub(super) fingerprints: ArrayVec<Option<u64>, 2>,
+    /// Whether it has too few words for a distance to mean much.
+    pub(super) is_brief: bool,
 }
 
 /// What comes out of the input.
@@ -160,7 +168,10 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
     let found = match payload {
         Payload::Text(document) => {
             match fingerprinters.iter_mut().map(|f| f.of_page(&document)).collect() {
-                Ok(fingerprints) => Found::Texts(fingerprints),
+                Ok(fingerprints) => {
+                    let is_brief = !document.has_words(Meaning::WORDS_MIN);
+                    Found::Text(Text { fingerprints, is_brief })
+                }
                 Err(error) => {
                     let at = escape::whole(&url);
                     return Fed::Broken(Broken { at, why: error.to_string() });

@@ -12,7 +12,7 @@ use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 use simkeep::{Content, Entry, Error, Origin, Request, Restated, Seen, Store, Visit};
 
 use super::exit::{Exit, Failure, say};
-use super::feed::{self, Fed, Feed, Found};
+use super::feed::{self, Fed, Feed, Found, Text};
 use super::gauge::watched;
 use super::incoming::{Admission, Epochs, FromInput, Made, Register, existing};
 use super::ingest::{check, parse_epoch};
@@ -293,7 +293,7 @@ impl Taken<'_> {
             |fingerprint, epoch| visit(Seen::Content(Content { fingerprint, digest, epoch }));
         let mut also = None;
         let entry = match found {
-            Found::Texts(fingerprints) => {
+            Found::Text(Text { fingerprints, .. }) => {
                 let ((fingerprint, epoch), other) = self.epochs.of_texts(&fingerprints)?;
                 self.too_short += u64::from(fingerprint.is_none());
                 also = other;

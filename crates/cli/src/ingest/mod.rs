@@ -66,6 +66,9 @@ Texts get fingerprints of the newest epoch that is simkeep's own, and if the one
 of that too: see `simkeep epoch`. Those of fewer than 8 words are too short to tell from others: they
 get none, are near to nothing, and are compared by their digests. With --json, \"too_short\" counts them.
 
+Of changed pages it is counted how many changed by under 1 % of their words, about (minor), by 1 to 10 %
+(moderate), and by more (major), if that is known. Of texts of fewer than 100 words it is not.
+
 Broken records are named, counted and skipped.")]
 pub(super) struct Ingest {
     /// Files and folders; - is standard input

@@ -10,7 +10,7 @@ use super::originals::{Original, Originals};
 use super::pending::Pending;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
-use crate::feed::{self, Found};
+use crate::feed::{self, Found, Text};
 use crate::incoming::{Epochs, Register};
 use simkeep_archive::Captured;
 
@@ -55,13 +55,14 @@ impl<'a> Observer<'a> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(entry.wrong().is_some());
         let feed::Entry { url, time, status, digest, claim, found } = entry;
-        let mut also = None;
+        let (mut also, mut is_brief) = (None, false);
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let restated =
             |fingerprint, epoch| Entry::Restated(Restated { time, fingerprint, digest, epoch });
         let visit = |seen| Entry::Visit(Visit { time, seen, status });
         let entry = match found {
-            Found::Texts(fingerprints) => {
+            Found::Text(Text { fingerprints, is_brief: brief }) => {
+                is_brief = brief;
                 let ((fingerprint, epoch), other) = self.epochs.of_texts(&fingerprints)?;
                 self.summary.too_short += u64::from(fingerprint.is_none());
                 also = other;
@@ -128,7 +129,7 @@ impl<'a> Observer<'a> {
             }
             entry => entry,
         };
-        let pending = Pending { url, entry, also };
+        let pending = Pending { url, entry, also, is_brief };
         self.histories.told(&pending);
         self.pending.push(pending);
         if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
@@ -183,9 +184,9 @@ impl<'a> Observer<'a> {
     /// Observes what is pending: durable when this returns.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
         let batch: Vec<_> = self.pending.iter().map(Pending::request).collect();
-        for answer in self.store.request_batch(&batch)? {
+        for (answer, pending) in self.store.request_batch(&batch)?.into_iter().zip(&self.pending) {
             match answer {
-                Answer::Observed(outcome) => self.summary.outcome(&outcome),
+                Answer::Observed(outcome) => self.summary.outcome(&outcome, pending.is_brief),
                 Answer::Restated(outcome) => self.summary.restated(outcome),
             }
         }

@@ -9,6 +9,8 @@ pub(super) struct Pending {
     pub(super) url: String,
     pub(super) entry: Entry,
     pub(super) also: Option<Made>,
+    /// Whether it is of a text with too few words for a distance to mean much.
+    pub(super) is_brief: bool,
 }
 
 impl Pending {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use simkeep::fingerprint::Band;
 use simkeep::{Outcome, RestateOutcome, Verdict};
 
 use crate::words::{bytes, count, some_names, without_fingerprint};
@@ -20,6 +21,10 @@ pub(super) struct Summary {
     /// Said to be unchanged, of a page whose content was never seen.
     unseen: u64,
     changed: u64,
+    /// Of these, those of which it is told how much: minor, moderate and major.
+    minor: u64,
+    moderate: u64,
+    major: u64,
     reverted: u64,
     gone: u64,
     failed: u64,
@@ -54,7 +59,19 @@ impl Summary {
         *self.passed.entry(kind).or_default() += 1;
     }
 
-    pub(super) fn outcome(&mut self, outcome: &Outcome) {
+    /// Counts what an observation meant; `is_brief` if its text has too few words for a distance to
+    /// mean much.
+    pub(super) fn outcome(&mut self, outcome: &Outcome, is_brief: bool) {
+        if let (Verdict::Changed { .. }, Some(meaning)) = (outcome.verdict, outcome.meaning)
+            && !is_brief
+        {
+            match meaning.band {
+                Band::None => {}
+                Band::Minor => self.minor += 1,
+                Band::Moderate => self.moderate += 1,
+                Band::Major => self.major += 1,
+            }
+        }
         let count = match outcome.verdict {
             Verdict::New => &mut self.first,
             Verdict::Same(_) => &mut self.same,
@@ -107,6 +124,9 @@ impl Summary {
             "versions": self.versions(),
             "first": self.first,
             "changed": self.changed,
+            "minor": self.minor,
+            "moderate": self.moderate,
+            "major": self.major,
             "reverted": self.reverted,
             "same": self.same,
             "unseen": self.unseen,
@@ -143,6 +163,15 @@ impl Summary {
         line("versions", self.versions(), "");
         line("  first", self.first, "of their page");
         line("  changed", self.changed, "");
+        for (name, number, remark) in [
+            ("    minor", self.minor, "by under 1 % of their words, about"),
+            ("    moderate", self.moderate, "by 1 to 10 %"),
+            ("    major", self.major, "by more"),
+        ] {
+            if number > 0 {
+                line(name, number, remark);
+            }
+        }
         line("  reverted", self.reverted, "to an earlier version");
         line("same", self.same, "");
         for (name, number, remark) in [

@@ -219,3 +219,29 @@ fn what_comes_slowly_is_stored_before_the_batch_is_full() {
     // The epoch, and all records.
     assert_eq!(place.export().lines().count(), 11);
 }
+
+#[test]
+fn changes_are_counted_by_how_much_they_are_unless_the_text_is_brief() {
+    let place = Place::new();
+    let text = |words: usize, changed: usize| {
+        let word = |at: usize| format!("{}{at}", if at < changed { "other" } else { "word" });
+        (0..words).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let line = |url: &str, time: u32, text: &str| {
+        format!(
+            "{}\n",
+            json!({"url": format!("https://example.com/{url}"), "t": time, "text": text})
+        )
+    };
+    let mut lines = String::new();
+    for (url, words, changed) in [("all", 400, 400), ("some", 400, 12), ("brief", 99, 99)] {
+        lines += &line(url, 1, &text(words, 0));
+        lines += &line(url, 2, &text(words, changed));
+    }
+    let summary = place.ingest(&lines);
+    let counts = ["changed", "minor", "moderate", "major"].map(|key| summary[key].as_u64());
+    assert_eq!(counts, [3, 0, 1, 1].map(Some), "{summary}");
+    let shown =
+        place.run_with_input(&["ingest", "-"], &lines.replace("example.com", "example.org"));
+    assert!(shown.out.contains("    major                            1  by more"), "{}", shown.out);
+}
