@@ -87,7 +87,7 @@ fn visit(store: &Store, url: &'static str, day: i64) -> Result<Visited> {
             links = found;
             // From HTML, `fingerprint::extract` makes the text (feature `html`).
             let fingerprint = fingerprint::of_text(text);
-            Observation::content(url, time, fingerprint, store.newest_epoch())
+            Observation::content(url, time, fingerprint, store.change_epoch())
                 .digest(digest(text)?)
                 .status(200)
         }

@@ -63,7 +63,7 @@ async fn visit(store: Store, url: &'static str) -> Result<(&'static str, Outcome
             web::Answer::Page(text, links) => {
                 let fingerprint = fingerprint::of_text(text);
                 let hash: [u8; 32] = Sha256::digest(text).into();
-                let seen = Observation::content(url, time, fingerprint, store.newest_epoch())
+                let seen = Observation::content(url, time, fingerprint, store.change_epoch())
                     .digest(Digest(hash[..16].try_into()?));
                 (seen, links)
             }

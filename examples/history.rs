@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let store = Store::create(folder.path().join("terms.simkeep"), Options::default())?;
 
-    let epoch = store.newest_epoch();
+    let epoch = store.change_epoch();
     let content = |day, text| {
         Observation::content(URL, day * DAY, fingerprint::of_text(text), epoch).status(200)
     };

@@ -14,7 +14,7 @@
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let path = dir.path().join("crawl.simkeep");
 //! let store = Store::open_or_create(&path, Options::default())?;
-//! let epoch = store.newest_epoch(); // what makes the fingerprints
+//! let epoch = store.change_epoch(); // what makes the fingerprints
 //! let visits = [
 //!     ("https://example.com/terms", 1_000, "You may use this site if you behave well."),
 //!     ("https://example.com/terms", 2_000, "You may use this site if you pay us a monthly fee."),
@@ -128,7 +128,7 @@ pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, Result};
 pub use page::{
     Content, Digest, Distance, Entry, Epoch, EpochInfo, Observation, Prefix, PrefixError, Request,
-    RestateOutcome, Restated, Restatement, SameBy, Seen, UrlError, Verdict, Visit,
+    RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, UrlError, Verdict, Visit,
 };
 pub use progress::{Progress, Stage};
 pub use store::{

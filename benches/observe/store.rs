@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use simkeep::disk::{Counts, Disk, Meter, RealDisk};
-use simkeep::{Digest, Durability, Epoch, Observation, Options, Outcome, Store, Verdict};
+use simkeep::{Digest, Durability, Epoch, Observation, Options, Outcome, Role, Store, Verdict};
 
 use crate::load::{Batch, Load, Observe};
 use crate::measure::{Calls, Watch};
@@ -47,7 +47,7 @@ impl Metered {
     fn create(dir: &Path) -> Metered {
         let meter = Meter::new(real(dir));
         let store = Store::create(Arc::new(meter.clone()), options()).unwrap();
-        let epoch = store.register_epoch("bench").unwrap();
+        let epoch = store.register_epoch("bench", Role::Both).unwrap();
         let before = meter.counts();
         Metered { store, meter, before, epoch }
     }
@@ -286,7 +286,7 @@ fn observe_and_kill(grown: &Grown) -> u64 {
 /// Observes, with a line for each acknowledged call, until the process is killed.
 pub(crate) fn observe_until_killed(dir: &Path, seed: u64, pages: usize, time: i64) -> ! {
     let store = Store::open(real(dir), options()).unwrap();
-    let epoch = store.register_epoch("bench").unwrap();
+    let epoch = store.register_epoch("bench", Role::Both).unwrap();
     let mut load = Load::resume(seed, pages, time);
     let mut batch = Batch::default();
     loop {

@@ -79,7 +79,7 @@ fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Fi
     let (mut gathering, mut most) = (Duration::ZERO, before.1);
     let progress = Progress::default();
     let options = LoadOptions::default().memory_bytes(memory_bytes).progress(progress.clone());
-    let epoch = store.newest_epoch();
+    let epoch = store.change_epoch();
     let observations = (0..pages).map(|page| Ok(page_of(page, epoch)));
     let start = Instant::now();
     let loaded = thread::scope(|scope| {

@@ -137,7 +137,7 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
     for place in ["sealed", "memory"] {
         for k in DISTANCES {
             store.close().unwrap();
-            store = Store::open(&path, options().near_distance(k)).unwrap();
+            store = Store::open(&path, options().near_distance(Some(k))).unwrap();
             store.snapshot().warm_up(&Progress::default()).unwrap();
             if place == "memory" {
                 observe(

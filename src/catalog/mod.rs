@@ -396,7 +396,13 @@ mod tests {
         disk.create_dirs().unwrap();
         let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
         let name = "one".to_owned();
-        let epoch = EpochInfo { epoch: Epoch(0), name, begun: 0, ended: false };
+        let epoch = EpochInfo {
+            epoch: Epoch(0),
+            name,
+            begun: 0,
+            role: crate::page::Role::Both,
+            ended: false,
+        };
         locks.follow(Catalog::create(&disk, vec![epoch], false).unwrap());
         let (catalog, _) = Catalog::open(&disk, locks).unwrap();
         let blob = |first_sequence| Blob { first_sequence, count: 1, bytes: vec![0] };

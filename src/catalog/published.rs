@@ -165,7 +165,7 @@ impl Published {
 mod tests {
     use super::*;
     use crate::disk::SimDisk;
-    use crate::page::Epoch;
+    use crate::page::{Epoch, Role};
 
     fn published() -> Published {
         let row = |id, first_sequence, last_sequence| SegmentRow {
@@ -179,6 +179,7 @@ mod tests {
             epoch: Epoch::new(count, 3).unwrap(),
             name: name.to_owned(),
             begun: 7,
+            role: Role::Both,
             ended,
         };
         Published {
@@ -250,6 +251,7 @@ mod tests {
             epoch: Epoch::new(count, 0).unwrap(),
             name: format!("{count:0256}"),
             begun: 0,
+            role: Role::Both,
             ended: false,
         };
         let mut published = Published { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };

@@ -5,7 +5,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, Put};
-use crate::page::{Epoch, EpochInfo};
+use crate::page::{Epoch, EpochInfo, Role, in_use};
 
 /// No store ever has so many operations, segments or changes.
 pub(super) const SEQUENCES_END: u64 = 1 << 62;
@@ -108,14 +108,24 @@ pub(crate) fn is_epoch_name(name: &str) -> bool {
     (1..=EPOCH_NAME_MAX).contains(&name.len()) && !name.chars().any(char::is_control)
 }
 
-/// The epoch has ended.
+/// Flags of an epoch: it has ended; it is for change alone, or for near-duplicates alone.
 const ENDED: u32 = 1;
+const CHANGE: u32 = 1 << 1;
+const NEAR: u32 = 1 << 2;
+
+fn role_flags(role: Role) -> u32 {
+    match role {
+        Role::Both => 0,
+        Role::Change => CHANGE,
+        Role::Near => NEAR,
+    }
+}
 
 /// An epoch, packed.
 pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
     out.put_u32(epoch.epoch.0);
-    let flags = if epoch.ended { ENDED } else { 0 };
-    out.put_u32(flags);
+    let ended = if epoch.ended { ENDED } else { 0 };
+    out.put_u32(role_flags(epoch.role) | ended);
     out.put_u64(epoch.begun);
     out.extend_from_slice(epoch.name.as_bytes());
 }
@@ -125,24 +135,28 @@ pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     let mut cursor = Cursor::new(bytes);
     let (epoch, flags, begun) = (Epoch(cursor.u32()?), cursor.u32()?, cursor.u64()?);
     let name = str::from_utf8(cursor.rest()).ok()?;
+    let mut roles = [Role::Both, Role::Change, Role::Near].into_iter();
+    let role = roles.find(|role| role_flags(*role) == flags & !ENDED)?;
     let fits = epoch.count() as usize == count
         && count < EPOCHS_MAX
         && epoch.is_possible()
-        && flags & !ENDED == 0
         && begun < SEQUENCES_END
         && is_epoch_name(name);
-    fits.then(|| EpochInfo { epoch, name: name.to_owned(), begun, ended: flags & ENDED != 0 })
+    let ended = flags & ENDED != 0;
+    fits.then(|| EpochInfo { epoch, name: name.to_owned(), begun, role, ended })
 }
 
-/// Checks that no two epochs have the same name, and that one of them has not ended; an error says
-/// what is wrong.
+/// Checks that no two epochs have the same name, and that each use has one that has not ended; an error
+/// says what is wrong.
 pub(super) fn check_epochs(epochs: &[EpochInfo]) -> Result<(), String> {
     let mut names: Vec<&str> = epochs.iter().map(|epoch| epoch.name.as_str()).collect();
     names.sort_unstable();
     match names.array_windows().find(|[one, other]| one == other) {
         Some([name, _]) => Err(format!("two epochs are called {name}")),
         None if epochs.is_empty() => Err("there is no epoch".to_owned()),
-        None if epochs.iter().all(|epoch| epoch.ended) => Err("all epochs have ended".to_owned()),
+        None if Role::USES.iter().any(|is_for| in_use(epochs, *is_for).is_none()) => {
+            Err("all epochs of one use have ended".to_owned())
+        }
         None => Ok(()),
     }
 }

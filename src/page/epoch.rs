@@ -1,4 +1,7 @@
-//! What makes fingerprints that can be compared.
+//! What makes fingerprints that can be compared, and what they are for.
+
+use std::fmt;
+use std::str::FromStr;
 
 /// The number of an epoch: one extractor, one recipe, one document-frequency table. Fingerprints of
 /// different epochs are never compared. A store hands these numbers out for names.
@@ -59,6 +62,81 @@ impl Epoch {
     }
 }
 
+/// What the fingerprints of an epoch are for. An epoch is given its role when it begins, and keeps it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// They tell how much a page has changed: verdicts and distances go by them.
+    Change,
+    /// They tell which pages are near-duplicates: what is near, copies and pairs go by them.
+    Near,
+    /// Both.
+    #[default]
+    Both,
+}
+
+impl Role {
+    /// What roles are asked for: whether they have each of the two uses.
+    pub(crate) const USES: [fn(Role) -> bool; 2] = [Role::tells_change, Role::finds_near];
+
+    /// Whether verdicts, and the distances in them, go by fingerprints of such an epoch.
+    ///
+    /// ```
+    /// use simkeep::Role;
+    /// assert!(Role::Both.tells_change() && Role::Change.tells_change() && !Role::Near.tells_change());
+    /// ```
+    pub const fn tells_change(self) -> bool {
+        matches!(self, Role::Change | Role::Both)
+    }
+
+    /// Whether near-duplicates and copies are sought by fingerprints of such an epoch.
+    ///
+    /// ```
+    /// use simkeep::Role;
+    /// assert!(Role::Both.finds_near() && Role::Near.finds_near() && !Role::Change.finds_near());
+    /// ```
+    pub const fn finds_near(self) -> bool {
+        matches!(self, Role::Near | Role::Both)
+    }
+
+    /// Its name.
+    const fn name(self) -> &'static str {
+        match self {
+            Role::Change => "change",
+            Role::Near => "near",
+            Role::Both => "both",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    /// `change`, `near` or `both`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Role {
+    type Err = RoleError;
+
+    /// Reads `change`, `near` or `both`.
+    fn from_str(text: &str) -> Result<Role, RoleError> {
+        let roles = [Role::Change, Role::Near, Role::Both];
+        roles.into_iter().find(|role| role.name() == text).ok_or(RoleError(()))
+    }
+}
+
+/// The error of reading a [`Role`] from something else than a role's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoleError(());
+
+impl fmt::Display for RoleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a role is change, near or both")
+    }
+}
+
+impl std::error::Error for RoleError {}
+
 /// What a store knows of an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -69,7 +147,25 @@ pub struct EpochInfo {
     pub name: String,
     /// How many visits the store knew when it began.
     pub begun: u64,
+    /// What its fingerprints are for.
+    pub role: Role,
     /// Whether it has [ended](crate::Store::end_epoch): nothing is observed or searched in it any
     /// more.
     pub ended: bool,
+}
+
+/// What is known of an epoch, of all that a store knows, by number.
+pub(crate) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
+    let info = epochs.get(epoch.count() as usize);
+    info.filter(|info| info.epoch == epoch)
+}
+
+/// The newest epoch that lives, of those with such a role.
+pub(crate) fn in_use(epochs: &[EpochInfo], is_for: fn(Role) -> bool) -> Option<&EpochInfo> {
+    epochs.iter().rev().find(|info| !info.ended && is_for(info.role))
+}
+
+/// Whether verdicts go by fingerprints of this epoch. By one that no catalog names they do not.
+pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
+    known(epochs, epoch).is_some_and(|info| info.role.tells_change())
 }

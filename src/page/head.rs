@@ -1,16 +1,24 @@
 //! The fold of a page's visits into what the page is now.
 //!
 //! A [`Head`] is all that a verdict needs. It depends on the set of visits, not on the order in
-//! which they arrive: its counts are sums, its last visit is a maximum, and its versions are those
+//! which they arrive: its counts are sums, its last visit is a maximum, and its contents are those
 //! last seen most recently. So a late visit can be absorbed without reading the history again.
 
-use arrayvec::ArrayVec;
+use smallvec::SmallVec;
 
-use super::{Content, Digest, Distance, Entry, SameBy, Seen, Verdict, Visit};
+use super::epoch::tells_change;
+use super::{Content, Digest, Distance, Entry, EpochInfo, SameBy, Seen, Verdict, Visit};
 
-/// How many distinct contents of a page the store remembers, to recognise when the page returns to
-/// one of them. A content is a fingerprint with its digest and epoch.
+/// How many of a page's last versions the store remembers, to recognise when the page returns to one
+/// of them. A version is one content, however many epochs it has fingerprints in.
 pub const HISTORY_WINDOW: usize = 8;
+
+/// How many contents the store remembers of a page at most, whatever number of epochs they are of.
+pub(crate) const CONTENTS_MAX: usize = 64;
+
+/// The content in force, with each of its fingerprints that count: one for each epoch in which it has
+/// one, or is known to have none.
+pub(crate) type InForce = SmallVec<[Content; 2]>;
 
 /// A fingerprint of a version of the page, and when it was last seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +36,7 @@ impl LastSeen {
         (self.content.epoch.count(), self.restated, self.content.fingerprint)
     }
 
-    /// The order of versions.
+    /// The order of contents.
     fn place(&self) -> (i64, Option<Digest>, (u32, bool, Option<u64>)) {
         (self.time, self.content.digest, self.rank())
     }
@@ -50,16 +58,20 @@ pub(crate) struct Head {
     pub(crate) last: Visit,
     /// The last visit in order that did not fail.
     pub(crate) settled: Option<Visit>,
-    /// Distinct contents, the one last seen first, at most [`HISTORY_WINDOW`]. Those of one time and
-    /// digest are one version, with a fingerprint in each of several epochs.
-    pub(crate) versions: ArrayVec<LastSeen, HISTORY_WINDOW>,
+    /// Distinct contents, the one last seen first, back to the version with which there are
+    /// [`HISTORY_WINDOW`] of one epoch, or to [`CONTENTS_MAX`] of all. Those of one time and digest are one version, with a fingerprint in each of several
+    /// epochs.
+    ///
+    /// What is left out of a set of contents is left out of every larger set, and what is in does not
+    /// depend on what came first.
+    pub(crate) contents: SmallVec<[LastSeen; HISTORY_WINDOW + 1]>,
 }
 
 impl Head {
     /// The head of a page with one visit.
     fn of(visit: Visit) -> Head {
-        let (settled, versions) = (None, ArrayVec::new());
-        let mut head = Head { visits: 0, first: visit.time, last: visit, settled, versions };
+        let (settled, contents) = (None, SmallVec::new());
+        let mut head = Head { visits: 0, first: visit.time, last: visit, settled, contents };
         head.absorb(visit);
         head
     }
@@ -92,21 +104,27 @@ impl Head {
     }
 
     /// Adds a version, if it is among the last ones.
-    #[expect(clippy::indexing_slicing, reason = "the position of one of them")]
+    #[expect(clippy::indexing_slicing, reason = "positions of some of them")]
     pub(crate) fn see(&mut self, seen: LastSeen) {
-        if let Some(at) = self.versions.iter().position(|v| v.content == seen.content) {
-            if self.versions[at].place() >= seen.place() {
+        if let Some(at) = self.contents.iter().position(|v| v.content == seen.content) {
+            if self.contents[at].place() >= seen.place() {
                 return;
             }
-            self.versions.remove(at);
+            self.contents.remove(at);
         }
-        let after = |v: &LastSeen| v.place() > seen.place();
-        let at = self.versions.iter().take_while(|v| after(v)).count();
-        if at < HISTORY_WINDOW {
-            self.versions.truncate(HISTORY_WINDOW - 1);
-            self.versions.insert(at, seen);
+        let at = self.contents.iter().take_while(|v| v.place() > seen.place()).count();
+        self.contents.insert(at, seen);
+        self.contents.truncate(CONTENTS_MAX);
+        let is_enough = |at: &usize| {
+            let epoch = self.contents[*at].content.epoch;
+            let of_epoch = self.contents[..=*at].iter().filter(|v| v.content.epoch == epoch);
+            of_epoch.count() == HISTORY_WINDOW
+        };
+        let last = (HISTORY_WINDOW - 1..self.contents.len()).find(is_enough);
+        if let Some(last) = last.map(|at| self.contents[at]) {
+            self.contents.retain(|v| v.place() >= last.place() || v.is_with(&last));
         }
-        debug_assert!(self.versions.is_sorted_by(|a, b| a.place() >= b.place()));
+        debug_assert!(self.contents.is_sorted_by(|a, b| a.place() >= b.place()));
     }
 
     /// Whether the page was gone when last heard of.
@@ -118,44 +136,60 @@ impl Head {
     fn counted(&self) -> impl Iterator<Item = &LastSeen> {
         let counts = |v: &&LastSeen| {
             let of_epoch = |w: &&LastSeen| w.is_with(v) && w.content.epoch == v.content.epoch;
-            self.versions.iter().filter(of_epoch).all(|w| w.rank() <= v.rank())
+            self.contents.iter().filter(of_epoch).all(|w| w.rank() <= v.rank())
         };
-        self.versions.iter().filter(counts)
+        self.contents.iter().filter(counts)
     }
 
     /// The fingerprints of the version that was last seen.
     fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
-        let first = self.versions.first();
+        let first = self.contents.first();
         self.counted().take_while(move |v| first.is_some_and(|first| v.is_with(first)))
     }
 
-    /// The version in force: the last content, unless the page is gone; by its fingerprint of the
-    /// newest epoch.
-    pub(crate) fn in_force(&self) -> Option<&LastSeen> {
-        if self.gone() { None } else { self.last_version().max_by_key(|v| v.rank()) }
+    /// The content in force: the last one, unless the page is gone.
+    pub(crate) fn in_force(&self) -> InForce {
+        if self.gone() { InForce::new() } else { self.last_version().map(|v| v.content).collect() }
     }
 
-    /// What a visit that comes after all others means; `also` is what was restated of it.
-    pub(crate) fn judge(&self, visit: &Visit, also: &[Content]) -> Verdict {
+    /// When the content in force was last seen.
+    pub(crate) fn in_force_seen(&self) -> Option<i64> {
+        self.contents.first().filter(|_| !self.gone()).map(|last| last.time)
+    }
+
+    /// The fingerprints that count, of the last [`HISTORY_WINDOW`] versions.
+    fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
+        let (mut versions, mut last) = (0, None::<&LastSeen>);
+        self.counted().take_while(move |v| {
+            versions += usize::from(last.replace(v).is_none_or(|last| !last.is_with(v)));
+            versions <= HISTORY_WINDOW
+        })
+    }
+
+    /// What a visit that comes after all others means; `also` is what was restated of it. Fingerprints
+    /// of epochs that do not tell of changes are not compared.
+    pub(crate) fn judge(&self, visit: &Visit, also: &[Content], epochs: &[EpochInfo]) -> Verdict {
         let content = match &visit.seen {
             Seen::Gone => return Verdict::Gone,
             Seen::Failed => return Verdict::Failed,
             Seen::NotModified { .. } => {
-                return match self.versions.first() {
+                return match self.contents.first() {
                     None => Verdict::Unseen,
                     Some(v) if self.gone() => {
-                        let distance = Distance { bits: 0, epoch: v.content.epoch };
-                        Verdict::Reverted { to: v.time, distance: Some(distance) }
+                        let mut told = self.last_version().map(|v| v.content.epoch);
+                        let epoch = told.find(|epoch| tells_change(epochs, *epoch));
+                        let distance = epoch.map(|epoch| Distance { bits: 0, epoch });
+                        Verdict::Reverted { to: v.time, distance }
                     }
                     Some(_) => Verdict::Same(SameBy::Word),
                 };
             }
             Seen::Content(content) => content,
         };
-        if self.versions.is_empty() {
+        if self.contents.is_empty() {
             return Verdict::New;
         }
-        let all = || fingerprints(content, also);
+        let all = || fingerprints(content, also).filter(|c| tells_change(epochs, c.epoch));
         let in_force = !self.gone();
         if in_force && self.last_version().any(|v| have_digest(&v.content, content)) {
             return Verdict::Same(SameBy::Digest);
@@ -166,8 +200,8 @@ impl Head {
         if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
             return Verdict::Same(SameBy::Fingerprint);
         }
-        let last = self.versions.first().filter(|_| in_force);
-        let earlier = || self.counted().filter(|v| last.is_none_or(|last| !v.is_with(last)));
+        let last = self.contents.first().filter(|_| in_force);
+        let earlier = || self.remembered().filter(|v| last.is_none_or(|last| !v.is_with(last)));
         let by_digest = earlier().find(|v| have_digest(&v.content, content));
         let by_fingerprint =
             || earlier().find(|v| all().any(|c| bits_between(&v.content, c) == Some(0)));
@@ -179,18 +213,12 @@ impl Head {
 
     /// The Hamming distances of a content to the version last seen, in order of the epochs in which
     /// both have a fingerprint.
-    fn distances<'c>(
-        &self,
-        all: impl Iterator<Item = &'c Content>,
-    ) -> ArrayVec<Distance, HISTORY_WINDOW> {
-        let mut distances = ArrayVec::<Distance, HISTORY_WINDOW>::new();
-        for content in all {
-            let bits = self.last_version().find_map(|v| bits_between(&v.content, content));
-            // One for each version that is kept is enough, whatever was restated how often.
-            if let Some(bits) = bits.filter(|_| !distances.is_full()) {
-                distances.push(Distance { bits, epoch: content.epoch });
-            }
-        }
+    fn distances<'c>(&self, all: impl Iterator<Item = &'c Content>) -> SmallVec<[Distance; 2]> {
+        let in_epoch = |content: &'c Content| {
+            let bits = self.last_version().find_map(|v| bits_between(&v.content, content))?;
+            Some(Distance { bits, epoch: content.epoch })
+        };
+        let mut distances: SmallVec<[Distance; 2]> = all.filter_map(in_epoch).collect();
         distances.sort_unstable_by_key(|of| of.epoch.count());
         distances
     }
@@ -222,9 +250,14 @@ fn bits_between(a: &Content, b: &Content) -> Option<u32> {
 }
 
 /// What a visit after all others of a page means. `head` is `None` for an unknown page.
-pub(crate) fn judge(head: Option<&Head>, visit: &Visit, also: &[Content]) -> Verdict {
+pub(crate) fn judge(
+    head: Option<&Head>,
+    visit: &Visit,
+    also: &[Content],
+    epochs: &[EpochInfo],
+) -> Verdict {
     match (head, visit.seen) {
-        (Some(head), _) => head.judge(visit, also),
+        (Some(head), _) => head.judge(visit, also, epochs),
         (None, Seen::Gone) => Verdict::Gone,
         (None, Seen::Failed) => Verdict::Failed,
         (None, Seen::Content(_)) => Verdict::New,

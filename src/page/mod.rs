@@ -17,9 +17,10 @@ mod visit;
 pub use content::{Content, Digest};
 pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};
-pub use epoch::{Epoch, EpochInfo};
+pub use epoch::{Epoch, EpochInfo, Role, RoleError};
+pub(crate) use epoch::{in_use, known};
 pub use head::HISTORY_WINDOW;
-pub(crate) use head::{Head, LastSeen, judge};
+pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, judge};
 pub use observation::{Observation, Request, Restatement};
 pub use prefix::{Prefix, PrefixError};
 

@@ -1,11 +1,13 @@
 //! The carried part of a page's head in a record: everything that the record's own entries do not
 //! tell.
 
-use arrayvec::ArrayVec;
+use smallvec::SmallVec;
 
 use super::entries::{Entries, count_visits, put_entries};
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Content, Entry, HISTORY_WINDOW, Head, LastSeen, Restated, Seen, Visit};
+use crate::page::{
+    CONTENTS_MAX, Content, Entry, HISTORY_WINDOW, Head, LastSeen, Restated, Seen, Visit,
+};
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
 const LAST: u8 = 1;
@@ -37,17 +39,17 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let settled = head.settled.filter(|s| told.head.as_ref().and_then(|t| t.settled) != Some(*s));
     settled.into_iter().for_each(|visit| told.take(visit.into()));
     let told = told.head();
-    let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.versions.contains(v));
-    let versions: ArrayVec<&LastSeen, HISTORY_WINDOW> =
-        head.versions.iter().filter(|v| !is_told(v)).collect();
+    let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.contents.contains(v));
+    let contents: SmallVec<[&LastSeen; HISTORY_WINDOW]> =
+        head.contents.iter().filter(|v| !is_told(v)).collect();
     out.push((u8::from(last.is_some()) * LAST) | (u8::from(settled.is_some()) * SETTLED));
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the visits beside it"));
     put_signed(out, head.first);
-    put_varint(out, versions.len() as u64);
+    put_varint(out, contents.len() as u64);
     // One run of entries, oldest first, so that each is packed against the one before.
-    let mut run: ArrayVec<Entry, { HISTORY_WINDOW + 2 }> =
-        versions.iter().rev().map(|version| as_entry(version)).collect();
+    let mut run: SmallVec<[Entry; HISTORY_WINDOW + 2]> =
+        contents.iter().rev().map(|seen| as_entry(seen)).collect();
     run.extend(settled.into_iter().chain(last).map(Entry::Visit));
     put_entries(out, &run);
 }
@@ -67,7 +69,7 @@ pub(super) struct Carried {
     first: i64,
     last: Option<Visit>,
     settled: Option<Visit>,
-    versions: ArrayVec<LastSeen, HISTORY_WINDOW>,
+    contents: SmallVec<[LastSeen; HISTORY_WINDOW]>,
 }
 
 impl Carried {
@@ -75,20 +77,20 @@ impl Carried {
         let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED) == 0)?;
         let visits = cursor.varint().filter(|visits| *visits < VISITS_MAX)?;
         let first = cursor.signed()?;
-        let count = cursor.count().filter(|count| *count <= HISTORY_WINDOW)?;
+        let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
         let mut run = Entries::new(*cursor, count.checked_add(ends)?);
-        let mut versions = ArrayVec::new();
+        let mut contents = SmallVec::new();
         for _ in 0..count {
             let entry = run.next().flatten()?;
             let (content, restated) = (entry.content()?, entry.is_restated());
-            versions.push(LastSeen { content, time: entry.time(), restated });
+            contents.push(LastSeen { content, time: entry.time(), restated });
         }
         let mut visit = || run.next().flatten()?.visit().copied();
         let settled = if flags & SETTLED == 0 { None } else { Some(visit()?) };
         let last = if flags & LAST == 0 { None } else { Some(visit()?) };
         *cursor = run.rest();
-        Some(Carried { visits, first, last, settled, versions })
+        Some(Carried { visits, first, last, settled, contents })
     }
 
     /// The head of which `own` is the last entries and this the rest. `None` if an entry cannot be
@@ -100,9 +102,9 @@ impl Carried {
         let mut head = told.head()?;
         head.visits = self.visits + count;
         head.first = head.first.min(self.first);
-        self.versions.into_iter().for_each(|version| head.see(version));
+        self.contents.into_iter().for_each(|version| head.see(version));
         let settled = head.settled.map(|visit| visit.time);
-        let possible = head.versions.iter().all(|version| Some(version.time) <= settled);
+        let possible = head.contents.iter().all(|version| Some(version.time) <= settled);
         possible.then_some(head)
     }
 }

@@ -468,7 +468,7 @@ impl TableStream<'_> {
         let head = self.segment.page(page, &mut url)?.read()?.head();
         let damaged = || self.segment.damaged(Tag::of(Kind::Pages), 0, UNREADABLE);
         let head = head.ok_or_else(damaged)?;
-        let digest = head.and_then(|head| head.in_force()?.content.digest);
+        let digest = head.and_then(|head| head.in_force().first()?.digest);
         Ok(digest.as_ref().map(tag_of))
     }
 }

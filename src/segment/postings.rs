@@ -228,7 +228,7 @@ impl PostingsWriter {
 
     /// Writes both sections, for so many fingerprints.
     pub(super) fn finish(self, builder: &mut Builder, fingerprints: u32) -> Result<()> {
-        bug::ensure(self.count == fingerprints.into(), "each fingerprint has a posting")?;
+        bug::ensure(self.count == u64::from(fingerprints), "each fingerprint has a posting")?;
         builder.whole(Tag::table(Kind::Postings, 0, self.epoch), &self.words.finish()?)?;
         builder.whole(Tag::table(Kind::Lists, 0, self.epoch), &self.lists.finish()?)
     }

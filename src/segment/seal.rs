@@ -15,7 +15,7 @@ use crate::bug;
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Put, Stamp, Tag, bytes_for, le_u64};
-use crate::page::{Content, Entry};
+use crate::page::{Content, Entry, InForce};
 use crate::search::canonical_key;
 use crate::sort::{Packed, Sorted, Sorter};
 use crate::threads::beside;
@@ -26,7 +26,7 @@ pub(crate) struct SealPage<'a> {
     pub(crate) hash: u64,
     pub(crate) record: Record<'a>,
     /// What is in force: that of the head that the record tells.
-    pub(crate) in_force: Option<Content>,
+    pub(crate) in_force: InForce,
 }
 
 /// What a segment is in its store.
@@ -65,21 +65,21 @@ impl Sealer {
     }
 
     /// Adds the next page.
-    pub(crate) fn push(&mut self, page: &SealPage<'_>) -> Result<()> {
+    pub(crate) fn push(&mut self, mut page: SealPage<'_>) -> Result<()> {
         let record = &page.record;
         let ordinal = self.pages.push(&mut self.builder, page.url, |out| record.put(out))?;
         self.hashes.push(HashOf { hash: page.hash, page: ordinal })?;
         self.numbers.visits += record.visit_count() as u64;
         self.numbers.resets += u64::from(record.reset);
-        // The fingerprints of its entries, and the one in force.
-        let mut in_force = page.in_force;
+        // The fingerprints of its entries, and those in force.
         let mark = |content: &Content| (content.compared(), content.epoch);
         for content in record.entries.iter().filter_map(Entry::content) {
             // Its digest may have been another one then.
-            let same = in_force.take_if(|other| mark(other) == mark(&content));
+            let same = page.in_force.iter().position(|other| mark(other) == mark(&content));
+            let same = same.map(|at| page.in_force.swap_remove(at));
             self.hold(same.unwrap_or(content), ordinal, same.is_some())?;
         }
-        in_force.map_or(Ok(()), |content| self.hold(content, ordinal, true))
+        page.in_force.into_iter().try_for_each(|content| self.hold(content, ordinal, true))
     }
 
     /// Keeps the fingerprint of a content for the tables, if it has one.

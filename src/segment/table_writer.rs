@@ -62,7 +62,7 @@ impl TablesWriter {
         let column = fingerprints.offset();
         builder.end(fingerprints)?;
         builder.whole(Tag::table(Kind::Shards, 0, epoch), &census.shards().to_bytes())?;
-        let shape = Shape::choose(count, layout.distance, layout.bytes_each);
+        let shape = Shape::choose(count, layout.distance(epoch), layout.bytes_each);
         builder.whole(Tag::table(Kind::Shape, 0, epoch), &shape_bytes(shape))?;
         postings.finish(builder, count)?;
         let sections = TableSections { epoch, column, shared: Mutex::new((builder, Vec::new())) };

@@ -13,20 +13,28 @@ use super::postings::{Posting, PostingsRef};
 use crate::cpu::prefetch;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
-use crate::page::Digest;
+use crate::page::{Digest, Epoch};
 use crate::search::{
     Address, Bounds, Candidate, CellTable, Cells, Column, Extent, Finds, HALVES, Index, LINE_BYTES,
     Resources, Rotation, Rotations, Shape, Shards, Steps, Tables, further_max,
 };
 
 /// How the tables of new segments are made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// The distance that is asked for most.
-    pub(crate) distance: u32,
+    /// The distance that is asked for most, in each epoch of the store by number.
+    pub(crate) distances: Vec<u32>,
     /// Bytes that all tables may take for each fingerprint.
     pub(crate) bytes_each: u32,
     pub(crate) resources: Resources,
+}
+
+impl Layout {
+    /// The distance that is asked for most in an epoch. In one that no catalog names nothing is asked
+    /// for.
+    pub(super) fn distance(&self, epoch: u32) -> u32 {
+        self.distances.get(Epoch(epoch).count() as usize).copied().unwrap_or(0)
+    }
 }
 
 /// The tables of one epoch in an open segment.

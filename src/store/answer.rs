@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::epochs::Epochs;
 use super::query::Near;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
@@ -25,7 +26,7 @@ pub struct ExactCopy {
 /// # use simkeep::{Observation, Options, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-/// let (url, epoch) = ("https://example.com/", store.newest_epoch());
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
 /// store.observe(Observation::content(url, 1_000, 0b0011, epoch))?;
 /// let outcome = store.observe(Observation::content(url, 2_000, 0b1100, epoch))?;
 /// let told = "changed by 4 bits: moderately, some 0.5 to 6 % of its words";
@@ -48,8 +49,9 @@ pub struct Outcome {
     /// ordered by when they were first seen with it. The first is the original, unless this page
     /// had the content before that. None of content without a fingerprint.
     pub copies: Vec<ExactCopy>,
-    /// Near-duplicates: other pages whose version in force is near, without the copies. Nearest
-    /// first, then in SURT order.
+    /// Near-duplicates: other pages whose version in force is near, without the copies, by the
+    /// newest epoch that finds [near-duplicates](crate::Role) in which there are two fingerprints to
+    /// compare. Nearest first, then in SURT order.
     pub near: Vec<Near>,
     /// Whether `copies` and `near` name everything. If not, they were cut short, for one of the
     /// reasons that [`Matches::complete`](super::Matches::complete) lists.
@@ -181,9 +183,12 @@ pub struct Page {
     pub first: i64,
     /// The latest visit.
     pub last: Visit,
-    /// The content in force, with its fingerprint of the newest epoch. `None` if the page is gone
-    /// or no content was ever seen.
+    /// The content in force, with its fingerprint of the newest epoch that tells of
+    /// [changes](crate::Role). `None` if the page is gone or no content was ever seen.
     pub content: Option<Content>,
+    /// The content in force with each of its fingerprints: one for each epoch in which it has one,
+    /// or is known to have none; that of the newest epoch first.
+    pub contents: Vec<Content>,
     /// When that content was last seen.
     pub content_seen: Option<i64>,
     /// Whether the page is gone.
@@ -191,17 +196,18 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page with this head.
-    pub(super) fn new(url: &str, head: &Head) -> Page {
-        let in_force = head.in_force();
+    /// A page with this head, in a store with these epochs.
+    pub(super) fn new(url: &str, head: &Head, epochs: &Epochs) -> Page {
+        let contents = head.in_force();
         Page {
             url: url.to_owned(),
             visits: head.visits,
             first: head.first,
             last: head.last,
-            content: in_force.map(|v| v.content),
-            content_seen: in_force.map(|v| v.time),
+            content: epochs.told_by(&contents).copied(),
+            content_seen: head.in_force_seen(),
             gone: head.gone(),
+            contents: contents.into_vec(),
         }
     }
 }
@@ -240,9 +246,9 @@ pub struct Stats {
     pub segments: Vec<SegmentStats>,
     /// Epochs, by number.
     pub epochs: Vec<EpochInfo>,
-    /// Visits that have come since the newest epoch began.
+    /// Visits that have come since the newest epoch in use began.
     pub epoch_visits: u64,
-    /// Whether a new epoch is advised: the newest one weighs words by a table of document
+    /// Whether a new epoch is advised: one in use weighs words by a table of document
     /// frequencies, and [`Options::epoch_visits`](super::Options::epoch_visits) visits have come
     /// since it began.
     pub epoch_due: bool,

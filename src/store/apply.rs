@@ -4,10 +4,8 @@
 use super::admission::Writer;
 use super::answer::{Answer, Outcome};
 use super::component::{ComponentId, Known};
-use super::epochs::meaning;
 use super::journal::{self, PageName};
 use super::judged::{Judged, Judgement, is_alone, judge_all};
-use super::memtable::Effect;
 use super::nearby::add_nearby;
 use super::options::Options;
 use super::prepared::Prepared;
@@ -43,9 +41,9 @@ pub(super) fn apply(
         judge_all(view, lookup, known.head, request)?
     } else {
         packed.extend_from_slice(head);
-        match page.effect {
-            Effect { verdict: Some(verdict), .. } if is_alone(request) => {
-                Judged::visit(verdict, request.entry(), page.effect)
+        match page.effect.verdict {
+            Some(verdict) if is_alone(request) => {
+                Judged::visit(verdict, request.entry(), page.effect.clone())
             }
             _ => judge_all(view, lookup, unpack_head(packed), request)?,
         }
@@ -54,10 +52,9 @@ pub(super) fn apply(
         Judgement::Restated(outcome) => Answer::Restated(outcome),
         Judgement::Visit(verdict) => {
             let (also, copies, near) = (judged.also(), Vec::new(), Vec::new());
-            let meaning = verdict.distance().map(|distance| meaning(&view.epochs, distance));
+            let meaning = verdict.distance().map(|distance| view.epochs.meaning(distance));
             let mut outcome = Outcome { verdict, meaning, also, copies, near, complete: true };
-            let found = [&mut page.found, &mut page.also];
-            add_nearby(&mut outcome, view, options, request, found)?;
+            add_nearby(&mut outcome, view, options, &mut page.searched)?;
             Answer::Observed(outcome)
         }
     };

@@ -67,9 +67,16 @@ impl Store {
         self.snapshot().latest(url)
     }
 
-    /// The epoch that was registered last. New observations belong to it.
-    pub fn newest_epoch(&self) -> Epoch {
-        self.live().view().newest_epoch()
+    /// The epoch that verdicts go by now: [`Snapshot::change_epoch`] on a snapshot of the moment. If
+    /// no other has a role of its own, observations belong to it.
+    pub fn change_epoch(&self) -> Epoch {
+        self.live().view().epochs.change()
+    }
+
+    /// The epoch that near-duplicates are sought by now: [`Snapshot::near_epoch`] on a snapshot of the
+    /// moment.
+    pub fn near_epoch(&self) -> Epoch {
+        self.live().view().epochs.near()
     }
 
     /// Sizes of the store. Reads no table.

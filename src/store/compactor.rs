@@ -268,7 +268,7 @@ impl Merging<'_> {
             done: purge.done,
             hidden: purge.hidden,
             step: &|steps| if closing() { ControlFlow::Break(()) } else { step(steps) },
-            layout: new_segment::background_layout(&base.options),
+            layout: new_segment::background_layout(base),
         };
         let Some(bytes) = merge(&base.disk, stamp, &mergeable)? else {
             return Err(if closing() { Error::Closed } else { Error::Cancelled });

@@ -1,5 +1,8 @@
-//! The epochs of a store: begun, looked up, ended.
+//! The epochs of a store, and which of them are in use.
 
+use std::ops::Deref;
+
+use super::options::Options;
 use super::origin::{Named, Origin};
 use super::view::View;
 use crate::bug::OrBug;
@@ -7,8 +10,95 @@ use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::fingerprint::Meaning;
-use crate::page::{Distance, Epoch, EpochInfo};
+use crate::fingerprint::{Meaning, Recipe};
+use crate::page::{Content, Distance, Epoch, EpochInfo, Role, in_use, known};
+
+/// All epochs of a store, by number, and those in use.
+#[derive(Debug)]
+pub(crate) struct Epochs {
+    all: Vec<EpochInfo>,
+    /// The newest that live, of those that tell of changes and of those that find near-duplicates.
+    change: Epoch,
+    near: Epoch,
+    /// What makes the fingerprints of each; none of those that are made elsewhere.
+    recipes: Vec<Option<Recipe>>,
+}
+
+impl Default for Epochs {
+    fn default() -> Self {
+        Epochs::new(Vec::new())
+    }
+}
+
+impl Deref for Epochs {
+    type Target = [EpochInfo];
+
+    fn deref(&self) -> &[EpochInfo] {
+        &self.all
+    }
+}
+
+impl Epochs {
+    /// These epochs. Every store has some in use. Where a check finds the catalog damaged, and so
+    /// none, those in use have a number that every store refuses.
+    pub(crate) fn new(all: Vec<EpochInfo>) -> Epochs {
+        let number = |info: Option<&EpochInfo>| info.map_or(Epoch(u32::MAX), |info| info.epoch);
+        let change = number(in_use(&all, Role::tells_change));
+        let near = number(in_use(&all, Role::finds_near));
+        let recipe = |info: &EpochInfo| Named::parse(&info.name).map(|named| named.recipe);
+        let recipes = all.iter().map(recipe).collect();
+        Epochs { all, change, near, recipes }
+    }
+
+    /// The epoch that verdicts go by.
+    pub(crate) fn change(&self) -> Epoch {
+        self.change
+    }
+
+    /// The epoch that near-duplicates are sought by.
+    pub(crate) fn near(&self) -> Epoch {
+        self.near
+    }
+
+    /// Whether near-duplicates are sought by the fingerprints of an epoch that some content has.
+    pub(crate) fn finds_near(&self, epoch: Epoch) -> bool {
+        known(self, epoch).is_some_and(|info| info.role.finds_near())
+    }
+
+    /// Of a content's fingerprints that which tells of changes; if none does, the newest.
+    pub(crate) fn told_by<'c>(&self, contents: &'c [Content]) -> Option<&'c Content> {
+        let tells = |c: &Content| known(self, c.epoch).is_some_and(|i| i.role.tells_change());
+        contents.iter().max_by_key(|content| (tells(content), content.epoch.count()))
+    }
+
+    /// What makes the fingerprints of an epoch. None if it is not known, or they are made elsewhere.
+    fn recipe(&self, epoch: Epoch) -> Option<&Recipe> {
+        known(self, epoch).and(self.recipes.get(epoch.count() as usize))?.as_ref()
+    }
+
+    /// Within which distance fingerprints of an epoch are near: what its recipe advises, or what is
+    /// usual.
+    pub(crate) fn advised_distance(&self, epoch: Epoch) -> u32 {
+        self.recipe(epoch).unwrap_or(&Recipe::DEFAULT).near_distance()
+    }
+
+    /// What a distance means, by the recipe of its epoch.
+    pub(crate) fn meaning(&self, distance: Distance) -> Meaning {
+        let Distance { bits, epoch } = distance;
+        self.recipe(epoch).map_or_else(|| Meaning::ready_made(bits), |recipe| recipe.meaning(bits))
+    }
+
+    /// Within which distance fingerprints of an epoch are near, as the options say.
+    pub(crate) fn near_distance(&self, epoch: Epoch, options: &Options) -> u32 {
+        options.near_distance.unwrap_or_else(|| self.advised_distance(epoch))
+    }
+}
+
+/// Whether an epoch is the newest of those that live, in any role that it has.
+pub(crate) fn is_in_use(epochs: &[EpochInfo], epoch: Epoch) -> bool {
+    let mut newest = Role::USES.into_iter().filter_map(|is_for| in_use(epochs, is_for));
+    newest.any(|info| info.epoch == epoch)
+}
 
 /// Whether an epoch may have this name.
 pub(super) fn check_name(name: &str) -> Result<()> {
@@ -22,7 +112,7 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 pub(super) fn first(name: &str) -> Result<EpochInfo> {
     check_name(name)?;
     let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves 64 bits at most")?;
-    Ok(EpochInfo { epoch, name: name.to_owned(), begun: 0, ended: false })
+    Ok(EpochInfo { epoch, name: name.to_owned(), begun: 0, role: Role::Both, ended: false })
 }
 
 /// How many leading bits of its fingerprints are reserved for metadata, as the name says.
@@ -66,18 +156,6 @@ pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
         Some(_) => Ok(()),
         None => Err(Error::UnknownEpoch(epoch.0)),
     }
-}
-
-pub(super) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
-    let info = epochs.get(epoch.count() as usize);
-    info.filter(|info| info.epoch == epoch)
-}
-
-/// What a distance means, by the recipe of its epoch.
-pub(super) fn meaning(epochs: &[EpochInfo], distance: Distance) -> Meaning {
-    let Distance { bits, epoch } = distance;
-    let named = known(epochs, epoch).and_then(|info| Named::parse(&info.name));
-    named.map_or_else(|| Meaning::ready_made(bits), |named| named.recipe.meaning(bits))
 }
 
 /// The epoch of a name.

@@ -124,7 +124,7 @@ impl<'a> Operation<'a> {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
-                let effect = Effect::of(&mut inner.page(number).head(), &entry, &[]);
+                let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
                 inner.enter(sequence, number, entry, &effect)?;
             }
             Operation::ForgetUrl(page, visits) => {

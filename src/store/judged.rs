@@ -67,7 +67,7 @@ pub(super) fn judge_all(
     let news = request.also().map(|also| is_stated(view, lookup, head.as_ref(), &also));
     let news = news.transpose()?.map(|known| !known);
     let before = head.clone();
-    let effect = Effect::of(&mut head, &visit, also.as_slice());
+    let effect = Effect::of(&mut head, &visit, also.as_slice(), &view.epochs);
     let verdict = match effect.verdict {
         Some(verdict) => verdict,
         None => late(view, lookup, &visit)?,
@@ -78,7 +78,7 @@ pub(super) fn judge_all(
     }
     if let Some(restated) = request.also().filter(|_| news == Some(true)) {
         let entry = Entry::Restated(restated);
-        judged.operations.push((entry, Effect::of(&mut head, &entry, &[])));
+        judged.operations.push((entry, Effect::of(&mut head, &entry, &[], &view.epochs)));
     }
     Ok(judged)
 }
@@ -99,7 +99,7 @@ fn judge_restated(
         return Ok(Judged::nothing(RestateOutcome::Known));
     }
     let entry = Entry::Restated(restated);
-    let operation = (entry, Effect::of(&mut head, &entry, &[]));
+    let operation = (entry, Effect::of(&mut head, &entry, &[], &view.epochs));
     let judgement = Judgement::Restated(RestateOutcome::Stored);
     Ok(Judged { judgement, operations: [operation].into_iter().collect() })
 }
@@ -119,18 +119,18 @@ fn restated_of(
     time: i64,
     digest: Option<Digest>,
 ) -> Result<Option<Option<Digest>>> {
-    let versions = head.map(|head| &head.versions).filter(|versions| !versions.is_empty());
-    let Some(versions) = versions else { return Ok(None) };
-    let times = || versions.iter().map(|version| version.time);
+    let contents = head.map(|head| &head.contents).filter(|contents| !contents.is_empty());
+    let Some(contents) = contents else { return Ok(None) };
+    let times = || contents.iter().map(|seen| seen.time);
     if times().all(|seen| seen < time) {
         return Ok(None);
     }
     // The head has the last contents. That is enough if it has all of that time.
     if times().all(|seen| seen <= time)
-        && (versions.len() < HISTORY_WINDOW || times().any(|seen| seen < time))
+        && (contents.len() < HISTORY_WINDOW || times().any(|seen| seen < time))
     {
-        let at = versions.iter().filter(|version| version.time == time);
-        return Ok(restated_digest(digest, at.map(|version| version.content.digest)));
+        let at = contents.iter().filter(|seen| seen.time == time);
+        return Ok(restated_digest(digest, at.map(|seen| seen.content.digest)));
     }
     let entries = view.entries_at(lookup, time)?;
     let seen = entries.iter().filter_map(Entry::visit);
@@ -146,7 +146,7 @@ fn is_stated(
     head: Option<&Head>,
     restated: &Restated,
 ) -> Result<bool> {
-    let Some(last) = head.and_then(|head| head.versions.first()) else { return Ok(false) };
+    let Some(last) = head.and_then(|head| head.contents.first()) else { return Ok(false) };
     if last.time < restated.time {
         return Ok(false);
     }

@@ -1,6 +1,12 @@
 //! The copies of what was seen, and the pages that are near it.
 
+use std::cmp::Reverse;
+use std::mem;
+
+use arrayvec::ArrayVec;
+
 use super::answer::{ExactCopy, Outcome};
+use super::epochs::Epochs;
 use super::judged::also_of;
 use super::lookup::Lookup;
 use super::options::Options;
@@ -8,62 +14,67 @@ use super::query::Versions;
 use super::search::{Found, Wanted, bounds, together};
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::page::{Digest, Entry, Request, surt};
+use crate::page::{Content, Digest, Entry, Request, surt};
 
-/// What is searched for beside a request: other pages near its content.
-pub(super) fn wanted<'a>(options: &Options, request: &Request<'a>) -> Option<Wanted<'a>> {
-    let content = request.seen()?;
-    (options.near_limit > 0).then_some(Wanted {
-        fingerprint: content.compared()?,
-        k: options.near_distance,
-        epoch: content.epoch.0,
-        limit: options.near_limit,
-        versions: Versions::InForce,
-        under: None,
-        except: Some(request.url()),
-        digest: content.digest,
-        bounds: Some(bounds(options.near_limit, options.near_fingerprints)),
-    })
+/// A search beside a request, and what it found.
+pub(super) type Searched<'a> = (Wanted<'a>, Found);
+
+/// What is searched for beside a request: other pages near its content, by each of its fingerprints
+/// that finds near-duplicates. By that of the newest epoch first; by another the pages that have none
+/// of the newest.
+pub(super) fn wanted<'a>(
+    options: &Options,
+    epochs: &Epochs,
+    request: &Request<'a>,
+) -> ArrayVec<Wanted<'a>, 2> {
+    let seen = request.seen().filter(|_| options.near_limit > 0);
+    let Some(digest) = seen.map(|content| content.digest) else { return ArrayVec::new() };
+    let all = seen.copied().into_iter().chain(also_of(request));
+    let near = all.filter(|c| c.fingerprint.is_some() && epochs.finds_near(c.epoch));
+    let mut near: ArrayVec<Content, 2> = near.collect();
+    near.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
+    let newest = near.first().map(|content| content.epoch);
+    let wanted = |content: &Content| {
+        Some(Wanted {
+            fingerprint: content.compared()?,
+            k: epochs.near_distance(content.epoch, options),
+            epoch: content.epoch.0,
+            limit: options.near_limit,
+            versions: Versions::InForce,
+            under: None,
+            except: Some(request.url()),
+            unless: newest.filter(|newest| *newest != content.epoch),
+            digest,
+            bounds: Some(bounds(options.near_limit, options.near_fingerprints)),
+        })
+    };
+    near.iter().filter_map(wanted).collect()
 }
 
-/// What is searched for near a request's second fingerprint, if it has one.
-pub(super) fn wanted_also<'a>(options: &Options, request: &Request<'a>) -> Option<Wanted<'a>> {
-    let also = also_of(request)?;
-    let (fingerprint, epoch) = (also.compared()?, also.epoch.0);
-    wanted(options, request).map(|wanted| Wanted { fingerprint, epoch, ..wanted })
-}
-
-/// Adds the copies and the near pages to an outcome, from what was found in the segments near either
-/// fingerprint. Asks the memtables for the rest.
+/// Adds the copies and the near pages to an outcome, from what was found in the segments. Asks the
+/// memtables for the rest.
 pub(super) fn add_nearby(
     outcome: &mut Outcome,
     view: &View,
     options: &Options,
-    request: &Request<'_>,
-    [found, also]: [&mut Found; 2],
+    searched: &mut [Searched<'_>],
 ) -> Result<()> {
-    let Some(wanted) = wanted(options, request) else { return Ok(()) };
-    view.add_memory(&wanted, found);
-    let mut findings = view.near(&wanted, u64::MAX, found)?;
-    if let Some(wanted) = wanted_also(options, request) {
-        // In force a page has one fingerprint, of the one epoch or of the other.
-        view.add_memory(&wanted, also);
-        let others = view.near(&wanted, u64::MAX, also)?;
-        findings.copies.extend(others.copies);
-        findings.near = together(findings.near, others.near);
-        findings.complete &= others.complete && findings.near.len() <= wanted.limit;
-        findings.near.truncate(wanted.limit);
-    }
-    outcome.complete = findings.complete;
-    outcome.near = findings.near;
     let mut copies = Vec::new();
-    for copy in findings.copies {
-        if let Some(digest) = wanted.digest {
-            let first = first_seen(view, &copy.url, digest)?;
-            copies.push(ExactCopy { url: copy.url, first });
+    let several = searched.len() > 1;
+    for (wanted, found) in searched {
+        view.add_memory(wanted, found);
+        let findings = view.near(wanted, u64::MAX, found)?;
+        outcome.near = together(mem::take(&mut outcome.near), findings.near);
+        outcome.complete &= findings.complete && outcome.near.len() <= wanted.limit;
+        outcome.near.truncate(wanted.limit);
+        for copy in findings.copies {
+            if let Some(digest) = wanted.digest {
+                let first = first_seen(view, &copy.url, digest)?;
+                copies.push(ExactCopy { url: copy.url, first });
+            }
         }
     }
-    if request.also().is_some() {
+    if several {
         copies.sort_by_cached_key(|copy| surt::key_of(&copy.url));
     }
     // In SURT order so far, so copies first seen at the same time stay in it.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::base::Base;
+use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::options::Options;
 use crate::disk::Name;
@@ -13,16 +14,17 @@ use crate::segment::{Layout, Segment};
 /// Larger segments are not read once more after they were written: memory may not hold them.
 const WARM_BYTES_MAX: u64 = 4 << 30;
 
-/// How tables of new segments are made.
-pub(super) fn layout(options: &Options, resources: Resources) -> Layout {
-    let Options { near_distance, fingerprint_bytes, .. } = *options;
-    Layout { distance: near_distance, bytes_each: fingerprint_bytes, resources }
+/// How tables of new segments are made, in a store with these epochs.
+pub(super) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -> Layout {
+    let distances = epochs.iter().map(|info| epochs.near_distance(info.epoch, options)).collect();
+    Layout { distances, bytes_each: options.fingerprint_bytes, resources }
 }
 
 /// How tables are made beside other work: by one thread, in a part of the memory.
-pub(super) fn background_layout(options: &Options) -> Layout {
+pub(super) fn background_layout(base: &Base) -> Layout {
+    let options = &base.options;
     let memory_bytes = options.background_memory_bytes / 4;
-    layout(options, Resources { memory_bytes, threads: 1 })
+    layout(&base.live.view().epochs, options, Resources { memory_bytes, threads: 1 })
 }
 
 /// Opens a segment that was just written, ready to be searched at full speed. One that turns out

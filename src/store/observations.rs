@@ -33,7 +33,7 @@ impl Observations {
     /// use simkeep::{Observation, Options, Store};
     /// # let dir = tempfile::tempdir()?;
     /// let old = Store::create(dir.path().join("old"), Options::default())?;
-    /// let epoch = old.newest_epoch();
+    /// let epoch = old.change_epoch();
     /// old.observe(Observation::content("https://example.com/", 1_780_000_000_000, 7, epoch))?;
     ///
     /// let new = Store::create(dir.path().join("new"), Options::default())?;

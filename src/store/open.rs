@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use super::base::Base;
-use super::epochs;
+use super::epochs::{self, Epochs};
 use super::journal;
 use super::lifecycle::Lifecycle;
 use super::listed::check_unlisted;
@@ -231,7 +231,7 @@ fn check_options(options: &Options) -> Result<()> {
     if options.seal_after.is_zero() {
         return wrong("seal_after", "more than no time at all");
     }
-    if options.near_distance > 64 {
+    if options.near_distance.is_some_and(|bits| bits > 64) {
         return wrong("near_distance", "at most 64");
     }
     epochs::check_name(&options.epoch)
@@ -282,7 +282,7 @@ pub(super) fn view_of(
         segments.push(LiveSegment::open_row(disk, store, row, open)?);
     }
     let (memtables, last) = replay(contents)?;
-    let epochs = contents.epochs.as_slice().into();
+    let epochs = Arc::new(Epochs::new(contents.epochs.clone()));
     let disk = Arc::clone(disk);
     let (segments, poison) = (segments.into(), Arc::default());
     Ok((View { seed, segments, memtables, epochs, disk, poison }, last))

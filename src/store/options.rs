@@ -28,7 +28,7 @@ settings! {
     ///
     /// let options = Options::default()
     ///     .durability(Durability::Grouped(Duration::from_millis(5)))
-    ///     .near_distance(6);
+    ///     .near_distance(Some(6));
     /// assert_eq!(options.near_limit, 16);
     /// ```
     pub struct Options {
@@ -65,8 +65,9 @@ settings! {
         pub epoch_visits: u64 = 1_000_000,
         /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which
         /// the tables of new segments are laid out. Other distances can be searched as well. Default:
-        /// 3.
-        pub near_distance: u32 = 3,
+        /// for each epoch what its recipe
+        /// [advises](crate::fingerprint::Recipe::near_distance).
+        pub near_distance: Option<u32> = None,
         /// How many bytes a segment's fingerprint tables may take for each fingerprint, including the
         /// fingerprint and its page. Default: 48. With 16, there are only popcount shards, and searches
         /// scan them.

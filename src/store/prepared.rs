@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
+
 use super::judged::also_of;
 use super::lookup::Lookup;
 use super::memtable::Effect;
-use super::nearby::{wanted, wanted_also};
+use super::nearby::{Searched, wanted};
 use super::options::Options;
 use super::search::{Found, Wanted, segment_hits_of_many};
 use super::view::View;
@@ -33,9 +35,8 @@ pub(super) struct PreparedPage<'a> {
     /// Where its head is, if it has one.
     head: Range<usize>,
     pub(super) effect: Effect,
-    pub(super) found: Found,
-    /// Near its other fingerprint.
-    pub(super) also: Found,
+    /// What is near it in the segments, by each fingerprint that is searched for.
+    pub(super) searched: ArrayVec<Searched<'a>, 2>,
 }
 
 impl<'a> Prepared<'a> {
@@ -46,14 +47,13 @@ impl<'a> Prepared<'a> {
         requests: &[Request<'a>],
     ) -> Result<Prepared<'a>> {
         let lookups: Vec<_> = requests.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
-        let searches: Vec<_> = requests.iter().map(|o| wanted(options, o)).collect();
-        let also = requests.iter().filter(|o| o.also().is_some()).map(|o| wanted_also(options, o));
-        let all: Vec<_> = searches.into_iter().chain(also).collect();
+        let searches: Vec<_> = requests.iter().map(|o| wanted(options, &view.epochs, o)).collect();
+        let all: Vec<Wanted<'_>> = searches.iter().flatten().copied().collect();
         let mut found = segment_hits_of_many(&view.segments, &all)?.into_iter();
-        let (own, mut others) = all.split_at(requests.len());
         let mut heads = Vec::new();
         let new = |o: &Request<'_>| {
-            (false, 0..0, Effect::of(&mut None, &o.entry(), also_of(o).as_slice()), None)
+            let also = also_of(o);
+            (false, 0..0, Effect::of(&mut None, &o.entry(), also.as_slice(), &view.epochs), None)
         };
         let mut pages: Vec<_> = requests.iter().map(new).collect();
         view.known_in_segments(&lookups, |place, mut known| {
@@ -64,40 +64,32 @@ impl<'a> Prepared<'a> {
                 put_carried(&mut heads, head, &[]);
             }
             let also = also_of(request);
-            let effect = Effect::of(&mut known.head, &request.entry(), also.as_slice());
+            let (head, entry) = (&mut known.head, request.entry());
+            let effect = Effect::of(head, &entry, also.as_slice(), &view.epochs);
             *page = (known.standing.is_some(), start..heads.len(), effect, known.standing);
             Ok(())
         })?;
-        let shown = |wanted: &Option<Wanted<'_>>, found: Found, standing| {
+        let shown = |wanted: &Wanted<'_>, found: Found, standing| {
             let mut hits = Vec::new();
             for hit in found.hits {
-                if let Some(wanted) = wanted
-                    && view.may_show(wanted, &hit, standing)?
-                {
+                if view.may_show(wanted, &hit, standing)? {
                     hits.push(hit);
                 }
             }
             Ok::<_, Error>(Found { hits, ..found })
         };
         let mut each = Vec::with_capacity(lookups.len());
-        for (((lookup, wanted), found), page) in
-            lookups.into_iter().zip(own).zip(found.by_ref()).zip(&pages)
-        {
-            let (earlier, head, effect, standing) = page.clone();
-            let found = shown(wanted, found, standing)?;
-            let also = Found::new(options.near_distance);
-            each.push(PreparedPage { lookup, earlier, head, effect, found, also });
-        }
-        // What is left are the hits of the other fingerprints.
-        let both = each.iter_mut().zip(requests).zip(&pages);
-        for ((looked, _), (.., standing)) in both.filter(|((_, o), _)| o.also().is_some()) {
-            let (wanted, rest) = others.split_first().or_bug("each of them is searched for")?;
-            let also = found.next().or_bug("each search has an answer")?;
-            looked.also = shown(wanted, also, *standing)?;
-            others = rest;
+        for ((lookup, searches), page) in lookups.into_iter().zip(searches).zip(pages) {
+            let (earlier, head, effect, standing) = page;
+            let mut searched = ArrayVec::new();
+            for wanted in searches {
+                let found = found.next().or_bug("each search has an answer")?;
+                searched.push((wanted, shown(&wanted, found, standing)?));
+            }
+            each.push(PreparedPage { lookup, earlier, head, effect, searched });
         }
         let is_all = each.len() == requests.len() && found.next().is_none();
-        ensure(is_all && others.is_empty(), "each observation is looked up, and each search")?;
+        ensure(is_all, "each observation is looked up, and each search")?;
         Ok(Prepared { view, skipped: 0, each, heads })
     }
 

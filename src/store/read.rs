@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use super::answer::{SegmentStats, Stats};
-use super::epochs::{has_table, known, meaning, origin_of, table_name};
+use super::epochs::{has_table, origin_of, table_name};
 use super::memtable::PageOf;
 use super::observations::Observations;
-use super::origin::{Named, Origin};
+use super::origin::Origin;
 use super::query::{Explanation, Matches, NearPair, Query};
 use super::scan::Scan;
 use super::search;
@@ -15,12 +15,12 @@ use super::stale::Stale;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::fingerprint::{Meaning, Recipe};
-use crate::page::{Distance, Epoch, Prefix};
+use crate::fingerprint::Meaning;
+use crate::page::{Distance, Epoch, EpochInfo, Prefix, Role, in_use, known};
 use crate::progress::Progress;
 
 impl Snapshot {
-    /// Pages whose version in force is within distance `k`, in the newest epoch, at most 16: the
+    /// Pages whose version in force is within distance `k`, in the [near](Self::near_epoch) epoch, at most 16: the
     /// simplest [`search`](Snapshot::search), at the same cost.
     ///
     /// # Errors
@@ -151,19 +151,20 @@ impl Snapshot {
         Observations::of(self.scan(prefix))
     }
 
-    /// Stale pages, in SURT order: those whose version in force has a fingerprint, but none of the
-    /// newest epoch. If `after` is given, begins with the first page after this URL.
+    /// Stale pages, in SURT order: those whose version in force has a fingerprint, but none of this
+    /// epoch. If `after` is given, begins with the first page after this URL.
     ///
-    /// If you still have the content of such a page, give it a fingerprint of the newest epoch by
+    /// If you still have the content of such a page, give it a fingerprint of the epoch by
     /// [`Store::restate`](super::Store::restate). To do this in several sittings, pass the last URL
     /// of the previous one. Costs a scan, some microseconds per page; nothing if there are no
     /// fingerprints of other epochs.
     ///
     /// # Errors
     ///
-    /// Of the items: those of [`scan`](Snapshot::scan).
-    pub fn stale(&self, after: Option<&str>) -> Stale {
-        Stale::new(self, after)
+    /// Of the items: those of [`scan`](Snapshot::scan), and [`Error::UnknownEpoch`] or
+    /// [`Error::EndedEpoch`].
+    pub fn stale(&self, epoch: Epoch, after: Option<&str>) -> Stale {
+        Stale::new(self, epoch, after)
     }
 
     /// What makes the fingerprints of an epoch. `None` if they are made elsewhere, under a name
@@ -181,8 +182,7 @@ impl Snapshot {
     /// [advises](crate::fingerprint::Recipe::near_distance). 3 if they are made elsewhere, under a name
     /// that means nothing to simkeep, or if there is no such epoch. Reads nothing.
     pub fn near_distance(&self, epoch: Epoch) -> u32 {
-        let named = known(self.epochs(), epoch).and_then(|info| Named::parse(&info.name));
-        named.map_or(Recipe::DEFAULT, |named| named.recipe).near_distance()
+        self.view.epochs.advised_distance(epoch)
     }
 
     /// What a distance of fingerprints of an epoch means: what its recipe
@@ -197,12 +197,12 @@ impl Snapshot {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let snapshot = store.snapshot();
-    /// assert_eq!(snapshot.meaning(snapshot.newest_epoch(), 4).band, Band::Moderate);
+    /// assert_eq!(snapshot.meaning(snapshot.change_epoch(), 4).band, Band::Moderate);
     /// # Ok(())
     /// # }
     /// ```
     pub fn meaning(&self, epoch: Epoch, distance: u32) -> Meaning {
-        meaning(self.epochs(), Distance { bits: distance, epoch })
+        self.view.epochs.meaning(Distance { bits: distance, epoch })
     }
 
     /// The name of the file in the store's directory with an epoch's table of document frequencies.
@@ -242,10 +242,12 @@ impl Snapshot {
             stats.unsealed_visits += unsealed.sum::<u64>();
         }
         (stats.pages, stats.visits) = self.count()?;
-        let newest = known(self.epochs(), self.newest_epoch());
         // There may be fewer visits than when it began, since some were forgotten.
-        stats.epoch_visits = newest.map_or(0, |info| stats.visits.saturating_sub(info.begun));
-        stats.epoch_due = newest.is_some_and(has_table) && stats.epoch_visits >= epoch_visits;
+        let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
+        let in_use = || Role::USES.into_iter().filter_map(|is_for| in_use(self.epochs(), is_for));
+        stats.epoch_visits = in_use().map(since).min().unwrap_or(0);
+        let is_due = |info: &EpochInfo| has_table(info) && since(info) >= epoch_visits;
+        stats.epoch_due = in_use().any(is_due);
         Ok(stats)
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
+use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
@@ -200,7 +201,7 @@ fn show(
         seed: published.url_seed,
         segments: segments.collect::<Result<_>>()?,
         memtables: Memtables::empty(Journal::A),
-        epochs: published.epochs.as_slice().into(),
+        epochs: Arc::new(Epochs::new(published.epochs.clone())),
         disk: Arc::clone(disk),
         poison: Arc::default(),
     };

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::epochs::{
-    check_name, has_table, known, live_number, next_epoch, of_name, reserved, table_name,
+    Epochs, check_name, has_table, is_in_use, live_number, next_epoch, of_name, reserved,
+    table_name,
 };
 use super::origin::Origin;
 use super::publisher::Publisher;
@@ -12,7 +13,7 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::bug::ensure;
 use crate::error::{Error, Result};
-use crate::page::{Epoch, EpochInfo};
+use crate::page::{Content, Epoch, EpochInfo, Role, known};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// Changes the list of epochs.
@@ -36,17 +37,17 @@ impl Registry {
     }
 
     /// The epoch of this name; a new one is registered.
-    pub(super) fn register(&self, name: &str) -> Result<Epoch> {
-        live_number(&self.register_with(name, reserved(name), |_| Ok(()))?)
+    pub(super) fn register(&self, name: &str, role: Role) -> Result<Epoch> {
+        live_number(&self.register_with(name, reserved(name), role, |_| Ok(()))?)
     }
 
     /// The epoch of this origin, with its table; a new one is registered.
-    pub(super) fn begin(&self, origin: &Origin) -> Result<Epoch> {
+    pub(super) fn begin(&self, origin: &Origin, role: Role) -> Result<Epoch> {
         let Base { disk, live, .. } = &*self.base;
         origin.fingerprinter()?;
         let reserved = origin.recipe().mask().leading_zeros();
         let mut copied = false;
-        let info = self.register_with(&origin.name(), reserved, |epoch| {
+        let info = self.register_with(&origin.name(), reserved, role, |epoch| {
             copied = true;
             let table = origin.frequencies();
             table.map_or(Ok(()), |table| table.copy_to(disk, epoch.count().into()))
@@ -70,8 +71,8 @@ impl Registry {
         if info.ended {
             return Ok(());
         }
-        if epoch == view.newest_epoch() {
-            let what = format!("{} is the newest epoch; begin another one first", info.name);
+        if is_in_use(&view.epochs, epoch) {
+            let what = format!("{} is in use; begin another epoch of its role first", info.name);
             return Err(Error::Misuse(what));
         }
         if left < u64::MAX {
@@ -90,24 +91,25 @@ impl Registry {
         &self,
         name: &str,
         reserved: u32,
+        role: Role,
         prepare: impl FnOnce(Epoch) -> Result<()>,
     ) -> Result<EpochInfo> {
         let Base { live, lifecycle, .. } = &*self.base;
-        if let Some(info) = of_name(&live.view().epochs, name) {
-            return Ok(info.clone());
+        if let Some(info) = of_role(&live.view().epochs, name, role)? {
+            return Ok(info);
         }
         // One at a time; readers of the list wait for none of it.
         let _one = self.hold();
         let view = live.view();
-        if let Some(info) = of_name(&view.epochs, name) {
-            return Ok(info.clone());
+        if let Some(info) = of_role(&view.epochs, name, role)? {
+            return Ok(info);
         }
         lifecycle.check()?;
         check_name(name)?;
         let epoch = next_epoch(view.epochs.len(), reserved)?;
         prepare(epoch)?;
         let begun = live.snapshot().count()?.1;
-        let info = EpochInfo { epoch, name: name.to_owned(), begun, ended: false };
+        let info = EpochInfo { epoch, name: name.to_owned(), begun, role, ended: false };
         self.put(info.clone())?;
         Ok(info)
     }
@@ -126,7 +128,7 @@ impl Registry {
         }
         catalog.put_epoch(&info).map_err(|e| self.base.poison(e))?;
         // Nobody else registers or ends any meanwhile.
-        live.change(|view| View { epochs: epochs.into(), ..view.clone() });
+        live.change(|view| View { epochs: Arc::new(Epochs::new(epochs)), ..view.clone() });
         Ok(())
     }
 
@@ -139,15 +141,34 @@ impl Registry {
     }
 }
 
-/// Checks that at most `left` pages have a version in force in this epoch.
+/// The epoch of this name, if there is one, which must have this role.
+fn of_role(epochs: &[EpochInfo], name: &str, role: Role) -> Result<Option<EpochInfo>> {
+    match of_name(epochs, name) {
+        Some(info) if info.role != role => {
+            let was = info.role;
+            let what =
+                format!("the epoch {name} began with the role {was}, and keeps it: not {role}");
+            Err(Error::Misuse(what))
+        }
+        known => Ok(known.cloned()),
+    }
+}
+
+/// Checks that at most `left` pages have a version in force whose fingerprint in this epoch nothing
+/// replaces: it has none in the epoch in use, in some role of this one.
 fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {
+    let (change, near) = (now.change_epoch(), now.near_epoch());
+    let roles = [(change, info.role.tells_change()), (near, info.role.finds_near())];
     let mut pages = 0;
-    for stale in now.stale(None) {
-        let stale = stale?;
-        pages += u64::from(stale.content.epoch == info.epoch);
+    for page in now.scan(None) {
+        let page = page?;
+        let has = |epoch| page.contents.iter().any(|content| content.epoch == epoch);
+        let of_it = |content: &&Content| content.epoch == info.epoch;
+        let is_told = page.contents.iter().find(of_it).is_some_and(|c| c.fingerprint.is_some());
+        let is_left = is_told && roles.iter().any(|(epoch, is_role)| *is_role && !has(*epoch));
+        pages += u64::from(is_left);
         if pages > left {
-            let (name, url) = (info.name.clone(), stale.url);
-            return Err(Error::EpochInUse { name, url });
+            return Err(Error::EpochInUse { name: info.name.clone(), url: page.url });
         }
     }
     Ok(())

@@ -249,7 +249,10 @@ impl Iterator for Scan {
         self.next_with(|scan| {
             let mut known = Known::default();
             known.take_in(|| scan.pages.key(), scan.parts())?;
-            known.head.map(|head| Ok(Page::new(scan.pages.url()?, &head))).transpose()
+            known
+                .head
+                .map(|head| Ok(Page::new(scan.pages.url()?, &head, &scan.snapshot.view.epochs)))
+                .transpose()
         })
     }
 }

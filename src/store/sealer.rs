@@ -118,12 +118,12 @@ impl Sealer {
             let record = page.record(&mut entries);
             if record.reset || !record.entries.is_empty() {
                 let (url, hash, in_force) = (page.url(), page.hash(), page.in_force());
-                file.push(&SealPage { url, hash, record, in_force })?;
+                file.push(SealPage { url, hash, record, in_force })?;
             }
         }
         let deltas = (inner.page_delta, inner.visit_delta);
         let span = Span { sequences, deltas, tier: 0 };
-        let layout = new_segment::background_layout(options);
+        let layout = new_segment::background_layout(&self.base);
         file.finish(span, inner.buried.tombstones(), &layout)?;
         Ok(stamp.id)
     }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::answer::{History, HistoryEntry, Page};
-use super::epochs::meaning;
+use super::epochs::Epochs;
 use super::lookup::Lookup;
-use super::view::View;
+use super::view::{VersionAt, View};
 use crate::error::{Error, Result};
 use crate::page::{Content, Digest, Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
 use crate::progress::{Progress, Stage};
@@ -23,7 +23,7 @@ use crate::progress::{Progress, Stage};
 /// # use simkeep::{Observation, Options, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-/// let (url, epoch) = ("https://example.com/", store.newest_epoch());
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
 /// store.observe(Observation::content(url, 1_000, 0b0011, epoch))?;
 /// let before = store.snapshot();
 /// store.observe(Observation::content(url, 2_000, 0b0111, epoch))?;
@@ -56,9 +56,16 @@ impl Snapshot {
         &self.view.epochs
     }
 
-    /// The epoch that was registered last, in which searches look unless they name another.
-    pub fn newest_epoch(&self) -> Epoch {
-        self.view.newest_epoch()
+    /// The epoch that verdicts and their distances go by: the newest that has not ended, of those
+    /// whose [role](crate::Role) is change.
+    pub fn change_epoch(&self) -> Epoch {
+        self.view.epochs.change()
+    }
+
+    /// The epoch that near-duplicates and copies are sought by, unless a query names another: the
+    /// newest that has not ended, of those whose [role](crate::Role) is near.
+    pub fn near_epoch(&self) -> Epoch {
+        self.view.epochs.near()
     }
 
     /// A public call. If it meets a bug, the store that this is of is poisoned.
@@ -82,19 +89,26 @@ impl Snapshot {
     pub fn history(&self, url: &str) -> Result<History> {
         self.heed(|| {
             let entries = self.view.entries(&self.lookup(url)?, self.sequence)?;
-            Ok(fold(&entries, self.epochs()))
+            Ok(fold(&entries, &self.view.epochs))
         })
     }
 
     /// The visit whose content was in force at a time (milliseconds since 1970): the last content
-    /// at or before it. `None` if the page was unknown then, or gone. Costs reading the page's
-    /// record in each segment that has it.
+    /// at or before it, with its fingerprint of the newest epoch that tells of changes. `None` if the
+    /// page was unknown then, or gone. Costs reading the page's record in each segment that has it.
     ///
     /// # Errors
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
-        self.heed(|| self.view.as_of(&self.lookup(url)?, self.sequence, time))
+        self.heed(|| {
+            let version = self.view.version_at(&self.lookup(url)?, self.sequence, time)?;
+            Ok(version.map(|VersionAt { visit, contents }| {
+                let content = self.view.epochs.told_by(&contents).copied();
+                let seen = content.map_or(visit.seen, Seen::Content);
+                Visit { seen, ..visit }
+            }))
+        })
     }
 
     /// The current state of a page; `None` for an unknown page. Costs reading one record in the
@@ -106,7 +120,7 @@ impl Snapshot {
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.heed(|| {
             let head = self.view.known(&self.lookup(url)?, self.sequence)?.head;
-            Ok(head.map(|head| Page::new(url, &head)))
+            Ok(head.map(|head| Page::new(url, &head, &self.view.epochs)))
         })
     }
 
@@ -147,7 +161,7 @@ impl Snapshot {
 
 /// Entries in order, each visit with what it meant.
 #[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
-fn fold(entries: &[Entry], epochs: &[EpochInfo]) -> History {
+fn fold(entries: &[Entry], epochs: &Epochs) -> History {
     let mut head: Option<Head> = None;
     let mut history = Vec::with_capacity(entries.len());
     let mut also = Vec::new();
@@ -158,8 +172,8 @@ fn fold(entries: &[Entry], epochs: &[EpochInfo]) -> History {
                 if let Seen::Content(content) = visit.seen {
                     also.extend(restated((visit.time, content.digest), &entries[at + 1..]));
                 }
-                let verdict = judge(head.as_ref(), &visit, &also);
-                let meaning = verdict.distance().map(|distance| meaning(epochs, distance));
+                let verdict = judge(head.as_ref(), &visit, &also, epochs);
+                let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
                 HistoryEntry::Visit { visit, verdict, meaning }
             }
             Entry::Restated(restated) => HistoryEntry::Restated(restated),

@@ -1,11 +1,12 @@
-//! Stale pages: those without a fingerprint of the newest epoch.
+//! Stale pages: those without a fingerprint of an epoch.
 
+use super::epochs::check_live;
 use super::scan::Scan;
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Content, Epoch};
 
-/// A page whose version in force has a fingerprint, but none of the newest epoch.
+/// A page whose version in force has a fingerprint, but none of the epoch that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StalePage {
@@ -13,7 +14,7 @@ pub struct StalePage {
     pub url: String,
     /// When that version was last seen, in milliseconds since 1970: the time to restate.
     pub time: i64,
-    /// Its newest fingerprint.
+    /// Its fingerprint of the newest epoch in which it has one.
     pub content: Content,
 }
 
@@ -22,29 +23,29 @@ pub struct StalePage {
 #[derive(Debug)]
 pub struct Stale {
     scan: Scan,
-    newest: Epoch,
+    epoch: Epoch,
 }
 
 impl Stale {
     /// Those of a snapshot that come after a page, or all. Nothing is read if all fingerprints are of
-    /// the newest epoch.
-    pub(super) fn new(snapshot: &Snapshot, after: Option<&str>) -> Stale {
-        let newest = snapshot.newest_epoch();
-        let scan = match may_be_stale(snapshot, newest) {
-            true => Scan::new(snapshot, None, after),
-            false => Scan::none(snapshot, None),
+    /// the epoch.
+    pub(super) fn new(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> Stale {
+        let scan = match check_live(snapshot.epochs(), epoch) {
+            Err(e) => Scan::none(snapshot, Some(e)),
+            Ok(()) if may_be_stale(snapshot, epoch) => Scan::new(snapshot, None, after),
+            Ok(()) => Scan::none(snapshot, None),
         };
-        Stale { scan, newest }
+        Stale { scan, epoch }
     }
 }
 
 /// Whether any component has fingerprints of another epoch. Those of an ended one may have no tables any
 /// more.
-fn may_be_stale(snapshot: &Snapshot, newest: Epoch) -> bool {
+fn may_be_stale(snapshot: &Snapshot, epoch: Epoch) -> bool {
     // The scan says it, if nothing is known.
     snapshot.view.check().is_err()
         || snapshot.epochs().iter().any(|info| info.ended)
-        || snapshot.view.components().any(|component| component.has_others(newest.0))
+        || snapshot.view.components().any(|component| component.has_others(epoch.0))
 }
 
 impl Iterator for Stale {
@@ -52,16 +53,15 @@ impl Iterator for Stale {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.scan.next()? {
+            let page = match self.scan.next()? {
                 Err(e) => return Some(Err(e)),
-                Ok(page) => {
-                    if let (Some(content), Some(time)) = (page.content, page.content_seen)
-                        && content.fingerprint.is_some()
-                        && content.epoch != self.newest
-                    {
-                        return Some(Ok(StalePage { url: page.url, time, content }));
-                    }
-                }
+                Ok(page) => page,
+            };
+            // What is known to have no fingerprint in the epoch is not stale.
+            let is_told = page.contents.iter().any(|content| content.epoch == self.epoch);
+            let newest = page.contents.iter().find(|content| content.fingerprint.is_some());
+            if let (false, Some(content), Some(time)) = (is_told, newest, page.content_seen) {
+                return Some(Ok(StalePage { url: page.url, time, content: *content }));
             }
         }
     }

@@ -1,9 +1,11 @@
 //! A view: the components that are live at one moment, and what they know together of a page.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::component::{Component, ComponentId, Known, PageIn, Standing, entries_across};
+use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
 use super::memtables::Memtables;
@@ -11,7 +13,7 @@ use super::poison::Poison;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::page::{Entry, Epoch, EpochInfo, Seen, Visit};
+use crate::page::{Entry, InForce, Seen, Visit};
 use crate::segment::{PartOfPage, page_across};
 
 /// The live components at one moment. Never changed: a new one takes its place.
@@ -22,12 +24,19 @@ pub(crate) struct View {
     /// Oldest first.
     pub(crate) segments: Arc<[Arc<LiveSegment>]>,
     pub(crate) memtables: Memtables,
-    /// All epochs, by number.
-    pub(crate) epochs: Arc<[EpochInfo]>,
+    pub(crate) epochs: Arc<Epochs>,
     /// Where all of it is.
     pub(crate) disk: Arc<dyn Disk>,
     /// Whether a bug was met, here or in another view of the store.
     pub(crate) poison: Arc<Poison>,
+}
+
+/// The version of a page that was in force at some time.
+pub(crate) struct VersionAt {
+    /// The last visit that saw it until then.
+    pub(crate) visit: Visit,
+    /// The content, with each of its fingerprints that count.
+    pub(crate) contents: InForce,
 }
 
 impl View {
@@ -40,13 +49,6 @@ impl View {
     pub(crate) fn check(&self) -> Result<()> {
         self.poison.check_read()?;
         self.memtables.iter().try_for_each(|memtable| memtable.check())
-    }
-
-    /// The epoch that was registered last, of those that have not ended. Every store has one. Where a
-    /// check finds the catalog damaged, and so none, it is a number that every store refuses.
-    pub(crate) fn newest_epoch(&self) -> Epoch {
-        let live = self.epochs.iter().rev().find(|info| !info.ended);
-        live.map_or(Epoch(u32::MAX), |newest| newest.epoch)
     }
 
     /// How many fingerprints a segment has of epochs that have ended.
@@ -192,13 +194,13 @@ impl View {
         Ok(all)
     }
 
-    /// The visit whose content was in force at a time, with its fingerprint of the newest epoch.
-    pub(crate) fn as_of(
+    /// The version that was in force at a time.
+    pub(crate) fn version_at(
         &self,
         lookup: &Lookup<'_>,
         sequence: u64,
         time: i64,
-    ) -> Result<Option<Visit>> {
+    ) -> Result<Option<VersionAt>> {
         let (mut settled, mut last, mut contents) = (None, None, Vec::new());
         self.each_part(lookup, sequence, |page| {
             for entry in page.entries_until(time)? {
@@ -212,14 +214,15 @@ impl View {
         })?;
         let last = last.filter(|_| settled.is_some_and(|v: Visit| v.seen != Seen::Gone));
         Ok(last.map(|visit| {
-            // All of one time and digest are one version.
+            // All of one time and digest are one version, with one fingerprint that counts an epoch.
             let of = |entry: &Entry| (entry.time(), entry.digest());
-            let version =
-                contents.iter().filter(|(e, _)| of(e) == (visit.time, visit.seen.digest()));
-            let newest =
-                version.max_by_key(|(e, c)| (c.epoch.count(), e.is_restated(), c.fingerprint));
-            let seen = newest.map_or(visit.seen, |(_, newest)| Seen::Content(*newest));
-            Visit { seen, ..visit }
+            contents.retain(|(e, _)| of(e) == (visit.time, visit.seen.digest()));
+            contents.sort_by_key(|(e, c)| Reverse((c.epoch, e.is_restated(), c.fingerprint)));
+            contents.dedup_by_key(|(_, content)| content.epoch);
+            VersionAt {
+                visit,
+                contents: contents.into_iter().map(|(_, content)| content).collect(),
+            }
         }))
     }
 

@@ -9,7 +9,7 @@ use super::origin::Origin;
 use super::snapshot::Snapshot;
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Observation, Request, RestateOutcome, Restatement};
+use crate::page::{Epoch, Observation, Request, RestateOutcome, Restatement, Role};
 use crate::progress::Progress;
 
 impl Store {
@@ -216,42 +216,46 @@ impl Store {
         self.change(|shared| shared.wait_idle())
     }
 
-    /// Registers an epoch by name, and returns its number. A new name becomes the newest epoch, and
-    /// costs one commit; a known name costs nothing. This is for fingerprints made by other means
-    /// than simkeep's recipes, for which there is [`begin_epoch`](Store::begin_epoch).
+    /// Registers an epoch by name, with its role, and returns its number. A new name becomes the
+    /// newest epoch of its role, and costs one commit; a known name costs nothing. This is for
+    /// fingerprints made by other means than simkeep's recipes, for which there is
+    /// [`begin_epoch`](Store::begin_epoch).
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] if
-    /// there are 32,768 epochs already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
-    pub fn register_epoch(&self, name: &str) -> Result<Epoch> {
-        self.change(|shared| shared.registry.register(name))
+    /// [`Error::Misuse`] for a name that is empty or has control characters, or an epoch with another
+    /// role; [`Error::Limit`] if there are 32,768 epochs already, [`Error::EndedEpoch`] if it has
+    /// ended, [`Error::Io`].
+    pub fn register_epoch(&self, name: &str, role: Role) -> Result<Epoch> {
+        self.change(|shared| shared.registry.register(name, role))
     }
 
-    /// Begins an epoch. From now on it is the newest, and pages without a fingerprint of it are
+    /// Begins an epoch. From now on it is the newest of its [role](Role): verdicts go by it, or
+    /// near-duplicates, or both. Pages without a fingerprint of it are
     /// [stale](Snapshot::stale). Its table of document frequencies, if it has one, is copied into
     /// the store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that
     /// exists already does not begin again, but gets its table if that is missing. Costs one
     /// commit, and two more syncs for a table.
     ///
     /// While two epochs live, make the fingerprints of both for each page that you fetch, and pass
-    /// the second by [`Observation::also`]. Then the distance to earlier content is known,
-    /// whichever of the epochs that content has.
+    /// the second by [`Observation::also`]. If the new one takes the place of the old one, the
+    /// distance to earlier content is known, whichever of the epochs that content has. If each has a
+    /// role of its own, verdicts go by the one, and near-duplicates by the other, for good.
     ///
     /// ```
-    /// use simkeep::{Distance, Observation, Options, Origin, Store, Verdict};
+    /// use simkeep::{Distance, Observation, Options, Origin, Role, Store, Verdict};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-    /// let (url, old) = ("https://example.com/", store.newest_epoch());
+    /// let (url, old) = ("https://example.com/", store.change_epoch());
     /// store.observe(Observation::content(url, 1_000, 0b0011, old))?;
     ///
-    /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()))?;
+    /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()), Role::Both)?;
     /// let seen = Observation::content(url, 2_000, 0b0101, new).also(0b0111, old);
     /// let distance = Some(Distance { bits: 1, epoch: old });
     /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance });
-    /// assert_eq!(store.snapshot().stale(None).count(), 0);
+    /// assert_eq!(store.snapshot().stale(new, None).count(), 0);
     /// # Ok(())
     /// # }
     /// ```
@@ -259,23 +263,25 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::EndedEpoch`] if it has ended, [`Error::Misuse`] if the recipe needs a table and there
-    /// is none; [`Error::Io`].
-    pub fn begin_epoch(&self, origin: &Origin) -> Result<Epoch> {
-        self.change(|shared| shared.registry.begin(origin))
+    /// is none, or if it began with another role; [`Error::Io`].
+    pub fn begin_epoch(&self, origin: &Origin, role: Role) -> Result<Epoch> {
+        self.change(|shared| shared.registry.begin(origin, role))
     }
 
     /// Ends an epoch for good. Nothing can be observed or searched in it any more. Its table of
     /// document frequencies is removed at once, and its fingerprint tables with later merges.
-    /// Histories keep its fingerprints. The newest epoch cannot end.
+    /// Histories keep its fingerprints. An epoch in use cannot end: the newest that verdicts go by, and
+    /// the newest that near-duplicates go by.
     ///
-    /// At most `left` pages may be left behind with a version in force in this epoch: no search
-    /// finds them until they are observed again or restated. The same is true of pages that are
+    /// At most `left` pages may be left behind with a version in force that has a fingerprint in this
+    /// epoch and none in the one in use: no search finds them, and no distance is told, until they
+    /// are observed again or restated. The same is true of pages that are
     /// observed in it while this call runs. Costs a commit, and a scan unless `left` is `u64::MAX`.
     ///
     /// # Errors
     ///
     /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Misuse`]
-    /// for the newest, [`Error::Corrupt`], [`Error::Io`].
+    /// for one in use, [`Error::Corrupt`], [`Error::Io`].
     pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
         self.change(|shared| shared.registry.end(epoch, left))
     }
@@ -288,13 +294,13 @@ impl Store {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Store};
+    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Role, Store};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// # let url = "https://example.com/";
-    /// store.observe(Observation::content(url, 1_000, 0x1234, store.newest_epoch()))?;
-    /// let new = store.register_epoch("another extractor")?;
-    /// for page in store.snapshot().stale(None) {
+    /// store.observe(Observation::content(url, 1_000, 0x1234, store.change_epoch()))?;
+    /// let new = store.register_epoch("another extractor", Role::Both)?;
+    /// for page in store.snapshot().stale(new, None) {
     ///     let page = page?;
     ///     // Its text, as it was kept elsewhere, by the new extractor.
     ///     let fingerprint = 0x4321;

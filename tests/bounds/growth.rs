@@ -82,7 +82,7 @@ fn merge(pages: u64) -> usize {
 
 /// What merges may take, and what the buffers of files do however little that is.
 const MEMORY_BYTES: usize = 8 << 20;
-const BUFFERS_BYTES: usize = 14 << 20;
+const BUFFERS_BYTES: usize = 24 << 20;
 
 #[test]
 fn a_merge_of_four_times_as_many_pages_takes_little_more_memory() {

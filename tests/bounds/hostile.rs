@@ -14,7 +14,7 @@ use simkeep::{
 };
 
 use simkeep_testing::allocator::{alone, most_taken};
-use simkeep_testing::model::{history, told};
+use simkeep_testing::fold::{history, told};
 use simkeep_testing::{choice, create, digest, open, small, sound};
 
 /// What something took: time, and memory beyond what was taken before.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use simkeep::integrity::VerifyOptions;
 use simkeep::load::LoadOptions;
-use simkeep::{Epoch, Error, Observation, Options, Progress, Reader, Result, Scope, Store};
+use simkeep::{Epoch, Error, Observation, Options, Progress, Reader, Result, Role, Scope, Store};
 
 use super::child::{Child, copy_of, fork, forks, open_files};
 
@@ -42,7 +42,7 @@ fn write(store: &Store) {
     forked(store.seal());
     forked(store.merge(&Progress::default()));
     forked(store.wait_idle());
-    forked(store.register_epoch("child"));
+    forked(store.register_epoch("child", Role::Both));
     forked(store.verify(VerifyOptions::default()));
     forked(store.stats());
 }

@@ -12,7 +12,7 @@ use std::thread;
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
-use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Result, Scope, Store};
+use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Result, Role, Scope, Store};
 
 use simkeep_testing::{create, open, small};
 
@@ -67,7 +67,7 @@ fn is_poisoned(store: &Store) -> Error {
         ("load", cause_of("load", load(store, 0..3))),
         ("flush or seal", cause_of("seal", store.seal())),
         ("merge", cause_of("merge", store.merge(&Progress::default()))),
-        ("epoch", cause_of("epoch", store.register_epoch("a third"))),
+        ("epoch", cause_of("epoch", store.register_epoch("a third", Role::Both))),
         ("near", cause_of("near", store.near(7, 3))),
         ("search_many", cause_of("search_many", store.snapshot().search_batch(&[7, 8], &query))),
         (
@@ -79,7 +79,10 @@ fn is_poisoned(store: &Store) -> Error {
         ("latest", cause_of("latest", store.latest(&url(1)))),
         ("as_of", cause_of("as_of", store.as_of(&url(1), 5))),
         ("scan", cause_of("scan", store.snapshot().scan(None).next().unwrap())),
-        ("stale", cause_of("stale", store.snapshot().stale(None).next().unwrap())),
+        (
+            "stale",
+            cause_of("stale", store.snapshot().stale(store.change_epoch(), None).next().unwrap()),
+        ),
         ("origin", cause_of("origin", store.snapshot().origin(Epoch::from_number(0)))),
         ("warm_up", cause_of("warm_up", store.snapshot().warm_up(&Progress::default()))),
         ("stats", cause_of("stats", store.stats())),

@@ -23,7 +23,7 @@ fn page(n: u64) -> String {
 /// A store with three segments of as many pages.
 fn segments(disk: &SimDisk) -> Store {
     let store = create(disk, small().memtable_observations(100_000));
-    let epoch = store.newest_epoch();
+    let epoch = store.change_epoch();
     for part in 0..3 {
         let pages: Vec<String> = (0..PAGES / 3).map(|n| page(3 * n + part)).collect();
         let seen = pages.iter().zip(0..).map(|(url, n)| {
@@ -103,7 +103,7 @@ fn what_is_done_grows_to_all_of_it() {
     let verified = store.verify(VerifyOptions::default().progress(progress.clone())).unwrap();
     whole(&progress, Stage::Checking);
     assert_eq!((progress.found(), verified.flaws), (0, vec![]));
-    let epoch = store.newest_epoch();
+    let epoch = store.change_epoch();
     store.observe(Observation::content("http://b.example/", 1, 1, epoch)).unwrap();
     let all = |_: &[_]| ControlFlow::Continue(());
     let joined = store.snapshot().all_pairs(&Query::new(0, 1), &watched, all);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::disk::{Access, Name, OpKind, RealDisk};
-use simkeep::{Epoch, Observation, Options, Progress, Scope, Store};
+use simkeep::{Epoch, Observation, Options, Progress, Role, Scope, Store};
 
 use super::child::Parent;
 use simkeep_testing::compare::{check_counts, dump};
@@ -56,7 +56,7 @@ pub(crate) fn options() -> Options {
 /// A new store for the crawler.
 pub(crate) fn create(path: &Path) {
     let store = Store::create(path, options()).unwrap();
-    store.register_epoch(EPOCHS[1]).unwrap();
+    store.register_epoch(EPOCHS[1], Role::Both).unwrap();
     store.close().unwrap();
 }
 

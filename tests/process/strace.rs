@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
 use simkeep::load::LoadOptions;
-use simkeep::{Observation, Progress, Scope, Store};
+use simkeep::{Observation, Progress, Role, Scope, Store};
 
 use super::child::Child;
 use super::scene::{Scene, say, succeeds, text};
@@ -141,7 +141,7 @@ pub(crate) fn work(path: &Path) {
             false => Store::create(marked(path), options).unwrap(),
             true => Store::open(marked(path), options).unwrap(),
         };
-        store.register_epoch("two").unwrap();
+        store.register_epoch("two", Role::Both).unwrap();
         let mut batch = |n: i64| -> Vec<Observation<'static>> {
             (0..n).map(|time| observation(&mut choice, 10, time)).collect()
         };

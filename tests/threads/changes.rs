@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use shuttle::rand::Rng;
 use shuttle::thread;
 use simkeep::load::LoadOptions;
-use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Scope, Snapshot};
+use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Role, Scope, Snapshot};
 
 use super::{busy, durable, explore, observe, pause, some_durability, start, url, visits};
 use simkeep_testing::{open, small};
@@ -20,8 +20,8 @@ fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
                 move || {
                     let mut numbers = BTreeMap::new();
                     for (time, name) in (0..).zip(["shared", own]) {
-                        let epoch = store.register_epoch(name).unwrap();
-                        assert!(store.newest_epoch() >= epoch);
+                        let epoch = store.register_epoch(name, Role::Both).unwrap();
+                        assert!(store.change_epoch() >= epoch);
                         assert_eq!(store.snapshot().epochs()[epoch.count() as usize].name, name);
                         let page = url(thread);
                         store.observe(Observation::content(&page, time, 1, epoch)).unwrap();

@@ -61,7 +61,7 @@ fn observe(
 ) -> Result<Option<Outcome>, Box<dyn Error>> {
     let Payload::Text(document) = &record.payload else { return Ok(None) };
     let fingerprint = fingerprinter.of_page(document)?;
-    let epoch = store.newest_epoch();
+    let epoch = store.change_epoch();
     let mut seen = Observation::content(&record.url, record.time, fingerprint, epoch);
     if let Some(digest) = record.digest {
         seen = seen.digest(digest);

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use simkeep::Digest;
 use simkeep::fingerprint::Document;
+use simkeep::{Digest, Role};
 
 use super::digest::Declared;
 use super::escape;
@@ -101,8 +101,8 @@ pub enum Item {
     Passed(&'static str),
     /// Captured content that is not text. Neither is a revisit of it.
     Binary(Captured),
-    /// The name of an epoch. Older epochs come first.
-    Epoch(String),
+    /// The name of an epoch, and what its fingerprints are for. Older epochs come first.
+    Epoch(String, Role),
 }
 
 /// What an archive's header says about a record.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use simkeep::Digest;
 use simkeep::fingerprint::Document;
+use simkeep::{Digest, Role};
 
 use super::http::{self, Meaning};
 use super::lines::Lines;
@@ -21,8 +21,9 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
 /// `"failed"`); or only a `status` that means one of these. `epoch` names the epoch of a
 /// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
-/// that was seen before. A line with only `epoch` names an epoch of later lines. If a key occurs
-/// twice, the first counts. Other keys are ignored.
+/// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
+/// `"both"`), names an epoch of later lines. If a key occurs twice, the first counts. Other keys are
+/// ignored.
 pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
     for (number, line) in lines.each() {
         let item = match line {
@@ -43,7 +44,13 @@ pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
 fn item(line: &[u8]) -> Result<Item, String> {
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     if let (None, None, Some(Value::Text(name))) = (&object.url, &object.t, &object.epoch) {
-        return epoch_name(name).map(Item::Epoch);
+        let role = match &object.role {
+            None | Some(Value::Null) => Some(Role::Both),
+            Some(Value::Text(role)) => role.parse().ok(),
+            Some(_) => None,
+        };
+        let role = role.ok_or("\"role\" is no role: change, near or both")?;
+        return Ok(Item::Epoch(epoch_name(name)?, role));
     }
     record(object).map(Item::Record)
 }
@@ -153,6 +160,7 @@ struct Object<'a> {
     status: Option<Value<'a>>,
     seen: Option<Value<'a>>,
     epoch: Option<Value<'a>>,
+    role: Option<Value<'a>>,
 }
 
 /// A value; those of no use here are read over and not kept, however large.
@@ -187,6 +195,7 @@ impl<'de> Deserialize<'de> for Object<'de> {
                         "status" => &mut object.status,
                         "seen" => &mut object.seen,
                         "epoch" => &mut object.epoch,
+                        "role" => &mut object.role,
                         _ => {
                             map.next_value::<IgnoredAny>()?;
                             continue;
@@ -397,7 +406,7 @@ mod tests {
 
         #[test]
         fn nothing_like_a_record_panics(
-            values in prop::collection::vec("(url|t|text|fingerprint|digest|status|seen|epoch)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:-]{0,33}\"|null|true|\\[\\]|\\{\\})", 0..6),
+            values in prop::collection::vec("(url|t|text|fingerprint|digest|status|seen|epoch|role)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:-]{0,33}\"|null|true|\\[\\]|\\{\\})", 0..6),
         ) {
             let line = format!("{{{}}}", values.iter().map(|v| format!("\"{v}")).collect::<Vec<_>>().join(","));
             let _ = item(line.as_bytes());

@@ -41,7 +41,7 @@ fn a_folder_is_a_page_for_each_file_and_archives_are_opened() {
                 format!("{} {time} {text}", url.strip_prefix(&base).unwrap_or(url))
             }
             Item::Passed(kind) => format!("passed {kind}"),
-            Item::Epoch(name) => format!("epoch {name}"),
+            Item::Epoch(name, role) => format!("epoch {name} {role}"),
             other => format!("{other:?}"),
         })
         .collect();
@@ -112,7 +112,7 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
                 records.push(format!("{kind} {} {}", digest.get(..8).unwrap_or("-"), record.url));
             }
             Item::Broken(_) => broken += 1,
-            Item::Passed(_) | Item::Binary(_) | Item::Epoch(_) => {}
+            Item::Passed(_) | Item::Binary(_) | Item::Epoch(..) => {}
         }
     }
     (records, broken)

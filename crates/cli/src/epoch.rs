@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use simkeep::df::Table;
 use simkeep::fingerprint::{EXTRACTOR, Frequencies as _};
-use simkeep::{EpochInfo, Origin, Snapshot, Store};
+use simkeep::{EpochInfo, Origin, Role, Snapshot, Store};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -20,12 +20,14 @@ use simkeep_archive::escape;
 /// An epoch is an extractor, a recipe, and for some recipes a table of document frequencies.
 /// Fingerprints of different epochs are never compared. After a new epoch begins, `ingest` makes
 /// fingerprints of the newest two, so that changes are still measured. When pages have been seen
-/// again or restated, end the old one.
+/// again or restated, end the old one. Or let two live side by side for good: one with the role change,
+/// by which verdicts go, and one with the role near, by which near-duplicates are sought.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep epoch list --store crawl.simkeep
   simkeep df build crawl-*.warc.gz --out crawl.df
-  simkeep epoch begin --recipe words-idf --df crawl.df --store crawl.simkeep
+  simkeep epoch begin --recipe templated --df crawl.df --store crawl.simkeep
+  simkeep epoch begin --recipe near --role near --store crawl.simkeep
   simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
   simkeep epoch stale --store crawl.simkeep
   simkeep epoch end 'html/2 words2-sqrt/1' --store crawl.simkeep")]
@@ -84,19 +86,25 @@ fn show(
     Ok(())
 }
 
-/// Whether an epoch is the newest, another that lives, or has ended.
+/// Whether an epoch is in use (the newest that verdicts or near-duplicates go by), another that lives,
+/// or has ended.
 fn state(snapshot: &Snapshot, info: &EpochInfo) -> &'static str {
     match info {
         info if info.ended => "ended",
-        info if info.epoch == snapshot.newest_epoch() => "newest",
+        info if is_in_use(snapshot, info.epoch) => "in use",
         _ => "live",
     }
+}
+
+fn is_in_use(snapshot: &Snapshot, epoch: simkeep::Epoch) -> bool {
+    [snapshot.change_epoch(), snapshot.near_epoch()].contains(&epoch)
 }
 
 fn object(snapshot: &Snapshot, info: &EpochInfo) -> Value {
     json!({
         "epoch": info.name,
         "number": info.epoch.count(),
+        "role": info.role.to_string(),
         "state": state(snapshot, info),
         "begun_at_visit": info.begun,
         "fingerprints": snapshot.fingerprints(info.epoch),
@@ -105,8 +113,9 @@ fn object(snapshot: &Snapshot, info: &EpochInfo) -> Value {
 
 fn line(snapshot: &Snapshot, info: &EpochInfo) -> String {
     format!(
-        "{:>3}  {:<6}  {:>13}  {}",
+        "{:>3}  {:<6}  {:<6}  {:>13}  {}",
         info.epoch.count(),
+        info.role,
         state(snapshot, info),
         many(snapshot.fingerprints(info.epoch), "fingerprint", "fingerprints"),
         escape::whole(&info.name),
@@ -125,6 +134,10 @@ struct Begin {
     /// The extractor, if texts come from another one than simkeep's own
     #[arg(long, value_name = "NAME", default_value = EXTRACTOR)]
     extractor: String,
+    /// What its fingerprints are for: verdicts and distances go by the newest epoch for change,
+    /// near-duplicates and copies by the newest for near; an epoch keeps its role
+    #[arg(long, value_name = "change|near|both", default_value_t = Role::Both)]
+    role: Role,
     #[command(flatten)]
     common: Common,
 }
@@ -136,9 +149,9 @@ impl Begin {
             origin = origin.table(Table::open(path)?)?;
         }
         let store = Store::open_or_create(&self.common.store, origin::options()?)?;
-        let epoch = store.begin_epoch(&origin)?;
+        let epoch = store.begin_epoch(&origin, self.role)?;
         let snapshot = store.snapshot();
-        let newest = epoch == snapshot.newest_epoch();
+        let in_use = is_in_use(&snapshot, epoch);
         store.close()?;
         for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
             show(&snapshot, info, self.common.json, output)?;
@@ -147,19 +160,24 @@ impl Begin {
             let documents = many(table.documents(), "document", "documents");
             say(&format!("its table has {} terms of {documents}", count(table.terms())));
         }
-        if !newest {
-            say("it was begun before, and is not the newest");
+        if !in_use {
+            say("it was begun before, and is not the newest of its role");
         }
         Ok(Exit::Done)
     }
 }
 
-/// List pages whose content has a fingerprint, but none of the newest epoch
+/// List pages whose content has a fingerprint, but none of an epoch in use
 ///
-/// One line per page: when that content was last seen, the epoch of its fingerprint, and the URL.
+/// Of the epoch that verdicts go by, unless another is named; where near-duplicates go by another,
+/// name that to see which pages no search finds. One line per page: when that content was last seen,
+/// the epoch of its fingerprint, and the URL.
 /// If you still have the content, give it a new fingerprint with `simkeep ingest --restate`.
 #[derive(Args)]
 struct Stale {
+    /// The epoch
+    #[arg(value_name = "NAME")]
+    epoch: Option<String>,
     /// Only pages after this one, in the order of the list
     #[arg(long, value_name = "URL")]
     after: Option<String>,
@@ -174,7 +192,9 @@ impl Stale {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = self.common.read()?.snapshot();
         let mut any = false;
-        let stale = snapshot.stale(self.after.as_deref());
+        let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
+        let of = named.transpose()?.unwrap_or_else(|| snapshot.change_epoch());
+        let stale = snapshot.stale(of, self.after.as_deref());
         for page in stale.take(self.limit.unwrap_or(usize::MAX)) {
             let page = page?;
             any = true;
@@ -199,7 +219,8 @@ impl Stale {
         if any {
             return Ok(Exit::Done);
         }
-        say("no page has to be restated: none has a fingerprint, and none of the newest epoch");
+        let of = escape::whole(visit::epoch(snapshot.epochs(), of)?);
+        say(&format!("no page has to be restated: each with a fingerprint has one of {of}"));
         Ok(Exit::Nothing)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use serde_json::json;
-use simkeep::{Content, Entry, Epoch, EpochInfo, Error, Restated, Seen, Snapshot, Visit};
+use simkeep::{Content, Entry, Epoch, EpochInfo, Error, Restated, Role, Seen, Snapshot, Visit};
 
 use super::exit::{Exit, Failure};
 use super::output::Output;
@@ -30,7 +30,8 @@ Keys, in this order, absent where there is nothing to say:
                of this time and digest has this fingerprint, or none, in another epoch
 
 The first lines have but the key \"epoch\": the names of the epochs that there is content of, the oldest
-first. By these lines `ingest` and `load` know a whole export, and take its epochs into a new
+first, each with its \"role\" if that is not both. By these lines `ingest` and `load` know a whole
+export, and take its epochs into a new
 store.")]
 pub(super) struct Export {
     #[command(flatten)]
@@ -43,7 +44,10 @@ impl Export {
         let names = ByName::new(snapshot.epochs());
         // Their order matters: what is of the newest is in force.
         for info in used(&snapshot)? {
-            output.object(&json!({ "epoch": info.name }))?;
+            output.object(&match info.role {
+                Role::Both => json!({ "epoch": info.name }),
+                role => json!({ "epoch": info.name, "role": role.to_string() }),
+            })?;
         }
         for page in snapshot.scan(None) {
             let url = page?.url;
@@ -119,8 +123,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let options = Options::default().epoch("b".into());
         let store = Store::create(dir.path().join("store"), options).unwrap();
-        let b = store.newest_epoch();
-        let [c, a] = ["c", "a"].map(|name| store.register_epoch(name).unwrap());
+        let b = store.change_epoch();
+        let [c, a] = ["c", "a"].map(|name| store.register_epoch(name, Role::Both).unwrap());
         let names = ByName::new(store.snapshot().epochs());
         let sorted: Vec<_> = names.sorted.iter().map(|info| info.name.as_str()).collect();
         assert_eq!(sorted, ["a", "b", "c"]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::{Fingerprinter, Meaning};
-use simkeep::{Digest, Origin};
+use simkeep::{Digest, Origin, Role};
 
 use super::exit::Failure;
 use super::pipeline::{self, Crew, Next, Pipeline, Results};
@@ -73,8 +73,8 @@ pub(super) struct Text {
 pub(super) enum Fed {
     Entry(Entry),
     Broken(Broken),
-    /// The name of an epoch, older than those whose names come after.
-    Epoch(String),
+    /// The name of an epoch, older than those whose names come after, and its role.
+    Epoch(String, Role),
     /// A record of this kind has nothing to say of a page.
     Passed(&'static str),
     /// Content that is no text.
@@ -87,7 +87,7 @@ impl Fed {
         match self {
             Fed::Entry(entry) => entry.bytes(),
             Fed::Broken(broken) => broken.bytes(),
-            Fed::Epoch(name) => name.len(),
+            Fed::Epoch(name, _) => name.len(),
             Fed::Binary(captured) => captured.url.len(),
             Fed::Passed(_) => 0,
         }
@@ -162,7 +162,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
         Item::Binary(captured) => return Fed::Binary(captured),
-        Item::Epoch(name) => return Fed::Epoch(name),
+        Item::Epoch(name, role) => return Fed::Epoch(name, role),
         _ => return Fed::Passed("unknown"),
     };
     let found = match payload {

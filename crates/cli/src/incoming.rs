@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use clap::Args;
 use simkeep::load::LoadEpochs;
-use simkeep::{Epoch, EpochInfo, Error, Origin, Snapshot, Store};
+use simkeep::{Epoch, EpochInfo, Error, Origin, Role, Snapshot, Store};
 
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};
@@ -70,7 +70,7 @@ impl Admission {
     /// What came, or why it is broken: for the epoch that it names.
     pub(super) fn admit(&mut self, fed: Fed) -> Fed {
         let (at, name) = match &fed {
-            Fed::Epoch(name) => ("a line with an epoch alone", name),
+            Fed::Epoch(name, _) => ("a line with an epoch alone", name),
             Fed::Entry(Entry { url, found, .. }) => {
                 self.at_head = false;
                 match found {
@@ -133,14 +133,18 @@ pub(super) enum Register<'s> {
 }
 
 impl Register<'_> {
-    fn named(&self, name: &str) -> simkeep::Result<Epoch> {
+    /// The epoch of this name; if it is new, it begins with this role.
+    fn named(&self, name: &str, role: Role) -> simkeep::Result<Epoch> {
         match self {
-            Register::Store(store) => store.register_epoch(name),
+            Register::Store(store) => {
+                let role = role_in(store.snapshot().epochs(), name).unwrap_or(role);
+                store.register_epoch(name, role)
+            }
             Register::Load(epochs, known) => {
                 // The load would say so when all has been read.
                 match known.iter().find(|info| info.name == name && info.ended) {
                     Some(ended) => Err(Error::EndedEpoch(ended.name.clone())),
-                    None => epochs.named(name),
+                    None => epochs.named(name, role),
                 }
             }
         }
@@ -156,10 +160,18 @@ impl Register<'_> {
 
     fn origin(&self, origin: &Origin) -> simkeep::Result<Epoch> {
         match self {
-            Register::Store(store) => store.begin_epoch(origin),
-            Register::Load(epochs, _) => epochs.origin(origin),
+            Register::Store(store) => {
+                let role = role_in(store.snapshot().epochs(), &origin.name());
+                store.begin_epoch(origin, role.unwrap_or_default())
+            }
+            Register::Load(epochs, _) => epochs.origin(origin, Role::Both),
         }
     }
+}
+
+/// The role of the epoch of this name, if there is one.
+fn role_in(epochs: &[EpochInfo], name: &str) -> Option<Role> {
+    epochs.iter().find(|info| info.name == name).map(|info| info.role)
 }
 
 /// The epochs of what comes in, each registered when it first comes up.
@@ -196,12 +208,12 @@ impl<'s> Epochs<'s> {
         }
     }
 
-    /// The one of this name.
-    pub(super) fn named(&mut self, name: &str) -> simkeep::Result<Epoch> {
+    /// The one of this name; a new one begins with this role.
+    pub(super) fn named(&mut self, name: &str, role: Role) -> simkeep::Result<Epoch> {
         if let Some(&epoch) = self.by_name.get(name) {
             return Ok(epoch);
         }
-        let epoch = self.register.named(name)?;
+        let epoch = self.register.named(name, role)?;
         self.by_name.insert(name.to_owned(), epoch);
         Ok(epoch)
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
-use simkeep::{Content, Entry, Error, Origin, Request, Restated, Seen, Store, Visit};
+use simkeep::{Content, Entry, Error, Origin, Request, Restated, Role, Seen, Store, Visit};
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{self, Fed, Feed, Found, Text};
@@ -270,7 +270,7 @@ impl Taken<'_> {
                 *self.passed.entry("binary").or_default() += 1;
                 None
             }
-            Fed::Epoch(name) => self.epochs.named(&name).err().map(Err),
+            Fed::Epoch(name, role) => self.epochs.named(&name, role).err().map(Err),
         }
     }
 
@@ -301,11 +301,11 @@ impl Taken<'_> {
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.to_owned());
-                content(fingerprint, self.epochs.named(&name)?)
+                content(fingerprint, self.epochs.named(&name, Role::Both)?)
             }
             Found::Restated(fingerprint, name) => {
                 self.restated += 1;
-                let epoch = self.epochs.named(&name)?;
+                let epoch = self.epochs.named(&name, Role::Both)?;
                 Entry::Restated(Restated { time, fingerprint, digest, epoch })
             }
             Found::NotModified => visit(Seen::NotModified { digest }),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use serde_json::json;
 use simkeep::fingerprint::Document;
-use simkeep::{Epoch, Matches, Prefix, Query, Snapshot, Versions};
+use simkeep::{Content, Epoch, EpochInfo, Matches, Page, Prefix, Query, Snapshot, Versions};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -51,7 +51,7 @@ pub(super) struct Near {
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
     /// A page of the store: finds others near its present content
-    #[arg(long, conflicts_with = "epoch")]
+    #[arg(long)]
     url: Option<String>,
     /// How many bits may differ [default: what the recipe advises, 3 for most]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
@@ -174,7 +174,14 @@ impl Near {
     fn wanted(&self, snapshot: &Snapshot) -> Result<Option<(u64, Epoch)>, Failure> {
         if let Some(url) = &self.url {
             let page = snapshot.latest(url)?;
-            let content = page.as_ref().and_then(|page| page.content);
+            let content = match (&page, &self.epoch) {
+                (None, _) => None,
+                (Some(page), None) => near_content(snapshot, page),
+                (Some(page), Some(name)) => {
+                    let epoch = origin::named(snapshot.epochs(), name)?;
+                    page.contents.iter().find(|content| content.epoch == epoch).copied()
+                }
+            };
             let wanted = content.and_then(|content| Some((content.fingerprint?, content.epoch)));
             if wanted.is_none() {
                 say(&match (page, content) {
@@ -208,10 +215,11 @@ impl Near {
         Ok(Some((fingerprint, epoch)))
     }
 
-    /// The only epoch that has pages.
+    /// The only epoch of those that find near-duplicates that has pages.
     fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
         let mut with_pages = Vec::new();
-        let live = || snapshot.epochs().iter().filter(|info| !info.ended);
+        let finds = |info: &&EpochInfo| !info.ended && info.role.finds_near();
+        let live = || snapshot.epochs().iter().filter(finds);
         for info in live() {
             if live().count() == 1 || self.has_pages(snapshot, fingerprint, info.epoch)? {
                 with_pages.push(info);
@@ -220,7 +228,7 @@ impl Near {
         match *with_pages {
             [only] => Ok(only.epoch),
             // Any epoch has nothing near.
-            [] => Ok(snapshot.newest_epoch()),
+            [] => Ok(snapshot.near_epoch()),
             _ => {
                 let names: Vec<&str> = with_pages.iter().map(|info| info.name.as_str()).collect();
                 let names = names.join(", ");
@@ -260,6 +268,16 @@ impl Near {
             limit = limit.saturating_mul(2);
         }
     }
+}
+
+/// The content of a page by which near-duplicates are sought: its fingerprint of the newest epoch that
+/// finds them, or else its newest.
+fn near_content(snapshot: &Snapshot, page: &Page) -> Option<Content> {
+    let finds = |content: &&Content| {
+        let info = snapshot.epochs().iter().find(|info| info.epoch == content.epoch);
+        info.is_some_and(|info| !info.ended && info.role.finds_near())
+    };
+    page.contents.iter().find(finds).or(page.contents.first()).copied()
 }
 
 /// A document, read as `ingest` reads a page; `-` is standard input.

@@ -1,7 +1,7 @@
 //! The epochs of a store whose fingerprints this tool makes.
 
 use simkeep::fingerprint::{EXTRACTOR, Recipe};
-use simkeep::{Epoch, EpochInfo, Error, Options, Origin, Snapshot};
+use simkeep::{Epoch, EpochInfo, Error, Options, Origin, Role, Snapshot};
 
 use super::advice::message;
 use super::exit::{Failure, say};
@@ -17,27 +17,47 @@ pub(super) fn options() -> Result<Options, Failure> {
     Ok(Options::default().epoch(default()?.name()))
 }
 
-/// What makes the fingerprints of texts: of the newest epoch that is one of this tool's, and of the
-/// one before, if that has not ended. Of no epoch, the default. Nothing if that newest epoch is of
+/// What makes the fingerprints of texts: of the newest epochs of this tool's that verdicts and
+/// near-duplicates go by; if one has both roles, of the one before as well, if that has not ended.
+/// That by which verdicts go comes first. Of no epoch, the default. Nothing if one of those is of
 /// another version of the extractor.
 pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Origin>, Failure> {
     /// As many fingerprints as an observation takes.
     const MOST: usize = 2;
-    let mut origins = Vec::new();
-    if ours(snapshot.epochs()).next().is_none() {
+    let epochs = snapshot.epochs();
+    if ours(epochs).next().is_none() {
         return Ok(vec![default()?]);
     }
-    for info in ours(snapshot.epochs()).take_while(|info| extractor(info) == EXTRACTOR) {
+    if other(epochs).is_some() {
+        return Ok(Vec::new());
+    }
+    let mut taken: Vec<&EpochInfo> = Vec::new();
+    for info in in_use(epochs).chain(ours(epochs).filter(|info| extractor(info) == EXTRACTOR)) {
+        if !taken.contains(&info) && taken.len() < MOST {
+            taken.push(info);
+        }
+    }
+    let mut origins = Vec::new();
+    for info in taken {
         match snapshot.origin(info.epoch) {
             // Without the second one there is no distance to what only that has.
             Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&message(&e)),
             origin => origins.extend(origin?),
         }
-        if origins.len() == MOST {
-            break;
-        }
     }
     Ok(origins)
+}
+
+/// Of the live epochs of this tool's extractor the newest that tells of changes, and the newest that
+/// finds near-duplicates.
+fn in_use(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
+    let newest = |is_for: fn(Role) -> bool| ours(epochs).find(|info| is_for(info.role));
+    [Role::tells_change, Role::finds_near].into_iter().filter_map(newest)
+}
+
+/// One of these that is of another version of the extractor.
+fn other(epochs: &[EpochInfo]) -> Option<&EpochInfo> {
+    in_use(epochs).find(|info| extractor(info) != EXTRACTOR)
 }
 
 /// The name of what made the texts of an epoch, if its name says so.
@@ -57,7 +77,7 @@ fn ours(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
 /// Why no fingerprints are made of texts for a store with these epochs, and what to do, where
 /// [`live`] gives none.
 pub(super) fn why_none(epochs: &[EpochInfo]) -> String {
-    ours(epochs).next().map_or_else(String::new, other_version)
+    other(epochs).map_or_else(String::new, other_version)
 }
 
 /// Why no fingerprint is made of a text in an epoch that is of another version of the extractor.
@@ -69,13 +89,14 @@ fn other_version(info: &EpochInfo) -> String {
     )
 }
 
-/// The epoch of texts, if it is not named, and what makes their fingerprints.
+/// The epoch by which near-duplicates of texts are sought, if it is not named, and what makes its
+/// fingerprints.
 pub(super) fn of_texts(
     snapshot: &Snapshot,
     named: Option<Epoch>,
 ) -> Result<(Epoch, Origin), Failure> {
-    let Some(epoch) = named.or_else(|| ours(snapshot.epochs()).map(|info| info.epoch).next())
-    else {
+    let newest = || ours(snapshot.epochs()).find(|info| info.role.finds_near());
+    let Some(epoch) = named.or_else(|| newest().map(|info| info.epoch)) else {
         let what = "the store has no epoch of texts; name one with --epoch";
         return Err(Failure::Usage(what.to_owned()));
     };

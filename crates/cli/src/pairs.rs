@@ -56,7 +56,7 @@ impl Pairs {
         let snapshot = self.common.read()?.snapshot();
         let epoch = match &self.epoch {
             Some(name) => origin::named(snapshot.epochs(), name)?,
-            None => snapshot.newest_epoch(),
+            None => snapshot.near_epoch(),
         };
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let mut like = Query::new(0, k).epoch(epoch);

@@ -7,7 +7,8 @@ use simkeep::maintenance::Stats;
 use simkeep::{Answer, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions};
 
 use super::expected::{self, Near, Page};
-use super::model::{Model, told};
+use super::fold::told;
+use super::model::Model;
 use super::pages::{PREFIXES, URLS};
 
 /// Everything that a view holds, as a model.
@@ -130,13 +131,17 @@ pub fn check_view(view: &Snapshot, model: &Model) {
     }
 }
 
-/// The pages whose content in force is of an older epoch: all, and those after one of them.
+/// The pages whose content in force has no fingerprint of an epoch in use: all, and those after one
+/// of them.
 fn check_stale(view: &Snapshot, model: &Model) {
-    let newest = view.newest_epoch();
-    for after in [None].into_iter().chain(URLS.map(Some)) {
-        let found = view.stale(after).map(|page| page.map(|p| (p.url, p.time, p.content)));
+    let epochs = BTreeSet::from([view.change_epoch(), view.near_epoch()]);
+    for (epoch, after) in epochs
+        .into_iter()
+        .flat_map(|epoch| [None].into_iter().chain(URLS.map(Some)).map(move |after| (epoch, after)))
+    {
+        let found = view.stale(epoch, after).map(|page| page.map(|p| (p.url, p.time, p.content)));
         let found = found.collect::<Result<Vec<_>>>().unwrap();
-        assert_eq!(found, model.stale(newest, after), "after {after:?}");
+        assert_eq!(found, model.stale(epoch, after), "in {epoch:?} after {after:?}");
     }
 }
 

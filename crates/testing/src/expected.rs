@@ -53,6 +53,7 @@ pub struct Page {
     pub first: i64,
     pub last: Visit,
     pub content: Option<Content>,
+    pub contents: Vec<Content>,
     pub content_seen: Option<i64>,
     pub gone: bool,
 }
@@ -64,6 +65,7 @@ impl From<simkeep::Page> for Page {
             first: page.first,
             last: page.last,
             content: page.content,
+            contents: page.contents,
             content_seen: page.content_seen,
             gone: page.gone,
             url: page.url,

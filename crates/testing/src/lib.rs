@@ -9,6 +9,7 @@ pub mod depth;
 pub mod disks;
 pub mod expected;
 pub mod files;
+pub mod fold;
 pub mod forge;
 pub mod fuzz;
 pub mod model;
@@ -22,8 +23,8 @@ use std::time::Duration;
 use simkeep::disk::{Disk, SimDisk};
 use simkeep::integrity::{Verified, VerifyOptions};
 use simkeep::{
-    Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restatement, Result, Seen,
-    Store, Visit,
+    Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restatement, Result, Role,
+    Seen, Store, Visit,
 };
 
 /// The epoch that test stores begin with, and one that is registered next.
@@ -54,7 +55,7 @@ pub fn on(disk: &SimDisk) -> Arc<dyn Disk> {
 /// A new store with both epochs.
 pub fn create(disk: &SimDisk, options: Options) -> Store {
     let store = Store::create(on(disk), options).unwrap();
-    assert_eq!(store.register_epoch(EPOCHS[1]).unwrap().number(), 1);
+    assert_eq!(store.register_epoch(EPOCHS[1], Role::Both).unwrap().number(), 1);
     store
 }
 

@@ -5,183 +5,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::maintenance::Forgotten;
 use simkeep::{
-    Content, Digest, Distance, Entry, Epoch, HistoryEntry, Observation, Query, Request,
-    RestateOutcome, Restated, Restatement, SameBy, Seen, Verdict, Versions, Visit,
+    Content, Digest, Entry, Epoch, Observation, Query, Request, RestateOutcome, Restated,
+    Restatement, Role, Seen, Verdict, Versions, Visit,
 };
 
 use super::expected::{Answer, ExactCopy, Near, Outcome, Page};
+use super::fold::{
+    History, Roles, contents, gone, history_by, in_force, judge_by, same_digest, version_at,
+};
 
 use super::pages::{PREFIXES, Place};
 
-/// How many of the last contents of a page can be returned to.
-const WINDOW: usize = 8;
-
 /// Every entry of every page, in SURT order of the pages and in order of the entries.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Model {
     pages: BTreeMap<Place, BTreeSet<Entry>>,
+    roles: Roles,
 }
 
-fn distance(a: &Content, b: &Content) -> Option<u32> {
-    let (a, b) = (a.fingerprint.filter(|_| a.epoch == b.epoch)?, b.fingerprint?);
-    Some((a ^ b).count_ones())
-}
-
-fn same_digest(a: &Content, b: &Content) -> bool {
-    a.digest.is_some() && a.digest == b.digest
-}
-
-fn same_fingerprint(a: &Content, b: &Content) -> bool {
-    distance(a, b) == Some(0)
-}
-
-/// Whether a page with these entries is gone.
-fn gone(entries: &[Entry]) -> bool {
-    let settled = entries.iter().filter_map(Entry::visit).rfind(|v| v.seen != Seen::Failed);
-    settled.is_some_and(|v| v.seen == Seen::Gone)
-}
-
-/// A content, when it was last seen, and whether that was restated.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    content: Content,
-    time: i64,
-    restated: bool,
-}
-
-impl Known {
-    fn rank(&self) -> (Epoch, bool, Option<u64>) {
-        (self.content.epoch, self.restated, self.content.fingerprint)
-    }
-
-    fn is_with(&self, other: &Known) -> bool {
-        (self.time, self.content.digest) == (other.time, other.content.digest)
+impl PartialEq for Model {
+    fn eq(&self, other: &Model) -> bool {
+        self.pages == other.pages
     }
 }
 
-/// The distinct contents, the one last seen first. Those of the same time stand in the order of digest,
-/// epoch, whether they were restated, and fingerprint.
-fn contents(entries: &[Entry]) -> Vec<Known> {
-    let mut contents: Vec<Known> = Vec::new();
-    for entry in entries.iter().rev() {
-        let Some(content) = entry.content() else { continue };
-        let (time, restated) = (entry.time(), entry.is_restated());
-        match contents.iter_mut().find(|known| known.content == content) {
-            Some(known) if known.time == time => known.restated |= restated,
-            Some(_) => {}
-            None => contents.push(Known { content, time, restated }),
-        }
-    }
-    contents.sort_by_key(|k| (k.time, k.content.digest, k.rank()));
-    contents.reverse();
-    contents
-}
-
-/// Those that can be returned to, and of each version one of an epoch: restated rather than seen.
-fn remembered(entries: &[Entry]) -> Vec<Known> {
-    let mut known = contents(entries);
-    known.truncate(WINDOW);
-    let all = known.clone();
-    known.retain(|one| {
-        let better = |other: &Known| {
-            other.is_with(one)
-                && other.content.epoch == one.content.epoch
-                && other.rank() > one.rank()
-        };
-        !all.iter().any(better)
-    });
-    known
-}
-
-/// Of these the version last seen: those of one time and digest.
-fn last_version(known: &[Known], entries: &[Entry]) -> Vec<Known> {
-    let first = contents(entries).first().copied();
-    known.iter().filter(|k| first.is_some_and(|first| k.is_with(&first))).copied().collect()
-}
-
-/// The content in force, and when it was last seen.
-fn in_force(entries: &[Entry]) -> Option<(Content, i64)> {
-    let version = last_version(&remembered(entries), entries);
-    let newest = version.iter().filter(|_| !gone(entries)).max_by_key(|k| k.rank());
-    newest.map(|k| (k.content, k.time))
-}
-
-/// What a visit means after these, if this was restated of it.
-pub fn judge(before: &[Entry], visit: &Visit, also: &[Content]) -> Verdict {
-    let known = remembered(before);
-    let version = last_version(&known, before);
-    let is_gone = gone(before);
-    let last = contents(before).first().map(|known| known.time);
-    match (&visit.seen, last) {
-        (Seen::Gone, _) => Verdict::Gone,
-        (Seen::Failed, _) => Verdict::Failed,
-        (Seen::NotModified { .. }, None) => Verdict::Unseen,
-        (Seen::Content(_), None) => Verdict::New,
-        (Seen::NotModified { .. }, Some(to)) if is_gone => {
-            let epoch = contents(before)[0].content.epoch;
-            Verdict::Reverted { to, distance: Some(Distance { bits: 0, epoch }) }
-        }
-        (Seen::NotModified { .. }, Some(_)) => Verdict::Same(SameBy::Word),
-        (Seen::Content(content), Some(_)) => {
-            let mut all: BTreeMap<Epoch, Content> = BTreeMap::new();
-            let mut also = also.to_vec();
-            also.sort_by_key(|c| c.fingerprint);
-            for content in [*content].into_iter().chain(also) {
-                all.insert(content.epoch, content);
-            }
-            let by_digest = |k: &&Known| same_digest(&k.content, content);
-            let by_fingerprint = |k: &&Known| all.values().any(|c| same_fingerprint(&k.content, c));
-            if !is_gone && version.iter().any(|k| by_digest(&k)) {
-                return Verdict::Same(SameBy::Digest);
-            }
-            let common = version.iter().filter_map(|k| Some((k, all.get(&k.content.epoch)?)));
-            let mut distances: Vec<(Epoch, u32)> = common
-                .filter_map(|(k, c)| Some((k.content.epoch, distance(&k.content, c)?)))
-                .collect();
-            distances.sort();
-            if !is_gone && !distances.is_empty() && distances.iter().all(|(_, bits)| *bits == 0) {
-                return Verdict::Same(SameBy::Fingerprint);
-            }
-            let distance =
-                distances.last().map(|(epoch, bits)| Distance { bits: *bits, epoch: *epoch });
-            let is_last = |k: &&Known| version.iter().any(|last| last.is_with(k));
-            let known: Vec<&Known> = known.iter().filter(|k| is_gone || !is_last(k)).collect();
-            let earlier = known.iter().find(|k| by_digest(k));
-            let earlier = earlier.or_else(|| known.iter().find(|k| by_fingerprint(k)));
-            match earlier {
-                Some(known) => Verdict::Reverted { to: known.time, distance },
-                None => Verdict::Changed { distance },
-            }
-        }
-    }
-}
-
-/// Entries, each visit with what it meant at its place.
-pub type History = Vec<(Entry, Option<Verdict>)>;
-
-/// What is told of a history, but for what distances mean: of that a model knows nothing.
-pub fn told(history: &[HistoryEntry]) -> History {
-    let verdict = |entry: &HistoryEntry| entry.visit().map(|(_, verdict)| verdict);
-    history.iter().map(|entry| (entry.entry(), verdict(entry))).collect()
-}
-
-/// What each visit meant at its place.
-pub fn history(entries: &[Entry]) -> History {
-    let entry = |i: usize| match entries[i] {
-        Entry::Restated(_) => (entries[i], None),
-        Entry::Visit(visit) => {
-            let of = (visit.time, visit.seen.digest());
-            let behind = entries[i + 1..].iter().take_while(|entry| entry.is_restated());
-            let also: Vec<Content> = behind
-                .filter(|_| visit.seen.content().is_some())
-                .filter(|entry| (entry.time(), entry.digest()) == of)
-                .filter_map(Entry::content)
-                .collect();
-            (entries[i], Some(judge(&entries[..i], &visit, &also)))
-        }
-    };
-    (0..entries.len()).map(entry).collect()
-}
+impl Eq for Model {}
 
 impl Model {
     pub fn entries_of(&self, url: &str) -> Vec<Entry> {
@@ -229,14 +77,19 @@ impl Model {
         let verdict = match last {
             _ if before.contains(&Entry::Visit(visit)) => Verdict::Known,
             Some(last) if visit < *last => Verdict::OutOfOrder,
-            _ => judge(&before, &visit, also.as_slice()),
+            _ => judge_by(&before, &visit, also.as_slice(), &self.roles),
         };
         self.insert(url, visit.into());
         let (mut copies, mut near) = (Vec::new(), Vec::new());
         // Where nothing is compared, no copies are found either.
-        let seen = visit.seen.content().filter(|content| content.fingerprint.is_some());
-        for content in seen.into_iter().chain(also.as_ref().filter(|_| seen.is_some())) {
-            self.others(url, content, near_distance, &mut copies, &mut near);
+        let finds = |c: &&Content| c.fingerprint.is_some() && self.roles.of(c.epoch).finds_near();
+        let seen = visit.seen.content().into_iter().chain(&also).filter(finds);
+        let mut seen: Vec<&Content> = seen.collect();
+        seen.sort_by_key(|content| std::cmp::Reverse(content.epoch));
+        let newest = seen.first().map(|content| content.epoch);
+        for content in seen {
+            let unless = newest.filter(|newest| *newest != content.epoch);
+            self.others((url, content), unless, near_distance, &mut copies, &mut near);
         }
         copies.sort();
         near.sort_by_key(|near| (near.distance, Place::of(&near.url), near.fingerprint));
@@ -287,11 +140,12 @@ impl Model {
         }
     }
 
-    /// The copies of a content, and what is near it, on other pages.
+    /// The copies of a content, and what is near it, on other pages that have no fingerprint of
+    /// another epoch in force.
     fn others(
         &self,
-        url: &str,
-        content: &Content,
+        (url, content): (&str, &Content),
+        unless: Option<Epoch>,
         within: u32,
         copies: &mut Vec<(i64, Place)>,
         near: &mut Vec<Near>,
@@ -300,8 +154,12 @@ impl Model {
         let query = Query::new(fingerprint, within).epoch(content.epoch);
         for found in self.search(&query).into_iter().filter(|n| n.url != url) {
             let entries = self.entries_of(&found.url);
+            let (contents, _) = in_force(&entries);
+            if contents.iter().any(|c| c.fingerprint.is_some() && Some(c.epoch) == unless) {
+                continue;
+            }
             let is_copy = found.distance == 0
-                && in_force(&entries).is_some_and(|(other, _)| same_digest(&other, content));
+                && contents.first().is_some_and(|other| same_digest(other, content));
             if is_copy {
                 copies.push((first_seen_with(&entries, content.digest), Place::of(&found.url)));
             } else {
@@ -333,8 +191,8 @@ impl Model {
                 |time| entries.iter().copied().filter(|e| e.time() <= time).collect::<Vec<_>>();
             let all = |entries: &[Entry]| contents(entries).iter().map(|k| k.content).collect();
             let contents: Vec<Content> = match query.versions {
-                Versions::InForce => in_force(&entries).map(|(c, _)| c).into_iter().collect(),
-                Versions::At(time) => in_force(&until(time)).map(|(c, _)| c).into_iter().collect(),
+                Versions::InForce => in_force(&entries).0,
+                Versions::At(time) => version_at(&until(time)).map_or(Vec::new(), |(_, all)| all),
                 Versions::Seen(from, to) => {
                     let mut seen = until(to);
                     seen.retain(|e| e.time() >= from);
@@ -365,24 +223,26 @@ impl Model {
     }
 
     pub fn history(&self, url: &str) -> History {
-        history(&self.entries_of(url))
+        history_by(&self.entries_of(url), &self.roles)
+    }
+
+    /// These pages, of epochs with the roles of another model.
+    #[must_use]
+    pub fn with_roles_of(self, other: &Model) -> Model {
+        Model { roles: other.roles.clone(), ..self }
+    }
+
+    /// Says what the fingerprints of an epoch are for.
+    pub fn set_role(&mut self, epoch: Epoch, role: Role) {
+        self.roles.0.insert(epoch, role);
     }
 
     pub fn as_of(&self, url: &str, time: i64) -> Option<Visit> {
         let mut entries = self.entries_of(url);
         entries.retain(|entry| entry.time() <= time);
-        let mut visits = entries.iter().filter_map(Entry::visit);
-        let last = visits.rfind(|v| matches!(v.seen, Seen::Content(_))).copied();
-        last.filter(|_| !gone(&entries)).map(|last| {
-            let of = |e: &&Entry| (e.time(), e.digest()) == (last.time, last.seen.digest());
-            let version = entries.iter().filter(of).filter_map(|entry| {
-                let content = entry.content()?;
-                Some((content.epoch, entry.is_restated(), content.fingerprint))
-            });
-            let newest = version.max().map(|(epoch, _, fingerprint)| {
-                Seen::Content(Content { fingerprint, epoch, digest: last.seen.digest() })
-            });
-            Visit { seen: newest.unwrap_or(last.seen), ..last }
+        version_at(&entries).map(|(last, contents)| {
+            let told = self.roles.told_by(&contents).map(Seen::Content);
+            Visit { seen: told.unwrap_or(last.seen), ..last }
         })
     }
 
@@ -390,26 +250,30 @@ impl Model {
         let entries = self.entries_of(url);
         let visits: Vec<&Visit> = entries.iter().filter_map(Entry::visit).collect();
         let (first, last) = (visits.first()?, visits.last()?);
-        let in_force = in_force(&entries);
+        let (contents, content_seen) = in_force(&entries);
         Some(Page {
             url: url.to_owned(),
             visits: visits.len() as u64,
             first: first.time,
             last: **last,
-            content: in_force.map(|(content, _)| content),
-            content_seen: in_force.map(|(_, time)| time),
+            content: self.roles.told_by(&contents),
+            contents,
+            content_seen,
             gone: gone(&entries),
         })
     }
 
-    /// Pages whose version in force is of another epoch than this, after one of them.
-    pub fn stale(&self, newest: Epoch, after: Option<&str>) -> Vec<(String, i64, Content)> {
+    /// Pages whose version in force has a fingerprint, but none of this epoch, after one of them.
+    pub fn stale(&self, epoch: Epoch, after: Option<&str>) -> Vec<(String, i64, Content)> {
         let after = after.map(Place::of);
         let pages = self.pages.keys().filter(|place| Some(*place) > after.as_ref());
         let pages = pages.filter_map(|place| self.latest(&place.url));
-        let stale = pages.filter_map(|p| Some((p.url, p.content_seen?, p.content?)));
-        let stale = stale.filter(|(_, _, content)| content.fingerprint.is_some());
-        stale.filter(|(_, _, content)| content.epoch != newest).collect()
+        let stale = pages.filter(|page| page.contents.iter().all(|c| c.epoch != epoch));
+        let told = |page: Page| {
+            let content = page.contents.iter().find(|c| c.fingerprint.is_some())?;
+            Some((page.url, page.content_seen?, *content))
+        };
+        stale.filter_map(told).collect()
     }
 
     /// The pages whose URLs satisfy `covers`, in SURT order.

@@ -12,9 +12,10 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::EPOCHS_MAX;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Epoch, EpochInfo};
+use crate::page::{Entry, Epoch, EpochInfo, Role};
 use crate::store::epochs::{
-    check_name, has_table, live_number, next_epoch, of_name, open_table, reserved, table_name,
+    check_name, has_table, is_in_use, live_number, next_epoch, of_name, open_table, reserved,
+    table_name,
 };
 use crate::store::origin::Origin;
 use crate::store::snapshot::Snapshot;
@@ -33,7 +34,7 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 ///
 /// ```
 /// use simkeep::load::{LoadEpochs, LoadOptions};
-/// use simkeep::{Observation, Options, Store};
+/// use simkeep::{Observation, Options, Role, Store};
 ///
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
@@ -41,7 +42,7 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 /// let epochs = LoadEpochs::default();
 /// let lines = [("https://example.com/", 17, "mine/1"), ("https://example.org/", 4, "mine/2")];
 /// let observations = lines.iter().map(|(url, print, name)| {
-///     Ok(Observation::content(url, 1_700_000_000_000, *print, epochs.named(name)?))
+///     Ok(Observation::content(url, 1_700_000_000_000, *print, epochs.named(name, Role::Both)?))
 /// });
 /// let loaded = store.load(observations, LoadOptions::default().epochs(epochs.clone()))?;
 /// let begun: Vec<_> = loaded.begun.iter().map(|info| info.name.as_str()).collect();
@@ -75,14 +76,15 @@ struct Named {
     number: Epoch,
     /// Whether something is observed in it, so that it must not have ended.
     must_live: bool,
+    role: Role,
     /// What it is in another store that it comes from.
     like: Option<EpochInfo>,
     table: Option<Source>,
 }
 
 impl Named {
-    fn new(name: &str, number: Epoch) -> Named {
-        Named { name: name.to_owned(), number, must_live: false, like: None, table: None }
+    fn new(name: &str, number: Epoch, role: Role) -> Named {
+        Named { name: name.to_owned(), number, must_live: false, role, like: None, table: None }
     }
 }
 
@@ -94,27 +96,29 @@ enum Source {
 }
 
 impl LoadEpochs {
-    /// The number of the epoch with this name in the load.
+    /// The number of the epoch with this name in the load. If the store has none of the name, one
+    /// begins with this role; the first mention counts.
     ///
     /// # Errors
     ///
     /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] for
     /// more names than a store can have. If the epoch has ended in the store, the load returns an
     /// error.
-    pub fn named(&self, name: &str) -> Result<Epoch> {
-        self.name(name, reserved(name), |named| named.must_live = true)
+    pub fn named(&self, name: &str, role: Role) -> Result<Epoch> {
+        self.name(name, reserved(name), role, |named| named.must_live = true)
     }
 
-    /// The number in the load of an epoch whose fingerprints simkeep makes. Its table of document
+    /// The number in the load of an epoch whose fingerprints simkeep makes. If the store has none of
+    /// its name, one begins with this role. Its table of document
     /// frequencies, if it has one, is copied into the store.
     ///
     /// # Errors
     ///
     /// Those of [`named`](Self::named), and [`Error::Misuse`] if the recipe needs a table and there is
     /// none.
-    pub fn origin(&self, origin: &Origin) -> Result<Epoch> {
+    pub fn origin(&self, origin: &Origin, role: Role) -> Result<Epoch> {
         origin.fingerprinter()?;
-        self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
+        self.name(&origin.name(), origin.recipe().mask().leading_zeros(), role, |named| {
             named.must_live = true;
             named.table = Some(Source::Origin(origin.clone()));
         })
@@ -130,7 +134,7 @@ impl LoadEpochs {
     /// Those of [`named`](Self::named).
     pub fn of(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
         let of = |info: &EpochInfo| {
-            self.name(&info.name, info.epoch.mask().leading_zeros(), |named| {
+            self.name(&info.name, info.epoch.mask().leading_zeros(), info.role, |named| {
                 named.like.get_or_insert_with(|| info.clone());
                 if has_table(info) && named.table.is_none() {
                     named.table = Some(Source::Store(Arc::clone(&other.view.disk), info.clone()));
@@ -140,7 +144,13 @@ impl LoadEpochs {
         other.epochs().iter().map(of).collect()
     }
 
-    fn name(&self, name: &str, reserved: u32, note: impl FnOnce(&mut Named)) -> Result<Epoch> {
+    fn name(
+        &self,
+        name: &str,
+        reserved: u32,
+        role: Role,
+        note: impl FnOnce(&mut Named),
+    ) -> Result<Epoch> {
         let Coming { epochs, places } = &mut *self.coming.lock();
         let named = match places.get(name).and_then(|place| epochs.get_mut(*place)) {
             Some(named) => named,
@@ -150,7 +160,7 @@ impl LoadEpochs {
                 let number = Epoch::new(FIRST + epochs.len(), reserved);
                 let number = number.or_bug("a load's numbers fit beside those of a store")?;
                 places.insert(name.to_owned(), epochs.len());
-                epochs.push_mut(Named::new(name, number))
+                epochs.push_mut(Named::new(name, number, role))
             }
         };
         note(named);
@@ -207,13 +217,12 @@ impl Settled {
             settled.settle(now, named)?;
         }
         ensure(settled.numbers.len() == named.len(), "each epoch of a load gets a number")?;
-        let newest = settled.all.iter().rfind(|info| !info.ended).map(|info| info.epoch);
         for (named, epoch) in named.iter().zip(&settled.numbers) {
             // An epoch that was here and has no pages ends as well.
             let ends = named.like.as_ref().is_some_and(|like| like.ended)
                 && !named.must_live
                 && now.fingerprints(*epoch) == 0
-                && newest != Some(*epoch);
+                && !is_in_use(&settled.all, *epoch);
             let mut all = settled.all.iter_mut();
             if ends && let Some(info) = all.find(|info| info.epoch == *epoch && !info.ended) {
                 info.ended = true;
@@ -240,7 +249,7 @@ impl Settled {
         let like = named.like.as_ref();
         let begun = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
         let ended = !named.must_live && like.is_some_and(|like| like.ended);
-        let info = EpochInfo { epoch, name: named.name.clone(), begun, ended };
+        let info = EpochInfo { epoch, name: named.name.clone(), begun, role: named.role, ended };
         self.begun.push(info.clone());
         self.all.push(info);
         self.numbers.push(epoch);

@@ -34,7 +34,7 @@ use self::watch::Watch;
 use self::write::{Writing, Written};
 use super::base::Base;
 use super::compaction::tier;
-use super::epochs::known;
+use super::epochs::Epochs;
 use super::lifecycle::OnPanic;
 use super::listed::row;
 use super::memtables::Memtables;
@@ -46,7 +46,7 @@ use crate::bug::{OrBug, ensure};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
 use crate::error::{Error, Result};
-use crate::page::EpochInfo;
+use crate::page::{EpochInfo, known};
 use crate::progress::Stage;
 use crate::search::Resources;
 use crate::sync::thread;
@@ -107,6 +107,7 @@ impl Load<'_> {
         base.catalog.check_locks().map_err(|e| base.poison(e))?;
         let (now, sequence) = (live.snapshot(), admission.last_sequence());
         let settled = Settled::new(disk, &now, self.epochs)?;
+        let epochs = Epochs::new(settled.all.clone());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let resources = Resources { memory_bytes: self.memory_bytes / 4, threads };
         let writing = Writing {
@@ -115,7 +116,7 @@ impl Load<'_> {
             sequence,
             segment_pages: self.segment_pages,
             memory_bytes: self.memory_bytes,
-            layout: new_segment::layout(options, resources),
+            layout: new_segment::layout(&epochs, options, resources),
             tier: &|visits| tier(visits, options.memtable_observations, options.merge_fanout),
         };
         let written = match runs {
@@ -265,7 +266,7 @@ impl Load<'_> {
             View {
                 segments: view.segments.iter().cloned().chain(opened).collect(),
                 memtables: fresh,
-                epochs: all.into(),
+                epochs: Arc::new(Epochs::new(all)),
                 ..view.clone()
             }
         });

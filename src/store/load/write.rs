@@ -10,7 +10,7 @@ use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
-use crate::page::{Content, Entry, Head, Restated, restated_digest};
+use crate::page::{Entry, Head, InForce, Restated, restated_digest};
 use crate::segment::{
     Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, put_carried, unpack_head,
     url_hash,
@@ -347,7 +347,7 @@ impl Open {
         let before = before.or_bug("a head lies among those of its batch")?;
         let record = Record { reset: false, earlier: page.earlier, before, entries };
         let in_force = in_force(before, entries);
-        self.sealer.push(&SealPage { url: batch.url(page)?, hash: page.hash, record, in_force })?;
+        self.sealer.push(SealPage { url: batch.url(page)?, hash: page.hash, record, in_force })?;
         self.pages += 1;
         self.new_pages += u64::from(page.new);
         self.operations += entries.len() as u64;
@@ -357,11 +357,11 @@ impl Open {
 }
 
 /// What is in force after these entries, of a page that had this head.
-fn in_force(before: &[u8], entries: &[Entry]) -> Option<Content> {
+fn in_force(before: &[u8], entries: &[Entry]) -> InForce {
     if let ([], [only]) = (before, entries) {
-        return only.visit().and_then(|visit| visit.seen.content().copied());
+        return only.visit().and_then(|visit| visit.seen.content().copied()).into_iter().collect();
     }
     let mut head = unpack_head(before);
     entries.iter().for_each(|entry| Head::absorb_into(&mut head, *entry));
-    head.as_ref().and_then(Head::in_force).map(|version| version.content)
+    head.as_ref().map_or_else(InForce::new, Head::in_force)
 }

@@ -284,17 +284,19 @@ impl Inner {
         }
         // What is in force before the page's first entry here is only in older tables, and they
         // speak for the page until now.
-        let indexed = effect.before.filter(|_| before.came);
+        let indexed = effect.before.as_slice();
+        let indexed = if before.came { indexed } else { &[] };
         let content = entry.content();
         self.page_delta += i64::from(effect.first);
         self.visit_delta += i64::from(!entry.is_restated());
         // What came; and what is in force now, which may be an older version.
-        if let Some(content) = content.filter(|_| content != indexed) {
+        if let Some(content) = content.filter(|content| !indexed.contains(content)) {
             self.index(content, number);
         }
-        let after = effect.after;
-        if let Some(after) = after.filter(|_| after != indexed && after != content) {
-            self.index(after, number);
+        for after in &effect.after {
+            if !indexed.contains(after) && Some(*after) != content {
+                self.index(*after, number);
+            }
         }
         Ok(())
     }

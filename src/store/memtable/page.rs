@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::fingerprints::PAGES_MAX;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
-use crate::page::{Content, Entry, Head};
+use crate::page::{Entry, Head, InForce};
 use crate::segment::{Record, put_carried, unpack_head};
 
 /// A page with operations since the last seal.
@@ -26,7 +26,7 @@ struct MemPage {
     checkpoint: Option<u32>,
     arrivals_since: u32,
     earlier: bool,
-    /// Whether what its last arrival saw is in force.
+    /// Whether what its last arrival saw is in force, by that fingerprint alone.
     current: bool,
     /// Whether it was ever forgotten here.
     reset: bool,
@@ -224,10 +224,12 @@ impl<'a> PageOf<'a> {
 
     /// What is in force. Costs as much as the head, unless the last arrival brought it.
     #[expect(clippy::indexing_slicing, reason = "a page's arrivals are among all")]
-    pub(crate) fn in_force(&self) -> Option<Content> {
+    pub(crate) fn in_force(&self) -> InForce {
         match self.page.arrivals.filter(|_| self.page.current) {
-            Some((_, last)) => self.pages.arrivals[last as usize].entry.content(),
-            None => self.head().and_then(|head| head.in_force().map(|version| version.content)),
+            Some((_, last)) => {
+                self.pages.arrivals[last as usize].entry.content().into_iter().collect()
+            }
+            None => self.head().as_ref().map_or_else(InForce::new, Head::in_force),
         }
     }
 }
@@ -343,7 +345,7 @@ impl Pages {
         };
         let taken_out = std::mem::take(&mut page.taken_out);
         let content = entry.content();
-        page.current = content.is_some() && content == effect.after;
+        page.current = content.is_some_and(|content| effect.after.as_slice() == [content]);
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         self.arrivals.push(Arrival { sequence, entry, first: effect.first, next: None });
@@ -444,12 +446,12 @@ mod tests {
                     head = None;
                 } else {
                     let visit = visit(time, fingerprint);
-                    let effect = Effect::of(&mut head.clone(), &visit, &[]);
+                    let effect = Effect::of(&mut head.clone(), &visit, &[], &[]);
                     inner.enter(sequence, number, visit, &effect).unwrap();
                     Head::absorb_into(&mut head, visit);
                 }
                 let page = inner.page(number);
-                let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
+                let in_force = head.as_ref().map_or_else(InForce::new, Head::in_force);
                 prop_assert_eq!(page.in_force(), in_force);
                 let (mut entries, mut record) = (Vec::new(), Vec::new());
                 page.record(&mut entries).put(&mut record);

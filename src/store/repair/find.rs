@@ -10,7 +10,7 @@ use crate::catalog::{
 };
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
-use crate::page::{Epoch, EpochInfo};
+use crate::page::{Epoch, EpochInfo, Role, in_use};
 use crate::segment::Frame;
 use crate::store::epochs::next_epoch;
 use crate::store::listed::{check_listed, check_store, check_unlisted};
@@ -345,7 +345,7 @@ impl Found {
         self.flaws.iter().any(|flaw| flaw.file == Name::Catalog.to_string())
     }
 
-    /// Makes up names for all epochs whose names are unknown. One of them at least has not ended.
+    /// Makes up names for all epochs whose names are unknown. Each use has one that has not ended.
     fn name_epochs(&mut self) -> Result<()> {
         let mut seen: Vec<Epoch> = Vec::new();
         for component in &self.components {
@@ -364,8 +364,8 @@ impl Found {
         let newest =
             seen.iter().map(|e| e.count()).filter(|count| (*count as usize) < EPOCHS_MAX).max();
         let mut count = newest.map_or(0, |newest| newest as usize + 1);
-        if self.epochs.iter().all(|info| info.ended) {
-            // The one that had not ended is lost, and nothing has it.
+        if Role::USES.iter().any(|is_for| in_use(&self.epochs, *is_for).is_none()) {
+            // The one of that use that had not ended is lost, and nothing has it.
             next_epoch(self.epochs.len(), 0)?;
             count = count.max(self.epochs.len() + 1);
         }
@@ -374,7 +374,7 @@ impl Found {
             let plain = Epoch::new(number, 0).or_bug("a store has fewer epochs than numbers")?;
             let epoch = seen.iter().find(of(number)).copied().unwrap_or(plain);
             self.unnamed.push(name.clone());
-            self.epochs.push(EpochInfo { epoch, name, begun: 0, ended: false });
+            self.epochs.push(EpochInfo { epoch, name, begun: 0, role: Role::Both, ended: false });
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::widen::{answer, is_better_widened, search, wanted};
 use super::{Found, Hit, Step, Wanted};
-use crate::bug::{OrBug, ensure};
+use crate::bug::ensure;
 use crate::error::Result;
 use crate::page::Epoch;
 use crate::search::Extent;
@@ -34,21 +34,18 @@ const TOGETHER_MIN: usize = 256;
 )]
 pub(crate) fn segment_hits_of_many(
     segments: &[Arc<LiveSegment>],
-    wanted: &[Option<Wanted<'_>>],
+    wanted: &[Wanted<'_>],
 ) -> Result<Vec<Found>> {
-    let k = |wanted: &Option<Wanted<'_>>| wanted.as_ref().map_or(0, |wanted| wanted.k);
-    let mut all: Vec<Found> = wanted.iter().map(|wanted| Found::new(k(wanted))).collect();
-    let mut epochs: Vec<(u32, u32)> = wanted.iter().flatten().map(|w| (w.epoch, w.k)).collect();
+    let mut all: Vec<Found> = wanted.iter().map(|wanted| Found::new(wanted.k)).collect();
+    let mut epochs: Vec<(u32, u32)> = wanted.iter().map(|w| (w.epoch, w.k)).collect();
     epochs.sort_unstable();
     epochs.dedup();
     for (epoch, k) in epochs {
-        let of_epoch = |w: &&Wanted<'_>| (w.epoch, w.k) == (epoch, k);
+        let of_epoch = |(_, w): &(usize, &Wanted<'_>)| (w.epoch, w.k) == (epoch, k);
         // All searches of one call have the same bounds.
-        let bounds = wanted.iter().flatten().find_map(|wanted| wanted.bounds.as_ref());
-        let places = wanted.iter().enumerate();
-        let places: Vec<(usize, u64)> = places
-            .filter_map(|(place, w)| Some((place, w.as_ref().filter(of_epoch)?.fingerprint)))
-            .collect();
+        let bounds = wanted.iter().find_map(|wanted| wanted.bounds.as_ref());
+        let places = wanted.iter().enumerate().filter(of_epoch);
+        let places: Vec<(usize, u64)> = places.map(|(place, w)| (place, w.fingerprint)).collect();
         let queries: Vec<u64> = places.iter().map(|(_, fingerprint)| *fingerprint).collect();
         for (number, live) in (0..).zip(segments) {
             let Some(tables) = live.tables(epoch) else { continue };
@@ -62,10 +59,9 @@ pub(crate) fn segment_hits_of_many(
             };
             for query in tables.find_in_tables(&queries, k, bounds, &mut push)? {
                 let place = places[query].0;
-                let wanted = wanted[place].as_ref().or_bug("what is searched for is wanted")?;
                 let found = &mut all[place];
                 found.hits.retain(|hit| hit.component != component);
-                found.add_nearest(component, tables, wanted, bounds)?;
+                found.add_nearest(component, tables, &wanted[place], bounds)?;
             }
         }
     }

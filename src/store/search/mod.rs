@@ -19,7 +19,7 @@ use super::query::{Near, Versions};
 use super::view::View;
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
-use crate::page::{Digest, Prefix};
+use crate::page::{Content, Digest, Epoch, Prefix};
 use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
@@ -41,6 +41,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) under: Option<&'a Prefix>,
     /// A page that is left out.
     pub(crate) except: Option<&'a str>,
+    /// Pages in force with a fingerprint of this epoch are left out: they are sought by that.
+    pub(crate) unless: Option<Epoch>,
     /// Pages with this digest are copies, and listed separately.
     pub(crate) digest: Option<Digest>,
     /// How far the search goes; `None` to find everything, whatever it takes.
@@ -51,6 +53,18 @@ impl Wanted<'_> {
     /// Whether it is for whatever is in force now.
     fn is_of_all_in_force(&self) -> bool {
         self.versions == Versions::InForce && self.under.is_none() && self.except.is_none()
+    }
+
+    /// Whether this content has the fingerprint that was found.
+    fn is(&self, content: &Content, found: &Candidate) -> bool {
+        content.epoch.0 == self.epoch && content.compared() == Some(found.fingerprint)
+    }
+
+    /// Whether a page with this in force is left out, since it has a fingerprint of another epoch.
+    fn is_left_out(&self, in_force: &[Content]) -> bool {
+        let of =
+            |content: &Content| content.fingerprint.is_some() && Some(content.epoch) == self.unless;
+        in_force.iter().any(of)
     }
 }
 

@@ -74,7 +74,8 @@ pub(super) fn by_surt(found: &mut Vec<Near>, from: usize) {
 
 /// Joins what two searches found, which have no page in common: nearest first.
 pub(in crate::store) fn together(mut one: Vec<Near>, other: Vec<Near>) -> Vec<Near> {
-    if other.is_empty() {
+    if one.is_empty() || other.is_empty() {
+        one.extend(other);
         return one;
     }
     one.extend(other);

@@ -10,7 +10,7 @@ use super::order::{self, Order};
 use super::{Findings, Found, Hit, Step, Wanted};
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::Content;
+use crate::page::{Content, Head, InForce};
 use crate::search::Candidate;
 use crate::segment::Posting;
 use crate::store::component::{Component, ComponentId, Standing};
@@ -307,10 +307,14 @@ impl Search<'_, '_> {
             }
         }
         let mut copy = false;
-        if wanted.digest.is_some() && candidate.distance == 0 {
+        let may_be_copy = wanted.digest.is_some() && candidate.distance == 0;
+        if may_be_copy || wanted.unless.is_some() {
             let head = record.read()?.head().ok_or_else(|| live.unreadable())?;
-            let in_force = head.as_ref().and_then(|h| h.in_force());
-            copy = in_force.is_some_and(|v| v.content.digest == wanted.digest);
+            let in_force = head.as_ref().map_or_else(InForce::new, Head::in_force);
+            if wanted.is_left_out(&in_force) {
+                return Ok(true);
+            }
+            copy = may_be_copy && in_force.first().is_some_and(|c| c.digest == wanted.digest);
         }
         let near = near(url, candidate);
         if copy {
@@ -324,15 +328,12 @@ impl Search<'_, '_> {
 
     /// Whether a page showed the fingerprint when it is wanted; for versions of the past.
     fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
-        let is_wanted = |content: &Content| {
-            content.compared() == Some(candidate.fingerprint)
-                && content.epoch.0 == self.wanted.epoch
-        };
+        let is_wanted = |content: &Content| self.wanted.is(content, candidate);
         match self.wanted.versions {
             Versions::InForce | Versions::Ever => Ok(true),
             Versions::At(time) => {
-                let visit = self.view.as_of(lookup, self.sequence, time)?;
-                Ok(visit.is_some_and(|visit| visit.seen.content().is_some_and(is_wanted)))
+                let version = self.view.version_at(lookup, self.sequence, time)?;
+                Ok(version.is_some_and(|version| version.contents.iter().any(is_wanted)))
             }
             Versions::Seen(from, until) => {
                 let mut seen = false;
@@ -391,18 +392,17 @@ impl Search<'_, '_> {
                 if wanted.under.is_some_and(|prefix| !prefix.contains(lookup.key())) {
                     continue;
                 }
-                let is_wanted = |c: &Content| {
-                    c.compared() == Some(candidate.fingerprint) && c.epoch.0 == wanted.epoch
-                };
+                let is_wanted = |content: &Content| wanted.is(content, candidate);
                 let mut copy = false;
                 let visible = if wanted.versions == Versions::InForce {
                     let head = page.head_at(sequence);
                     drop(inner);
-                    let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
+                    let in_force = head.as_ref().map_or_else(InForce::new, Head::in_force);
+                    let own = in_force.iter().find(|content| is_wanted(content));
                     copy = candidate.distance == 0
-                        && in_force
-                            .is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
-                    in_force.as_ref().is_some_and(is_wanted)
+                        && own.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
+                    own.is_some()
+                        && !wanted.is_left_out(&in_force)
                         && !view.superseded(&lookup, sequence, component)?
                 } else {
                     // Content that was only taken over from an older component is found there.

@@ -60,7 +60,7 @@ pub(in crate::store) fn search(snapshot: &Snapshot, query: &Query) -> Result<Mat
 #[inline(always)]
 pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted<'q>> {
     snapshot.view.check()?;
-    let epoch = query.epoch.unwrap_or_else(|| snapshot.newest_epoch());
+    let epoch = query.epoch.unwrap_or_else(|| snapshot.near_epoch());
     check_live(snapshot.epochs(), epoch)?;
     let is_bounded = query.limit < usize::MAX || query.budget.is_some();
     // Near pages are seldom under the prefix: so everything is compared.
@@ -73,6 +73,7 @@ pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted
         versions: query.versions,
         under: query.under.as_ref(),
         except: None,
+        unless: None,
         digest: None,
         bounds: is_bounded
             .then(|| Bounds { hits: few(query.limit), ..bounds(query.limit, fingerprints) }),

@@ -2,18 +2,17 @@
 
 use crate::error::Result;
 use crate::layout::{Kind, Tag};
-use crate::page::EpochInfo;
+use crate::page::{Content, EpochInfo, Head, InForce, known};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, count_visits, tag_of};
-use crate::store::epochs::known;
 use crate::store::live_segment::LiveSegment;
 use crate::store::lookup::Lookup;
 
 /// Pages or fingerprints after which a pass is told of.
 const TOLD: u64 = 1 << 10;
 
-/// Pages ascend, can be read, and are found by their hash. Returns how many have content in force
-/// that tables must have: those of epochs that have ended may be gone.
+/// Pages ascend, can be read, and are found by their hash. Returns how many fingerprints are in force
+/// on them that tables must have: those of epochs that have ended may be gone.
 pub(super) fn pages(
     live: &LiveSegment,
     seed: u64,
@@ -33,11 +32,12 @@ pub(super) fn pages(
         let own = record.entries().ok_or_else(|| live.unreadable())?;
         visits += record.visit_count() as u64;
         resets += u64::from(record.reset());
-        let content = head.as_ref().and_then(|head| head.in_force()).map(|v| v.content);
-        in_force += u64::from(content.filter(|c| c.fingerprint.is_some()).is_some_and(|content| {
+        let shown = head.as_ref().map_or_else(InForce::new, Head::in_force);
+        let must_be_posted = |content: &&Content| {
             let ended = known(epochs, content.epoch).is_some_and(|info| info.ended);
-            !ended || live.tables(content.epoch.0).is_some()
-        }));
+            content.fingerprint.is_some() && (!ended || live.tables(content.epoch.0).is_some())
+        };
+        in_force += shown.iter().filter(must_be_posted).count() as u64;
         if count_visits(&own) != record.visit_count() {
             return Err(flaw("a page has another number of visits than its record says"));
         }
@@ -67,7 +67,7 @@ pub(super) fn pages(
 }
 
 /// Fingerprints are in canonical order, their tables have each of them in its place, and what is in
-/// force on `in_force` pages is posted there, with its digests' tags.
+/// force on pages, `in_force` times, is posted there, with its digests' tags.
 pub(super) fn tables(
     live: &LiveSegment,
     in_force: u64,
@@ -105,16 +105,16 @@ pub(super) fn tables(
                     posted += 1;
                     let record = live.segment.page(posting.page, &mut url)?.read()?;
                     let head = record.head().ok_or_else(|| live.unreadable())?;
-                    let in_force = head.as_ref().and_then(|h| h.in_force()).map(|v| v.content);
-                    let same = in_force.is_some_and(|c| {
-                        c.compared() == Some(fingerprint) && c.epoch.0 == tables.epoch
-                    });
-                    if !same {
+                    let in_force = head.as_ref().map_or_else(InForce::new, Head::in_force);
+                    let same = in_force
+                        .iter()
+                        .find(|c| c.compared() == Some(fingerprint) && c.epoch.0 == tables.epoch);
+                    let Some(content) = same else {
                         return Err(flaw(
                             "a fingerprint leads to a page on which it is not in force",
                         ));
-                    }
-                    let digest = in_force.and_then(|content| content.digest);
+                    };
+                    let digest = content.digest;
                     tags.extend(digest.map(|digest| (tag_of(&digest), posting.page)));
                 }
             }
@@ -125,7 +125,7 @@ pub(super) fn tables(
             }
         }
     }
-    // Each of them was on a page where it is in force, and a page has one at most.
+    // Each of them was on a page where it is in force, and a page has one of an epoch at most.
     if (posted, fingerprints) != (in_force, live.segment.numbers().fingerprints) {
         let tag = Tag::of(Kind::Pages);
         let what = "the pages have other fingerprints than the tables, or others in force";

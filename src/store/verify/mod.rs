@@ -13,7 +13,7 @@ pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions};
 
 use super::base::Base;
-use super::epochs::{has_table, open_table};
+use super::epochs::{Epochs, has_table, open_table};
 use super::listed::{check_listed, check_unlisted, open_listed};
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
@@ -96,7 +96,7 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
     }
     let last = live.last().map_or(0, |live| live.segment.numbers().last_sequence);
     let (memtables, sequence) = memtables.unwrap_or_else(|| (Memtables::empty(Journal::A), last));
-    let (segments, epochs) = (live.into(), epochs.into());
+    let (segments, epochs) = (live.into(), Arc::new(Epochs::new(epochs)));
     // Without a seed there is a flaw, and nothing is looked up.
     let (seed, poison) = (seed.unwrap_or(0), Arc::default());
     let view = Arc::new(View { seed, segments, memtables, epochs, disk, poison });

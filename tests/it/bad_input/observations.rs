@@ -2,7 +2,7 @@
 
 use simkeep::disk::SimDisk;
 use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
-use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Scope, Store, UrlError};
+use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Role, Scope, Store, UrlError};
 
 use simkeep_testing::compare::check_store;
 use simkeep_testing::model::Model;
@@ -161,14 +161,17 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for name in ["", "a\nb", &"x".repeat(10_000)] {
-        assert!(matches!(store.register_epoch(name), Err(Error::Misuse(_))), "{name:?}");
+        assert!(
+            matches!(store.register_epoch(name, Role::Both), Err(Error::Misuse(_))),
+            "{name:?}"
+        );
     }
-    assert_eq!(store.register_epoch(EPOCHS[0]).unwrap(), Epoch::from_number(0));
+    assert_eq!(store.register_epoch(EPOCHS[0], Role::Both).unwrap(), Epoch::from_number(0));
     assert_eq!(names(store.snapshot().epochs()), EPOCHS);
     for options in [
         small().merge_fanout(1),
         small().memtable_observations(0),
-        small().near_distance(65),
+        small().near_distance(Some(65)),
         small().epoch(String::new()),
     ] {
         let made = Store::create(on(&SimDisk::new()), options.clone());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use simkeep::{Error, Observation, Reader, Store};
+use simkeep::{Error, Observation, Reader, Role, Store};
 
 use super::listing;
 use simkeep_testing::compare::check_store;
@@ -60,7 +60,7 @@ fn a_store_is_not_made_in_a_directory_that_holds_something_else() {
 fn a_store_is_not_made_over_another() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
-    store.register_epoch(EPOCHS[1]).unwrap();
+    store.register_epoch(EPOCHS[1], Role::Both).unwrap();
     let model = sample(&store);
     store.close().unwrap();
     assert!(matches!(Store::create(dir.path(), small()), Err(Error::Exists { .. })));
@@ -71,7 +71,7 @@ fn a_store_is_not_made_over_another() {
 fn files_that_are_not_ours_are_left_alone_and_our_own_leftovers_go() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
-    store.register_epoch(EPOCHS[1]).unwrap();
+    store.register_epoch(EPOCHS[1], Role::Both).unwrap();
     let model = sample(&store);
     store.close().unwrap();
     let foreign = ["notes.txt", "segments/1.seg", "segments/0000000001.seg.bak", "segments/x.tmp"];
@@ -120,7 +120,7 @@ fn a_store_is_made_where_only_the_lock_of_another_is_left() {
     let path = dir.path().join("store");
     let create = || {
         let store = Store::create(&path, small()).unwrap();
-        store.register_epoch(EPOCHS[1]).unwrap();
+        store.register_epoch(EPOCHS[1], Role::Both).unwrap();
         store
     };
     let store = create();

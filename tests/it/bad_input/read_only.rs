@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use simkeep::integrity::VerifyOptions;
-use simkeep::{Reader, Store};
+use simkeep::{Reader, Role, Store};
 
 use super::listing;
 use simkeep_testing::compare::{check_reader, check_store};
@@ -31,7 +31,7 @@ fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
     let dir = tempfile::tempdir().unwrap();
     let original = dir.path().join("original");
     let store = Store::create(&original, small()).unwrap();
-    store.register_epoch(EPOCHS[1]).unwrap();
+    store.register_epoch(EPOCHS[1], Role::Both).unwrap();
     let model = sample(&store);
     // Copied under the feet of its writer, between two commits: as a kill leaves it.
     let killed = dir.path().join("killed");

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
-use simkeep::{Error, Observation, Request, Store};
+use simkeep::{Error, Observation, Request, Role, Store};
 
 use super::{little, load, many, some};
 use simkeep_testing::compare::check_store;
@@ -28,7 +28,7 @@ fn readers_go_on_and_writers_wait_while_segments_are_written() {
     let disk = SimDisk::new();
     let options = small().background(true);
     let store = Store::create(Arc::new(gate.before(on(&disk))), options).unwrap();
-    store.register_epoch("two").unwrap();
+    store.register_epoch("two", Role::Both).unwrap();
     store.observe(Observation::gone(URLS[0], 1)).unwrap();
     let all = many(300, 0);
     // The finished segment waits to be renamed.

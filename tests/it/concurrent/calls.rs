@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use simkeep::disk::SimDisk;
 use simkeep::{
-    Digest, Entry, Epoch, Error, Observation, Prefix, Progress, Query, Scope, Verdict, Visit,
+    Digest, Entry, Epoch, Error, Observation, Prefix, Progress, Query, Role, Scope, Verdict, Visit,
 };
 
 use super::{THREADS, busy, url};
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::deep;
-use simkeep_testing::model::{history, judge, told};
+use simkeep_testing::fold::{history, judge, told};
 use simkeep_testing::{choice, create, observation, open, sound};
 
 /// One thread's calls on one page and their verdicts, in the order of the calls.
@@ -42,7 +42,7 @@ fn has_serial_order(threads: &[Calls]) -> bool {
             let expected = match done.last() {
                 _ if done.contains(visit) => Verdict::Known,
                 Some(last) if visit < last => Verdict::OutOfOrder,
-                _ => judge(&entries(&done), visit, &[]),
+                _ => judge(&entries(&done), visit),
             };
             if expected == *verdict {
                 at[thread] += 1;
@@ -175,8 +175,8 @@ fn an_epoch_that_many_threads_register_is_one() {
             let (store, start) = (&store, &start);
             scope.spawn(move || {
                 start.wait();
-                let shared = store.register_epoch("shared").unwrap();
-                let own = store.register_epoch(&format!("own {thread}")).unwrap();
+                let shared = store.register_epoch("shared", Role::Both).unwrap();
+                let own = store.register_epoch(&format!("own {thread}"), Role::Both).unwrap();
                 assert_ne!(shared, own);
                 let page = url(9, thread as u64);
                 store.observe(Observation::content(&page, 0, 1, own)).unwrap();

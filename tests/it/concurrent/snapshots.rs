@@ -9,7 +9,7 @@ use simkeep::disk::SimDisk;
 use simkeep::{Entry, Epoch, HistoryEntry, Observation, Query};
 
 use super::{THREADS, busy, url};
-use simkeep_testing::model::{history, told};
+use simkeep_testing::fold::{history, told};
 use simkeep_testing::{choice, create, digest, sound};
 
 /// Readers hold to what they see: what a search finds can be read, and reads the same twice.

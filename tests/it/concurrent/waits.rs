@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use simkeep::disk::{Disk, Meter, Name, OpKind, SimDisk};
-use simkeep::{Durability, Epoch, Observation, Progress, Query, Scope, Store, Versions};
+use simkeep::{Durability, Epoch, Observation, Progress, Query, Role, Scope, Store, Versions};
 
 use super::url;
 use simkeep_testing::disks::{Gate, HookDisk, PATIENCE};
@@ -145,7 +145,8 @@ fn the_numbers_of_pages_and_visits_are_those_of_what_was_acknowledged() {
 #[test]
 fn readers_do_not_wait_while_an_epoch_is_registered() {
     let (gate, store) = gated();
-    let register = || assert_eq!(store.register_epoch("another").unwrap(), Epoch::from_number(1));
+    let register =
+        || assert_eq!(store.register_epoch("another", Role::Both).unwrap(), Epoch::from_number(1));
     beside(&gate, is_catalog_sync, register, || read_everything(&store));
 }
 

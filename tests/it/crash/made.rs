@@ -4,7 +4,7 @@ use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::Recipe;
 use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded};
-use simkeep::{EpochInfo, Error, Observation, Origin, Reader, Request, Result, Store};
+use simkeep::{EpochInfo, Error, Observation, Origin, Reader, Request, Result, Role, Store};
 
 use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::depth::every;
@@ -49,9 +49,9 @@ fn weighed() -> Origin {
 fn source(origin: &Origin) -> Store {
     let store = create(&SimDisk::new(), small());
     store.request_batch(&some(1, 60)).unwrap();
-    let ended = store.register_epoch("ended").unwrap();
-    let weighed = store.begin_epoch(origin).unwrap();
-    let last = store.register_epoch("last").unwrap();
+    let ended = store.register_epoch("ended", Role::Both).unwrap();
+    let weighed = store.begin_epoch(origin, Role::Both).unwrap();
+    let last = store.register_epoch("last", Role::Both).unwrap();
     for (time, epoch) in [(900, ended), (901, weighed), (902, last)] {
         store.observe(Observation::content(URLS[0], time, 5, epoch)).unwrap();
     }
@@ -68,7 +68,7 @@ fn held(store: &Store) -> (Model, Vec<EpochInfo>) {
 fn loads(store: &Store, other: &Store) -> [Result<Loaded>; 2] {
     let epochs = LoadEpochs::default();
     let named = (0..40).map(|n: u8| {
-        let epoch = epochs.named(if n.is_multiple_of(3) { "named" } else { "one" })?;
+        let epoch = epochs.named(if n.is_multiple_of(3) { "named" } else { "one" }, Role::Both)?;
         let url = URLS[usize::from(n % 12)];
         Ok(Observation::content(url, 700 + i64::from(n), u64::from(n), epoch))
     });

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use simkeep::disk::{Disk, Fault, SimDisk, Strikes};
-use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Scope, Store};
+use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Role, Scope, Store};
 
 use super::script::{passes, script, take};
 use simkeep_testing::compare::{check_counts, check_store, dump};
@@ -250,7 +250,7 @@ fn a_registered_epoch_survives() {
         let disk = SimDisk::new();
         let store = create(&disk, small());
         disk.fail(power_failure(stop));
-        let registered = store.register_epoch("three");
+        let registered = store.register_epoch("three", Role::Both);
         for seed in 0..5 {
             let store = open(&disk.crash(&mut choice(stop * 100 + seed)), small());
             let epochs = store.snapshot().epochs().to_vec();
@@ -260,7 +260,7 @@ fn a_registered_epoch_survives() {
                 Ok(epoch) => assert_eq!((*epoch, epochs.len()), (Epoch::from_number(2), 3)),
                 Err(_) => assert!(epochs.len() == 2 || epochs[2] == "three"),
             }
-            assert_eq!(store.register_epoch("three").unwrap(), Epoch::from_number(2));
+            assert_eq!(store.register_epoch("three", Role::Both).unwrap(), Epoch::from_number(2));
         }
         if registered.is_ok() {
             assert!(stop > 3);

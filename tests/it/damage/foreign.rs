@@ -7,7 +7,7 @@ use std::path::Path;
 use simkeep::disk::{Access, Disk, Name, SimDisk};
 use simkeep::integrity::{RepairOptions, Repaired, Verified, VerifyOptions, repair, verify};
 use simkeep::load::LoadOptions;
-use simkeep::{Epoch, Error, Observation, Progress, Reader, Store};
+use simkeep::{Epoch, Error, Observation, Progress, Reader, Role, Store};
 
 use simkeep_testing::compare::dump;
 use simkeep_testing::model::Model;
@@ -338,7 +338,7 @@ fn a_snapshot_of_another_copy_is_refused_where_its_changes_are_fewer() {
     let disk = SimDisk::of(both.clone());
     let store = open(&disk, small());
     for name in ["two", "three", "four"] {
-        store.register_epoch(name).unwrap();
+        store.register_epoch(name, Role::Both).unwrap();
     }
     store.close().unwrap();
     let own = disk.contents();

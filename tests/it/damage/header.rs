@@ -3,7 +3,7 @@
 use simkeep::disk::{Name, SimDisk};
 use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
 use simkeep::load::LoadOptions;
-use simkeep::{Error, Observation, Progress, Reader, Store};
+use simkeep::{Error, Observation, Progress, Reader, Role, Store};
 
 use simkeep_testing::compare::dump;
 use simkeep_testing::pages::URLS;
@@ -21,7 +21,7 @@ const LAST: [Last; 5] = [
     ),
     ("a seal", |store| store.seal().unwrap(), true),
     ("a merge", |store| _ = store.merge(&Progress::default()).unwrap(), true),
-    ("an epoch", |store| _ = store.register_epoch("three").unwrap(), true),
+    ("an epoch", |store| _ = store.register_epoch("three", Role::Both).unwrap(), true),
     (
         "a load",
         |store| {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::integrity::{RepairOptions, Repaired, VerifyOptions, repair, verify};
-use simkeep::{Error, Observation, Progress, Reader, Scope, Store};
+use simkeep::{Error, Observation, Progress, Reader, Role, Scope, Store};
 
 use super::check::each;
 use super::stores::{Sound, operations, sections};
@@ -185,9 +185,9 @@ fn a_store_without_its_catalog_is_put_together_from_its_segments() {
 fn what_is_repaired_has_an_epoch_that_has_not_ended() {
     let disk = SimDisk::new();
     let store = Store::create(on(&disk), small()).unwrap();
-    let (first, name) = (store.newest_epoch(), "the-one-that-lives");
+    let (first, name) = (store.change_epoch(), "the-one-that-lives");
     store.observe(Observation::content("https://a.test/", 1, 7, first)).unwrap();
-    store.register_epoch(name).unwrap();
+    store.register_epoch(name, Role::Both).unwrap();
     store.end_epoch(first, 1).unwrap();
     // The catalog keeps what it held before its last commit.
     for time in 2..5 {

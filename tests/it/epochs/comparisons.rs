@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Distance, Epoch, HistoryEntry, Observation, Progress, Query, RestateOutcome, Restatement,
+    Distance, Epoch, HistoryEntry, Observation, Progress, Query, RestateOutcome, Restatement, Role,
     SameBy, Verdict,
 };
 
@@ -17,7 +17,7 @@ use simkeep_testing::{choice, digest, small, sound};
 fn reserved_bits_are_kept_and_not_compared() {
     let disk = SimDisk::new();
     let store = create(&disk);
-    let epoch = store.register_epoch("words2-sqrt-reserved8/1").unwrap();
+    let epoch = store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap();
     let mut choice = choice(7);
     let mut all = Vec::new();
     for page in 0..200 {
@@ -65,7 +65,7 @@ fn reserved_bits_are_kept_and_not_compared() {
 #[test]
 fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     let store = create(&SimDisk::new());
-    let (old, new) = (Epoch::from_number(0), store.register_epoch("two").unwrap());
+    let (old, new) = (Epoch::from_number(0), store.register_epoch("two", Role::Both).unwrap());
     let observe = |observation: Observation<'_>| store.observe(observation).unwrap().verdict;
     let far = |bits, epoch| Some(Distance { bits, epoch });
     assert_eq!(observe(Observation::content(URL, 1, 0b0011, old)), Verdict::New);

@@ -5,7 +5,9 @@ use simkeep::disk::{Disk as _, Name, SimDisk};
 use simkeep::fingerprint::Frequencies as _;
 use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
-use simkeep::{Epoch, Error, Observation, Origin, Reader, RestateOutcome, Restatement, Store};
+use simkeep::{
+    Epoch, Error, Observation, Origin, Reader, RestateOutcome, Restatement, Role, Store,
+};
 
 use super::{URL, create, plain, some, tables, weighed};
 use simkeep_testing::{on, open, small, sound};
@@ -16,9 +18,9 @@ fn a_table_lives_as_long_as_its_epoch() {
     let store = create(&disk);
     let origin = some();
     let id = origin.frequencies().unwrap().id();
-    let epoch = store.begin_epoch(&origin).unwrap();
-    assert_eq!((epoch, store.newest_epoch()), (Epoch::from_number(1), Epoch::from_number(1)));
-    assert_eq!(store.begin_epoch(&origin).unwrap(), epoch);
+    let epoch = store.begin_epoch(&origin, Role::Both).unwrap();
+    assert_eq!((epoch, store.change_epoch()), (Epoch::from_number(1), Epoch::from_number(1)));
+    assert_eq!(store.begin_epoch(&origin, Role::Both).unwrap(), epoch);
     assert_eq!(store.snapshot().epochs()[1].name, format!("words1-sqrt-idf/1 df:{id:016x}"));
     assert_eq!(tables(&disk), [Name::Df(1)]);
     // The table is the store's own, and makes the same fingerprints.
@@ -41,14 +43,14 @@ fn a_table_lives_as_long_as_its_epoch() {
     assert_eq!(tables(&disk), [Name::Df(1)]);
     assert_eq!(of(&store.snapshot().origin(epoch).unwrap().unwrap()), fingerprint);
 
-    let next = store.begin_epoch(&plain("strict")).unwrap();
+    let next = store.begin_epoch(&plain("strict"), Role::Both).unwrap();
     let Err(Error::EpochInUse { url, .. }) = store.end_epoch(epoch, 0) else { panic!() };
     assert_eq!(url, URL);
     assert_eq!(store.restate(Restatement::new(URL, 1, 7, next)).unwrap(), RestateOutcome::Stored);
     store.end_epoch(epoch, 0).unwrap();
     assert_eq!(tables(&disk), []);
     assert!(matches!(store.snapshot().origin(epoch), Err(Error::EndedEpoch(_))));
-    assert!(matches!(store.begin_epoch(&origin), Err(Error::EndedEpoch(_))));
+    assert!(matches!(store.begin_epoch(&origin, Role::Both), Err(Error::EndedEpoch(_))));
     sound(&store).unwrap();
     store.close().unwrap();
     let store = open(&disk, small());
@@ -60,10 +62,10 @@ fn a_table_lives_as_long_as_its_epoch() {
 fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
     let (disk, origin) = (SimDisk::new(), some());
     let (store, other) = (create(&disk), create(&SimDisk::new()));
-    let ended = store.begin_epoch(&origin).unwrap();
-    store.register_epoch("after").unwrap();
+    let ended = store.begin_epoch(&origin, Role::Both).unwrap();
+    store.register_epoch("after", Role::Both).unwrap();
     store.end_epoch(ended, 0).unwrap();
-    other.begin_epoch(&origin).unwrap();
+    other.begin_epoch(&origin, Role::Both).unwrap();
     let before = store.snapshot().epochs().to_vec();
     let loaded = store.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
     assert_eq!((store.snapshot().epochs().to_vec(), loaded.begun), (before, vec![]));
@@ -81,16 +83,16 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let (one, other) = (some(), weighed(&["a boat", "the boat"]));
-    let epoch = store.begin_epoch(&one).unwrap();
+    let epoch = store.begin_epoch(&one, Role::Both).unwrap();
     disk.remove(Name::Df(1)).unwrap();
     sound(&store).unwrap();
     assert!(matches!(store.snapshot().origin(epoch), Err(Error::NoTable { .. })));
     let why = store.snapshot().origin(epoch).unwrap_err().to_string();
     assert!(why.contains("0000000001.df") && why.contains("once more"), "{why}");
-    assert_eq!(store.begin_epoch(&one).unwrap(), epoch);
+    assert_eq!(store.begin_epoch(&one, Role::Both).unwrap(), epoch);
     assert!(store.snapshot().origin(epoch).unwrap().is_some());
     // Another table under its name is not taken for it.
-    store.begin_epoch(&other).unwrap();
+    store.begin_epoch(&other, Role::Both).unwrap();
     let contents = disk.contents();
     let bytes = |wanted| contents.iter().find(|(name, _)| *name == wanted).unwrap().1.clone();
     sound(&store).unwrap();
@@ -117,7 +119,7 @@ fn an_epoch_with_a_table_is_due_after_so_many_visits() {
     };
     // By a recipe that weighs by no table there is nothing to renew.
     assert_eq!(observe(Epoch::from_number(0), 0..20), (20, false));
-    let epoch = store.begin_epoch(&some()).unwrap();
+    let epoch = store.begin_epoch(&some(), Role::Both).unwrap();
     assert_eq!(observe(epoch, 20..29), (9, false));
     assert_eq!(observe(epoch, 29..30), (10, true));
 }
@@ -126,7 +128,7 @@ fn an_epoch_with_a_table_is_due_after_so_many_visits() {
 fn a_damaged_table_is_told_of_by_whoever_would_copy_it() {
     let (disk, to) = (SimDisk::new(), SimDisk::new());
     let store = create(&disk);
-    store.begin_epoch(&some()).unwrap();
+    store.begin_epoch(&some(), Role::Both).unwrap();
     store.observe(Observation::content(URL, 1, 7, Epoch::from_number(1))).unwrap();
     store.close().unwrap();
     let mut files = disk.contents();

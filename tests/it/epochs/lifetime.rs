@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Epoch, Error, Observation, Origin, Progress, Query, RestateOutcome, Restatement, Store,
+    Epoch, Error, Observation, Origin, Progress, Query, RestateOutcome, Restatement, Role, Store,
     Versions,
 };
 
@@ -27,8 +27,8 @@ fn the_power_may_go_while_an_epoch_begins_or_ends() {
             kind: ErrorKind::Other,
             lasting: true,
         });
-        let first = store.begin_epoch(&origin);
-        let second = store.begin_epoch(&plain("strict"));
+        let first = store.begin_epoch(&origin, Role::Both);
+        let second = store.begin_epoch(&plain("strict"), Role::Both);
         let ending = first.as_ref().map(|first| store.end_epoch(*first, 0));
         for seed in 0..20 {
             let disk = disk.crash(&mut choice(stop * 100 + seed));
@@ -62,19 +62,19 @@ fn a_full_disk_refuses_an_epoch_and_nothing_else() {
     let store = create(&disk);
     let used: u64 = disk.contents().iter().map(|(_, bytes)| bytes.len() as u64).sum();
     disk.set_capacity_bytes(Some(used + 10));
-    let full = store.begin_epoch(&some()).unwrap_err();
+    let full = store.begin_epoch(&some(), Role::Both).unwrap_err();
     assert!(full.to_string().contains("make room"), "{full}");
     disk.set_capacity_bytes(None);
     assert_eq!(names(store.snapshot().epochs()), ["one"]);
     store.observe(Observation::content(URL, 1, 7, Epoch::from_number(0))).unwrap();
-    assert_eq!(store.begin_epoch(&some()).unwrap(), Epoch::from_number(1));
+    assert_eq!(store.begin_epoch(&some(), Role::Both).unwrap(), Epoch::from_number(1));
 }
 
 #[test]
 fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     let disk = SimDisk::new();
     let store = create(&disk);
-    let (one, two) = (Epoch::from_number(0), store.register_epoch("two").unwrap());
+    let (one, two) = (Epoch::from_number(0), store.register_epoch("two", Role::Both).unwrap());
     assert!(matches!(store.end_epoch(two, 0), Err(Error::Misuse(_))), "the newest");
     assert!(matches!(store.end_epoch(Epoch::from_number(7), 0), Err(Error::UnknownEpoch(7))));
     let urls: Vec<String> = (0..10).map(|page| format!("{URL}{page}")).collect();
@@ -94,7 +94,8 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
         let query = Query::new(7, 0).epoch(one).versions(versions);
         store.search(&query).map(|found| found.near.len())
     };
-    assert_eq!((near(Versions::InForce).unwrap(), near(Versions::Ever).unwrap()), (2, 10));
+    // What is restated in another epoch is in force in both.
+    assert_eq!((near(Versions::InForce).unwrap(), near(Versions::Ever).unwrap()), (10, 10));
     store.end_epoch(one, 2).unwrap();
     store.end_epoch(one, 0).unwrap();
     for refused in [near(Versions::InForce), near(Versions::Ever)] {
@@ -108,7 +109,7 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
         store.restate(Restatement::new(&urls[0], 1, 7, one)),
         Err(Error::EndedEpoch(_))
     ));
-    assert!(matches!(store.register_epoch("one"), Err(Error::EndedEpoch(_))));
+    assert!(matches!(store.register_epoch("one", Role::Both), Err(Error::EndedEpoch(_))));
     sound(&store).unwrap();
     assert!(store.snapshot().fingerprints(one) > 0);
     store.merge(&Progress::default()).unwrap();
@@ -116,7 +117,8 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     sound(&store).unwrap();
     // Histories keep what they had, and pages that were left behind are known to be stale.
     assert_eq!(store.history(&urls[0]).unwrap().len(), 2);
-    let stale: Vec<_> = store.snapshot().stale(None).map(|page| page.unwrap().url).collect();
+    let stale: Vec<_> =
+        store.snapshot().stale(store.change_epoch(), None).map(|page| page.unwrap().url).collect();
     assert_eq!(stale, urls[8..]);
     assert_eq!(
         store.restate(Restatement::new(&urls[8], 9, 9, two)).unwrap(),
@@ -135,7 +137,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
     let disk = SimDisk::new();
     let options = small().background(true).seal_after(std::time::Duration::from_millis(50));
     let store = Store::create(on(&disk), options).unwrap();
-    let two = store.register_epoch("two").unwrap();
+    let two = store.register_epoch("two", Role::Both).unwrap();
     for page in 0..10 {
         store
             .observe(Observation::content(&format!("{URL}{page}"), 1, page, Epoch::from_number(0)))
@@ -153,7 +155,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
 #[test]
 fn an_epoch_that_is_not_there_is_refused() {
     let store = create(&SimDisk::new());
-    let reserved = store.register_epoch("words2-sqrt-reserved8/1").unwrap();
+    let reserved = store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap();
     assert_eq!((reserved.count(), reserved.mask()), (1, u64::MAX >> 8));
     // The number says which bits count: without them it is none.
     for unknown in [Epoch::from_number(1), Epoch::from_number(2), Epoch::from_number(u32::MAX)] {
@@ -179,11 +181,11 @@ fn an_epoch_that_is_not_there_is_refused() {
 #[test]
 fn the_advised_distance_is_that_of_the_recipe() {
     let store = create(&SimDisk::new());
-    let begin = |origin: Origin| store.begin_epoch(&origin).unwrap();
+    let begin = |origin: Origin| store.begin_epoch(&origin, Role::Both).unwrap();
     let strict = begin(plain("strict").extractor("mine/1").unwrap());
     let near = begin(plain("near"));
     let weighed = begin(some());
-    let elsewhere = store.register_epoch("some of elsewhere").unwrap();
+    let elsewhere = store.register_epoch("some of elsewhere", Role::Both).unwrap();
     let snapshot = store.snapshot();
     let of = |epoch| snapshot.near_distance(epoch);
     assert_eq!([strict, near, weighed, elsewhere].map(of), [5, 3, 2, 3]);

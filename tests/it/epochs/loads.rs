@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use simkeep::disk::{Name, OpKind, SimDisk};
 use simkeep::load::{LoadEpochs, LoadOptions};
-use simkeep::{Epoch, Error, Observation, Progress, Reader, Store};
+use simkeep::{Epoch, Error, Observation, Progress, Reader, Role, Store};
 
 use super::{URL, create, some, tables, weighed};
 use simkeep_testing::disks::HookDisk;
@@ -15,17 +15,19 @@ fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let other = create(&SimDisk::new());
-    other.begin_epoch(&some()).unwrap();
+    other.begin_epoch(&some(), Role::Both).unwrap();
     other.observe(Observation::content(URL, 1, 7, Epoch::from_number(1))).unwrap();
     let before = (store.snapshot().epochs().to_vec(), disk.contents());
     let failing = |fails_at: i64| {
         let epochs = LoadEpochs::default();
         let renumbered = epochs.of(&other.snapshot()).unwrap()[1];
-        let made = epochs.origin(&weighed(&["a boat", "the boat"])).unwrap();
+        let made = epochs.origin(&weighed(&["a boat", "the boat"]), Role::Both).unwrap();
         let observations = (0..=fails_at).map(|time| match time {
             _ if time == fails_at => Err(Error::input("the cable was pulled")),
             time if time % 2 == 0 => Ok(Observation::content(URL, time, 7, renumbered)),
-            time => Ok(Observation::content(URL, time, 7, epochs.named("x")?).also(9, made)),
+            time => {
+                Ok(Observation::content(URL, time, 7, epochs.named("x", Role::Both)?).also(9, made))
+            }
         });
         let load = LoadOptions::default().memory_bytes(1 << 16).epochs(epochs.clone());
         store.load(observations, load).unwrap_err();
@@ -73,31 +75,40 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
     let observations = (0..400usize).map(|n| {
         if n == 200 {
             // Meanwhile, and by a name that the load has as well.
-            let (beside, a) = (store.register_epoch("beside")?, store.register_epoch("a")?);
+            let (beside, a) = (
+                store.register_epoch("beside", Role::Both)?,
+                store.register_epoch("a", Role::Both)?,
+            );
             assert_eq!((beside, a), (Epoch::from_number(1), Epoch::from_number(2)));
             store.observe(Observation::content(URL, 1000, 8, beside))?;
             assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a"]);
             let reader = Reader::open(on(&disk))?;
             assert_eq!(reader.snapshot().epochs().len(), 1);
-            let early = store.observe(Observation::content(URL, 1, 1, epochs.named("b")?));
+            let early =
+                store.observe(Observation::content(URL, 1, 1, epochs.named("b", Role::Both)?));
             assert!(matches!(early, Err(Error::UnknownEpoch(_))));
         }
         // One time has contents of all of them, told in any order.
         let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
-        let visit = Observation::content(URL, time, 7, epochs.named(name)?);
-        Ok(if n % 3 == 0 && name != "c" { visit.also(9, epochs.named("c")?) } else { visit })
+        let visit = Observation::content(URL, time, 7, epochs.named(name, Role::Both)?);
+        Ok(if n % 3 == 0 && name != "c" {
+            visit.also(9, epochs.named("c", Role::Both)?)
+        } else {
+            visit
+        })
     });
     let load = LoadOptions::default().memory_bytes(1 << 16).epochs(epochs.clone());
     let loaded = store.load(observations, load).unwrap();
     assert_eq!(names(&loaded.begun), ["b", "c"]);
     assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a", "b", "c"]);
-    assert_eq!(store.newest_epoch(), Epoch::from_number(4));
+    assert_eq!(store.change_epoch(), Epoch::from_number(4));
     // As if each had been observed.
     let expected = create(&SimDisk::new());
     let number = |name| {
-        let first = ["beside", "a", "b", "c"].map(|name| expected.register_epoch(name).unwrap());
+        let first = ["beside", "a", "b", "c"]
+            .map(|name| expected.register_epoch(name, Role::Both).unwrap());
         assert_eq!(first.map(Epoch::count), [1, 2, 3, 4]);
-        expected.register_epoch(name).unwrap()
+        expected.register_epoch(name, Role::Both).unwrap()
     };
     expected.observe(Observation::content(URL, 1000, 8, number("beside"))).unwrap();
     for n in 0..400usize {
@@ -110,7 +121,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
     assert_eq!(store.history(URL).unwrap(), expected.history(URL).unwrap());
     sound(&store).unwrap();
     // A load of its own is told what it named, and no other.
-    let strange = [Ok(Observation::content(URL, 1, 1, epochs.named("d").unwrap()))];
+    let strange = [Ok(Observation::content(URL, 1, 1, epochs.named("d", Role::Both).unwrap()))];
     let strange = store.load(strange, LoadOptions::default()).unwrap_err();
     assert!(strange.to_string().contains("is not registered"), "{strange}");
 }
@@ -119,18 +130,18 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
 fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
     let store = create(&SimDisk::new());
     let epochs = LoadEpochs::default();
-    epochs.named("two").unwrap();
+    epochs.named("two", Role::Both).unwrap();
     let nothing = || std::iter::empty::<simkeep::Result<Observation<'_>>>();
     let loaded = store.load(nothing(), LoadOptions::default().epochs(epochs.clone())).unwrap();
     assert_eq!((names(&loaded.begun), loaded.observations), (vec!["two"], 0));
     let again = store.load(nothing(), LoadOptions::default().epochs(epochs.clone())).unwrap();
     assert_eq!(again.begun, []);
     store.end_epoch(Epoch::from_number(0), 0).unwrap();
-    epochs.named("one").unwrap();
+    epochs.named("one", Role::Both).unwrap();
     let refused = store.load(nothing(), LoadOptions::default().epochs(epochs.clone()));
     assert!(matches!(refused, Err(Error::EndedEpoch(name)) if name == "one"));
-    assert!(epochs.named("").is_err() && epochs.named("\n").is_err());
+    assert!(epochs.named("", Role::Both).is_err() && epochs.named("\n", Role::Both).is_err());
     // There is one already.
-    assert!((2..1 << 15).all(|n| epochs.named(&format!("e{n}")).is_ok()));
-    assert!(epochs.named("one more").is_err());
+    assert!((2..1 << 15).all(|n| epochs.named(&format!("e{n}"), Role::Both).is_ok()));
+    assert!(epochs.named("one more", Role::Both).is_err());
 }

@@ -3,7 +3,7 @@
 use super::{URL, create, plain};
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::{Band, Meaning, Recipe};
-use simkeep::{Distance, Epoch, HistoryEntry, Observation, Origin, Outcome, Store};
+use simkeep::{Distance, Epoch, HistoryEntry, Observation, Origin, Outcome, Role, Store};
 
 fn recipe(name: &str) -> Recipe {
     name.parse().unwrap()
@@ -25,8 +25,8 @@ fn meanings(store: &Store) -> Vec<Option<Meaning>> {
 #[test]
 fn a_distance_means_what_the_recipe_of_its_epoch_says() {
     let store = create(&SimDisk::new());
-    let old = store.begin_epoch(&plain("strict")).unwrap();
-    let new = store.begin_epoch(&plain("near")).unwrap();
+    let old = store.begin_epoch(&plain("strict"), Role::Both).unwrap();
+    let new = store.begin_epoch(&plain("near"), Role::Both).unwrap();
     let both =
         |time, in_new, in_old| Observation::content(URL, time, in_new, new).also(in_old, old);
     assert_eq!(observe(&store, Observation::content(URL, 1, 0, old)).meaning, None);
@@ -51,7 +51,7 @@ fn a_distance_means_what_the_recipe_of_its_epoch_says() {
 #[test]
 fn of_fingerprints_made_elsewhere_the_bands_are_those_of_no_recipe() {
     let store = create(&SimDisk::new());
-    let epoch = store.register_epoch("made elsewhere").unwrap();
+    let epoch = store.register_epoch("made elsewhere", Role::Both).unwrap();
     observe(&store, Observation::content(URL, 1, 0, epoch));
     let changed = observe(&store, Observation::content(URL, 2, 0b111, epoch));
     assert_eq!(changed.meaning, Some(Meaning::ready_made(3)));
@@ -63,7 +63,7 @@ fn of_fingerprints_made_elsewhere_the_bands_are_those_of_no_recipe() {
 fn bits_that_are_reserved_take_no_part_in_what_a_distance_means() {
     let store = create(&SimDisk::new());
     let half = Recipe::DEFAULT.reserved(32);
-    let epoch = store.begin_epoch(&Origin::new(half)).unwrap();
+    let epoch = store.begin_epoch(&Origin::new(half), Role::Both).unwrap();
     observe(&store, Observation::content(URL, 1, 0, epoch));
     let changed = observe(&store, Observation::content(URL, 2, 0xff_0000_001f, epoch));
     let meaning = changed.meaning.unwrap();
@@ -75,7 +75,7 @@ fn bits_that_are_reserved_take_no_part_in_what_a_distance_means() {
 #[test]
 fn what_comes_back_after_it_was_gone_is_told_with_its_distance() {
     let store = create(&SimDisk::new());
-    let epoch = store.begin_epoch(&Origin::new(Recipe::DEFAULT)).unwrap();
+    let epoch = store.begin_epoch(&Origin::new(Recipe::DEFAULT), Role::Both).unwrap();
     observe(&store, Observation::content(URL, 1000, 0, epoch));
     assert_eq!(observe(&store, Observation::gone(URL, 2000)).to_string(), "gone");
     let back = observe(&store, Observation::content(URL, 3000, 0, epoch));

@@ -6,6 +6,7 @@ mod lifetime;
 mod loads;
 mod meanings;
 mod restatements;
+mod roles;
 
 use simkeep::df::{Counter, Table};
 use simkeep::disk::{Name, SimDisk};

@@ -48,14 +48,17 @@ fn read_epoch(value: &Value) -> Epoch {
         number: small(&value["number"]),
         name: value["name"].as_str().unwrap().to_owned(),
         begun: value["begun"].as_u64().unwrap(),
+        role: ["both", "change", "near"].into_iter().find(|role| value["role"] == **role).unwrap(),
         ended: value["ended"].as_bool().unwrap(),
     }
 }
 
 fn write_epoch(epoch: &Epoch) -> String {
-    let Epoch { number, name, begun, ended } = epoch;
+    let Epoch { number, name, begun, role, ended } = epoch;
     let name = serde_json::to_string(name).unwrap();
-    format!("{{\"number\":{number},\"name\":{name},\"begun\":{begun},\"ended\":{ended}}}")
+    format!(
+        "{{\"number\":{number},\"name\":{name},\"begun\":{begun},\"role\":\"{role}\",\"ended\":{ended}}}"
+    )
 }
 
 fn read_entry(value: &Value) -> Entry {
@@ -164,7 +167,7 @@ impl Expected {
     pub(crate) fn near(&self, fingerprint: u64, k: u32, epoch: u32, every_version: bool) -> Near {
         let mut found = BTreeSet::new();
         for (url, visits) in &self.pages {
-            let in_force = Head::of(visits).and_then(|h| h.in_force());
+            let in_force = Head::of(visits).map_or_else(Vec::new, |head| head.in_force());
             let ever = visits.iter().filter_map(Entry::content).filter(|_| every_version);
             let in_force = in_force.into_iter().filter(|_| !every_version);
             for (_, candidate, _) in ever.chain(in_force).filter(|v| v.2 == epoch) {

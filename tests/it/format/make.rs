@@ -11,7 +11,7 @@ use simkeep::df::Table;
 use simkeep::disk::SimDisk;
 use simkeep::{
     Answer, Digest, Epoch, Observation, Options, Origin, Prefix, Progress, Request, RestateOutcome,
-    Restated, Restatement, Scope, Store,
+    Restated, Restatement, Role, Scope, Store,
 };
 
 use super::golden::{self, Expected};
@@ -280,7 +280,7 @@ fn oldest_segment(maker: &mut Maker) {
     }
     maker.observe(&long_history(0, 90, 0));
     maker.store.seal().unwrap();
-    let epoch = maker.store.register_epoch("golden-2").unwrap().number();
+    let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
     many_versions(maker, 10);
     maker.observe(&long_history(90, 150, 0));
     // In every chunk; the second is in another one than its visit.
@@ -297,8 +297,8 @@ fn oldest_segment(maker: &mut Maker) {
 /// Three seals merged into one segment that is not the oldest: heads are carried, what was
 /// forgotten is hidden.
 fn middle_segment(maker: &mut Maker) {
-    let epoch = maker.store.register_epoch("golden-2").unwrap().number();
-    let ended = maker.store.register_epoch("golden-3").unwrap().number();
+    let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
+    let ended = maker.store.register_epoch("golden-3", Role::Both).unwrap().number();
     assert_eq!((epoch, ended), (1, ENDED));
     let home = "https://example.com/";
     maker.forget("http://example.org/forgotten");
@@ -325,7 +325,8 @@ fn middle_segment(maker: &mut Maker) {
         // In the epoch that it was seen in.
         (far, restated(content(simkeep::limits::TIME_MAX, 1, 0), 0, 0)),
     ]);
-    let reserved = maker.store.register_epoch("words2-sqrt-reserved8/1").unwrap().number();
+    let reserved =
+        maker.store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap().number();
     assert_eq!(reserved, RESERVED);
     maker.observe(&[(goes_on, restated(seen, RESERVING ^ 0b11 << 62 ^ 0b11, reserved))]);
     maker.store.seal().unwrap();
@@ -370,7 +371,8 @@ fn journal(maker: &mut Maker) {
     ]);
     let origin = Origin::new("words1-sqrt-idf/1".parse().unwrap()).extractor("golden/1").unwrap();
     let origin = origin.table(Table::open(df::path()).unwrap()).unwrap();
-    assert_eq!(maker.store.begin_epoch(&origin).unwrap().number(), WEIGHED);
+    assert_eq!(maker.store.begin_epoch(&origin, Role::Change).unwrap().number(), WEIGHED);
+    maker.store.register_epoch("golden-near", Role::Near).unwrap();
     let seen = content(START + 93 * DAY, random(72), WEIGHED);
     let old = content(START + 31 * DAY, SHARED, 1);
     maker.observe_in_two(&[

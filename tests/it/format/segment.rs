@@ -330,9 +330,9 @@ fn check_shards(column: &[u64], shards: &[u8]) {
     assert_eq!(words(shards), (0..=65).map(below).collect::<Vec<_>>(), "shards");
 }
 
-/// The contents of a page's entries, and the one in force.
+/// The contents of a page's entries, and those in force.
 fn contents_of(page: &Page) -> impl Iterator<Item = Version> {
-    let in_force = page.head.as_ref().and_then(Head::in_force);
+    let in_force = page.head.as_ref().map_or_else(Vec::new, Head::in_force);
     page.entries.iter().filter_map(Entry::content).chain(in_force)
 }
 
@@ -348,7 +348,7 @@ fn check_postings(
     assert_eq!(postings.len(), column.len());
     assert!(column.iter().all(|f| f & !mask(epoch) == 0), "reserved bits in a table");
     let of_epoch = |v: Version| (v.2 == epoch).then_some(v);
-    let in_force = |page: &Page| page.head.as_ref().and_then(Head::in_force).and_then(of_epoch);
+    let in_force = |page: &Page| page.head.as_ref()?.in_force().into_iter().find_map(of_epoch);
     let mut found: BTreeMap<(u32, u64), bool> = BTreeMap::new();
     let (mut list_count, mut tag_count) = (0, 0);
     for (ordinal, list) in tables::postings(&postings, &lists) {

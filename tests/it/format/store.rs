@@ -32,6 +32,7 @@ pub(crate) struct Epoch {
     pub(crate) name: String,
     /// How many visits there were when it began.
     pub(crate) begun: u64,
+    pub(crate) role: &'static str,
     pub(crate) ended: bool,
 }
 
@@ -41,10 +42,16 @@ impl Epoch {
         let mut bytes = Bytes(bytes);
         let (number, flags, begun) = (bytes.u32(), bytes.u32(), bytes.u64());
         let name = String::from_utf8(bytes.0.to_vec()).unwrap();
-        assert_eq!((self::count(number) as usize, flags & !1), (count, 0));
+        assert_eq!((self::count(number) as usize, flags & !7), (count, 0));
         assert!((1..=256).contains(&name.len()) && !name.contains(char::is_control));
         assert_eq!(number >> 24, reserved(&name), "reserved bits of {name}");
-        Epoch { number, name, begun, ended: flags & 1 == 1 }
+        let role = match flags >> 1 {
+            0 => "both",
+            1 => "change",
+            2 => "near",
+            _ => panic!("flags {flags:x}"),
+        };
+        Epoch { number, name, begun, role, ended: flags & 1 == 1 }
     }
 
     /// What the table of document frequencies is known by that its fingerprints are made with.

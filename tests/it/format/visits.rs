@@ -150,7 +150,8 @@ pub(crate) struct Head {
 /// A version, with when it was last seen, and whether it was restated for that time.
 pub(crate) type Known = (i64, Version, bool);
 
-/// The versions among these: the latest eight, the latest first.
+/// The contents among these, the latest first: back to the time and digest of the eighth of any epoch,
+/// and 64 at most.
 pub(crate) fn versions(known: impl Iterator<Item = Known>) -> Vec<Known> {
     let mut last: BTreeMap<Version, (i64, bool)> = BTreeMap::new();
     for (time, version, restated) in known {
@@ -162,7 +163,18 @@ pub(crate) fn versions(known: impl Iterator<Item = Known>) -> Vec<Known> {
     versions.sort_by_key(|(time, (digest, fingerprint, epoch), restated)| {
         std::cmp::Reverse((*time, *digest, count(*epoch), *restated, *fingerprint))
     });
-    versions.truncate(8);
+    versions.truncate(64);
+    let epoch = |at: usize| {
+        let (_, (_, _, epoch), _) = versions[at];
+        epoch
+    };
+    let of_epoch = |upto: usize| (0..=upto).filter(|at| epoch(*at) == epoch(upto)).count();
+    let last = (0..versions.len()).find(|at| of_epoch(*at) == 8).map(|at| versions[at]);
+    versions.retain(|(time, (digest, ..), _)| {
+        last.is_none_or(|(last_time, (last_digest, ..), _)| {
+            (*time, *digest) >= (last_time, last_digest)
+        })
+    });
     versions
 }
 
@@ -179,14 +191,21 @@ impl Head {
         })
     }
 
-    /// Of the contents of the greatest time and digest that of the newest epoch, of one epoch what
-    /// was restated.
-    pub(crate) fn in_force(&self) -> Option<Version> {
+    /// The contents of the greatest time and digest, one of each epoch, the newest first: of one epoch
+    /// what was restated.
+    pub(crate) fn in_force(&self) -> Vec<Version> {
         let gone = self.settled.is_some_and(|v| v.seen == Seen::Gone);
-        let (time, (digest, ..), _) = self.versions.first().filter(|_| !gone)?;
+        let Some((time, (digest, ..), _)) = self.versions.first().filter(|_| !gone) else {
+            return Vec::new();
+        };
         let last = self.versions.iter().filter(|(t, (d, ..), _)| (t, d) == (time, digest));
-        let newest = last.max_by_key(|(_, (_, f, epoch), restated)| (count(*epoch), *restated, *f));
-        newest.map(|(_, version, _)| *version)
+        let mut best: BTreeMap<u32, (bool, Option<u64>, Version)> = BTreeMap::new();
+        for (_, version @ (_, fingerprint, epoch), restated) in last {
+            let one = (*restated, *fingerprint, *version);
+            let known = best.entry(count(*epoch)).or_insert(one);
+            *known = one.max(*known);
+        }
+        best.into_values().rev().map(|(_, _, version)| version).collect()
     }
 }
 
@@ -205,7 +224,7 @@ impl Carried {
         let flags = bytes.u8();
         assert!(flags < 4, "an unknown flag of a carried head");
         let (count, first, versions) = (bytes.varint(), bytes.signed(), bytes.len());
-        assert!(versions <= 8);
+        assert!(versions <= 64);
         let (last, settled) = (flags & 1, flags >> 1);
         let mut run = entries(bytes, versions + usize::from(last + settled));
         let last = (last == 1).then(|| run.pop().unwrap());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use simkeep::disk::SimDisk;
-use simkeep::{Durability, Options};
+use simkeep::{Durability, Options, Role};
 
 use super::operations::ops;
 use super::run::{Home, run};
@@ -27,8 +27,9 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
         max_shrink_time: 60_000,
         ..Config::default()
     };
-    let result = TestRunner::new(config).run(&(options, ops()), |(options, ops)| {
-        run(options, home(), ops);
+    let all = (options, role(), ops());
+    let result = TestRunner::new(config).run(&all, |(options, role, ops)| {
+        run(options, home(), role, ops);
         Ok(())
     });
     if let Err(failure) = result {
@@ -36,12 +37,17 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
     }
 }
 
+/// What the second epoch is for.
+fn role() -> impl Strategy<Value = Role> {
+    prop_oneof![2 => Just(Role::Both), 1 => Just(Role::Near), 1 => Just(Role::Change)]
+}
+
 /// Now and then with answers that are cut, or that look further.
 fn asking(options: Options) -> impl Strategy<Value = Options> {
     let limit = prop_oneof![5 => Just(1000_usize), 1 => 1..4_usize];
     let distance = prop_oneof![4 => Just(3_u32), 1 => 0..20_u32];
     (limit, distance).prop_map(move |(near_limit, near_distance)| {
-        options.clone().near_limit(near_limit).near_distance(near_distance)
+        options.clone().near_limit(near_limit).near_distance(Some(near_distance))
     })
 }
 

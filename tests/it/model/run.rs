@@ -5,7 +5,7 @@ use std::sync::Arc;
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
     Answer, Content, Durability, Epoch, Observation, Options, Progress, Reader, Request, Restated,
-    Restatement, Scope, Seen, Snapshot, Store, Visit,
+    Restatement, Role, Scope, Seen, Snapshot, Store, Visit,
 };
 use tempfile::TempDir;
 
@@ -61,11 +61,13 @@ struct Run {
 }
 
 impl Run {
-    fn new(options: Options, home: Home) -> Run {
+    fn new(options: Options, home: Home, role: Role) -> Run {
         let store = Store::create(home.disk(), options.clone()).unwrap();
-        assert_eq!(store.register_epoch(EPOCHS[1]).unwrap(), Epoch::from_number(1));
+        let second = Epoch::from_number(1);
+        assert_eq!(store.register_epoch(EPOCHS[1], role).unwrap(), second);
         let store = Some(store);
-        let model = Model::default();
+        let mut model = Model::default();
+        model.set_role(second, role);
         let crash_states = vec![model.clone()];
         Run {
             options,
@@ -193,7 +195,7 @@ impl Run {
         };
         assert_eq!(found.len(), requests.len());
         for (found, request) in found.iter().zip(&requests) {
-            let expected = self.model.request(request, self.options.near_distance);
+            let expected = self.model.request(request, self.options.near_distance.unwrap_or(3));
             check_answer(found, &expected, self.options.near_limit);
             // A batch that does not fit the memtable becomes durable in parts.
             self.crash_states.push(self.model.clone());
@@ -254,7 +256,7 @@ impl Run {
     fn settle(&mut self, view: &Snapshot) {
         let found = dump(view).unwrap();
         match self.crash_states.iter().rev().find(|state| **state == found) {
-            Some(_) => self.model = found,
+            Some(_) => self.model = found.with_roles_of(&self.model),
             // Says where they differ.
             None => check_view(view, &self.model),
         }
@@ -263,8 +265,8 @@ impl Run {
     }
 }
 
-pub(crate) fn run(options: Options, home: Home, ops: Vec<Op>) {
-    let mut run = Run::new(options, home);
+pub(crate) fn run(options: Options, home: Home, role: Role, ops: Vec<Op>) {
+    let mut run = Run::new(options, home, role);
     for (i, op) in ops.into_iter().enumerate() {
         run.step(op);
         if (i + 1) % FULL_CHECK_STEPS == 0 {

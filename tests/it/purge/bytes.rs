@@ -6,7 +6,7 @@ use std::{fs, thread};
 
 use simkeep::disk::{Name, OpKind, SimDisk};
 use simkeep::maintenance::Forgotten;
-use simkeep::{Epoch, Observation, Prefix, Progress, Scope, Store, Verdict};
+use simkeep::{Epoch, Observation, Prefix, Progress, Role, Scope, Store, Verdict};
 
 use super::{MARK, check_purged, contains, files_with, marked, marked_store, see};
 use simkeep_testing::compare::check_store;
@@ -178,7 +178,7 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
     let gate = Gate::default();
     let gated = Arc::new(gate.before(on(&disk)));
     let store = Store::create(gated, small().memtable_observations(1000)).unwrap();
-    store.register_epoch("two").unwrap();
+    store.register_epoch("two", Role::Both).unwrap();
     let mut model = Model::default();
     for time in 0..2 {
         for url in [URLS[0], &marked(1)] {

@@ -6,7 +6,7 @@ use std::thread;
 
 use simkeep::disk::{Name, OpKind, SimDisk};
 use simkeep::maintenance::Forgotten;
-use simkeep::{Epoch, Observation, Options, Progress, Scope, Store, Verdict};
+use simkeep::{Epoch, Observation, Options, Progress, Role, Scope, Store, Verdict};
 
 use super::{see, see_some};
 use simkeep_testing::compare::{check_store, check_view};
@@ -155,7 +155,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
     let gate = Gate::default();
     let gated = Arc::new(gate.before(on(&disk)));
     let store = Store::create(gated, options.clone()).unwrap();
-    store.register_epoch("two").unwrap();
+    store.register_epoch("two", Role::Both).unwrap();
     let mut model = Model::default();
     for time in 0..2 {
         for url in URLS {

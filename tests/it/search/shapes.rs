@@ -15,7 +15,7 @@ fn stores() -> Vec<(Store, Vec<u64>)> {
         .map(|(near_distance, fingerprint_bytes)| {
             let store = create(
                 Options::default()
-                    .near_distance(near_distance)
+                    .near_distance(Some(near_distance))
                     .fingerprint_bytes(fingerprint_bytes),
             );
             fill(&store, &fingerprints[..70_000]);

@@ -58,9 +58,9 @@ pub(crate) fn build(source: &Source<'_>) -> Built {
 
 /// A store of all pages, loaded at once, with tables for a distance.
 fn fill(dir: &Path, data: &Data, k: u32) -> Store {
-    let options = Options::default().epoch("bench".to_owned()).near_distance(k);
+    let options = Options::default().epoch("bench".to_owned()).near_distance(Some(k));
     let store = Store::create(dir, options).unwrap();
-    let epoch = store.newest_epoch();
+    let epoch = store.change_epoch();
     let observations = data.pages().map(|(fingerprint, page)| {
         let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
         let visit = Visit { time: page.into(), status: None, seen: Seen::Content(content) };

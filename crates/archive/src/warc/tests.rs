@@ -39,7 +39,7 @@ fn texts(items: &[Item]) -> Vec<&str> {
             Item::Broken(_) => "(broken)",
             Item::Passed(kind) => kind,
             Item::Binary(_) => "binary",
-            Item::Epoch(name) => name.as_str(),
+            Item::Epoch(name, _) => name.as_str(),
         })
         .collect()
 }

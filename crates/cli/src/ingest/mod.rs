@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use simkeep::Store;
+use simkeep::{Role, Store};
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
@@ -180,8 +180,8 @@ impl Ingest {
                     return Ok(before);
                 }
                 // As many as may begin at most.
-                Fed::Epoch(name) if before.epochs.contains(&name) => {}
-                Fed::Epoch(name) => before.epochs.push(name),
+                Fed::Epoch(name, _) if before.epochs.iter().any(|(known, _)| *known == name) => {}
+                Fed::Epoch(name, role) => before.epochs.push((name, role)),
                 Fed::Passed(kind) => before.summary.passed(kind),
                 Fed::Broken(broken) => {
                     before.summary.broken += 1;
@@ -205,7 +205,7 @@ impl Ingest {
         progress: &mut Progress,
     ) -> Result<Option<Broken>, Failure> {
         observer.summary = before.summary;
-        before.epochs.iter().try_for_each(|name| observer.epoch(name))?;
+        before.epochs.iter().try_for_each(|(name, role)| observer.epoch(name, *role))?;
         if before.stopped.is_some() {
             return Ok(before.stopped);
         }
@@ -233,7 +233,7 @@ impl Ingest {
                 }
                 Next::Result(Fed::Passed(kind)) => observer.summary.passed(kind),
                 Next::Result(Fed::Binary(captured)) => observer.binary(&captured),
-                Next::Result(Fed::Epoch(name)) => observer.epoch(&name)?,
+                Next::Result(Fed::Epoch(name, role)) => observer.epoch(&name, role)?,
                 Next::Idle => observer.flush()?,
                 Next::End => {
                     observer.flush()?;
@@ -248,8 +248,8 @@ impl Ingest {
 /// What comes before the first record.
 #[derive(Default)]
 struct Before {
-    /// The names of epochs.
-    epochs: Vec<String>,
+    /// The names of epochs, with their roles.
+    epochs: Vec<(String, Role)>,
     summary: Summary,
     first: Option<Fed>,
     /// The broken record that it stopped at.

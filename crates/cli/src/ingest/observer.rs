@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use simkeep::{Answer, Content, Digest, Entry, Origin, Restated, Seen, Store, Visit};
+use simkeep::{Answer, Content, Digest, Entry, Origin, Restated, Role, Seen, Store, Visit};
 
 use super::Failure;
 use super::histories::Histories;
@@ -69,9 +69,13 @@ impl<'a> Observer<'a> {
                 let seen = content(fingerprint, epoch);
                 let original = Original { content: seen, also };
                 self.originals.saw(&url, claim.as_deref(), original);
-                if also.is_some() && self.is_known(&url, time, status, digest)? {
-                    // Told before, when there was another epoch: that it was seen is known.
-                    also = None;
+                let is_told =
+                    self.restate || also.is_some() && self.is_known(&url, time, status, digest)?;
+                if is_told {
+                    // That it was seen is known, from when the newest epoch was not there.
+                    let made = [Some((fingerprint, epoch)), also.take()].into_iter().flatten();
+                    let newest = made.max_by_key(|(_, epoch)| epoch.count());
+                    let (fingerprint, epoch) = newest.unwrap_or((fingerprint, epoch));
                     restated(fingerprint, epoch)
                 } else {
                     visit(Seen::Content(seen))
@@ -79,10 +83,12 @@ impl<'a> Observer<'a> {
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.clone());
-                let epoch = self.epochs.named(&name)?;
+                let epoch = self.epochs.named(&name, Role::Both)?;
                 visit(Seen::Content(content(fingerprint, epoch)))
             }
-            Found::Restated(fingerprint, name) => restated(fingerprint, self.epochs.named(&name)?),
+            Found::Restated(fingerprint, name) => {
+                restated(fingerprint, self.epochs.named(&name, Role::Both)?)
+            }
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
             Found::Failed => visit(Seen::Failed),
@@ -176,8 +182,8 @@ impl<'a> Observer<'a> {
     }
 
     /// Registers an epoch of what comes.
-    pub(super) fn epoch(&mut self, name: &str) -> Result<(), Failure> {
-        self.epochs.named(name)?;
+    pub(super) fn epoch(&mut self, name: &str, role: Role) -> Result<(), Failure> {
+        self.epochs.named(name, role)?;
         Ok(())
     }
 

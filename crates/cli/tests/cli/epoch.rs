@@ -7,7 +7,7 @@ use simkeep::fingerprint::{Fingerprinter, Recipe};
 use simkeep::integrity::VerifyOptions;
 use simkeep::{
     Durability, Epoch, HistoryEntry, Observation, Origin, Progress, RestateOutcome, Restatement,
-    SameBy, Verdict,
+    Role, SameBy, Verdict,
 };
 
 use super::*;
@@ -48,7 +48,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     let begun = place.run(&begin).objects().remove(0);
     let new = begun["epoch"].as_str().unwrap().to_owned();
     assert!(new.starts_with("html/2 words1-sqrt-idf/1 df:"), "{new}");
-    assert_eq!((&begun["state"], &begun["begun_at_visit"]), (&"newest".into(), &10.into()));
+    assert_eq!((&begun["state"], &begun["begun_at_visit"]), (&"in use".into(), &10.into()));
     // The table is the store's own now.
     std::fs::remove_file(&table).unwrap();
     let tables = place.run(&["df", "list", "--json"]).objects();
@@ -103,7 +103,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     let summary = place.ingest(&line(5, 4000, &text(5, "Third.")));
     assert_eq!((&summary["changed"], &summary["records"]), (&1.into(), &1.into()));
     let list = place.done(&["epoch", "list"]);
-    assert!(list.contains("ended") && list.contains("newest"), "{list}");
+    assert!(list.contains("ended") && list.contains("in use"), "{list}");
     let store = place.open();
     store.seal().unwrap();
     assert!(store.merge(&Progress::default()).unwrap().inputs > 0);
@@ -123,6 +123,53 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     copy.done(&["verify"]);
     let without = copy.run_with_input(&["ingest", "-"], &line(5, 5000, "A text."));
     assert!(without.err.contains("begin the epoch once more"), "{}", without.err);
+}
+
+/// Two recipes side by side: changes are told by the one, near-duplicates found by the other.
+#[test]
+fn an_epoch_for_near_duplicates_stands_beside_the_one_for_change() {
+    let place = Place::with(&first());
+    let pages = place.write("pages.jsonl", first());
+    assert_ne!(place.run(&["epoch", "begin", "--recipe", "near", "--role", "all"]).code, 0);
+    let begin = ["epoch", "begin", "--recipe", "near", "--role", "near", "--json"];
+    let begun = place.run(&begin).objects().remove(0);
+    assert_eq!((&begun["role"], &begun["state"]), (&"near".into(), &"in use".into()));
+    let near = begun["epoch"].as_str().unwrap().to_owned();
+    let other = ["epoch", "begin", "--recipe", "near", "--role", "both"];
+    let refused = place.run(&other);
+    assert!(refused.code != 0 && refused.err.contains("role near"), "{}", refused.err);
+    let stale = |epoch: &str| place.run(&["epoch", "stale", epoch, "--json"]).objects().len();
+    assert_eq!((stale(&near), stale(OLD)), (10, 0));
+    let restated = place.run(&["ingest", &pages, "--restate", "--json"]).objects().remove(0);
+    assert_eq!((&restated["restated"], stale(&near)), (&10.into(), 0));
+
+    let summary = place.ingest(&line(0, 2000, &text(0, "Second.")));
+    assert_eq!(&summary["changed"], &json!(1));
+    let url = "https://example.com/0";
+    let versions = place.run(&["history", url, "--json"]).objects();
+    let changed = versions.iter().find(|version| version["verdict"] == "changed").unwrap();
+    assert_eq!(changed["epoch"], OLD);
+    assert!(changed["distance"].is_u64());
+    let file = place.write("text.txt", text(3, "First."));
+    for near_to in [["--text", &file], ["--url", "https://example.com/3"]] {
+        let found = place.run(&[&["near", "--json"][..], &near_to].concat()).objects().remove(0);
+        assert_eq!(found["epoch"], near.as_str());
+    }
+    let by = ["near", "--url", url, "--epoch", OLD, "--json"];
+    assert_eq!(place.run(&by).objects()[0]["epoch"], OLD);
+    assert_ne!(place.run(&["epoch", "end", &near, "--left", "100"]).code, 0);
+    place.done(&["verify"]);
+
+    let roles = |place: &Place| -> Vec<Value> {
+        let epochs = place.run(&["epoch", "list", "--json"]).objects();
+        epochs.into_iter().map(|mut epoch| epoch["role"].take()).collect()
+    };
+    assert_eq!(roles(&place), [json!("both"), json!("near")]);
+    let copy = Place::with(&place.export());
+    assert_eq!((copy.export(), roles(&copy)), (place.export(), roles(&place)));
+    let copy = Place::new();
+    copy.run(&["load", place.store().to_str().unwrap()]);
+    assert_eq!(roles(&copy), roles(&place));
 }
 
 #[test]
@@ -223,7 +270,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
         .memtable_observations(4096)
         .near_limit(0);
     let store = Store::create(dir.path().join("store"), options).unwrap();
-    let mut epoch = store.newest_epoch();
+    let mut epoch = store.change_epoch();
     let mut pages: HashMap<String, Vec<InForce>> = HashMap::new();
     let (mut day, mut days, mut told, mut restated) = (0, 0, 0, 0);
     let (mut unmeasured, mut measured, mut equal) = (0_usize, 0_usize, 0_usize);
@@ -233,7 +280,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
             if day != time / 86_400_000 {
                 day = time / 86_400_000;
                 let origin = Origin::new(Recipe::DEFAULT).extractor(&format!("day-{day}"));
-                epoch = store.begin_epoch(&origin.unwrap()).unwrap();
+                epoch = store.begin_epoch(&origin.unwrap(), Role::Both).unwrap();
                 days += 1;
             }
             let again = Restatement::new(url, page.time, *fingerprint, epoch);
@@ -310,7 +357,8 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     println!("{changes} changes in the histories");
     assert!(measured + unmeasured - changes < 10);
     // What is left of older epochs is restated, and they end.
-    let stale: Vec<_> = store.snapshot().stale(None).collect::<simkeep::Result<_>>().unwrap();
+    let stale: Vec<_> =
+        store.snapshot().stale(epoch, None).collect::<simkeep::Result<_>>().unwrap();
     assert!(stale.len() > 100);
     for page in &stale {
         let InForce { of, time } = &pages[&page.url].last().unwrap();
@@ -318,7 +366,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
         let restated = Restatement::new(&page.url, *time, of[0].2, epoch);
         assert_eq!(store.restate(restated).unwrap(), RestateOutcome::Stored);
     }
-    assert_eq!(store.snapshot().stale(None).count(), 0);
+    assert_eq!(store.snapshot().stale(epoch, None).count(), 0);
     let epochs = store.snapshot().epochs().to_vec();
     for info in &epochs {
         if info.epoch != epoch {

@@ -140,7 +140,7 @@ fn data_begins_an_epoch_of_our_recipes_only_when_that_is_asked_for() {
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         let line = format!("{:<25}{:>13}  {OURS}\n", "epochs begun", 1);
         assert!(ran.out.contains(&line), "{}", ran.out);
-        assert_eq!(epochs(&place)[2], (OURS.to_owned(), "newest".to_owned()));
+        assert_eq!(epochs(&place)[2], (OURS.to_owned(), "in use".to_owned()));
         // Named by the user, it is no other's word.
         let place = Place::with(TEXT);
         let plain = ready(2, OURS).replace(&format!(",\"epoch\":\"{OURS}\""), "");

@@ -30,7 +30,7 @@ pub struct EpochRow {
     /// Its number, of which the low 24 bits are the count, and the upper 8 say how many bits it
     /// reserves.
     pub number: u32,
-    /// 1: it has ended.
+    /// 1: it has ended; 2: it is for change alone; 4: for near-duplicates alone.
     pub flags: u32,
     /// How many visits there were when it began.
     pub begun: u64,

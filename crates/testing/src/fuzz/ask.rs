@@ -8,7 +8,7 @@ use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::integrity::{Verified, VerifyOptions, verify};
 use simkeep::maintenance::Stats;
 use simkeep::{
-    Epoch, Error, Observation, Prefix, Progress, Query, Reader, Restatement, Result, Scope,
+    Epoch, Error, Observation, Prefix, Progress, Query, Reader, Restatement, Result, Role, Scope,
     Snapshot, Store, Versions,
 };
 
@@ -48,7 +48,7 @@ pub fn questions(
         let origin = view.origin(info.epoch).map(|origin| origin.map(|origin| origin.name()));
         say(&mut answers, format!("origin {:?}", info.epoch), origin);
     }
-    let stale: Result<Vec<_>> = view.stale(None).collect();
+    let stale: Result<Vec<_>> = view.stale(view.change_epoch(), None).collect();
     say(&mut answers, "stale".to_owned(), stale);
     let counts = stats.map(|s| (s.pages, s.visits, s.unsealed_visits, s.sequence));
     say(&mut answers, "stats".to_owned(), counts);
@@ -154,7 +154,7 @@ pub fn use_all(store: &Store) {
     let some: Vec<&String> = urls.iter().step_by(urls.len().div_ceil(8).max(1)).collect();
     for (time, url) in (0..).zip(&some) {
         let time = time * 1_000_000_000_000;
-        let epoch = store.newest_epoch();
+        let epoch = store.change_epoch();
         let content = Observation::content(url, time, FINGERPRINTS[0] ^ 1, epoch);
         let _ = store.observe(content);
         let _ = store.observe(content.also(FINGERPRINTS[4], Epoch::from_number(RESERVED)));
@@ -176,7 +176,7 @@ pub fn use_all(store: &Store) {
     let _ = store.seal();
     let _ = store.forget(Scope::Prefix(Prefix::parse("example.com/docs").unwrap()));
     let _ = store.seal();
-    let _ = store.register_epoch("words2-sqrt-reserved4/1");
+    let _ = store.register_epoch("words2-sqrt-reserved4/1", Role::Both);
     let _ = store.end_epoch(Epoch::from_number(1), 0);
     let _ = store.end_epoch(Epoch::from_number(RESERVED), u64::MAX);
     let _ = store.merge(&Progress::default());

@@ -214,7 +214,7 @@ fn check_item(item: &Item) {
         }
         Item::Passed(kind) => assert!(!kind.is_empty()),
         Item::Binary(captured) => assert!(!captured.url.is_empty()),
-        Item::Epoch(name) => {
+        Item::Epoch(name, _) => {
             assert!(!name.is_empty() && name.len() <= 256 && !name.contains(char::is_control));
         }
         other => panic!("{other:?}"),

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::integrity::{RepairOptions, Verified, VerifyOptions, repair, verify};
-use simkeep::{Error, Observation, Progress, Reader, Scope, Snapshot, Store};
+use simkeep::{Error, Observation, Progress, Reader, Role, Scope, Snapshot, Store};
 
 use crate::compare::dump;
 use crate::fuzz::ask::{Answers, FINGERPRINTS, questions};
@@ -55,7 +55,7 @@ fn begun(seed: u64) -> Files {
     let disk = SimDisk::new();
     disk.set_seed(seed);
     let store = Store::create(on(&disk), options()).unwrap();
-    store.register_epoch("another").unwrap();
+    store.register_epoch("another", Role::Both).unwrap();
     fill(&store, seed);
     store.seal().unwrap();
     fill(&store, seed + 100);

@@ -154,7 +154,7 @@ impl Run {
         let found = self.store().request_batch(&requests).unwrap();
         assert_eq!(found.len(), n);
         for (found, request) in found.iter().zip(&requests) {
-            let expected = self.model.request(request, self.options.near_distance);
+            let expected = self.model.request(request, self.options.near_distance.unwrap_or(3));
             check_answer(found, &expected, self.options.near_limit);
         }
     }
@@ -217,7 +217,7 @@ impl Run {
             _ => store.purge(Scope::Prefix(under.prefix()), &Progress::default()).map(drop),
         };
         match what {
-            0 => drop(self.model.request(&request, self.options.near_distance)),
+            0 => drop(self.model.request(&request, self.options.near_distance.unwrap_or(3))),
             1 | 4 => drop(self.model.forget(|url| under.covers(url))),
             _ => {}
         }

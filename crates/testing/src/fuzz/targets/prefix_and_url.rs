@@ -92,7 +92,7 @@ fn prefix(text: &str) -> Option<Prefix> {
 }
 
 fn observe(store: &Store, url: &str, known: &mut BTreeSet<String>) {
-    let observation = Observation::content(url, 0, 7, store.newest_epoch());
+    let observation = Observation::content(url, 0, 7, store.change_epoch());
     let sound =
         !url.is_empty() && url.len() <= URL_BYTES_MAX && !url.contains(|c: char| c.is_control());
     match store.observe(observation) {

@@ -1,0 +1,238 @@
+//! What the entries of a page mean together: the slowest way to every answer.
+
+use std::collections::BTreeMap;
+
+use simkeep::{
+    Content, Digest, Distance, Entry, Epoch, HistoryEntry, Role, SameBy, Seen, Verdict, Visit,
+};
+
+/// How many of the last versions of a page can be returned to, as long as there are no more contents
+/// of one epoch, and of all.
+const WINDOW: usize = 8;
+const CONTENTS: usize = 64;
+
+/// The epochs that have a role of their own; others are for both.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Roles(pub(super) BTreeMap<Epoch, Role>);
+
+impl Roles {
+    pub(super) fn of(&self, epoch: Epoch) -> Role {
+        self.0.get(&epoch).copied().unwrap_or_default()
+    }
+
+    /// The content that tells of changes, of these; the newest if none does.
+    pub(super) fn told_by(&self, contents: &[Content]) -> Option<Content> {
+        let key = |c: &&Content| (self.of(c.epoch).tells_change(), c.epoch);
+        contents.iter().max_by_key(key).copied()
+    }
+}
+
+fn distance(a: &Content, b: &Content) -> Option<u32> {
+    let (a, b) = (a.fingerprint.filter(|_| a.epoch == b.epoch)?, b.fingerprint?);
+    Some((a ^ b).count_ones())
+}
+
+pub(super) fn same_digest(a: &Content, b: &Content) -> bool {
+    a.digest.is_some() && a.digest == b.digest
+}
+
+fn same_fingerprint(a: &Content, b: &Content) -> bool {
+    distance(a, b) == Some(0)
+}
+
+/// Whether a page with these entries is gone.
+pub(super) fn gone(entries: &[Entry]) -> bool {
+    let settled = entries.iter().filter_map(Entry::visit).rfind(|v| v.seen != Seen::Failed);
+    settled.is_some_and(|v| v.seen == Seen::Gone)
+}
+
+/// A content, when it was last seen, and whether that was restated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) content: Content,
+    time: i64,
+    restated: bool,
+}
+
+impl Known {
+    fn rank(&self) -> (Epoch, bool, Option<u64>) {
+        (self.content.epoch, self.restated, self.content.fingerprint)
+    }
+
+    fn is_with(&self, other: &Known) -> bool {
+        (self.time, self.content.digest) == (other.time, other.content.digest)
+    }
+}
+
+/// The distinct contents, the one last seen first. Those of the same time stand in the order of digest,
+/// epoch, whether they were restated, and fingerprint.
+pub(super) fn contents(entries: &[Entry]) -> Vec<Known> {
+    let mut contents: Vec<Known> = Vec::new();
+    for entry in entries.iter().rev() {
+        let Some(content) = entry.content() else { continue };
+        let (time, restated) = (entry.time(), entry.is_restated());
+        match contents.iter_mut().find(|known| known.content == content) {
+            Some(known) if known.time == time => known.restated |= restated,
+            Some(_) => {}
+            None => contents.push(Known { content, time, restated }),
+        }
+    }
+    contents.sort_by_key(|k| (k.time, k.content.digest, k.rank()));
+    contents.reverse();
+    contents
+}
+
+/// Those of the versions that can be returned to, and of each version one of an epoch: restated rather
+/// than seen.
+fn remembered(entries: &[Entry]) -> Vec<Known> {
+    let mut known = contents(entries);
+    known.truncate(CONTENTS);
+    let of_epoch = |upto: &[Known], epoch| upto.iter().filter(|k| k.content.epoch == epoch).count();
+    let full =
+        (0..known.len()).find(|i| of_epoch(&known[..=*i], known[*i].content.epoch) == WINDOW);
+    if let Some(last) = full.map(|last| known[last]) {
+        let version = (last.time, last.content.digest);
+        known.retain(|k| (k.time, k.content.digest) >= version);
+    }
+    let mut versions: Vec<(i64, Option<Digest>)> =
+        known.iter().map(|k| (k.time, k.content.digest)).collect();
+    versions.dedup();
+    versions.truncate(WINDOW);
+    let all = known.clone();
+    known.retain(|one| versions.contains(&(one.time, one.content.digest)));
+    known.retain(|one| {
+        let better = |other: &Known| {
+            other.is_with(one)
+                && other.content.epoch == one.content.epoch
+                && other.rank() > one.rank()
+        };
+        !all.iter().any(better)
+    });
+    known
+}
+
+/// Of these the version last seen: those of one time and digest.
+fn last_version(known: &[Known], entries: &[Entry]) -> Vec<Known> {
+    let first = contents(entries).first().copied();
+    known.iter().filter(|k| first.is_some_and(|first| k.is_with(&first))).copied().collect()
+}
+
+/// The content in force, one for each epoch, that of the newest first; and when it was last seen.
+pub(super) fn in_force(entries: &[Entry]) -> (Vec<Content>, Option<i64>) {
+    let mut version = last_version(&remembered(entries), entries);
+    version.retain(|_| !gone(entries));
+    version.sort_by_key(|k| std::cmp::Reverse(k.rank()));
+    let seen = version.first().map(|k| k.time);
+    (version.into_iter().map(|k| k.content).collect(), seen)
+}
+
+/// What a visit means after these, if all epochs are for both.
+pub fn judge(before: &[Entry], visit: &Visit) -> Verdict {
+    judge_by(before, visit, &[], &Roles::default())
+}
+
+/// What a visit means after these, if this was restated of it.
+pub(super) fn judge_by(
+    before: &[Entry],
+    visit: &Visit,
+    also: &[Content],
+    roles: &Roles,
+) -> Verdict {
+    let known = remembered(before);
+    let version = last_version(&known, before);
+    let is_gone = gone(before);
+    let last = contents(before).first().map(|known| known.time);
+    match (&visit.seen, last) {
+        (Seen::Gone, _) => Verdict::Gone,
+        (Seen::Failed, _) => Verdict::Failed,
+        (Seen::NotModified { .. }, None) => Verdict::Unseen,
+        (Seen::Content(_), None) => Verdict::New,
+        (Seen::NotModified { .. }, Some(to)) if is_gone => {
+            let of = version.iter().map(|k| k.content.epoch);
+            let epoch = of.filter(|epoch| roles.of(*epoch).tells_change()).max();
+            Verdict::Reverted { to, distance: epoch.map(|epoch| Distance { bits: 0, epoch }) }
+        }
+        (Seen::NotModified { .. }, Some(_)) => Verdict::Same(SameBy::Word),
+        (Seen::Content(content), Some(_)) => {
+            let mut all: BTreeMap<Epoch, Content> = BTreeMap::new();
+            let mut also = also.to_vec();
+            also.sort_by_key(|c| c.fingerprint);
+            for content in [*content].into_iter().chain(also) {
+                all.insert(content.epoch, content);
+            }
+            all.retain(|epoch, _| roles.of(*epoch).tells_change());
+            let by_digest = |k: &&Known| same_digest(&k.content, content);
+            let by_fingerprint = |k: &&Known| all.values().any(|c| same_fingerprint(&k.content, c));
+            if !is_gone && version.iter().any(|k| by_digest(&k)) {
+                return Verdict::Same(SameBy::Digest);
+            }
+            let common = version.iter().filter_map(|k| Some((k, all.get(&k.content.epoch)?)));
+            let mut distances: Vec<(Epoch, u32)> = common
+                .filter_map(|(k, c)| Some((k.content.epoch, distance(&k.content, c)?)))
+                .collect();
+            distances.sort();
+            if !is_gone && !distances.is_empty() && distances.iter().all(|(_, bits)| *bits == 0) {
+                return Verdict::Same(SameBy::Fingerprint);
+            }
+            let distance =
+                distances.last().map(|(epoch, bits)| Distance { bits: *bits, epoch: *epoch });
+            let is_last = |k: &&Known| version.iter().any(|last| last.is_with(k));
+            let known: Vec<&Known> = known.iter().filter(|k| is_gone || !is_last(k)).collect();
+            let earlier = known.iter().find(|k| by_digest(k));
+            let earlier = earlier.or_else(|| known.iter().find(|k| by_fingerprint(k)));
+            match earlier {
+                Some(known) => Verdict::Reverted { to: known.time, distance },
+                None => Verdict::Changed { distance },
+            }
+        }
+    }
+}
+
+/// Entries, each visit with what it meant at its place.
+pub type History = Vec<(Entry, Option<Verdict>)>;
+
+/// What is told of a history, but for what distances mean: of that a model knows nothing.
+pub fn told(history: &[HistoryEntry]) -> History {
+    let verdict = |entry: &HistoryEntry| entry.visit().map(|(_, verdict)| verdict);
+    history.iter().map(|entry| (entry.entry(), verdict(entry))).collect()
+}
+
+/// What each visit meant at its place, if all epochs are for both.
+pub fn history(entries: &[Entry]) -> History {
+    history_by(entries, &Roles::default())
+}
+
+pub(super) fn history_by(entries: &[Entry], roles: &Roles) -> History {
+    let entry = |i: usize| match entries[i] {
+        Entry::Restated(_) => (entries[i], None),
+        Entry::Visit(visit) => {
+            let of = (visit.time, visit.seen.digest());
+            let behind = entries[i + 1..].iter().take_while(|entry| entry.is_restated());
+            let also: Vec<Content> = behind
+                .filter(|_| visit.seen.content().is_some())
+                .filter(|entry| (entry.time(), entry.digest()) == of)
+                .filter_map(Entry::content)
+                .collect();
+            (entries[i], Some(judge_by(&entries[..i], &visit, &also, roles)))
+        }
+    };
+    (0..entries.len()).map(entry).collect()
+}
+
+/// The last visit of these that saw content that is in force after them, with that content: one for
+/// each epoch, however many are remembered.
+pub(super) fn version_at(entries: &[Entry]) -> Option<(Visit, Vec<Content>)> {
+    let last = entries.iter().filter_map(Entry::visit).rfind(|v| v.seen.content().is_some())?;
+    let of = |e: &&Entry| (e.time(), e.digest()) == (last.time, last.seen.digest());
+    let mut best: BTreeMap<Epoch, (bool, Content)> = BTreeMap::new();
+    for entry in entries.iter().filter(of) {
+        let Some(content) = entry.content() else { continue };
+        let now = (entry.is_restated(), content);
+        let known = best.entry(content.epoch).or_insert(now);
+        if (now.0, now.1.fingerprint) > (known.0, known.1.fingerprint) {
+            *known = now;
+        }
+    }
+    let contents = best.into_values().map(|(_, content)| content).collect();
+    (!gone(entries)).then_some((*last, contents))
+}

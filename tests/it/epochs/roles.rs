@@ -1,0 +1,173 @@
+//! Two recipes side by side: one tells of changes, one finds near-duplicates.
+
+use simkeep::disk::SimDisk;
+use simkeep::load::LoadOptions;
+use simkeep::{
+    Distance, Epoch, Error, Observation, Progress, Query, Restatement, Role, SameBy, Store, Verdict,
+};
+
+use super::{URL, create, plain};
+use simkeep_testing::{choice, digest, on, small, sound};
+
+const CHANGE: Epoch = Epoch::from_number(0);
+
+/// A store whose first epoch is for change, since another is for near-duplicates.
+fn two(disk: &SimDisk) -> (Store, Epoch) {
+    let store = create(disk);
+    let near = store.register_epoch("near/1", Role::Near).unwrap();
+    assert_eq!((store.change_epoch(), store.near_epoch()), (CHANGE, near));
+    (store, near)
+}
+
+#[test]
+fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
+    let (store, near) = two(&SimDisk::new());
+    let seen = |url, time, change: u64, other: u64| {
+        let of = Observation::content(url, time, change, CHANGE).also(other, near);
+        store.observe(of.digest(digest(u8::try_from(time).unwrap()))).unwrap()
+    };
+    seen("https://a.example/", 1, 0, 0);
+    // Near by the fingerprints that tell of changes alone, and then by the others alone.
+    assert!(seen("https://b.example/", 2, 0b1, u64::MAX).near.is_empty());
+    let outcome = seen("https://c.example/", 3, u64::MAX, 0b11);
+    let found: Vec<_> = outcome.near.iter().map(|n| (n.url.as_str(), n.distance)).collect();
+    assert_eq!(found, [("https://a.example/", 2)]);
+    // The distance is that of the first; a change in the other alone is none.
+    let changed = seen("https://a.example/", 4, 0b111, 0);
+    let distance = Some(Distance { bits: 3, epoch: CHANGE });
+    assert_eq!(changed.verdict, Verdict::Changed { distance });
+    let same = seen("https://a.example/", 5, 0b111, 0xff);
+    assert_eq!(same.verdict, Verdict::Same(SameBy::Fingerprint));
+    // Without a fingerprint that tells of changes, digests are all that is compared.
+    let alone = Observation::content("https://a.example/", 6, 0xff, near).digest(digest(6));
+    assert_eq!(store.observe(alone).unwrap().verdict, Verdict::Changed { distance: None });
+    for sealed in [false, true] {
+        if sealed {
+            store.seal().unwrap();
+            store.merge(&Progress::default()).unwrap();
+        }
+        let urls = |query: &Query| {
+            let found = store.search(query).unwrap().near.into_iter();
+            found.map(|near| near.url).collect::<Vec<_>>()
+        };
+        // Of itself a search goes by the second; each can be named.
+        assert_eq!(urls(&Query::new(0b11, 0)), ["https://c.example/"]);
+        assert_eq!(urls(&Query::new(0b1, 0).epoch(CHANGE)), ["https://b.example/"]);
+        let page = store.latest("https://b.example/").unwrap().unwrap();
+        assert_eq!(page.content.unwrap().epoch, CHANGE);
+        let contents: Vec<_> = page.contents.iter().map(|c| (c.epoch, c.fingerprint)).collect();
+        assert_eq!(contents, [(near, Some(u64::MAX)), (CHANGE, Some(0b1))]);
+        let mut pairs = Vec::new();
+        let sink = std::sync::Mutex::new(&mut pairs);
+        let all = |found: &[simkeep::NearPair]| {
+            sink.lock().unwrap().extend(found.iter().map(|pair| (pair.left, pair.right)));
+            std::ops::ControlFlow::Continue(())
+        };
+        store.snapshot().all_pairs(&Query::new(0, 6), &Progress::default(), all).unwrap();
+        assert_eq!(pairs, [(0b11, 0xff)]);
+        sound(&store).unwrap();
+    }
+}
+
+/// A version has a fingerprint in each epoch, and counts once.
+#[test]
+fn a_page_returns_to_any_of_its_last_eight_versions_however_many_epochs_live() {
+    for epochs in [1, 2, 3] {
+        let disk = SimDisk::new();
+        let (mut store, near) = two(&disk);
+        let third = store.register_epoch("third", Role::Change).unwrap();
+        let mut choice = choice(epochs);
+        let versions: Vec<[u64; 3]> = (0..9).map(|_| [0; 3].map(|_| choice(u64::MAX))).collect();
+        let mut time = 0;
+        let mut see = |store: &Store, version: usize| {
+            time += 1;
+            let [one, two, three] = versions[version];
+            let seen = Observation::content(URL, time, one, CHANGE);
+            let seen = if epochs > 1 { seen.also(two, near) } else { seen };
+            let verdict = store.observe(seen).unwrap().verdict;
+            if epochs > 2 {
+                store.restate(Restatement::new(URL, time, three, third)).unwrap();
+            }
+            verdict
+        };
+        // Nine versions, of which the first is forgotten; then each of the others, the oldest first,
+        // so that all are among the last eight.
+        let changed = |verdict| matches!(verdict, Verdict::New | Verdict::Changed { .. });
+        assert!((0..9).all(|version| changed(see(&store, version))));
+        for (round, how) in [(0, "memory"), (1, "a segment"), (2, "merged"), (3, "opened again")] {
+            for version in 1..9 {
+                let verdict = see(&store, version);
+                let back = matches!(verdict, Verdict::Reverted { to, .. } if to > round * 8);
+                assert!(back, "{epochs} epochs, {version} in {how}: {verdict:?}");
+            }
+            match round {
+                0 => store.seal().unwrap(),
+                1 => drop(store.merge(&Progress::default()).unwrap()),
+                _ => {
+                    store.close().unwrap();
+                    store = Store::open(on(&disk), small()).unwrap();
+                }
+            }
+        }
+        assert!(changed(see(&store, 0)), "the ninth is forgotten");
+        sound(&store).unwrap();
+    }
+}
+
+#[test]
+fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
+    let disk = SimDisk::new();
+    let (store, near) = two(&disk);
+    let roles = |store: &Store| {
+        let snapshot = store.snapshot();
+        snapshot.epochs().iter().map(|info| (info.role, info.ended)).collect::<Vec<_>>()
+    };
+    assert_eq!(store.register_epoch("near/1", Role::Near).unwrap(), near);
+    for role in [Role::Both, Role::Change] {
+        let refused = store.register_epoch("near/1", role).unwrap_err();
+        assert!(refused.to_string().contains("role"), "{refused}");
+    }
+    for epoch in [CHANGE, near] {
+        assert!(matches!(store.end_epoch(epoch, u64::MAX), Err(Error::Misuse(_))));
+    }
+    let strict = store.begin_epoch(&plain("strict"), Role::Change).unwrap();
+    assert_eq!((store.change_epoch(), store.near_epoch()), (strict, near));
+    // What has a fingerprint in the new one of its role is not left behind.
+    let seen = Observation::content(URL, 1, 7, CHANGE).also(9, near);
+    store.observe(seen).unwrap();
+    assert!(matches!(store.end_epoch(CHANGE, 0), Err(Error::EpochInUse { .. })));
+    assert_eq!(store.snapshot().stale(near, None).count(), 0);
+    assert_eq!(store.snapshot().stale(strict, None).count(), 1);
+    store.restate(Restatement::new(URL, 1, 5, strict)).unwrap();
+    store.end_epoch(CHANGE, 0).unwrap();
+    let expected = [(Role::Both, true), (Role::Near, false), (Role::Change, false)];
+    assert_eq!(roles(&store), expected);
+    // A copy has the same roles, and so has the store after a crash.
+    let other_disk = SimDisk::new();
+    let other = Store::create(on(&other_disk), small().epoch("other".to_owned())).unwrap();
+    other.copy_from(&store.snapshot(), LoadOptions::default()).unwrap();
+    assert_eq!(roles(&other)[1..], expected);
+    drop(store);
+    let crashed = disk.crash_synced_only();
+    assert_eq!(roles(&Store::open(on(&crashed), small()).unwrap()), expected);
+}
+
+/// The distance of near-duplicates is what the recipe of the fingerprint advises, unless one is set.
+#[test]
+fn near_pages_are_within_what_the_recipe_advises() {
+    for (set, expected) in [(None, [true, false]), (Some(6), [true, true]), (Some(4), [false; 2])] {
+        let mut options = small();
+        options.near_distance = set;
+        let store = Store::create(on(&SimDisk::new()), options).unwrap();
+        let strict = store.begin_epoch(&plain("strict"), Role::Near).unwrap();
+        assert_eq!(store.snapshot().near_distance(strict), 5);
+        let seen = |url: &str, bits: u64| {
+            store.observe(Observation::content(url, 1, bits, strict)).unwrap()
+        };
+        seen("https://a.example/", 0);
+        for (bits, is_near) in [0b1_1111_u64, 0b11_1111 << 40].into_iter().zip(expected) {
+            let url = format!("https://b.example/{bits}");
+            assert_eq!(!seen(&url, bits).near.is_empty(), is_near, "{set:?}: {bits:b}");
+        }
+    }
+}
