@@ -35,7 +35,8 @@ impl Document {
     }
 
     /// Whether its text has at least so many words, counted as for
-    /// [`is_too_short`](Document::is_too_short). Costs a look at so many words, however long the text is.
+    /// [`is_too_short`](Document::is_too_short). Costs a look at so many words, however long the text
+    /// is.
     ///
     /// ```
     /// use simkeep::fingerprint::Document;

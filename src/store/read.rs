@@ -20,8 +20,9 @@ use crate::page::{Distance, Epoch, EpochInfo, Prefix, Role, in_use, known};
 use crate::progress::Progress;
 
 impl Snapshot {
-    /// Pages whose version in force is within distance `k`, in the [near](Self::near_epoch) epoch, at most 16: the
-    /// simplest [`search`](Snapshot::search), at the same cost.
+    /// Pages whose version in force is within distance `k`, in the epoch that near-duplicates are
+    /// [sought by](Snapshot::near_epoch), at most 16: the simplest [`search`](Snapshot::search), at the
+    /// same cost.
     ///
     /// # Errors
     ///
