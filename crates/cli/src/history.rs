@@ -10,10 +10,10 @@ use super::{Common, time, visit, words};
 
 /// Print all visits of a page, and what each meant after those before it
 ///
-/// One line per visit: time, HTTP status, fingerprint, digest, and the verdict: new, same (and how
-/// that is known), changed by a number of bits and about how much that is, reverted to an earlier
-/// version, gone, failed, or not modified though no content was ever seen. Fingerprints restated in
-/// another epoch follow their visit.
+/// One line per visit: time, HTTP status, fingerprint (- for content that has none, such as a text
+/// too short to tell from others), digest, and the verdict: new, same (and how that is known), changed
+/// by a number of bits and about how much that is, reverted to an earlier version, gone, failed, or not
+/// modified though no content was ever seen. Fingerprints restated in another epoch follow their visit.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms

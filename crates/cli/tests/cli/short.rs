@@ -84,6 +84,19 @@ fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.contains("page.html is too short to tell"), "{}", ran.err);
 
+    let documents: String = (0..1_200)
+        .map(|n| if n % 6 == 5 { real(n / 6) } else { empty(n) })
+        .enumerate()
+        .map(|(n, page)| json!({ "id": n.to_string(), "text": page }).to_string() + "\n")
+        .collect();
+    let (documents, pairs) =
+        (place.write("d.jsonl", documents), place.write("p.tsv", "5\t17\t1\n"));
+    let args = ["evaluate", &documents, "--pairs", &pairs, "--html", "--recipe", "default"];
+    let out = place.done(&args);
+    let left_out = "1,020 documents take no part: 500 without words, 500 too short to tell, 20 with the \
+                    words of another";
+    assert_eq!(out.lines().nth(1), Some(left_out));
+
     // Equal bytes have one digest, others have others.
     let digest = |n: usize| {
         let url = format!("http://empty.example/{n}");
