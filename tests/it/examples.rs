@@ -59,12 +59,13 @@ fn the_crawler_in_tokio_follows_no_links_of_copies() {
 #[test]
 fn a_history_says_what_each_visit_meant() {
     let told = [
-        "day  1  New",
-        "day  8  Same(Fingerprint)",
-        "day 15  Failed",
-        "day 19  changed by 35 bits",
-        "day 22  Same(Fingerprint)",
-        "day 29  back to what it was on day 8",
+        "1970-01-02T00:00:00Z: new",
+        "1970-01-09T00:00:00Z: same (fingerprint)",
+        "1970-01-16T00:00:00Z: failed",
+        "1970-01-20T00:00:00Z: changed by 35 bits: much, some 87 to 100 % of its words",
+        "1970-01-23T00:00:00Z: same (fingerprint)",
+        "1970-01-30T00:00:00Z: reverted to the version of 1970-01-09T00:00:00Z, 35 bits from the one \
+         before: much, some 87 to 100 % of its words",
         "on day 16, what was seen on day 8 was in force",
         "on day 25, what was seen on day 22 was in force",
         "6 visits, the last on day 29",
