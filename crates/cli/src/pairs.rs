@@ -16,8 +16,8 @@ use simkeep_archive::escape;
 
 /// List all pairs of near-duplicates
 ///
-/// One line per pair of different fingerprints that pages have now: in how many bits they differ,
-/// and the first page of each. `simkeep near -k 0` finds other pages with the same fingerprint.
+/// One line per pair of different fingerprints that pages have now: in how many bits they differ, how
+/// much of a change that is, and the first page of each. `simkeep near -k 0` finds other pages with the same fingerprint.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep pairs
@@ -26,7 +26,8 @@ use simkeep_archive::escape;
 
 All fingerprints are joined with each other at once, which takes seconds for tens of millions.
 
-With --json, an object a pair: \"distance\", and \"left\" and \"right\" with \"fingerprint\" and \"url\".
+With --json, an object a pair: \"distance\", its \"band\" and \"changed\" as of `simkeep near`, and \"left\" and
+\"right\" with \"fingerprint\" and \"url\".
 
 Exits with 1 if there is no such pair.")]
 pub(super) struct Pairs {
@@ -106,15 +107,19 @@ impl Pairs {
         let fingerprints = [pair.left, pair.right].map(visit::fingerprint);
         if self.common.json {
             let [left_fingerprint, right_fingerprint] = &fingerprints;
+            let meaning = snapshot.meaning(epoch, pair.distance);
             output.object(&json!({
                 "distance": pair.distance,
+                "band": meaning.band.name(),
+                "changed": words::changed(&meaning),
                 "left": { "fingerprint": left_fingerprint, "url": left },
                 "right": { "fingerprint": right_fingerprint, "url": right },
             }))?;
         } else {
             let bits = if pair.distance == 1 { "bit " } else { "bits" };
             let (left, right) = (escape::whole(&left), escape::whole(&right));
-            output.line(&format!("{:>2} {bits}  {left}  {right}", pair.distance))?;
+            let band = snapshot.meaning(epoch, pair.distance).band;
+            output.line(&format!("{:>2} {bits}  {band:<8}  {left}  {right}", pair.distance))?;
         }
         Ok(())
     }

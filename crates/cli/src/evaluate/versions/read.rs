@@ -201,3 +201,55 @@ fn record(line: &[u8], anew: &[Anew]) -> Result<Option<Record>, String> {
         Some(_) => Err("\"text\" must be a string".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use simkeep_archive::{ZstdWindow, documents};
+
+    /// The runs of pages with versions of these texts.
+    fn runs(pages: &[(&str, &[String])]) -> Vec<Run> {
+        let lines = pages.iter().flat_map(|(url, texts)| {
+            texts.iter().map(move |text| format!("{}\n", json!({"url": url, "text": text})))
+        });
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), lines.collect::<String>()).unwrap();
+        let lines = documents::open(file.path(), ZstdWindow::of_mib(8)).unwrap();
+        Runs::new(lines, Vec::new()).collect()
+    }
+
+    /// Which versions are compared, each by its first character.
+    fn pairs(run: &Run) -> Vec<String> {
+        let first = |version: &Version| version.text.chars().next().unwrap();
+        let pairs = run.versions.windows(2).filter(|pair| pair[1].after == After::Change);
+        pairs.map(|pair| [first(&pair[0]), first(&pair[1])].iter().collect()).collect()
+    }
+
+    #[test]
+    fn versions_that_are_too_long_for_one_run_are_each_compared_with_the_one_before() {
+        let long = |letter: &str| letter.repeat(RUN_BYTES / 3);
+        let texts: Vec<String> = ["a", "b", "c", "d", "e", "f", "g"].map(long).to_vec();
+        let (one, two) = (&texts[..6], &texts[3..]);
+        let runs = runs(&[("one", one), ("two", two), ("three", &texts[..1])]);
+        let found: Vec<String> = runs.iter().flat_map(pairs).collect();
+        assert_eq!(found, ["ab", "bc", "cd", "de", "ef", "de", "ef", "fg"]);
+        assert!(runs.len() == 4 && runs.iter().all(|run| run.bytes() < 2 * RUN_BYTES));
+        assert_eq!(runs.iter().filter(|run| run.begins).count(), 3);
+    }
+
+    #[test]
+    fn a_page_that_goes_to_and_fro_changes_once() {
+        let texts = ["a", "b", "a", "b", "c", "b"].map(str::to_owned);
+        let runs = runs(&[("one", &texts), ("two", &texts[..2])]);
+        assert_eq!(runs.iter().flat_map(pairs).collect::<Vec<_>>(), ["ab", "bc", "ab"]);
+        let returns = runs[0].versions.iter().filter(|version| version.after == After::Return);
+        assert_eq!(returns.count(), 3);
+        // One that is forgotten is a change again.
+        let others = (0..REMEMBERED).map(|n| n.to_string());
+        let texts: Vec<String> =
+            ["a".to_owned()].into_iter().chain(others).chain(["a".to_owned()]).collect();
+        let runs = self::runs(&[("one", &texts)]);
+        assert_eq!(runs.iter().flat_map(pairs).count(), REMEMBERED + 1);
+    }
+}
