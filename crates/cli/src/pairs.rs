@@ -17,7 +17,8 @@ use simkeep_archive::escape;
 /// List all pairs of near-duplicates
 ///
 /// One line per pair of different fingerprints that pages have now: in how many bits they differ, how
-/// much of a change that is, and the first page of each. `simkeep near -k 0` finds other pages with the same fingerprint.
+/// much of a change that is, and the first page of each. `simkeep near -k 0` finds other pages with
+/// the same fingerprint.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep pairs
