@@ -34,7 +34,7 @@ use crate::sync::{Rank, RankedMutex, thread};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("crawl.simkeep");
 /// let store = Store::create(&path, Options::default())?;
-/// let epoch = store.register_epoch(fingerprint::RECIPE)?;
+/// let epoch = store.change_epoch();
 /// let text = "The quick brown fox jumps over the lazy dog, and runs away";
 /// let seen = fingerprint::of_text(text);
 ///

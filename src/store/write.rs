@@ -88,13 +88,13 @@ impl Store {
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
-    /// use simkeep::{Observation, Options, Store, fingerprint};
+    /// use simkeep::{Observation, Options, Store};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let path = dir.path().join("crawl.simkeep");
     /// let store = Store::create(&path, Options::default())?;
-    /// let epoch = store.register_epoch(fingerprint::RECIPE)?;
+    /// let epoch = store.change_epoch();
     /// let corpus = [("https://example.com/", 17), ("https://example.org/", 4)];
     /// let observations = corpus.iter().map(|(url, print)| {
     ///     Ok(Observation::content(url, 1_700_000_000_000, *print, epoch))
