@@ -35,8 +35,7 @@ impl Document {
     }
 
     /// Whether its text has at least so many words, counted as for
-    /// [`is_too_short`](Document::is_too_short). Costs a look at so many words, however long the text
-    /// is.
+    /// [`is_too_short`](Document::is_too_short). Costs a look at so many words, whatever the length.
     ///
     /// ```
     /// use simkeep::fingerprint::Document;
