@@ -77,7 +77,7 @@ impl Search {
         let looked_up = |block: &Range<usize>| (documents.len() - block.start) as u64;
         let all = blocks.iter().map(looked_up).sum();
         let steps = Arc::new(AtomicU64::new(0));
-        counted("documents compared", all, |done| {
+        counted("documents looked up", all, |done| {
             for numbers in blocks {
                 let block = Arc::new(self.index(documents, numbers)?);
                 self.look_up(&block, documents, &steps, |found| {

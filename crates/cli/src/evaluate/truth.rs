@@ -1,5 +1,7 @@
 //! What is known of how near documents are, wherever that comes from.
 
+use crate::words::count;
+
 /// How near pairs of documents are.
 #[derive(Debug)]
 pub(super) struct Truth {
@@ -48,7 +50,10 @@ impl Pairs {
     pub(super) fn add(&mut self, one: u32, other: u32, near: f64) -> Result<(), String> {
         let Limits { lenient, strict } = self.limits;
         if self.near.len() == PAIRS_MAX {
-            return Err(format!("more than {PAIRS_MAX} pairs are known: take fewer documents"));
+            let most = count(PAIRS_MAX as u64);
+            return Err(format!(
+                "more than {most} pairs are near each other: take fewer documents"
+            ));
         }
         let nearness = Nearness { lenient: near >= lenient, strict: near >= strict };
         self.near.push((one.min(other), one.max(other), nearness));
@@ -89,5 +94,36 @@ impl Truth {
     /// How many pairs are near by the strict measure.
     pub(super) fn strict(&self) -> u64 {
         self.nearness.iter().filter(|near| near.strict).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_last_that_is_said_of_a_pair_counts(
+            said in prop::collection::vec((0u32..9, 0u32..9, 0.0f64..=1.0), 0..60),
+        ) {
+            let mut pairs = Pairs::new(Limits { lenient: 0.3, strict: 0.6 });
+            let mut expected = HashMap::new();
+            for (one, other, near) in said {
+                pairs.add(one, other, near).unwrap();
+                expected.insert((one.min(other), one.max(other)), near);
+            }
+            let truth = pairs.finish(9);
+            let from = |least: f64| expected.values().filter(|near| **near >= least).count() as u64;
+            prop_assert_eq!((truth.lenient(), truth.strict()), (from(0.3), from(0.6)));
+            for (one, other) in (0..9).flat_map(|one| (0..9).map(move |other| (one, other))) {
+                let near = expected.get(&(one.min(other), one.max(other))).copied().unwrap_or(0.0);
+                let nearness = Nearness { lenient: near >= 0.3, strict: near >= 0.6 };
+                prop_assert_eq!(truth.of(one, other), nearness);
+            }
+        }
     }
 }
