@@ -59,8 +59,8 @@ pub(crate) struct Head {
     /// The last visit in order that did not fail.
     pub(crate) settled: Option<Visit>,
     /// Distinct contents, the one last seen first, back to the version with which there are
-    /// [`HISTORY_WINDOW`] of one epoch, or to [`CONTENTS_MAX`] of all. Those of one time and digest are one version, with a fingerprint in each of several
-    /// epochs.
+    /// [`HISTORY_WINDOW`] of one epoch, or to [`CONTENTS_MAX`] of all. Those of one time and digest are
+    /// one version, with a fingerprint in each of several epochs.
     ///
     /// What is left out of a set of contents is left out of every larger set, and what is in does not
     /// depend on what came first.
