@@ -111,7 +111,8 @@ pub const RECIPE: &str = "words2-sqrt/1";
 
 /// The fingerprint of a text by the recipe [`RECIPE`]; 0 for a text without words.
 ///
-/// Linear in the text. For many texts, make a [`Fingerprinter`], which keeps its memory in between.
+/// Linear in the text. For many texts, make a [`Fingerprinter`], which keeps its memory in between;
+/// its [`of_page`](Fingerprinter::of_page) gives none of a text too short to tell from others.
 #[expect(
     clippy::expect_used,
     reason = "the default recipe reads no frequencies, which is all that can fail"
