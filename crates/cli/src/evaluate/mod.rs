@@ -104,7 +104,7 @@ struct Known {
     resemblance: Option<u32>,
     /// Compare each version of a page with the one before it: JSON lines with "url" and "text", those of
     /// a page together and in order of time
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["k", "lenient", "strict", "seeds", "plot"])]
     versions: Option<PathBuf>,
 }
 

@@ -132,4 +132,8 @@ fn lines_that_are_no_versions_are_named() {
     let ran = place.run_with_input(&["evaluate", "--versions", "-", "--recipe", "near"], "");
     assert!(ran.code == 0 && ran.out.contains("none"), "{}", ran.out);
     assert_eq!(place.run(&["evaluate", "--magnitude", "x", "--pairs", "y"]).code, 2);
+    for other in [["-k", "3"], ["--seeds", "2"], ["--pairs", "y"], ["--plot", "y.svg"]] {
+        let ran = place.run(&[&["evaluate", "--versions", "x"], &other[..]].concat());
+        assert!(ran.code == 2 && ran.err.contains("cannot be used with"), "{}", ran.err);
+    }
 }

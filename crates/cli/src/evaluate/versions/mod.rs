@@ -16,7 +16,7 @@ use super::super::exit::{Exit, Failure};
 use super::super::output::Output;
 use super::super::reading::Reading;
 use super::super::recipe::Called;
-use super::super::words::count;
+use super::super::words::{count, many};
 use compare::Compared;
 use read::{Anew, Runs};
 use tally::{Changes, Tally};
@@ -119,8 +119,8 @@ const QUANTILES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 fn heading(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
     let Compared { returned, short, equal, long, changed } = compared;
     output.line(&format!(
-        "{} pairs of versions changed; of others {} are returns, {} have equal words, {} too few, {} too many",
-        count(*changed),
+        "{} changed; of other pairs {} are returns, {} have equal words, {} too few, {} too many",
+        many(*changed, "pair of versions", "pairs of versions"),
         count(*returned),
         count(*equal),
         count(*short),
