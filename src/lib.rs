@@ -111,6 +111,7 @@ mod layout;
 mod page;
 mod process;
 mod progress;
+pub mod recrawl;
 #[cfg(feature = "internals")]
 #[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
 pub mod search;

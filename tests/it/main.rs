@@ -22,6 +22,7 @@ mod pressure;
 mod progress;
 mod purge;
 mod readers;
+mod recrawl;
 mod search;
 mod space;
 mod style;

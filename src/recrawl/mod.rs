@@ -1,0 +1,38 @@
+//! When to visit a page again: how often it changes, and what a visit is worth.
+//!
+//! Everything here is a pure function of what it is given: no files, no clock, no randomness. Times are
+//! in days and rates in changes a day. Changes of a page are taken for a Poisson process: as likely in
+//! one hour as in the next.
+//!
+//! - [`naive`], [`regular`], [`irregular`] and [`last_modified`] estimate the rate at which a page
+//!   changes, each from less regular visits or from more that is known of them.
+//! - [`value`] and [`harmonic`] are what a visit is worth for the time since the last one, and
+//!   [`interval`] is how long it takes to be worth a threshold. [`hinted`] weighs what a sitemap says.
+//!
+//! Results are equal on every machine, to the last bit. They decide which page comes first, so they are
+//! made from the arithmetic that IEEE 754 fixes, and not from a system's `exp` and `ln`.
+//!
+//! ```
+//! use simkeep::recrawl::{Change, Comparison, Halves, irregular};
+//! # fn main() -> simkeep::Result<()> {
+//! let visits = [
+//!     Comparison::new(7.0, Change::None)?,
+//!     Comparison::new(14.0, Change::Undated)?, // two weeks later it was another
+//!     Comparison::new(7.0, Change::None)?,
+//! ];
+//! let per_day = irregular(&visits, Halves::Unchanged)?;
+//! assert!((0.03..0.04).contains(&per_day)); // a change in about four weeks
+//! # Ok(())
+//! # }
+//! ```
+
+mod check;
+mod comparison;
+mod rate;
+mod real;
+mod solve;
+mod value;
+
+pub use comparison::{Change, Comparison};
+pub use rate::{Halves, irregular, last_modified, naive, regular};
+pub use value::{Index, harmonic, hinted, interval, value};

@@ -1,0 +1,144 @@
+//! Exponentials and logarithms that every machine computes alike.
+//!
+//! What they give decides which page comes first, and the standard library lets `exp` and `ln` differ
+//! between platforms and releases. These consist of additions, multiplications and divisions, which
+//! IEEE 754 rounds in one way only. All are within a few units in the last place.
+
+use std::f64::consts::{LN_2, SQRT_2};
+
+/// ln 2 in two parts. The first ends in enough zeros that its product with an exponent is exact.
+const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+
+/// The largest power of e that is finite, and the least that is not rounded to zero.
+const EXP_MAX: f64 = 709.782_712_893_384;
+const EXP_MIN: f64 = -745.133_219_101_941_2;
+
+/// e to the power of `x`. Of what is no number it is none.
+pub(super) fn exp(x: f64) -> f64 {
+    if x > EXP_MAX {
+        return f64::INFINITY;
+    }
+    if x < EXP_MIN {
+        return 0.0;
+    }
+    let halvings = (x / LN_2).round();
+    let rest = (x - halvings * LN_2_HIGH) - halvings * LN_2_LOW;
+    #[expect(clippy::cast_possible_truncation, reason = "at most 1,075 either way")]
+    scaled(1.0 + series(rest, 1), halvings as i64)
+}
+
+/// e to the power of `x`, less one, without a loss of digits where `x` is small.
+pub(super) fn exp_m1(x: f64) -> f64 {
+    if x.abs() < 0.35 { series(x, 1) } else { exp(x) - 1.0 }
+}
+
+/// 1 - (1 + x) e^-x for an `x` of at least 0: the chance of two events or more where `x` are expected.
+pub(super) fn two_or_more(x: f64) -> f64 {
+    if x < 1.0 {
+        // The same as a sum without a difference in it.
+        exp(-x) * series(x, 2)
+    } else if x < -EXP_MIN {
+        1.0 - (1.0 + x) * exp(-x)
+    } else {
+        1.0
+    }
+}
+
+/// The natural logarithm; of zero minus infinity, and of less it is no number.
+pub(super) fn ln(x: f64) -> f64 {
+    if x.is_nan() || x <= 0.0 {
+        return if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
+    }
+    if x == f64::INFINITY {
+        return x;
+    }
+    // Numbers below the least normal one are made normal first.
+    let (x, doublings) = if x < f64::MIN_POSITIVE { (x * TWO_TO_54, -54) } else { (x, 0) };
+    let bits = x.to_bits();
+    let exponent = i32::try_from(bits >> 52).unwrap_or(i32::MAX) - 1023;
+    let mantissa = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
+    let (mantissa, exponent) =
+        if mantissa > SQRT_2 { (mantissa / 2.0, exponent + 1) } else { (mantissa, exponent) };
+    let halvings = f64::from(exponent + doublings);
+    halvings * LN_2_HIGH + (of_ratio((mantissa - 1.0) / (mantissa + 1.0)) + halvings * LN_2_LOW)
+}
+
+/// The natural logarithm of 1 + `x`, without a loss of digits where `x` is small.
+pub(super) fn ln_1p(x: f64) -> f64 {
+    if x.abs() < 0.3 { of_ratio(x / (2.0 + x)) } else { ln(1.0 + x) }
+}
+
+const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
+
+/// The sum of x^n/n! from `first` on, for an `x` between -1 and 1; `first` is at least 1.
+fn series(x: f64, first: u32) -> f64 {
+    /// 1/21! is below the last place of 1.
+    const TERMS: u32 = 20;
+    let sum = (first + 1..=TERMS).rev().fold(1.0, |sum, n| 1.0 + sum * x / f64::from(n));
+    (1..=first).fold(sum, |sum, n| sum * x / f64::from(n))
+}
+
+/// ln((1 + s)/(1 - s)), for an `s` between -0.18 and 0.18: 2 (s + s³/3 + s⁵/5 + …).
+fn of_ratio(s: f64) -> f64 {
+    let square = s * s;
+    let sum = (1..=12).rev().fold(0.0, |sum, n| square * (1.0 / f64::from(2 * n + 1) + sum));
+    2.0 * s + 2.0 * s * sum
+}
+
+/// `x` times two to a power, in two steps since one may be too large for a factor.
+fn scaled(x: f64, power: i64) -> f64 {
+    let half = power / 2;
+    x * two_to(half) * two_to(power - half)
+}
+
+/// Two to a power from -1,022 to 1,023.
+fn two_to(power: i64) -> f64 {
+    f64::from_bits(((power + 1023).cast_unsigned()) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Whether two numbers are equal but for a few units in the last place.
+    fn close(a: f64, b: f64) -> bool {
+        a == b || (a - b).abs() <= 4.0 * f64::EPSILON * b.abs() || (a - b).abs() < 1e-320
+    }
+
+    #[test]
+    fn at_the_ends() {
+        assert_eq!((exp(0.0), exp(710.0), exp(-746.0)), (1.0, f64::INFINITY, 0.0));
+        assert_eq!((exp(f64::INFINITY), exp(f64::NEG_INFINITY)), (f64::INFINITY, 0.0));
+        assert_eq!((ln(1.0), ln(0.0), ln(f64::INFINITY)), (0.0, f64::NEG_INFINITY, f64::INFINITY));
+        assert!(exp(f64::NAN).is_nan() && ln(f64::NAN).is_nan() && ln(-1.0).is_nan());
+        assert_eq!((exp_m1(0.0), ln_1p(0.0), two_or_more(0.0)), (0.0, 0.0, 0.0));
+        assert_eq!((two_or_more(f64::INFINITY), two_or_more(800.0)), (1.0, 1.0));
+        for x in [f64::MIN_POSITIVE, 5e-324, f64::MAX] {
+            assert!(close(ln(x), x.ln()), "{x}");
+        }
+        for x in [EXP_MAX, EXP_MIN + 0.5, -708.5, -720.0] {
+            assert!(close(exp(x), x.exp()), "{x}: {} {}", exp(x), x.exp());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn near_those_of_the_standard_library(x in -708.0..709.0, small in -0.4..0.4) {
+            prop_assert!(close(exp(x), x.exp()), "{} {}", exp(x), x.exp());
+            prop_assert!(close(ln(x.exp()), x.exp().ln()) || x.abs() < 1e-9);
+            prop_assert!(close(exp_m1(small), small.exp_m1()));
+            prop_assert!(close(ln_1p(small), small.ln_1p()));
+        }
+
+        #[test]
+        fn two_or_more_falls_nowhere(x in 0.0..40.0f64) {
+            let sum: f64 = (2..200).scan(x * f64::exp(-x), |term, n| {
+                *term *= x / f64::from(n);
+                Some(*term)
+            }).sum();
+            prop_assert!((two_or_more(x) - sum).abs() <= 1e-13 * sum, "{} {sum}", two_or_more(x));
+        }
+    }
+}

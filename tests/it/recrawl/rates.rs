@@ -1,0 +1,127 @@
+//! Rates of change, beside published vectors and likelihoods that are summed in the plainest way.
+
+use proptest::prelude::*;
+use simkeep::Error;
+use simkeep::recrawl::{Change, Comparison, Halves, irregular, last_modified, naive, regular};
+
+use super::assert_six;
+
+/// Comparisons from intervals and changes.
+fn of(all: &[(f64, Change)]) -> Vec<Comparison> {
+    all.iter().map(|(days, change)| Comparison::new(*days, *change).unwrap()).collect()
+}
+
+#[test]
+fn at_equal_intervals_they_are_those_of_cho() {
+    let half = |n, x| regular(n, x, Halves::Unchanged).unwrap();
+    for (x, expected) in
+        [(1, 0.100083), (3, 0.336472), (5, 0.646627), (9, 1.945910), (10, 3.044522)]
+    {
+        assert_six(half(10, x), expected);
+    }
+    assert_eq!(half(10, 0), 0.0);
+    let both = |n, x| regular(n, x, Halves::Both).unwrap();
+    for (n, x, expected) in [(10, 0, 0.046520), (10, 3, 0.382992), (3, 3, 2.079442)] {
+        assert_six(both(n, x), expected);
+    }
+    assert_six(regular(2, 1, Halves::None).unwrap(), 2f64.ln());
+    assert_eq!(regular(3, 3, Halves::None).unwrap(), f64::INFINITY);
+    assert_eq!(naive(6, 120.0).unwrap(), 0.05);
+}
+
+#[test]
+fn at_other_intervals_they_are_the_known_ones() {
+    let (no, yes) = (Change::None, Change::Undated);
+    let visits = of(&[(1.0, no), (2.0, yes), (4.0, yes), (1.0, no), (3.0, no)]);
+    assert_six(irregular(&visits, Halves::None).unwrap(), 0.264331677);
+    assert_six(irregular(&visits, Halves::Unchanged).unwrap(), 0.229297132);
+    assert_six(irregular(&visits, Halves::Both).unwrap(), 0.273307423);
+}
+
+#[test]
+fn times_of_changes_count() {
+    let visits = of(&[(10.0, Change::DaysAgo(2.0)), (10.0, Change::None), (10.0, Change::Undated)]);
+    assert_six(irregular(&visits, Halves::None).unwrap(), 0.125129);
+    assert_six(irregular(&visits, Halves::Unchanged).unwrap(), 0.094223);
+    let ago = Change::DaysAgo;
+    let all = [ago(2.0), Change::None, ago(7.0), Change::None, ago(1.0)];
+    let visits = of(&all.map(|change| (10.0, change)));
+    assert_six(last_modified(&visits).unwrap(), 0.088493800);
+}
+
+#[test]
+fn without_evidence_there_is_an_answer_or_an_error() {
+    let no = of(&[(1.0, Change::None), (2.0, Change::None)]);
+    let yes = of(&[(1.0, Change::Undated), (2.0, Change::Undated)]);
+    assert_eq!(irregular(&no, Halves::None).unwrap(), 0.0);
+    assert_eq!(irregular(&no, Halves::Unchanged).unwrap(), 0.0);
+    assert!(irregular(&no, Halves::Both).unwrap() > 0.0);
+    assert_eq!(irregular(&yes, Halves::None).unwrap(), f64::INFINITY);
+    assert!(irregular(&yes, Halves::Unchanged).unwrap().is_finite());
+    assert_eq!(last_modified(&no).unwrap(), 0.0);
+    let at_once = of(&[(1.0, Change::DaysAgo(0.0)), (1.0, Change::DaysAgo(0.0))]);
+    assert_eq!(last_modified(&at_once).unwrap(), f64::INFINITY);
+    assert_eq!(last_modified(&at_once[..1]).unwrap(), 0.0);
+    assert_eq!(irregular(&at_once, Halves::None).unwrap(), f64::INFINITY);
+
+    let named = |error: Result<f64, Error>, expected: &str| match error {
+        Err(Error::Option { name, .. }) => assert_eq!(name, expected),
+        other => panic!("{other:?}"),
+    };
+    named(irregular(&[], Halves::Both), "comparisons");
+    named(last_modified(&[]), "comparisons");
+    named(regular(0, 0, Halves::Both), "comparisons");
+    named(regular(3, 4, Halves::Both), "changes");
+    assert!(matches!(last_modified(&yes), Err(Error::Misuse(_))));
+    for days in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+        named(naive(1, days), "days");
+        named(Comparison::new(days, Change::None).map(Comparison::days), "days");
+    }
+    for ago in [-1.0, 1.5, f64::NAN, f64::INFINITY] {
+        named(Comparison::new(1.0, Change::DaysAgo(ago)).map(Comparison::days), "days ago");
+    }
+}
+
+/// The logarithm of the likelihood of comparisons.
+fn likelihood(all: &[Comparison], rate: f64) -> f64 {
+    let of = |one: &Comparison| match one.change() {
+        Change::None => -rate * one.days(),
+        Change::Undated => (-(-rate * one.days()).exp_m1()).ln(),
+        Change::DaysAgo(ago) => rate.ln() - rate * ago,
+    };
+    all.iter().map(of).sum()
+}
+
+fn comparison() -> impl Strategy<Value = Comparison> {
+    let change = prop_oneof![Just(None), Just(Some(Change::None)), Just(Some(Change::Undated)),];
+    (-8.0..6.0, 0.0..1.0, change).prop_map(|(log, share, change)| {
+        let days = f64::powf(10.0, log);
+        Comparison::new(days, change.unwrap_or(Change::DaysAgo(share * days))).unwrap()
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_rate_beside_it_is_likelier(all in prop::collection::vec(comparison(), 1..40)) {
+        let rate = irregular(&all, Halves::None).unwrap();
+        if rate > 0.0 && rate.is_finite() {
+            let at_best = likelihood(&all, rate);
+            for factor in [0.5, 0.9, 0.999, 1.001, 1.1, 2.0] {
+                let beside = likelihood(&all, rate * factor);
+                prop_assert!(at_best >= beside - 1e-9 * at_best.abs().max(1.0), "{rate} {factor}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_intervals_are_the_closed_form(n in 1u32..65, x in 0u32..65, days in 0.001..1e4) {
+        let x = x.min(n);
+        let change = |i| if i < x { Change::Undated } else { Change::None };
+        let all: Vec<(f64, Change)> = (0..n).map(|i| (days, change(i))).collect();
+        for halves in [Halves::None, Halves::Unchanged, Halves::Both] {
+            let (found, expected) =
+                (irregular(&of(&all), halves).unwrap(), regular(n, x, halves).unwrap() / days);
+            prop_assert!(found == expected || (found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+        }
+    }
+}

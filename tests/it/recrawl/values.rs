@@ -1,0 +1,109 @@
+//! What visits are worth, beside known figures, and integrals that are summed in thin slices.
+
+use proptest::prelude::*;
+use simkeep::Error;
+use simkeep::recrawl::{Index, harmonic, hinted, interval, value};
+
+use super::assert_six;
+
+#[test]
+fn values_are_the_known_ones() {
+    for ((weight, rate, days), crawl, penalty) in [
+        ((1.0, 0.1, 10.0), 2.642411, 5.0),
+        ((2.0, 0.5, 3.0), 1.768698, 3.6),
+        ((1.0, 5.0, 1.0), 0.191914, 0.833333),
+    ] {
+        assert_six(value(weight, rate, days).unwrap(), crawl);
+        assert_six(harmonic(weight, rate, days).unwrap(), penalty);
+    }
+    assert_six(hinted(0.8, 1.0, 3.0, value(1.0, 0.1, 10.0).unwrap()).unwrap(), 2.928482);
+}
+
+#[test]
+fn intervals_are_the_known_ones() {
+    for ((weight, rate, threshold), expected) in
+        [((1.0, 0.1, 1.0), 5.318116), ((1.0, 1.0, 0.2), 0.824388), ((2.0, 0.5, 1.0), 1.922558)]
+    {
+        assert_six(interval(Index::Value, weight, rate, threshold).unwrap().unwrap(), expected);
+    }
+    for threshold in [10.0, 11.0, 1e9] {
+        assert_eq!(interval(Index::Value, 1.0, 0.1, threshold).unwrap(), None);
+    }
+    assert!(interval(Index::Harmonic, 1.0, 0.1, 11.0).unwrap().is_some());
+}
+
+#[test]
+fn what_is_not_due_or_not_news_counts_nothing() {
+    assert_eq!((value(1.0, 0.1, 0.0).unwrap(), value(1.0, 0.1, -5.0).unwrap()), (0.0, 0.0));
+    assert_eq!(harmonic(1.0, 0.1, f64::NEG_INFINITY).unwrap(), 0.0);
+    assert_eq!(hinted(0.8, 1.0, -3.0, 2.5).unwrap(), 2.5);
+    assert_eq!(hinted(0.0, 1.0, 3.0, 2.5).unwrap(), 2.5);
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_named() {
+    let named = |error: Result<f64, Error>, expected: &str| match error {
+        Err(Error::Option { name, .. }) => assert_eq!(name, expected),
+        other => panic!("{other:?}"),
+    };
+    let at = |weight, rate, threshold| {
+        interval(Index::Value, weight, rate, threshold).map(|days| days.unwrap_or(-1.0))
+    };
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        named(value(bad, 1.0, 1.0), "weight");
+        named(value(1.0, bad, 1.0), "per_day");
+        named(harmonic(bad, 1.0, 1.0), "weight");
+        named(at(bad, 1.0, 1.0), "weight");
+        named(at(1.0, bad, 1.0), "per_day");
+        named(at(1.0, 1.0, bad), "threshold");
+        named(hinted(0.5, bad, 1.0, 1.0), "weight");
+    }
+    for bad in [-0.1, 1.1, f64::NAN] {
+        named(hinted(bad, 1.0, 1.0, 1.0), "trust");
+    }
+    named(value(1.0, 1.0, f64::NAN), "days");
+    named(hinted(0.5, 1.0, f64::NAN, 1.0), "after_days");
+    named(hinted(0.5, 1.0, 1.0, f64::NAN), "otherwise");
+}
+
+/// By Olston and Pandey: how likely a page is stale at the end, times the time, less the time that it was
+/// stale in; with e^{-λt} summed in thin slices.
+fn by_slices(rate: f64, days: f64) -> f64 {
+    const SLICES: u32 = 20_000;
+    let stale = |t: f64| 1.0 - (-rate * t).exp();
+    let width = days / f64::from(SLICES);
+    let middles = (0..SLICES).map(|i| stale((f64::from(i) + 0.5) * width));
+    days * stale(days) - middles.sum::<f64>() * width
+}
+
+proptest! {
+    #[test]
+    fn a_value_is_what_waiting_has_cost(rate in 0.001..10.0, days in 0.01..1000.0) {
+        let (found, expected) = (value(1.0, rate, days).unwrap(), by_slices(rate, days));
+        prop_assert!((found - expected).abs() < 1e-5 * days, "{found} {expected}");
+    }
+
+    #[test]
+    fn nothing_is_worth_less_for_waiting(log in -200.0..200.0, a in 0.0..5e6, b in 0.0..5e6) {
+        let rate = f64::exp(log);
+        for index in [value, harmonic] {
+            let (sooner, later) =
+                (index(1.0, rate, f64::min(a, b)).unwrap(), index(1.0, rate, f64::max(a, b)).unwrap());
+            prop_assert!(0.0 <= sooner && sooner <= later * (1.0 + 1e-12), "{sooner} {later}");
+            prop_assert!(later.is_finite());
+        }
+    }
+
+    #[test]
+    fn at_its_interval_a_visit_is_worth_the_threshold(
+        log in -8.0..5.0, weight in 0.01..100.0, share in 0.0001..0.99
+    ) {
+        let rate = f64::exp(log);
+        let threshold = share * weight / rate;
+        for (index, of) in [(Index::Value, value as fn(_, _, _) -> _), (Index::Harmonic, harmonic)] {
+            let days = interval(index, weight, rate, threshold).unwrap().unwrap();
+            let worth = of(weight, rate, days).unwrap();
+            prop_assert!((worth / threshold - 1.0).abs() < 1e-9, "{worth} {threshold}");
+        }
+    }
+}
