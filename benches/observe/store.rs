@@ -33,6 +33,8 @@ struct Metered {
     /// What making the store took.
     before: Counts,
     epoch: Epoch,
+    /// The epoch by which near pages are sought, if not by the first.
+    near: Option<Epoch>,
 }
 
 fn options() -> Options {
@@ -49,12 +51,25 @@ impl Metered {
         let store = Store::create(Arc::new(meter.clone()), options()).unwrap();
         let epoch = store.register_epoch("bench", Role::Both).unwrap();
         let before = meter.counts();
-        Metered { store, meter, before, epoch }
+        Metered { store, meter, before, epoch, near: None }
+    }
+
+    /// With a second epoch, by which near pages are sought.
+    fn with_two_epochs(dir: &Path) -> Metered {
+        let one = Metered::create(dir);
+        let near = Some(one.store.register_epoch("near", Role::Near).unwrap());
+        Metered { before: one.meter.counts(), near, ..one }
+    }
+
+    fn observation<'a>(&self, url: &'a str, observe: &Observe) -> Observation<'a> {
+        let one = observation(url, observe, self.epoch);
+        // As near to others as the first.
+        self.near.map_or(one, |near| one.also(observe.fingerprint.rotate_left(21), near))
     }
 
     fn observe_batch(&self, batch: &Batch, calls: &mut Calls, found: &mut Found) {
         let observations: Vec<Observation<'_>> =
-            batch.iter().map(|(url, observe)| observation(url, observe, self.epoch)).collect();
+            batch.iter().map(|(url, observe)| self.observation(url, observe)).collect();
         let outcomes = calls.time(batch.len(), || self.store.observe_batch(&observations).unwrap());
         outcomes.iter().for_each(|outcome| found.add(outcome));
     }
@@ -98,7 +113,24 @@ impl Found {
 /// Observes until `urls` pages are known, in batches of `batch`. Returns observes per second.
 pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
     let dir = dir.join("store");
-    let metered = Metered::create(&dir);
+    observe_all(report, (&dir, Metered::create(&dir)), "simkeep", seed, urls, batch)
+}
+
+/// Observes the pages with a second fingerprint each, by which near pages are sought.
+pub(crate) fn run_two(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
+    let dir = dir.join("two");
+    let metered = Metered::with_two_epochs(&dir);
+    observe_all(report, (&dir, metered), "simkeep, two epochs", seed, urls, batch)
+}
+
+fn observe_all(
+    report: &Report,
+    (dir, metered): (&Path, Metered),
+    engine: &str,
+    seed: u64,
+    urls: usize,
+    batch: usize,
+) -> f64 {
     let batches = Load::new(seed, urls).batches(batch);
     let (mut calls, mut found) = (Calls::default(), Found::default());
     let start = Instant::now();
@@ -112,7 +144,7 @@ pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: us
     let observes = calls.observes();
     let rate = observes as f64 / seconds;
     let row = Row::new("observe")
-        .text("engine", "simkeep")
+        .text("engine", engine)
         .count("urls", urls as u64)
         .count("batch", batch as u64)
         .count("observes", observes)
@@ -122,7 +154,7 @@ pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: us
         .count("near_found", found.near);
     report.print(metered.sizes(metered.costs(row, observes)).and(|row| calls.add(row)));
     metered.store.close().unwrap();
-    std::fs::remove_dir_all(&dir).unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
     rate
 }
 
