@@ -25,8 +25,8 @@ use simkeep_archive::escape;
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep epoch list --store crawl.simkeep
-  simkeep df build crawl-*.warc.gz --out crawl.df
-  simkeep epoch begin --recipe templated --df crawl.df --store crawl.simkeep
+  simkeep df build site-*.warc.gz --recipe templated --out site.df
+  simkeep epoch begin --recipe templated --df site.df --store crawl.simkeep
   simkeep epoch begin --recipe near --role near --store crawl.simkeep
   simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
   simkeep epoch stale --store crawl.simkeep
