@@ -18,7 +18,7 @@ pub(crate) const CONTENTS_MAX: usize = 64;
 
 /// The content in force, with each of its fingerprints that count: one for each epoch in which it has
 /// one, or is known to have none.
-pub(crate) type InForce = SmallVec<[Content; 2]>;
+pub(crate) type InForce = SmallVec<[Content; 1]>;
 
 /// A fingerprint of a version of the page, and when it was last seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,11 @@ impl Head {
 
     /// The content in force: the last one, unless the page is gone.
     pub(crate) fn in_force(&self) -> InForce {
-        if self.gone() { InForce::new() } else { self.last_version().map(|v| v.content).collect() }
+        let mut in_force = InForce::new();
+        if !self.gone() {
+            self.last_version().for_each(|v| in_force.push(v.content));
+        }
+        in_force
     }
 
     /// When the content in force was last seen.

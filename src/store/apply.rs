@@ -43,7 +43,7 @@ pub(super) fn apply(
         packed.extend_from_slice(head);
         match page.effect.verdict {
             Some(verdict) if is_alone(request) => {
-                Judged::visit(verdict, request.entry(), page.effect.clone())
+                Judged::visit(verdict, request.entry(), page.effect.take())
             }
             _ => judge_all(view, lookup, unpack_head(packed), request)?,
         }
@@ -54,7 +54,7 @@ pub(super) fn apply(
             let (also, copies, near) = (judged.also(), Vec::new(), Vec::new());
             let meaning = verdict.distance().map(|distance| view.epochs.meaning(distance));
             let mut outcome = Outcome { verdict, meaning, also, copies, near, complete: true };
-            add_nearby(&mut outcome, view, options, &mut page.searched)?;
+            add_nearby(&mut outcome, view, options, request, &mut page.found)?;
             Answer::Observed(outcome)
         }
     };

@@ -1,6 +1,7 @@
 //! The epochs of a store, and which of them are in use.
 
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use super::options::Options;
 use super::origin::{Named, Origin};
@@ -20,8 +21,8 @@ pub(crate) struct Epochs {
     /// The newest that live, of those that tell of changes and of those that find near-duplicates.
     change: Epoch,
     near: Epoch,
-    /// What makes the fingerprints of each; none of those that are made elsewhere.
-    recipes: Vec<Option<Recipe>>,
+    /// What the recipe of each says of distances.
+    sayings: Vec<Sayings>,
 }
 
 impl Default for Epochs {
@@ -45,9 +46,8 @@ impl Epochs {
         let number = |info: Option<&EpochInfo>| info.map_or(Epoch(u32::MAX), |info| info.epoch);
         let change = number(in_use(&all, Role::tells_change));
         let near = number(in_use(&all, Role::finds_near));
-        let recipe = |info: &EpochInfo| Named::parse(&info.name).map(|named| named.recipe);
-        let recipes = all.iter().map(recipe).collect();
-        Epochs { all, change, near, recipes }
+        let sayings = all.iter().map(Sayings::of).collect();
+        Epochs { all, change, near, sayings }
     }
 
     /// The epoch that verdicts go by.
@@ -71,26 +71,55 @@ impl Epochs {
         contents.iter().max_by_key(|content| (tells(content), content.epoch.count()))
     }
 
-    /// What makes the fingerprints of an epoch. None if it is not known, or they are made elsewhere.
-    fn recipe(&self, epoch: Epoch) -> Option<&Recipe> {
-        known(self, epoch).and(self.recipes.get(epoch.count() as usize))?.as_ref()
+    /// What is said of distances in an epoch, if it is known.
+    fn sayings(&self, epoch: Epoch) -> Option<&Sayings> {
+        known(self, epoch).and(self.sayings.get(epoch.count() as usize))
     }
 
     /// Within which distance fingerprints of an epoch are near: what its recipe advises, or what is
     /// usual.
     pub(crate) fn advised_distance(&self, epoch: Epoch) -> u32 {
-        self.recipe(epoch).unwrap_or(&Recipe::DEFAULT).near_distance()
+        let usual = || Recipe::DEFAULT.near_distance();
+        self.sayings(epoch).map_or_else(usual, |sayings| sayings.near_distance)
     }
 
     /// What a distance means, by the recipe of its epoch.
     pub(crate) fn meaning(&self, distance: Distance) -> Meaning {
         let Distance { bits, epoch } = distance;
-        self.recipe(epoch).map_or_else(|| Meaning::ready_made(bits), |recipe| recipe.meaning(bits))
+        let meaning = self.sayings(epoch).and_then(|sayings| sayings.meaning(bits));
+        meaning.unwrap_or_else(|| Meaning::ready_made(bits))
     }
 
     /// Within which distance fingerprints of an epoch are near, as the options say.
     pub(crate) fn near_distance(&self, epoch: Epoch, options: &Options) -> u32 {
         options.near_distance.unwrap_or_else(|| self.advised_distance(epoch))
+    }
+}
+
+/// What the recipe of an epoch says of distances: worked out once, since it is asked of every page.
+#[derive(Debug)]
+struct Sayings {
+    /// None if fingerprints are made elsewhere.
+    recipe: Option<Recipe>,
+    near_distance: u32,
+    /// By distance. They are worked out when the first is asked for.
+    meanings: OnceLock<Vec<Meaning>>,
+}
+
+impl Sayings {
+    fn of(info: &EpochInfo) -> Sayings {
+        let recipe = Named::parse(&info.name).map(|named| named.recipe);
+        let near_distance = recipe.unwrap_or(Recipe::DEFAULT).near_distance();
+        Sayings { recipe, near_distance, meanings: OnceLock::new() }
+    }
+
+    /// What a distance means; none if fingerprints are made elsewhere, or have fewer bits.
+    fn meaning(&self, bits: u32) -> Option<Meaning> {
+        let recipe = self.recipe?;
+        let meanings = self
+            .meanings
+            .get_or_init(|| (0..=u64::BITS).map(|bits| recipe.meaning(bits)).collect());
+        meanings.get(bits as usize).copied()
     }
 }
 

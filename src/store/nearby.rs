@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::mem;
 
-use arrayvec::ArrayVec;
-
 use super::answer::{ExactCopy, Outcome};
 use super::epochs::Epochs;
 use super::judged::also_of;
@@ -13,55 +11,63 @@ use super::options::Options;
 use super::query::Versions;
 use super::search::{Found, Wanted, bounds, together};
 use super::view::View;
+use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::page::{Content, Digest, Entry, Request, surt};
 
-/// A search beside a request, and what it found.
-pub(super) type Searched<'a> = (Wanted<'a>, Found);
+/// How many searches there are beside a request at most.
+pub(super) const SEARCHES_MAX: usize = 2;
 
 /// What is searched for beside a request: other pages near its content, by each of its fingerprints
-/// that finds near-duplicates. By that of the newest epoch first; by another the pages that have none
-/// of the newest.
+/// that finds near-duplicates. The first goes by that of the newest epoch; another finds the pages that
+/// have none of the newest.
+#[inline]
 pub(super) fn wanted<'a>(
     options: &Options,
     epochs: &Epochs,
     request: &Request<'a>,
-) -> ArrayVec<Wanted<'a>, 2> {
-    let seen = request.seen().filter(|_| options.near_limit > 0);
-    let Some(digest) = seen.map(|content| content.digest) else { return ArrayVec::new() };
-    let all = seen.copied().into_iter().chain(also_of(request));
-    let near = all.filter(|c| c.fingerprint.is_some() && epochs.finds_near(c.epoch));
-    let mut near: ArrayVec<Content, 2> = near.collect();
-    near.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
-    let newest = near.first().map(|content| content.epoch);
-    let wanted = |content: &Content| {
-        Some(Wanted {
-            fingerprint: content.compared()?,
-            k: epochs.near_distance(content.epoch, options),
-            epoch: content.epoch.0,
-            limit: options.near_limit,
-            versions: Versions::InForce,
-            under: None,
-            except: Some(request.url()),
-            unless: newest.filter(|newest| *newest != content.epoch),
-            digest,
-            bounds: Some(bounds(options.near_limit, options.near_fingerprints)),
-        })
+    place: usize,
+) -> Option<Wanted<'a>> {
+    let seen = request.seen().filter(|_| options.near_limit > 0)?;
+    let finds = |c: &Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
+    let (content, unless) = match also_of(request) {
+        None => (Some(*seen).filter(|seen| place == 0 && finds(seen))?, None),
+        Some(also) => {
+            let mut both = [*seen, also];
+            both.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
+            let newest = both.iter().find(|content| finds(content)).map(|content| content.epoch);
+            let content = both.into_iter().filter(finds).nth(place)?;
+            (content, newest.filter(|newest| *newest != content.epoch))
+        }
     };
-    near.iter().filter_map(wanted).collect()
+    Some(Wanted {
+        fingerprint: content.compared()?,
+        k: epochs.near_distance(content.epoch, options),
+        epoch: content.epoch.0,
+        limit: options.near_limit,
+        versions: Versions::InForce,
+        under: None,
+        except: Some(request.url()),
+        unless,
+        digest: seen.digest,
+        bounds: Some(bounds(options.near_limit, options.near_fingerprints)),
+    })
 }
 
-/// Adds the copies and the near pages to an outcome, from what was found in the segments. Asks the
-/// memtables for the rest.
+/// Adds the copies and the near pages to an outcome, from what each search found in the segments. Asks
+/// the memtables for the rest.
 pub(super) fn add_nearby(
     outcome: &mut Outcome,
     view: &View,
     options: &Options,
-    searched: &mut [Searched<'_>],
+    request: &Request<'_>,
+    found: &mut [Found],
 ) -> Result<()> {
     let mut copies = Vec::new();
-    let several = searched.len() > 1;
-    for (wanted, found) in searched {
+    let several = found.len() > 1;
+    for (place, found) in found.iter_mut().enumerate() {
+        let wanted = &wanted(options, &view.epochs, request, place);
+        let wanted = wanted.as_ref().or_bug("what was found was searched for")?;
         view.add_memory(wanted, found);
         let findings = view.near(wanted, u64::MAX, found)?;
         outcome.near = together(mem::take(&mut outcome.near), findings.near);

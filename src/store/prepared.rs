@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrayvec::ArrayVec;
+use smallvec::SmallVec;
 
 use super::judged::also_of;
 use super::lookup::Lookup;
 use super::memtable::Effect;
-use super::nearby::{Searched, wanted};
+use super::nearby::{SEARCHES_MAX, wanted};
 use super::options::Options;
 use super::search::{Found, Wanted, segment_hits_of_many};
 use super::view::View;
@@ -36,7 +36,7 @@ pub(super) struct PreparedPage<'a> {
     head: Range<usize>,
     pub(super) effect: Effect,
     /// What is near it in the segments, by each fingerprint that is searched for.
-    pub(super) searched: ArrayVec<Searched<'a>, 2>,
+    pub(super) found: SmallVec<[Found; 1]>,
 }
 
 impl<'a> Prepared<'a> {
@@ -47,9 +47,16 @@ impl<'a> Prepared<'a> {
         requests: &[Request<'a>],
     ) -> Result<Prepared<'a>> {
         let lookups: Vec<_> = requests.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
-        let searches: Vec<_> = requests.iter().map(|o| wanted(options, &view.epochs, o)).collect();
-        let all: Vec<Wanted<'_>> = searches.iter().flatten().copied().collect();
-        let mut found = segment_hits_of_many(&view.segments, &all)?.into_iter();
+        let mut all: Vec<Wanted<'_>> = Vec::with_capacity(requests.len());
+        // Where those of each request end.
+        let mut ends = Vec::with_capacity(requests.len());
+        for request in requests {
+            let each = (0..SEARCHES_MAX).map(|place| wanted(options, &view.epochs, request, place));
+            all.extend(each.flatten());
+            ends.push(all.len());
+        }
+        let found = segment_hits_of_many(&view.segments, &all)?;
+        let mut searched = all.iter().zip(found);
         let mut heads = Vec::new();
         let new = |o: &Request<'_>| {
             let also = also_of(o);
@@ -79,16 +86,16 @@ impl<'a> Prepared<'a> {
             Ok::<_, Error>(Found { hits, ..found })
         };
         let mut each = Vec::with_capacity(lookups.len());
-        for ((lookup, searches), page) in lookups.into_iter().zip(searches).zip(pages) {
+        for ((lookup, end), page) in lookups.into_iter().zip(ends).zip(pages) {
             let (earlier, head, effect, standing) = page;
-            let mut searched = ArrayVec::new();
-            for wanted in searches {
-                let found = found.next().or_bug("each search has an answer")?;
-                searched.push((wanted, shown(&wanted, found, standing)?));
+            let mut near = SmallVec::new();
+            while searched.len() > all.len() - end {
+                let (wanted, found) = searched.next().or_bug("each search has an answer")?;
+                near.push(shown(wanted, found, standing)?);
             }
-            each.push(PreparedPage { lookup, earlier, head, effect, searched });
+            each.push(PreparedPage { lookup, earlier, head, effect, found: near });
         }
-        let is_all = each.len() == requests.len() && found.next().is_none();
+        let is_all = each.len() == requests.len() && searched.len() == 0;
         ensure(is_all, "each observation is looked up, and each search")?;
         Ok(Prepared { view, skipped: 0, each, heads })
     }

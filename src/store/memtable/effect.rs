@@ -1,5 +1,7 @@
 //! What an entry does to its page, told before it is applied.
 
+use std::mem;
+
 use crate::page::{Content, Entry, EpochInfo, Head, InForce, Verdict, Visit, judge};
 
 /// What an entry does to its page.
@@ -10,9 +12,11 @@ pub(crate) struct Effect {
     pub(crate) verdict: Option<Verdict>,
     /// Whether the page was not known before.
     pub(crate) first: bool,
-    /// What was in force before, and what is after.
-    pub(crate) before: InForce,
+    /// What is in force after.
     pub(crate) after: InForce,
+    /// Which of that was in force before, too: a bit for each, the lowest for the first. A page never
+    /// has more in force than there are bits.
+    kept: u64,
 }
 
 impl Effect {
@@ -31,7 +35,21 @@ impl Effect {
         let first = head.is_none() && visit.is_some();
         let before = in_force(head);
         Head::absorb_into(head, *entry);
-        Effect { verdict, first, before, after: in_force(head) }
+        let after = in_force(head);
+        let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;
+        let kept = (0..u64::BITS).zip(&after).map(of).sum();
+        Effect { verdict, first, after, kept }
+    }
+
+    /// The effect, of which nothing is left here that is worth applying.
+    pub(crate) fn take(&mut self) -> Effect {
+        let Effect { verdict, first, kept, .. } = *self;
+        Effect { verdict, first, kept, after: mem::take(&mut self.after) }
+    }
+
+    /// What is in force after, each with whether it was before.
+    pub(super) fn in_force(&self) -> impl Iterator<Item = (&Content, bool)> {
+        (0..u64::BITS).zip(&self.after).map(|(place, after)| (after, self.kept >> place & 1 == 1))
     }
 }
 

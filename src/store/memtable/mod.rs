@@ -284,17 +284,18 @@ impl Inner {
         }
         // What is in force before the page's first entry here is only in older tables, and they
         // speak for the page until now.
-        let indexed = effect.before.as_slice();
-        let indexed = if before.came { indexed } else { &[] };
+        let indexed = |content: &Content| {
+            before.came && effect.in_force().any(|(after, kept)| kept && after == content)
+        };
         let content = entry.content();
         self.page_delta += i64::from(effect.first);
         self.visit_delta += i64::from(!entry.is_restated());
         // What came; and what is in force now, which may be an older version.
-        if let Some(content) = content.filter(|content| !indexed.contains(content)) {
+        if let Some(content) = content.filter(|content| !indexed(content)) {
             self.index(content, number);
         }
-        for after in &effect.after {
-            if !indexed.contains(after) && Some(*after) != content {
+        for (after, kept) in effect.in_force() {
+            if !(kept && before.came) && Some(*after) != content {
                 self.index(*after, number);
             }
         }
