@@ -5,6 +5,9 @@ use crate::error::{Error, Result};
 /// The longest time, in days: over ten thousand years.
 pub(super) const DAYS_MAX: f64 = 4_000_000.0;
 
+/// The shortest time between two visits, in days: a bit less than a millisecond.
+pub(super) const DAYS_MIN: f64 = 1e-8;
+
 /// A number that must be positive and finite.
 pub(super) fn positive(name: &'static str, number: f64) -> Result<f64> {
     if number > 0.0 && number.is_finite() {
@@ -14,12 +17,21 @@ pub(super) fn positive(name: &'static str, number: f64) -> Result<f64> {
     }
 }
 
-/// A length of time that must be positive.
+/// A length of time that must be positive. No two times of visits are nearer or farther apart.
 pub(super) fn interval(name: &'static str, days: f64) -> Result<f64> {
-    if days > 0.0 && days <= DAYS_MAX {
+    if (DAYS_MIN..=DAYS_MAX).contains(&days) {
         Ok(days)
     } else {
-        Err(Error::Option { name, takes: "more than 0 and at most 4,000,000 days" })
+        Err(Error::Option { name, takes: "from a millisecond to 4,000,000 days" })
+    }
+}
+
+/// How many comparisons one counts for.
+pub(super) fn times(name: &'static str, number: f64) -> Result<f64> {
+    if (0.0..=1e9).contains(&number) {
+        Ok(number)
+    } else {
+        Err(Error::Option { name, takes: "from 0 to 1,000,000,000" })
     }
 }
 

@@ -8,6 +8,8 @@
 //!   changes, each from less regular visits or from more that is known of them.
 //! - [`value`] and [`harmonic`] are what a visit is worth for the time since the last one, and
 //!   [`interval`] is how long it takes to be worth a threshold. [`hinted`] weighs what a sitemap says.
+//! - A [`Belief`] says of each rate how likely it is: a [`Prior`] times the [`Likelihood`] of what was
+//!   seen. What a visit is worth is best taken as its expectation over that.
 //!
 //! Results are equal on every machine, to the last bit. They decide which page comes first, so they are
 //! made from the arithmetic that IEEE 754 fixes, and not from a system's `exp` and `ln`.
@@ -26,13 +28,20 @@
 //! # }
 //! ```
 
+mod belief;
 mod check;
 mod comparison;
+mod grid;
+mod likelihood;
+mod prior;
 mod rate;
 mod real;
 mod solve;
 mod value;
 
+pub use belief::{Belief, Rate};
 pub use comparison::{Change, Comparison};
+pub use likelihood::Likelihood;
+pub use prior::Prior;
 pub use rate::{Halves, irregular, last_modified, naive, regular};
 pub use value::{Index, harmonic, hinted, interval, value};

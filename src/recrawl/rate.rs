@@ -36,7 +36,7 @@ pub enum Halves {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if `days` are not positive and at most 4,000,000.
+/// [`Error::Option`] if `days` are not from a millisecond to 4,000,000.
 pub fn naive(changes: u32, days: f64) -> Result<f64> {
     Ok(f64::from(changes) / check::interval("days", days)?)
 }

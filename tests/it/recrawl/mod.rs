@@ -1,5 +1,6 @@
 //! When to visit again: figures that were computed elsewhere, and naive sums.
 
+mod beliefs;
 mod rates;
 mod values;
 

@@ -1,0 +1,38 @@
+//! The rates that a belief is about.
+
+use std::array;
+use std::f64::consts::{LN_2, SQRT_2};
+
+/// How many rates there are.
+pub(super) const RATES: usize = 64;
+
+/// A figure for each rate.
+pub(super) type Grid = [f64; RATES];
+
+/// Half octaves from 2⁻²⁰ a day, a change in three thousand years, to 2^11.5, one in half a minute.
+///
+/// What is smooth over some octaves, as beliefs and values are, is summed at such steps nearly as well as
+/// it is integrated. A belief that is narrower than a step has the mean of its neighbouring rates.
+pub(super) fn rates() -> Grid {
+    let mut octave = 1.0 / 1_048_576.0;
+    array::from_fn(|i| {
+        if i % 2 == 0 {
+            octave
+        } else {
+            octave *= 2.0;
+            octave / 2.0 * SQRT_2
+        }
+    })
+}
+
+/// The logarithms of the rates.
+pub(super) fn logarithms() -> Grid {
+    array::from_fn(|i| (i as f64 / 2.0 - 20.0) * LN_2)
+}
+
+/// What a function makes of the figures of two grids at each rate.
+pub(super) fn both(a: &Grid, b: &Grid, of: impl Fn(f64, f64) -> f64) -> Grid {
+    let mut made = *a;
+    made.iter_mut().zip(b).for_each(|(a, b)| *a = of(*a, *b));
+    made
+}

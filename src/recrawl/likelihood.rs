@@ -1,0 +1,74 @@
+//! How likely each rate makes what was seen of a page.
+
+use super::check;
+use super::comparison::{Change, Comparison};
+use super::grid::{Grid, RATES, both, logarithms, rates};
+use super::real::{exp, exp_m1, ln};
+use crate::error::Result;
+
+/// How likely comparisons of a page are, at each of 64 rates.
+///
+/// With a rate of λ an unchanged interval I has the probability e^{-λI}, a changed one 1 - e^{-λI}, and a
+/// last change t before the visit the density λe^{-λt}. All of them multiply.
+///
+/// Kept as logarithms, in 512 bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Likelihood {
+    log: Grid,
+}
+
+impl Likelihood {
+    /// The likelihood of no comparison: all rates are equal.
+    pub const fn flat() -> Likelihood {
+        Likelihood { log: [0.0; RATES] }
+    }
+
+    /// The likelihood of comparisons, in time in proportion to them.
+    pub fn of(comparisons: &[Comparison]) -> Likelihood {
+        let mut all = Likelihood::flat();
+        for one in comparisons {
+            all.multiply(*one, 1.0);
+        }
+        all
+    }
+
+    /// Adds a comparison that counts for so many: several equal ones, or half a one that is doubtful.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Change, Comparison, Likelihood};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let mut monthly = Likelihood::flat();
+    /// monthly.add(Comparison::new(30.0, Change::None)?, 12.0)?;
+    /// monthly.add(Comparison::new(30.0, Change::Undated)?, 0.5)?; // it may have been a mistake
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`](crate::Error::Option) if `times` are not from 0 to a thousand million.
+    pub fn add(&mut self, comparison: Comparison, times: f64) -> Result<()> {
+        self.multiply(comparison, check::times("times", times)?);
+        Ok(())
+    }
+
+    fn multiply(&mut self, comparison: Comparison, times: f64) {
+        let rates = rates();
+        let by_rate: Grid = match comparison.change() {
+            Change::None => rates.map(|rate| -rate * comparison.days()),
+            Change::Undated => rates.map(|rate| ln(-exp_m1(-rate * comparison.days()))),
+            Change::DaysAgo(ago) => both(&logarithms(), &rates, |log, rate| log - rate * ago),
+        };
+        self.log = both(&self.log, &by_rate, |sum, log| sum + times * log);
+    }
+
+    pub(super) fn logarithms(&self) -> &Grid {
+        &self.log
+    }
+}
+
+/// Numbers in proportion to those with these logarithms. The largest is 1.
+pub(super) fn relative(log: &Grid) -> Grid {
+    let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    log.map(|log| exp(log - largest))
+}
