@@ -39,8 +39,8 @@ pub enum Verdict {
     Unseen,
     /// Content that is not among the last versions known of this page.
     Changed {
-        /// The distance to the version before, in the newest epoch in which both have a fingerprint;
-        /// `None` if there is none.
+        /// The distance to the version before, in the newest epoch that tells of
+        /// [changes](crate::Role) in which both have a fingerprint; `None` if there is none.
         distance: Option<Distance>,
     },
     /// A return to an earlier version.

@@ -64,7 +64,8 @@ pub struct Query {
     pub fingerprint: u64,
     /// Largest Hamming distance, 0 to 64.
     pub k: u32,
-    /// The epoch of the fingerprints; `None` for the store's newest. Bits that the epoch reserves
+    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
+    /// [sought by](crate::Snapshot::near_epoch). Bits that the epoch reserves
     /// for metadata are neither compared nor returned.
     pub epoch: Option<Epoch>,
     /// The most pages to name. `usize::MAX` asks for all, whatever that takes.
@@ -80,7 +81,8 @@ pub struct Query {
 }
 
 impl Query {
-    /// A search among the versions in force, in the newest epoch, for at most 16 pages.
+    /// A search among the versions in force, in the epoch that near-duplicates are
+    /// [sought by](crate::Snapshot::near_epoch), for at most 16 pages.
     pub fn new(fingerprint: u64, k: u32) -> Query {
         Query {
             fingerprint,
@@ -117,7 +119,8 @@ impl Query {
         self
     }
 
-    /// Searches fingerprints of this epoch. Default: the newest.
+    /// Searches fingerprints of this epoch. Default: the one that near-duplicates are
+    /// [sought by](crate::Snapshot::near_epoch).
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Query {
         self.epoch = Some(epoch);

@@ -29,11 +29,10 @@ use simkeep_archive::escape;
   simkeep near 0123456789abcdef -k 8 --explain
   echo 'some text' | simkeep near --text -
 
-Fingerprints are compared within one epoch: what was made by the same recipe. Of a --text the
-fingerprint is made as of the newest epoch that simkeep makes fingerprints of, or of --epoch; a --url is
-compared within the epoch of its content. A ready
-fingerprint is compared within the only epoch that has pages; if there are more, name one with
---epoch (`simkeep stats` lists them).
+Fingerprints are compared within one epoch: what was made by the same recipe. A --text and a --url are
+compared within the newest epoch that near-duplicates are sought by (see `simkeep epoch`), or within
+--epoch. A ready fingerprint is compared within the only such epoch that has pages; if there are more,
+name one with --epoch (`simkeep epoch list` has them).
 
 With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", \"within\" (how many bits were
 searched), and \"near\", a list of \"url\", \"distance\", its \"band\", \"changed\" (from what share of the

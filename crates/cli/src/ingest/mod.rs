@@ -62,8 +62,8 @@ server sent, without the chunks of the transfer. What an archive declares is che
 kept, a wrong digest is named and counted. A revisit counts as the content that it repeats, where that is found: in its
 page's history, in that of the page it refers to, or among the last contents of the same run.
 
-Texts get fingerprints of the newest epoch that is simkeep's own, and if the one before has not ended,
-of that too: see `simkeep epoch`. Those of fewer than 8 words are too short to tell from others: they
+Texts get fingerprints of the newest epochs of simkeep's own that verdicts and near-duplicates go by. If
+that is one, and the one before has not ended, they get those of that too: see `simkeep epoch`. Those of fewer than 8 words are too short to tell from others: they
 get none, are near to nothing, and are compared by their digests. With --json, \"too_short\" counts them.
 
 Of changed pages it is counted how many changed by under 1 % of their words, about (minor), by 1 to 10 %
