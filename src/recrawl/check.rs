@@ -60,3 +60,12 @@ pub(super) fn worth(name: &'static str, number: f64) -> Result<f64> {
         Err(Error::Option { name, takes: "0 or a positive number" })
     }
 }
+
+/// A positive number that may be multiplied with a few others.
+pub(super) fn moderate(name: &'static str, number: f64) -> Result<f64> {
+    if (1e-100..=1e100).contains(&number) {
+        Ok(number)
+    } else {
+        Err(Error::Option { name, takes: "from 1e-100 to 1e100" })
+    }
+}

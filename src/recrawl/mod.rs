@@ -10,6 +10,8 @@
 //!   [`interval`] is how long it takes to be worth a threshold. [`hinted`] weighs what a sitemap says.
 //! - A [`Belief`] says of each rate how likely it is: a [`Prior`] times the [`Likelihood`] of what was
 //!   seen. What a visit is worth is best taken as its expectation over that.
+//! - [`fixed_intervals`], [`random_times`] and [`few_misses`] are the best that a budget can do for pages
+//!   whose rates are known: what a policy is measured by.
 //!
 //! Results are equal on every machine, to the last bit. They decide which page comes first, so they are
 //! made from the arithmetic that IEEE 754 fixes, and not from a system's `exp` and `ln`.
@@ -33,6 +35,7 @@ mod check;
 mod comparison;
 mod grid;
 mod likelihood;
+mod optimum;
 mod prior;
 mod rate;
 mod real;
@@ -42,6 +45,7 @@ mod value;
 pub use belief::{Belief, Rate};
 pub use comparison::{Change, Comparison};
 pub use likelihood::Likelihood;
+pub use optimum::{Known, Optimum, few_misses, fixed_intervals, random_times};
 pub use prior::Prior;
 pub use rate::{Halves, irregular, last_modified, naive, regular};
 pub use value::{Index, harmonic, hinted, interval, value};

@@ -14,6 +14,11 @@ const LN_MAX: f64 = 700.0;
 /// Bisects its logarithm, so it takes 64 calls whatever the function, and never diverges. Where `below`
 /// holds for all numbers or for none, the answer is the largest or the least that was tried.
 pub(super) fn crossing(below: impl Fn(f64) -> bool) -> f64 {
+    around(below).0
+}
+
+/// The last number that was found below what [`crossing`] gives, and the first one above it.
+pub(super) fn around(below: impl Fn(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = (-LN_MAX, LN_MAX);
     for _ in 0..STEPS {
         let middle = low + (high - low) / 2.0;
@@ -23,5 +28,5 @@ pub(super) fn crossing(below: impl Fn(f64) -> bool) -> f64 {
             high = middle;
         }
     }
-    exp(low)
+    (exp(low), exp(high))
 }

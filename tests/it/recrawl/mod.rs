@@ -1,6 +1,7 @@
 //! When to visit again: figures that were computed elsewhere, and naive sums.
 
 mod beliefs;
+mod optima;
 mod rates;
 mod values;
 

@@ -1,0 +1,168 @@
+//! The best that a budget can do for pages whose rates are known.
+
+use super::check;
+use super::real::{exp_m1, two_or_more};
+use super::solve::{around, crossing};
+use crate::error::{Error, Result};
+
+/// A page whose rate is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known {
+    per_day: f64,
+    weight: f64,
+}
+
+impl Known {
+    /// A page of a rate, in changes a day, and a weight.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if one of them is not from 1e-100 to 1e100.
+    pub fn new(per_day: f64, weight: f64) -> Result<Known> {
+        let per_day = check::moderate("per_day", per_day)?;
+        Ok(Known { per_day, weight: check::moderate("weight", weight)? })
+    }
+
+    /// The rate from which visits are spent first where they are at random times: Azar's order.
+    fn worth_at_most(self) -> f64 {
+        self.weight / self.per_day
+    }
+}
+
+/// How a budget is best spent, from [`fixed_intervals`], [`random_times`] or [`few_misses`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optimum {
+    /// The visits a day of each page, in the order given. They add up to the budget.
+    pub visits_per_day: Vec<f64>,
+    /// The worth of one more visit a day, Λ: equal for all pages that are visited, in days.
+    pub threshold: f64,
+    /// The share of the time that a page is fresh, on average over the pages by weight.
+    pub freshness: f64,
+}
+
+/// The most freshness, if each page is visited at fixed intervals: no policy that knows the rates does
+/// better.
+///
+/// By J. Cho and H. Garcia-Molina, *Effective page refresh policies for web crawlers*, ACM TODS 2003: w
+/// times the [crawl value](super::value) is equal at each visit of all pages that are visited at all.
+/// Pages with w/λ at or below that are left alone. A page with an interval I is fresh for a share of
+/// (1 - e^{-λI})/λI. It takes some 4,000 exponentials for each page.
+///
+/// ```
+/// use simkeep::recrawl::{Known, fixed_intervals};
+/// # fn main() -> simkeep::Result<()> {
+/// let pages = [Known::new(0.1, 1.0)?, Known::new(1.0, 1.0)?, Known::new(10.0, 1.0)?];
+/// let best = fixed_intervals(&pages, 1.0)?;
+/// assert_eq!(best.visits_per_day[2], 0.0); // it changes too often to be kept fresh
+/// assert!((best.freshness - 0.460924).abs() < 1e-6);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Option`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+pub fn fixed_intervals(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
+    let visits = |page: &Known, threshold: f64| {
+        let share = threshold / page.worth_at_most();
+        // The changes expected between two visits, r, with 1 - (1 + r)e^{-r} = Λλ/w.
+        if share >= 1.0 { 0.0 } else { page.per_day / crossing(|r| two_or_more(r) < share) }
+    };
+    let fresh = |page: &Known, visits: f64| -exp_m1(-page.per_day / visits) * visits / page.per_day;
+    spend(pages, visits_per_day, visits, fresh)
+}
+
+/// The most freshness, if each page is visited at random times, as often on average as is best.
+///
+/// By Y. Azar et al., *Tractable near-optimal policies for crawling*, PNAS 2018. In closed form: pages in
+/// the order of w/λ, as long as √(wλ/Λ) - λ visits a day are more than none, with
+/// 1/√Λ = (R + Σλ)/Σ√(wλ) for R visits a day in all. A page with ρ visits a day is fresh for a share
+/// of ρ/(ρ + λ). Sorts the pages.
+///
+/// # Errors
+///
+/// [`Error::Option`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
+    let budget = checked(pages, visits_per_day)?;
+    let mut order = pages.to_vec();
+    order.sort_by(|a, b| b.worth_at_most().total_cmp(&a.worth_at_most()));
+    let (mut changes, mut roots, mut factor) = (budget, 0.0, f64::INFINITY);
+    for page in order {
+        let root = (page.weight * page.per_day).sqrt();
+        // One with fewer visits than none, as the threshold is by now, is left alone, as are all after it.
+        if root * factor <= page.per_day {
+            break;
+        }
+        changes += page.per_day;
+        roots += root;
+        factor = changes / roots;
+    }
+    let visits = |page: &Known| {
+        let more = (page.weight * page.per_day).sqrt() * factor - page.per_day;
+        more.max(0.0)
+    };
+    let visits_per_day: Vec<f64> = pages.iter().map(visits).collect();
+    let threshold = 1.0 / (factor * factor);
+    Ok(Optimum { freshness: average(pages, &visits_per_day, at_random), visits_per_day, threshold })
+}
+
+/// The least penalty for changes that are missed, if each further one counts less than the one before,
+/// and visits are at random times: the least Σ w ln(1 + λ/ρ). No page is left alone.
+///
+/// By A. Kolobov et al., *Staying up to date with online content changes using reinforcement learning for
+/// scheduling*, NeurIPS 2019 (LambdaCrawl): ρ = (-λ + √(λ² + 4wλ/Λ))/2 visits a day, with the Λ at
+/// which they add up to the budget. It takes 64 roots for each page.
+///
+/// # Errors
+///
+/// [`Error::Option`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+pub fn few_misses(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
+    let visits = |page: &Known, threshold: f64| {
+        let (rate, ratio) = (page.per_day, 4.0 * page.weight / threshold / page.per_day);
+        // As the formula, without the difference of two numbers that may be nearly equal.
+        rate * (ratio / 2.0) / (1.0 + (1.0 + ratio).sqrt())
+    };
+    spend(pages, visits_per_day, visits, at_random)
+}
+
+/// How fresh a page is that is visited at random times.
+fn at_random(page: &Known, visits: f64) -> f64 {
+    visits / (visits + page.per_day)
+}
+
+fn checked(pages: &[Known], visits_per_day: f64) -> Result<f64> {
+    if pages.is_empty() {
+        return Err(Error::Option { name: "pages", takes: "at least one" });
+    }
+    check::moderate("visits_per_day", visits_per_day)
+}
+
+/// Finds the threshold at which all visits are spent. `visits` are those of a page at a threshold, and fall
+/// with it.
+fn spend(
+    pages: &[Known],
+    visits_per_day: f64,
+    visits: impl Fn(&Known, f64) -> f64,
+    fresh: impl Fn(&Known, f64) -> f64,
+) -> Result<Optimum> {
+    let budget = checked(pages, visits_per_day)?;
+    let at = |threshold: f64| pages.iter().map(|page| visits(page, threshold)).sum::<f64>();
+    let (threshold, next) = around(|threshold| at(threshold) > budget);
+    // Where a page is about to be left alone, its visits fall fast between two thresholds that follow each
+    // other. It gets what the others leave.
+    let (more, less) = (at(threshold), at(next));
+    let part = if more > less { (budget - less) / (more - less) } else { 1.0 };
+    let between = |page| {
+        let (more, less) = (visits(page, threshold), visits(page, next));
+        less + part * (more - less)
+    };
+    let visits_per_day: Vec<f64> = pages.iter().map(between).collect();
+    Ok(Optimum { freshness: average(pages, &visits_per_day, fresh), visits_per_day, threshold })
+}
+
+/// The freshness of all pages, by weight. Those without a visit are not fresh.
+fn average(pages: &[Known], visits: &[f64], fresh: impl Fn(&Known, f64) -> f64) -> f64 {
+    let weights: f64 = pages.iter().map(|page| page.weight).sum();
+    let visited = pages.iter().zip(visits).filter(|(_, visits)| **visits > 0.0);
+    visited.map(|(page, visits)| page.weight * fresh(page, *visits)).sum::<f64>() / weights
+}

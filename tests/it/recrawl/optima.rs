@@ -1,0 +1,139 @@
+//! The best uses of a budget, beside known figures, and beside whatever else could be done with it.
+
+use proptest::prelude::*;
+use simkeep::Error;
+use simkeep::recrawl::{Known, Optimum, few_misses, fixed_intervals, random_times, value};
+
+use super::assert_six;
+
+fn pages(all: &[(f64, f64)]) -> Vec<Known> {
+    all.iter().map(|(rate, weight)| Known::new(*rate, *weight).unwrap()).collect()
+}
+
+#[track_caller]
+fn assert_spent(found: &Optimum, visits: &[f64]) {
+    assert_eq!(found.visits_per_day.len(), visits.len());
+    for (found, expected) in found.visits_per_day.iter().zip(visits) {
+        assert_six(*found, *expected);
+    }
+}
+
+#[test]
+fn of_five_pages_the_fastest_is_left_alone() {
+    let found =
+        fixed_intervals(&pages(&[1., 2., 3., 4., 5.].map(|rate| (rate, 1.0))), 5.0).unwrap();
+    assert_spent(&found, &[1.149892, 1.358412, 1.353835, 1.137860, 0.0]);
+    assert_six(found.threshold, 0.216432);
+}
+
+#[test]
+fn budgets_are_spent_as_is_known() {
+    let equal = pages(&[(0.1, 1.0), (1.0, 1.0), (10.0, 1.0)]);
+    let cho = fixed_intervals(&equal, 1.0).unwrap();
+    assert_spent(&cho, &[0.308667, 0.691333, 0.0]);
+    assert_six(cho.freshness, 0.460924);
+    let azar = random_times(&equal, 1.0).unwrap();
+    assert_spent(&azar, &[0.404531, 0.595469, 0.0]);
+    assert_six(azar.freshness, 0.391674);
+    assert_six(azar.threshold, 0.392847);
+    let lambda = few_misses(&equal, 1.0).unwrap();
+    assert_spent(&lambda, &[0.176260, 0.358451, 0.465289]);
+    assert_six(lambda.threshold, 2.053650);
+
+    let weighed = pages(&[(0.1, 1.0), (1.0, 2.0), (10.0, 5.0)]);
+    let cho = fixed_intervals(&weighed, 2.0).unwrap();
+    assert_spent(&cho, &[0.281405, 1.040286, 0.678310]);
+    assert_six(cho.freshness, 0.308216);
+    let azar = random_times(&weighed, 2.0).unwrap();
+    assert_spent(&azar, &[0.370667, 1.104889, 0.524444]);
+    assert_six(azar.freshness, 0.260815);
+    assert_six(azar.threshold, 0.451411);
+    let lambda = few_misses(&weighed, 2.0).unwrap();
+    assert_spent(&lambda, &[0.136653, 0.446988, 1.416359]);
+    assert_six(lambda.threshold, 3.092211);
+}
+
+#[test]
+fn what_makes_no_sense_is_named() {
+    let named = |error: Option<Error>, expected: &str| match error {
+        Some(Error::Option { name, .. }) => assert_eq!(name, expected),
+        other => panic!("{other:?}"),
+    };
+    let one = pages(&[(1.0, 1.0)]);
+    for best in [fixed_intervals, random_times, few_misses] {
+        named(best(&[], 1.0).err(), "pages");
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e200] {
+            named(best(&one, bad).err(), "visits_per_day");
+            named(Known::new(bad, 1.0).err(), "per_day");
+            named(Known::new(1.0, bad).err(), "weight");
+        }
+        for budget in [1e-9, 1e90] {
+            let spent = best(&one, budget).unwrap();
+            assert!((spent.visits_per_day[0] / budget - 1.0).abs() < 1e-6, "{spent:?}");
+        }
+    }
+}
+
+/// The freshness of pages that are visited at fixed intervals, or at random times.
+fn freshness(pages: &[(f64, f64)], visits: &[f64], fixed: bool) -> f64 {
+    let of = |((rate, weight), visits): (&(f64, f64), &f64)| match (*visits, fixed) {
+        (0.0, _) => 0.0,
+        (visits, true) => weight * (1.0 - (-rate / visits).exp()) * visits / rate,
+        (visits, false) => weight * visits / (visits + rate),
+    };
+    let weights: f64 = pages.iter().map(|(_, weight)| weight).sum();
+    pages.iter().zip(visits).map(of).sum::<f64>() / weights
+}
+
+/// Minus the penalty for changes that are missed.
+fn missed(pages: &[(f64, f64)], visits: &[f64]) -> f64 {
+    pages
+        .iter()
+        .zip(visits)
+        .map(|((rate, weight), visits)| -weight * (1.0 + rate / visits).ln())
+        .sum()
+}
+
+/// Visits with a part of those of one page given to another.
+fn moved(visits: &[f64], from: usize, to: usize, share: f64) -> Vec<f64> {
+    let mut other = visits.to_vec();
+    let part = other[from] * share;
+    other[from] -= part;
+    other[to] += part;
+    other
+}
+
+/// A use of a budget, and what it is the best by.
+type Best<'a> = (Optimum, &'a dyn Fn(&[f64]) -> f64);
+
+proptest! {
+    #[test]
+    fn no_visit_is_better_spent_elsewhere(
+        all in prop::collection::vec((-6.0..3.0, 0.1..10.0), 2..12),
+        budget in 0.05..20.0, from in 0usize..12, to in 0usize..12, share in 0.001..0.5
+    ) {
+        let all: Vec<(f64, f64)> = all.into_iter().map(|(log, w)| (f64::exp(log), w)).collect();
+        let (from, to) = (from % all.len(), to % all.len());
+        let known = pages(&all);
+        let gains: [Best; 3] = [
+            (fixed_intervals(&known, budget).unwrap(), &|visits| freshness(&all, visits, true)),
+            (random_times(&known, budget).unwrap(), &|visits| freshness(&all, visits, false)),
+            (few_misses(&known, budget).unwrap(), &|visits| missed(&all, visits)),
+        ];
+        for (which, (best, gain)) in gains.iter().enumerate() {
+            let visits = &best.visits_per_day;
+            prop_assert!((visits.iter().sum::<f64>() / budget - 1.0).abs() < 1e-9, "{which}");
+            let (is, would_be) = (gain(visits), gain(&moved(visits, from, to, share)));
+            prop_assert!(is >= would_be - 1e-9 * is.abs(), "{which}: {is} {would_be}");
+            prop_assert!((best.freshness - freshness(&all, visits, which == 0)).abs() < 1e-9, "{which}");
+        }
+        // At its threshold, each page that is visited at fixed intervals is worth as much.
+        let cho = &gains[0].0;
+        for ((rate, weight), visits) in all.iter().zip(&cho.visits_per_day) {
+            if *visits > 1e-6 {
+                let worth = value(*weight, *rate, 1.0 / visits).unwrap();
+                prop_assert!((worth / cho.threshold - 1.0).abs() < 1e-6, "{worth}");
+            }
+        }
+    }
+}
