@@ -12,6 +12,8 @@
 //!   seen. What a visit is worth is best taken as its expectation over that.
 //! - [`fixed_intervals`], [`random_times`] and [`few_misses`] are the best that a budget can do for pages
 //!   whose rates are known: what a policy is measured by.
+//! - A [`Policy`] puts pages in order, by name: by what a visit is worth, or by the rules of other
+//!   crawlers, from the [`Recent`] comparisons of a page.
 //!
 //! Results are equal on every machine, to the last bit. They decide which page comes first, so they are
 //! made from the arithmetic that IEEE 754 fixes, and not from a system's `exp` and `ln`.
@@ -35,17 +37,23 @@ mod check;
 mod comparison;
 mod grid;
 mod likelihood;
+mod multiplicative;
 mod optimum;
+mod policy;
 mod prior;
 mod rate;
 mod real;
+mod recent;
 mod solve;
 mod value;
 
 pub use belief::{Belief, Rate};
 pub use comparison::{Change, Comparison};
 pub use likelihood::Likelihood;
+pub use multiplicative::Schedule;
 pub use optimum::{Known, Optimum, few_misses, fixed_intervals, random_times};
+pub use policy::{Policy, Standing};
 pub use prior::Prior;
 pub use rate::{Halves, irregular, last_modified, naive, regular};
+pub use recent::Recent;
 pub use value::{Index, harmonic, hinted, interval, value};

@@ -2,6 +2,7 @@
 
 mod beliefs;
 mod optima;
+mod policies;
 mod rates;
 mod values;
 

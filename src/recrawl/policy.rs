@@ -1,0 +1,204 @@
+//! By what pages are put in order, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::belief::Belief;
+use super::check;
+use super::check::DAYS_MAX;
+use super::multiplicative::{Schedule, nutch, storm_crawler, thesis};
+use super::recent::Recent;
+use super::value::Index;
+use crate::error::{Error, Result};
+
+/// What decides which page is visited first. It is known by a name, and what a name does never changes.
+///
+/// | name | pages go by |
+/// |---|---|
+/// | `value` | the crawl value ([`Index::Value`]), expected over the belief |
+/// | `harmonic` | the harmonic index ([`Index::Harmonic`]), expected likewise |
+/// | `uniform` | the time since the last visit |
+/// | `fixed:7d` | that time over an interval, in `s`, `m`, `h`, `d` or `w` |
+/// | `thesis:3,1.5` | that time over an interval of at first 7 days. After three comparisons in a row without a change it is multiplied by 1.5, after three with one divided by it, and a fresh run begins. From an hour to a year |
+/// | `nutch:0.4,0.2,0.3` | that time over the interval of Apache Nutch's `AdaptiveFetchSchedule`, of at first 30 days, with the shares by which it grows and shrinks, and `sync_delta_rate`. From a minute to a year |
+/// | `stormcrawler` | that time over the interval of StormCrawler's `AdaptiveScheduler`, of at first a day. From an hour to two weeks |
+///
+/// Where parameters are left out they are those above; `fixed` must have its interval. The last three go
+/// by the order of the last 64 comparisons. They settle where a constant share of visits finds a
+/// change, which keeps fewer pages fresh than visits to all equally often where rates differ much
+/// (Cho & Garcia-Molina 2003).
+///
+/// ```
+/// use simkeep::recrawl::Policy;
+/// # fn main() -> simkeep::Result<()> {
+/// assert_eq!(Policy::default().to_string(), "value");
+/// assert_eq!("thesis".parse::<Policy>()?.to_string(), "thesis:3,1.5");
+/// assert_eq!("fixed:48h".parse::<Policy>()?.to_string(), "fixed:2d");
+/// assert!("weekly".parse::<Policy>().unwrap_err().to_string().contains("stormcrawler"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Index(Index),
+    Uniform,
+    Fixed { seconds: u64 },
+    Thesis { count: u32, factor: f64 },
+    Nutch { grow: f64, shrink: f64, sync: f64 },
+    StormCrawler,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy::VALUE
+    }
+}
+
+/// What is known of a page when it is to be decided whether to visit it.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// What is believed of its rate.
+    pub belief: &'a Belief,
+    /// Its last comparisons.
+    pub recent: &'a Recent,
+    /// How much it matters.
+    pub weight: f64,
+    /// Days since its last visit. If that is in the future, they are none.
+    pub days: f64,
+}
+
+impl Policy {
+    /// By the crawl value.
+    pub const VALUE: Policy = Policy(Kind::Index(Index::Value));
+    /// By the harmonic index.
+    pub const HARMONIC: Policy = Policy(Kind::Index(Index::Harmonic));
+    /// By the time since the last visit.
+    pub const UNIFORM: Policy = Policy(Kind::Uniform);
+
+    /// What puts a page in order: the one with the highest score is visited first.
+    ///
+    /// Of `value` and `harmonic` it is what a visit is [worth](Belief::worth), in days, with the weight. Of
+    /// `uniform` it is the days since the last visit, and of the others those over the interval, 1
+    /// when a page is due; these do not look at the weight.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if the weight is not positive and finite, or the days are not a number.
+    pub fn score(&self, page: &Standing<'_>) -> Result<f64> {
+        if let Kind::Index(index) = self.0 {
+            return page.belief.worth(index, page.weight, page.days);
+        }
+        check::positive("weight", page.weight)?;
+        let days = check::since("days", page.days)?;
+        Ok(match self.schedule(page.recent) {
+            Some(schedule) => days / schedule.next_days,
+            None => days,
+        })
+    }
+
+    /// The interval that a page has; none by `value`, `harmonic` and `uniform`, which have no intervals of
+    /// their own.
+    pub fn schedule(&self, recent: &Recent) -> Option<Schedule> {
+        match self.0 {
+            Kind::Index(_) | Kind::Uniform => None,
+            Kind::Fixed { seconds } => Some(Schedule::every(seconds as f64 / 86_400.0)),
+            Kind::Thesis { count, factor } => Some(thesis(recent, count, factor)),
+            Kind::Nutch { grow, shrink, sync } => Some(nutch(recent, grow, shrink, sync)),
+            Kind::StormCrawler => Some(storm_crawler(recent)),
+        }
+    }
+}
+
+/// The units of an interval, in seconds, largest first but for weeks, which are written as days.
+const UNITS: [(&str, u64); 5] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("w", 604_800)];
+
+/// The canonical name, with all parameters.
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Index(Index::Value) => f.write_str("value"),
+            Kind::Index(Index::Harmonic) => f.write_str("harmonic"),
+            Kind::Uniform => f.write_str("uniform"),
+            Kind::Fixed { seconds } => {
+                let whole = |(_, unit): &&(&str, u64)| seconds % unit == 0;
+                let (name, unit) = UNITS.iter().find(whole).unwrap_or(&("s", 1));
+                write!(f, "fixed:{}{name}", seconds / unit)
+            }
+            Kind::Thesis { count, factor } => write!(f, "thesis:{count},{factor}"),
+            Kind::Nutch { grow, shrink, sync } => write!(f, "nutch:{grow},{shrink},{sync}"),
+            Kind::StormCrawler => f.write_str("stormcrawler"),
+        }
+    }
+}
+
+impl FromStr for Policy {
+    type Err = Error;
+
+    /// Reads a name with parameters, of which all or none are there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misuse`], which lists all policies, if there is none of that name; or else what the
+    /// parameters must be.
+    fn from_str(text: &str) -> Result<Policy> {
+        let (name, parameters) = match text.split_once(':') {
+            Some((name, parameters)) => (name, Some(parameters)),
+            None => (text, None),
+        };
+        let kind = match name {
+            "value" => plain(Kind::Index(Index::Value), parameters),
+            "harmonic" => plain(Kind::Index(Index::Harmonic), parameters),
+            "uniform" => plain(Kind::Uniform, parameters),
+            "stormcrawler" => plain(Kind::StormCrawler, parameters),
+            "fixed" => parameters.and_then(fixed),
+            "thesis" => of_thesis(parameters.unwrap_or("3,1.5")),
+            "nutch" => of_nutch(parameters.unwrap_or(".4,.2,.3")),
+            _ => return Err(Error::misuse(format!("there is no policy {text:?}; {POLICIES}"))),
+        };
+        let wrong =
+            || Error::misuse(format!("the policy {text:?} has wrong parameters; {POLICIES}"));
+        kind.map(Policy).ok_or_else(wrong)
+    }
+}
+
+const POLICIES: &str = "there are value, harmonic, uniform, fixed:7d (an interval in s, m, h, d or w), \
+                        thesis:3,1.5 (a run of 1 to 64, a factor above 1), nutch:0.4,0.2,0.3 (grows by a \
+                        share above 0, shrinks by one below 1, comes sooner by one of at most 1) and \
+                        stormcrawler";
+
+/// A policy without parameters.
+fn plain(kind: Kind, parameters: Option<&str>) -> Option<Kind> {
+    parameters.is_none().then_some(kind)
+}
+
+fn fixed(interval: &str) -> Option<Kind> {
+    let (_, unit) = UNITS.iter().find(|(name, _)| interval.ends_with(name))?;
+    let number = interval.get(..interval.len() - 1)?;
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = number.parse::<u64>().ok().filter(|_| digits)?.checked_mul(*unit)?;
+    (seconds > 0 && seconds as f64 <= DAYS_MAX * 86_400.0).then_some(Kind::Fixed { seconds })
+}
+
+fn of_thesis(parameters: &str) -> Option<Kind> {
+    let (count, factor) = parameters.split_once(',')?;
+    let (count, factor) = (count.parse().ok()?, number(factor)?);
+    ((1..=64).contains(&count) && factor > 1.0 && factor <= 1000.0)
+        .then_some(Kind::Thesis { count, factor })
+}
+
+fn of_nutch(parameters: &str) -> Option<Kind> {
+    let (grow, others) = parameters.split_once(',')?;
+    let (shrink, sync) = others.split_once(',')?;
+    let (grow, shrink, sync) = (number(grow)?, number(shrink)?, number(sync)?);
+    let taken = grow > 0.0 && grow <= 1000.0 && shrink > 0.0 && shrink < 1.0 && sync <= 1.0;
+    taken.then_some(Kind::Nutch { grow, shrink, sync })
+}
+
+/// A number in digits, perhaps with a point: no sign and no exponent.
+fn number(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|_| plain)
+}
