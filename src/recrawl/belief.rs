@@ -12,11 +12,11 @@ use crate::error::Result;
 
 /// How likely each of 64 rates is to be that of a page: by Bayes, the prior times the likelihood.
 ///
-/// With few visits a rate is hardly known, and each change that was seen means only "one or more". A page
-/// that changed at three monthly visits may change monthly or hourly. An estimate would take it for
-/// the kind that is worth most; the expectation over a belief does not, and it explores while a rate
-/// is unsure. C. Grimes and D. Ford, *Estimation of web page change rates*, JSM 2008, found a prior
-/// to matter most for new pages.
+/// With few visits a rate is hardly known, and each change that was seen means only "one or more". A
+/// page that changed at three monthly visits may change monthly or hourly. An estimate would take it
+/// for the kind that is worth most; the expectation over a belief does not, and it explores while a
+/// rate is unsure. C. Grimes and D. Ford, *Estimation of web page change rates*, JSM 2008, found a
+/// prior to matter most for new pages.
 ///
 /// ```
 /// use simkeep::recrawl::{Belief, Change, Comparison, Index, Likelihood, Prior};
@@ -90,7 +90,8 @@ impl Belief {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`](crate::Error::Option) if the weight or the threshold is not positive and finite.
+    /// [`Error::Option`](crate::Error::Option) if the weight or the threshold is not positive and
+    /// finite.
     pub fn interval(&self, index: Index, weight: f64, threshold: f64) -> Result<Option<f64>> {
         let weight = check::positive("weight", weight)?;
         let threshold = check::positive("threshold", threshold)?;

@@ -11,8 +11,8 @@ pub(super) type Grid = [f64; RATES];
 
 /// Half octaves from 2⁻²⁰ a day, a change in three thousand years, to 2^11.5, one in half a minute.
 ///
-/// What is smooth over some octaves, as beliefs and values are, is summed at such steps nearly as well as
-/// it is integrated. A belief that is narrower than a step has the mean of its neighbouring rates.
+/// What is smooth over some octaves, as beliefs and values are, is summed at such steps nearly as well
+/// as it is integrated. A belief that is narrower than a step has the mean of its neighbouring rates.
 pub(super) fn rates() -> Grid {
     let mut octave = 1.0 / 1_048_576.0;
     array::from_fn(|i| {

@@ -8,8 +8,8 @@ use crate::error::Result;
 
 /// How likely comparisons of a page are, at each of 64 rates.
 ///
-/// With a rate of λ an unchanged interval I has the probability e^{-λI}, a changed one 1 - e^{-λI}, and a
-/// last change t before the visit the density λe^{-λt}. All of them multiply.
+/// With a rate of λ an unchanged interval I has the probability e^{-λI}, a changed one 1 - e^{-λI}, and
+/// a last change t before the visit the density λe^{-λt}. All of them multiply.
 ///
 /// Kept as logarithms, in 512 bytes.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,8 @@
 //!   [`interval`] is how long it takes to be worth a threshold. [`hinted`] weighs what a sitemap says.
 //! - A [`Belief`] says of each rate how likely it is: a [`Prior`] times the [`Likelihood`] of what was
 //!   seen. What a visit is worth is best taken as its expectation over that.
-//! - [`fixed_intervals`], [`random_times`] and [`few_misses`] are the best that a budget can do for pages
-//!   whose rates are known: what a policy is measured by.
+//! - [`fixed_intervals`], [`random_times`] and [`few_misses`] are the best that a budget can do for
+//!   pages whose rates are known: what a policy is measured by.
 //! - A [`Policy`] puts pages in order, by name: by what a visit is worth, or by the rules of other
 //!   crawlers, from the [`Recent`] comparisons of a page.
 //!

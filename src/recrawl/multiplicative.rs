@@ -25,8 +25,8 @@ impl Schedule {
     }
 }
 
-/// After `count` comparisons without a change in a row the interval is multiplied by the factor, after as
-/// many with one it is divided by it; then a fresh run begins.
+/// After `count` comparisons without a change in a row the interval is multiplied by the factor, after
+/// as many with one it is divided by it; then a fresh run begins.
 pub(super) fn thesis(recent: &Recent, count: u32, factor: f64) -> Schedule {
     let (mut interval, mut run, mut before) = (7.0, 0, false);
     for changed in recent.changes() {
@@ -58,8 +58,8 @@ pub(super) fn nutch(recent: &Recent, grow: f64, shrink: f64, sync: f64) -> Sched
     Schedule { interval_days: interval, next_days: (interval - sync * quiet).max(MINUTE) }
 }
 
-/// StormCrawler, `AdaptiveScheduler`: half as long again where a page is unchanged, up to two weeks; where
-/// it changed, halfway to the shortest interval, an hour.
+/// StormCrawler, `AdaptiveScheduler`: half as long again where a page is unchanged, up to two weeks;
+/// where it changed, halfway to the shortest interval, an hour.
 pub(super) fn storm_crawler(recent: &Recent) -> Schedule {
     let days = recent.changes().fold(1.0, |interval: f64, changed| {
         if changed { 0.5 * interval + 0.5 * HOUR } else { (interval * 1.5).min(14.0) }

@@ -74,10 +74,10 @@ pub fn fixed_intervals(pages: &[Known], visits_per_day: f64) -> Result<Optimum> 
 
 /// The most freshness, if each page is visited at random times, as often on average as is best.
 ///
-/// By Y. Azar et al., *Tractable near-optimal policies for crawling*, PNAS 2018. In closed form: pages in
-/// the order of w/λ, as long as √(wλ/Λ) - λ visits a day are more than none, with
-/// 1/√Λ = (R + Σλ)/Σ√(wλ) for R visits a day in all. A page with ρ visits a day is fresh for a share
-/// of ρ/(ρ + λ). Sorts the pages.
+/// By Y. Azar et al., *Tractable near-optimal policies for crawling*, PNAS 2018. In closed form: pages
+/// in the order of w/λ, as long as √(wλ/Λ) - λ visits a day are more than none, with 1/√Λ = (R +
+/// Σλ)/Σ√(wλ) for R visits a day in all. A page with ρ visits a day is fresh for a share of ρ/(ρ + λ).
+/// Sorts the pages.
 ///
 /// # Errors
 ///
@@ -89,7 +89,8 @@ pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let (mut changes, mut roots, mut factor) = (budget, 0.0, f64::INFINITY);
     for page in order {
         let root = (page.weight * page.per_day).sqrt();
-        // One with fewer visits than none, as the threshold is by now, is left alone, as are all after it.
+        // One with fewer visits than none, as the threshold is by now, is left alone, as are all after
+        // it.
         if root * factor <= page.per_day {
             break;
         }
@@ -109,8 +110,8 @@ pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
 /// The least penalty for changes that are missed, if each further one counts less than the one before,
 /// and visits are at random times: the least Σ w ln(1 + λ/ρ). No page is left alone.
 ///
-/// By A. Kolobov et al., *Staying up to date with online content changes using reinforcement learning for
-/// scheduling*, NeurIPS 2019 (LambdaCrawl): ρ = (-λ + √(λ² + 4wλ/Λ))/2 visits a day, with the Λ at
+/// By A. Kolobov et al., *Staying up to date with online content changes using reinforcement learning
+/// for scheduling*, NeurIPS 2019 (LambdaCrawl): ρ = (-λ + √(λ² + 4wλ/Λ))/2 visits a day, with the Λ at
 /// which they add up to the budget. It takes 64 roots for each page.
 ///
 /// # Errors
@@ -137,8 +138,8 @@ fn checked(pages: &[Known], visits_per_day: f64) -> Result<f64> {
     check::moderate("visits_per_day", visits_per_day)
 }
 
-/// Finds the threshold at which all visits are spent. `visits` are those of a page at a threshold, and fall
-/// with it.
+/// Finds the threshold at which all visits are spent. `visits` are those of a page at a threshold, and
+/// fall with it.
 fn spend(
     pages: &[Known],
     visits_per_day: f64,
@@ -148,8 +149,8 @@ fn spend(
     let budget = checked(pages, visits_per_day)?;
     let at = |threshold: f64| pages.iter().map(|page| visits(page, threshold)).sum::<f64>();
     let (threshold, next) = around(|threshold| at(threshold) > budget);
-    // Where a page is about to be left alone, its visits fall fast between two thresholds that follow each
-    // other. It gets what the others leave.
+    // Where a page is about to be left alone, its visits fall fast between two thresholds that follow
+    // each other. It gets what the others leave.
     let (more, less) = (at(threshold), at(next));
     let part = if more > less { (budget - less) / (more - less) } else { 1.0 };
     let between = |page| {

@@ -13,15 +13,20 @@ use crate::error::{Error, Result};
 
 /// What decides which page is visited first. It is known by a name, and what a name does never changes.
 ///
-/// | name | pages go by |
-/// |---|---|
-/// | `value` | the crawl value ([`Index::Value`]), expected over the belief |
-/// | `harmonic` | the harmonic index ([`Index::Harmonic`]), expected likewise |
-/// | `uniform` | the time since the last visit |
-/// | `fixed:7d` | that time over an interval, in `s`, `m`, `h`, `d` or `w` |
-/// | `thesis:3,1.5` | that time over an interval of at first 7 days. After three comparisons in a row without a change it is multiplied by 1.5, after three with one divided by it, and a fresh run begins. From an hour to a year |
-/// | `nutch:0.4,0.2,0.3` | that time over the interval of Apache Nutch's `AdaptiveFetchSchedule`, of at first 30 days, with the shares by which it grows and shrinks, and `sync_delta_rate`. From a minute to a year |
-/// | `stormcrawler` | that time over the interval of StormCrawler's `AdaptiveScheduler`, of at first a day. From an hour to two weeks |
+/// - `value`: by the crawl value ([`Index::Value`]), expected over the belief.
+/// - `harmonic`: by the harmonic index ([`Index::Harmonic`]), expected likewise.
+/// - `uniform`: by the time since the last visit.
+///
+/// All others go by that time over an interval:
+///
+/// - `fixed:7d`: the one that is given, in `s`, `m`, `h`, `d` or `w`.
+/// - `thesis:3,1.5`: at first 7 days. After three comparisons in a row without a change it is
+///   multiplied by 1.5, after three with one divided by it, and a fresh run begins. From an hour to a
+///   year.
+/// - `nutch:0.4,0.2,0.3`: that of Apache Nutch's `AdaptiveFetchSchedule`, at first 30 days, with the
+///   shares by which it grows and shrinks, and `sync_delta_rate`. From a minute to a year.
+/// - `stormcrawler`: that of StormCrawler's `AdaptiveScheduler`, at first a day. From an hour to two
+///   weeks.
 ///
 /// Where parameters are left out they are those above; `fixed` must have its interval. The last three go
 /// by the order of the last 64 comparisons. They settle where a constant share of visits finds a
@@ -80,9 +85,9 @@ impl Policy {
 
     /// What puts a page in order: the one with the highest score is visited first.
     ///
-    /// Of `value` and `harmonic` it is what a visit is [worth](Belief::worth), in days, with the weight. Of
-    /// `uniform` it is the days since the last visit, and of the others those over the interval, 1
-    /// when a page is due; these do not look at the weight.
+    /// Of `value` and `harmonic` it is what a visit is [worth](Belief::worth), in days, with the
+    /// weight. Of `uniform` it is the days since the last visit, and of the others those over the
+    /// interval, 1 when a page is due; these do not look at the weight.
     ///
     /// # Errors
     ///
@@ -99,8 +104,8 @@ impl Policy {
         })
     }
 
-    /// The interval that a page has; none by `value`, `harmonic` and `uniform`, which have no intervals of
-    /// their own.
+    /// The interval that a page has; none by `value`, `harmonic` and `uniform`, which have no intervals
+    /// of their own.
     pub fn schedule(&self, recent: &Recent) -> Option<Schedule> {
         match self.0 {
             Kind::Index(_) | Kind::Uniform => None,

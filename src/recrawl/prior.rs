@@ -29,8 +29,8 @@ impl Prior {
     /// Rates whose logarithms are normal: half of them are above the median, two of three are within a
     /// factor of e^width from it.
     ///
-    /// The width tells how far pages differ from each other. Rates on the web spread over several powers of
-    /// ten: a width of about 2 (J. Cho and H. Garcia-Molina, *The evolution of the web and
+    /// The width tells how far pages differ from each other. Rates on the web spread over several
+    /// powers of ten: a width of about 2 (J. Cho and H. Garcia-Molina, *The evolution of the web and
     /// implications for an incremental crawler*, VLDB 2000).
     ///
     /// ```
@@ -60,8 +60,8 @@ impl Prior {
         }))
     }
 
-    /// The Gamma distribution of this shape whose mean is shape/days: what is known after `shape` changes
-    /// in so many days, if nothing was known before.
+    /// The Gamma distribution of this shape whose mean is shape/days: what is known after `shape`
+    /// changes in so many days, if nothing was known before.
     ///
     /// # Errors
     ///

@@ -18,8 +18,8 @@ pub enum Halves {
     /// Half an unchanged comparison of the mean interval. Without it, the rate of a page that changed in
     /// each interval is infinite.
     Unchanged,
-    /// Half a changed one as well, so that a page that never changed has a rate above zero, and is visited
-    /// again.
+    /// Half a changed one as well, so that a page that never changed has a rate above zero, and is
+    /// visited again.
     Both,
 }
 

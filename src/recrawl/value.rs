@@ -6,18 +6,18 @@ use super::real::two_or_more;
 use super::solve::crossing;
 use crate::error::Result;
 
-/// What a visit to a page is worth for the time since the last one: the page that is worth most is visited
-/// first. A weight w says how much the page matters; it is a factor of both.
+/// What a visit to a page is worth for the time since the last one: the page that is worth most is
+/// visited first. A weight w says how much the page matters; it is a factor of both.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Index {
     /// The crawl value, w (1 - (1 + λτ) e^{-λτ})/λ, for a rate of λ changes a day, τ days after the last
     /// visit.
     ///
-    /// It keeps the most pages fresh that a number of visits a day can: to visit a page when this is above
-    /// a threshold that is one for all is the optimum of J. Cho and H. Garcia-Molina, *Effective page
-    /// refresh policies for web crawlers*, ACM TODS 2003. As an index it is equation 4 of C. Olston
-    /// and S. Pandey, *Recrawl scheduling based on information longevity*, WWW 2008, for a page that
-    /// is fresh or not. It rises up to w/λ and no further: a page that changes faster than visits
+    /// It keeps the most pages fresh that a number of visits a day can: to visit a page when this is
+    /// above a threshold that is one for all is the optimum of J. Cho and H. Garcia-Molina, *Effective
+    /// page refresh policies for web crawlers*, ACM TODS 2003. As an index it is equation 4 of C.
+    /// Olston and S. Pandey, *Recrawl scheduling based on information longevity*, WWW 2008, for a page
+    /// that is fresh or not. It rises up to w/λ and no further: a page that changes faster than visits
     /// can follow is left alone.
     Value,
     /// The harmonic index, w λτ²/(1 + λτ).
@@ -83,8 +83,8 @@ fn worth(index: Index, weight: f64, per_day: f64, days: f64) -> Result<f64> {
     Ok(weight * index.at(rate, check::since("days", days)?))
 }
 
-/// The days after a visit from which the next one is worth a threshold; none if it never is, or not within
-/// 4,000,000 days.
+/// The days after a visit from which the next one is worth a threshold; none if it never is, or not
+/// within 4,000,000 days.
 ///
 /// ```
 /// use simkeep::recrawl::{Index, interval};
@@ -133,8 +133,8 @@ pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64>
 ///
 /// # Errors
 ///
-/// [`Error::Option`](crate::Error::Option) if the trust is not from 0 to 1, the weight is not positive and
-/// finite, the days are not a number, or what it is worth otherwise is negative or infinite.
+/// [`Error::Option`](crate::Error::Option) if the trust is not from 0 to 1, the weight is not positive
+/// and finite, the days are not a number, or what it is worth otherwise is negative or infinite.
 pub fn hinted(trust: f64, weight: f64, after_days: f64, otherwise: f64) -> Result<f64> {
     let trust = check::share("trust", trust)?;
     let weight = check::positive("weight", weight)?;
