@@ -9,7 +9,8 @@
 //! - [`value`] and [`harmonic`] are what a visit is worth for the time since the last one, and
 //!   [`interval`] is how long it takes to be worth a threshold. [`hinted`] weighs what a sitemap says.
 //! - A [`Belief`] says of each rate how likely it is: a [`Prior`] times the [`Likelihood`] of what was
-//!   seen. What a visit is worth is best taken as its expectation over that.
+//!   seen. What a visit is worth is best taken as its expectation over that. A [`Fit`] learns a prior
+//!   from many pages, and a [`Trial`] says whether those of a host have one of their own.
 //! - [`fixed_intervals`], [`random_times`] and [`few_misses`] are the best that a budget can do for
 //!   pages whose rates are known: what a policy is measured by.
 //! - A [`Policy`] puts pages in order, by name: by what a visit is worth, or by the rules of other
@@ -35,6 +36,7 @@
 mod belief;
 mod check;
 mod comparison;
+mod fit;
 mod grid;
 mod likelihood;
 mod multiplicative;
@@ -49,6 +51,7 @@ mod value;
 
 pub use belief::{Belief, Rate};
 pub use comparison::{Change, Comparison};
+pub use fit::{Evidence, Fit, Priors, Trial};
 pub use likelihood::Likelihood;
 pub use multiplicative::Schedule;
 pub use optimum::{Known, Optimum, few_misses, fixed_intervals, random_times};

@@ -1,6 +1,7 @@
 //! When to visit again: figures that were computed elsewhere, and naive sums.
 
 mod beliefs;
+mod fits;
 mod optima;
 mod policies;
 mod rates;
@@ -10,4 +11,22 @@ mod values;
 #[track_caller]
 fn assert_six(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-6 * expected.abs().max(0.5), "{found}, not {expected}");
+}
+
+/// Random numbers that are the same in each run: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    /// A number from 0 to 1, and neither of them.
+    fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mix = |x: u64, shift: u32, factor: u64| (x ^ x >> shift).wrapping_mul(factor);
+        let x = mix(mix(self.0, 30, 0xbf58_476d_1ce4_e5b9), 27, 0x94d0_49bb_1331_11eb);
+        ((x ^ x >> 31) >> 12) as f64 / (1u64 << 52) as f64 + f64::EPSILON / 4.0
+    }
+
+    /// A number of the normal distribution of mean 0 and width 1, by Box and Muller.
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos()
+    }
 }

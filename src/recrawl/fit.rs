@@ -1,0 +1,173 @@
+//! Learning a prior from the comparisons of many pages.
+
+use std::f64::consts::LN_2;
+
+use super::grid::Grid;
+use super::likelihood::{Likelihood, relative};
+use super::prior::Prior;
+use super::real::{exp, ln};
+
+/// How many priors are tried.
+const PRIORS: usize = 64;
+
+/// The widths that are tried, each with 16 medians.
+const WIDTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.5];
+
+/// Units of a nat in which evidence is summed. Sums of integers do not depend on the order of pages.
+const UNIT: f64 = 65_536.0;
+
+/// The least evidence of a page, in those units: 2³² pages of it fit in a sum.
+const LEAST: f64 = -2_147_483_648.0;
+
+/// With fewer pages than this, nothing is learned.
+const PAGES_MIN: u64 = 20;
+
+/// The one of this number: its median is from 2⁻¹² to 8 changes a day, in octaves.
+fn prior(number: usize) -> Prior {
+    let centre = ((number / WIDTHS.len()) as f64 - 12.0) * LN_2;
+    let width = WIDTHS.get(number % WIDTHS.len()).copied().unwrap_or(1.0);
+    Prior::of_log_normal(centre, width)
+}
+
+/// The 64 log-normal priors that are tried: 16 medians, from a change in 11 years to eight a day, and
+/// four widths each.
+///
+/// Made once, in 32 KiB.
+#[derive(Clone, Debug)]
+pub struct Priors {
+    probability: Vec<Grid>,
+}
+
+impl Default for Priors {
+    fn default() -> Priors {
+        let probability = |number| prior(number).logarithms().map(exp);
+        Priors { probability: (0..PRIORS).map(probability).collect() }
+    }
+}
+
+/// How well each of the 64 priors explains the comparisons of one page: the logarithm of the chance that
+/// they come out as they did.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Evidence([i64; PRIORS]);
+
+impl Priors {
+    /// The evidence of a page. It takes some microseconds.
+    pub fn evidence(&self, likelihood: &Likelihood) -> Evidence {
+        let likelihood = relative(likelihood.logarithms());
+        let mut evidence = [0; PRIORS];
+        for (of_one, prior) in evidence.iter_mut().zip(&self.probability) {
+            let chance: f64 = prior.iter().zip(likelihood).map(|(p, l)| p * l).sum();
+            #[expect(clippy::cast_possible_truncation, reason = "from -2³¹ to about 0")]
+            {
+                *of_one = (ln(chance) * UNIT).round().max(LEAST) as i64;
+            }
+        }
+        Evidence(evidence)
+    }
+}
+
+/// The evidence of many pages: which prior explains all of them best.
+///
+/// It is the empirical Bayes of a log-normal whose median and width are of a mesh. In integers, so that
+/// neither the order of the pages shows nor how they were divided. 520 bytes.
+///
+/// ```
+/// use simkeep::recrawl::{Change, Comparison, Fit, Likelihood, Prior, Priors};
+/// # fn main() -> simkeep::Result<()> {
+/// let (priors, mut fit) = (Priors::default(), Fit::default());
+/// assert_eq!(fit.prior(), Prior::default()); // nothing is known yet
+/// let never = Likelihood::of(&[Comparison::new(90.0, Change::None)?; 4]);
+/// let often = Likelihood::of(&[Comparison::new(90.0, Change::Undated)?; 4]);
+/// for page in 0..100 {
+///     fit.add(&priors.evidence(if page % 10 == 0 { &often } else { &never }));
+/// }
+/// assert_ne!(fit.prior(), Prior::default());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fit {
+    sums: [i64; PRIORS],
+    pages: u64,
+}
+
+impl Default for Fit {
+    fn default() -> Fit {
+        Fit { sums: [0; PRIORS], pages: 0 }
+    }
+}
+
+impl Fit {
+    /// Adds a page that has comparisons; one without says nothing, and is not to be counted.
+    pub fn add(&mut self, page: &Evidence) {
+        self.sums = both(&self.sums, &page.0, i64::saturating_add);
+        self.pages += 1;
+    }
+
+    /// Adds all pages of another one.
+    pub fn merge(&mut self, other: &Fit) {
+        self.sums = both(&self.sums, &other.sums, i64::saturating_add);
+        self.pages += other.pages;
+    }
+
+    /// The prior that explains the pages best; of fewer than 20 pages the [default](Prior::default).
+    pub fn prior(&self) -> Prior {
+        if self.pages < PAGES_MIN { Prior::default() } else { prior(best(&self.sums)) }
+    }
+}
+
+/// Whether the pages of a host have a prior of their own: only if it explains them better than that of
+/// all pages does, each page judged without itself.
+///
+/// A host of few pages, or of pages that differ like any others, would otherwise be believed to be what
+/// its pages happened to look like. All pages of the host go into a [`Fit`] first, and then by
+/// [`judge`](Trial::judge) in any order.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    host: Fit,
+    /// The number of the prior that explains all pages best.
+    of_all: usize,
+    /// Whether there are enough pages in all.
+    learned: bool,
+    /// By how much those of the host explain its pages better.
+    gain: i64,
+}
+
+impl Trial {
+    /// A trial of the prior of a host against that of all pages, those of the host included.
+    pub fn new(host: &Fit, all: &Fit) -> Trial {
+        Trial {
+            host: host.clone(),
+            of_all: best(&all.sums),
+            learned: all.pages >= PAGES_MIN,
+            gain: 0,
+        }
+    }
+
+    /// Judges one page of the host: by the prior that the other ones have, and by that of all.
+    #[expect(clippy::indexing_slicing, reason = "both are numbers of priors")]
+    pub fn judge(&mut self, page: &Evidence) {
+        let others = both(&self.host.sums, &page.0, i64::saturating_sub);
+        let by_host = page.0[best(&others)];
+        self.gain = self.gain.saturating_add(by_host - page.0[self.of_all]);
+    }
+
+    /// The prior of the host, if it has one of its own. Of fewer than 20 pages in all none has.
+    pub fn prior(&self) -> Option<Prior> {
+        let own = self.learned && self.host.pages > 1 && self.gain > 0;
+        own.then(|| prior(best(&self.host.sums)))
+    }
+}
+
+/// What a function makes of the figures for each prior.
+fn both(a: &[i64; PRIORS], b: &[i64; PRIORS], of: fn(i64, i64) -> i64) -> [i64; PRIORS] {
+    let mut made = *a;
+    made.iter_mut().zip(b).for_each(|(a, b)| *a = of(*a, *b));
+    made
+}
+
+/// The number of the largest; of several the first.
+fn best(sums: &[i64; PRIORS]) -> usize {
+    let largest = sums.iter().enumerate().min_by_key(|(number, sum)| (-**sum, *number));
+    largest.map_or(0, |(number, _)| number)
+}
