@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::grid::Grid;
+use super::grid::{Grid, RATES};
 use super::likelihood::{Likelihood, relative};
 use super::prior::Prior;
 use super::real::{exp, ln};
@@ -57,18 +57,15 @@ impl Priors {
         let mut evidence = [0; PRIORS];
         for (of_one, prior) in evidence.iter_mut().zip(&self.probability) {
             let chance: f64 = prior.iter().zip(likelihood).map(|(p, l)| p * l).sum();
-            #[expect(clippy::cast_possible_truncation, reason = "from -2³¹ to about 0")]
-            {
-                *of_one = (ln(chance) * UNIT).round().max(LEAST) as i64;
-            }
+            *of_one = in_units(chance);
         }
         Evidence(evidence)
     }
 }
 
-/// The evidence of many pages: which prior explains all of them best.
+/// The evidence of many pages: which priors explain all of them well.
 ///
-/// It is the empirical Bayes of a log-normal whose median and width are of a mesh. In integers, so that
+/// Bayes once more, for a log-normal whose median and width are of a mesh. In integers, so that
 /// neither the order of the pages shows nor how they were divided. 520 bytes.
 ///
 /// ```
@@ -110,9 +107,13 @@ impl Fit {
         self.pages += other.pages;
     }
 
-    /// The prior that explains the pages best; of fewer than 20 pages the [default](Prior::default).
+    /// The priors, each as likely as it explains the pages well, mixed; of fewer than 20 pages the
+    /// [default](Prior::default).
     pub fn prior(&self) -> Prior {
-        if self.pages < PAGES_MIN { Prior::default() } else { prior(best(&self.sums)) }
+        if self.pages < PAGES_MIN {
+            return Prior::default();
+        }
+        mixed(&shares(&self.sums, &[0.0; PRIORS]))
     }
 }
 
@@ -125,38 +126,81 @@ impl Fit {
 #[derive(Clone, Debug)]
 pub struct Trial {
     host: Fit,
-    /// The number of the prior that explains all pages best.
-    of_all: usize,
+    /// How likely each prior is that of a host, before its pages tell more, as logarithms: as the
+    /// median of it is likely to be the rate of a page. Without that, a host whose pages changed at
+    /// each visit would be taken for as fast as can be.
+    of_hosts: [f64; PRIORS],
+    /// How likely each prior is that of all pages.
+    of_all: [f64; PRIORS],
     /// Whether there are enough pages in all.
     learned: bool,
-    /// By how much those of the host explain its pages better.
+    /// By how much the prior of the host explains its pages better.
     gain: i64,
 }
 
 impl Trial {
     /// A trial of the prior of a host against that of all pages, those of the host included.
     pub fn new(host: &Fit, all: &Fit) -> Trial {
+        let prior = all.prior();
+        let mut of_hosts = [0.0; PRIORS];
+        for (number, of_host) in of_hosts.iter_mut().enumerate() {
+            // Medians are rates of the grid: octaves from the 16th half octave on.
+            let median = prior.logarithms().get(16 + number / WIDTHS.len() * 2);
+            *of_host = median.copied().unwrap_or(0.0);
+        }
         Trial {
             host: host.clone(),
-            of_all: best(&all.sums),
+            of_hosts,
+            of_all: shares(&all.sums, &[0.0; PRIORS]),
             learned: all.pages >= PAGES_MIN,
             gain: 0,
         }
     }
 
     /// Judges one page of the host: by the prior that the other ones have, and by that of all.
-    #[expect(clippy::indexing_slicing, reason = "both are numbers of priors")]
     pub fn judge(&mut self, page: &Evidence) {
         let others = both(&self.host.sums, &page.0, i64::saturating_sub);
-        let by_host = page.0[best(&others)];
-        self.gain = self.gain.saturating_add(by_host - page.0[self.of_all]);
+        let by_host = explained(&shares(&others, &self.of_hosts), page);
+        self.gain = self.gain.saturating_add(by_host - explained(&self.of_all, page));
     }
 
     /// The prior of the host, if it has one of its own. Of fewer than 20 pages in all none has.
     pub fn prior(&self) -> Option<Prior> {
         let own = self.learned && self.host.pages > 1 && self.gain > 0;
-        own.then(|| prior(best(&self.host.sums)))
+        own.then(|| mixed(&shares(&self.host.sums, &self.of_hosts)))
     }
+}
+
+/// How likely each prior is by its evidence, and by what was thought of it before, as logarithms. They
+/// add up to one.
+fn shares(sums: &[i64; PRIORS], before: &[f64; PRIORS]) -> [f64; PRIORS] {
+    let mut log = *before;
+    log.iter_mut().zip(sums).for_each(|(log, sum)| *log += *sum as f64 / UNIT);
+    let share = relative(&log);
+    let sum: f64 = share.iter().sum();
+    share.map(|share| share / sum)
+}
+
+/// The priors, each with its share.
+fn mixed(shares: &[f64; PRIORS]) -> Prior {
+    let mut mixed = [0.0; RATES];
+    for (number, share) in shares.iter().enumerate() {
+        let probability = prior(number).logarithms().map(exp);
+        mixed.iter_mut().zip(probability).for_each(|(sum, one)| *sum += share * one);
+    }
+    Prior::of_probabilities(&mixed)
+}
+
+/// How well priors with these shares explain a page, in units of evidence.
+fn explained(shares: &[f64; PRIORS], page: &Evidence) -> i64 {
+    let chance = shares.iter().zip(page.0).map(|(share, log)| share * exp(log as f64 / UNIT)).sum();
+    in_units(chance)
+}
+
+/// The logarithm of a chance, in units of evidence.
+#[expect(clippy::cast_possible_truncation, reason = "from -2³¹ to about 0")]
+fn in_units(chance: f64) -> i64 {
+    (ln(chance) * UNIT).round().max(LEAST) as i64
 }
 
 /// What a function makes of the figures for each prior.
@@ -164,10 +208,4 @@ fn both(a: &[i64; PRIORS], b: &[i64; PRIORS], of: fn(i64, i64) -> i64) -> [i64; 
     let mut made = *a;
     made.iter_mut().zip(b).for_each(|(a, b)| *a = of(*a, *b));
     made
-}
-
-/// The number of the largest; of several the first.
-fn best(sums: &[i64; PRIORS]) -> usize {
-    let largest = sums.iter().enumerate().min_by_key(|(number, sum)| (-**sum, *number));
-    largest.map_or(0, |(number, _)| number)
 }

@@ -82,6 +82,11 @@ impl Prior {
         Prior { log: log.map(|log| log - largest - sum) }
     }
 
+    /// The prior of these probabilities, none of which is zero unless it is lost in rounding.
+    pub(super) fn of_probabilities(probability: &Grid) -> Prior {
+        Prior::normal(probability.map(|one| ln(one.max(f64::MIN_POSITIVE))))
+    }
+
     pub(super) fn logarithms(&self) -> &Grid {
         &self.log
     }
