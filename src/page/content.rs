@@ -31,7 +31,7 @@ impl fmt::Debug for Digest {
 /// What a page held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
-    /// The simhash; `None` for content that has none, such as a text too short to tell from others.
+    /// The fingerprint; `None` for content that has none, such as a text too short to tell from others.
     /// A page with such content has a history and verdicts by digest; no search finds it.
     pub fingerprint: Option<u64>,
     /// The digest of the exact content, if the crawler gives one: of its bytes, not of its visible text,

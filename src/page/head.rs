@@ -4,13 +4,15 @@
 //! which they arrive: its counts are sums, its last visit is a maximum, and its contents are those
 //! last seen most recently. So a late visit can be absorbed without reading the history again.
 
+use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::epoch::tells_change;
 use super::{Content, Digest, Distance, Entry, EpochInfo, SameBy, Seen, Verdict, Visit};
 
 /// How many of a page's last versions the store remembers, to recognise when the page returns to one
-/// of them. A version is one content, however many epochs it has fingerprints in.
+/// of them. A version is one content, however many epochs it has fingerprints in; a fingerprint that is
+/// restated in the epoch of another one, to correct that, takes the place of a version.
 pub const HISTORY_WINDOW: usize = 8;
 
 /// How many contents the store remembers of a page at most, whatever number of epochs they are of.
@@ -161,12 +163,14 @@ impl Head {
         self.contents.first().filter(|_| !self.gone()).map(|last| last.time)
     }
 
-    /// The fingerprints that count, of the last [`HISTORY_WINDOW`] versions.
+    /// The fingerprints that count, of the last [`HISTORY_WINDOW`] versions: what has one digest is one
+    /// of them, whenever it was seen in which epoch.
     fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
-        let (mut versions, mut last) = (0, None::<&LastSeen>);
+        let mut versions = ArrayVec::<(Option<Digest>, Option<i64>), HISTORY_WINDOW>::new();
         self.counted().take_while(move |v| {
-            versions += usize::from(last.replace(v).is_none_or(|last| !last.is_with(v)));
-            versions <= HISTORY_WINDOW
+            let digest = v.content.digest;
+            let version = (digest, digest.is_none().then_some(v.time));
+            versions.contains(&version) || versions.try_push(version).is_ok()
         })
     }
 

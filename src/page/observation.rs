@@ -144,8 +144,8 @@ impl<'a> Restatement<'a> {
     /// States that the content which the page had at this time has this fingerprint in this epoch, or
     /// with `None` that it has none there. `time` is in milliseconds since 1970.
     ///
-    /// It replaces the fingerprint that the visit came with, unless that one belongs to a newer
-    /// epoch, and it is no change of the page. Within the epoch of the visit's own fingerprint it
+    /// It stands beside the fingerprints of other epochs: answers go by the newest epoch of their
+    /// [use](crate::Role). It is no change of the page. Within the epoch of the visit's own fingerprint it
     /// is a correction; if there are several corrections in one epoch, the greatest fingerprint
     /// counts.
     pub fn new(url: &'a str, time: i64, fingerprint: impl Into<Option<u64>>, epoch: Epoch) -> Self {

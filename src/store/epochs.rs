@@ -123,10 +123,13 @@ impl Sayings {
     }
 }
 
-/// Whether an epoch is the newest of those that live, in any role that it has.
-pub(crate) fn is_in_use(epochs: &[EpochInfo], epoch: Epoch) -> bool {
-    let mut newest = Role::USES.into_iter().filter_map(|is_for| in_use(epochs, is_for));
-    newest.any(|info| info.epoch == epoch)
+/// Whether an epoch may end: for each use that it has another one lives.
+pub(crate) fn may_end(epochs: &[EpochInfo], info: &EpochInfo) -> bool {
+    let live = |is_for: fn(Role) -> bool| {
+        let others = epochs.iter().filter(|other| other.epoch != info.epoch && !other.ended);
+        !is_for(info.role) || others.into_iter().any(|other| is_for(other.role))
+    };
+    Role::USES.into_iter().all(live)
 }
 
 /// Whether an epoch may have this name.

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::epochs::{
-    Epochs, check_name, has_table, is_in_use, live_number, next_epoch, of_name, reserved,
-    table_name,
+    Epochs, check_name, has_table, live_number, may_end, next_epoch, of_name, reserved, table_name,
 };
 use super::origin::Origin;
 use super::publisher::Publisher;
@@ -71,8 +70,8 @@ impl Registry {
         if info.ended {
             return Ok(());
         }
-        if is_in_use(&view.epochs, epoch) {
-            let what = format!("{} is in use; begin another epoch of its role first", info.name);
+        if !may_end(&view.epochs, info) {
+            let what = format!("{} is the last of its role; begin another epoch first", info.name);
             return Err(Error::Misuse(what));
         }
         if left < u64::MAX {
@@ -155,10 +154,14 @@ fn of_role(epochs: &[EpochInfo], name: &str, role: Role) -> Result<Option<EpochI
 }
 
 /// Checks that at most `left` pages have a version in force whose fingerprint in this epoch nothing
-/// replaces: it has none in the epoch in use, in some role of this one.
+/// replaces: it has none in the epoch that is in use without this one, in some role of it.
 fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {
-    let (change, near) = (now.change_epoch(), now.near_epoch());
-    let roles = [(change, info.role.tells_change()), (near, info.role.finds_near())];
+    let ended = |one: &EpochInfo| one.ended || one.epoch == info.epoch;
+    let without: Vec<EpochInfo> =
+        now.epochs().iter().map(|one| EpochInfo { ended: ended(one), ..one.clone() }).collect();
+    let without = Epochs::new(without);
+    let roles =
+        [(without.change(), info.role.tells_change()), (without.near(), info.role.finds_near())];
     let mut pages = 0;
     for page in now.scan(None) {
         let page = page?;

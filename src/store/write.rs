@@ -270,27 +270,27 @@ impl Store {
 
     /// Ends an epoch for good. Nothing can be observed or searched in it any more. Its table of
     /// document frequencies is removed at once, and its fingerprint tables with later merges.
-    /// Histories keep its fingerprints. An epoch in use cannot end: the newest that verdicts go by, and
-    /// the newest that near-duplicates go by.
+    /// Histories keep its fingerprints. The last epoch that verdicts can go by does not end, nor the
+    /// last that near-duplicates can be sought by.
     ///
     /// At most `left` pages may be left behind with a version in force that has a fingerprint in this
-    /// epoch and none in the one in use: no search finds them, and no distance is told, until they
-    /// are observed again or restated. The same is true of pages that are
-    /// observed in it while this call runs. Costs a commit, and a scan unless `left` is `u64::MAX`.
+    /// epoch and none in the one that is in use from then on: no search finds them, and no distance is
+    /// told, until they are observed again or restated. That is true too of pages that are observed in
+    /// it while this call runs. Costs a commit, and a scan unless `left` is `u64::MAX`.
     ///
     /// # Errors
     ///
     /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Misuse`]
-    /// for one in use, [`Error::Corrupt`], [`Error::Io`].
+    /// for the last of its role, [`Error::Corrupt`], [`Error::Io`].
     pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
         self.change(|shared| shared.registry.end(epoch, left))
     }
 
     /// Restates the content that a page had at a time: gives it a fingerprint in another epoch,
-    /// usually the newest. Answers then use it in place of the fingerprint of an older epoch. This
-    /// is neither a visit nor a change of the page, and the history keeps both. As durable and as
-    /// fast as [`observe`](Store::observe); [`restate_batch`](Store::restate_batch) takes many at a
-    /// time.
+    /// usually the newest. It stands beside those of other epochs: answers go by the newest epoch of
+    /// their [use](Role). This is neither a visit nor a change of the page, and the history keeps
+    /// both. As durable and as fast as [`observe`](Store::observe);
+    /// [`restate_batch`](Store::restate_batch) takes many at a time.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

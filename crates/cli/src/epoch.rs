@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use simkeep::df::Table;
 use simkeep::fingerprint::{EXTRACTOR, Frequencies as _};
-use simkeep::{EpochInfo, Origin, Role, Snapshot, Store};
+use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -148,7 +148,12 @@ impl Begin {
         if let Some(path) = &self.df {
             origin = origin.table(Table::open(path)?)?;
         }
-        let store = Store::open_or_create(&self.common.store, origin::options()?)?;
+        // A new store that has one recipe for all has it from the start.
+        let options = match self.role {
+            Role::Both => Options::default().epoch(origin.name()),
+            _ => origin::options()?,
+        };
+        let store = Store::open_or_create(&self.common.store, options)?;
         let epoch = store.begin_epoch(&origin, self.role)?;
         let snapshot = store.snapshot();
         let in_use = is_in_use(&snapshot, epoch);
@@ -169,9 +174,9 @@ impl Begin {
 
 /// List pages whose content has a fingerprint, but none of an epoch in use
 ///
-/// Of the epoch that verdicts go by, unless another is named; where near-duplicates go by another,
-/// name that to see which pages no search finds. One line per page: when that content was last seen,
-/// the epoch of its fingerprint, and the URL.
+/// Of the epoch that verdicts go by, and then of the one that near-duplicates are sought by, if that is
+/// another; or of the one that is named. One line per page: when that content was last seen, the epoch
+/// of its fingerprint, and the URL.
 /// If you still have the content, give it a new fingerprint with `simkeep ingest --restate`.
 #[derive(Args)]
 struct Stale {
@@ -193,8 +198,12 @@ impl Stale {
         let snapshot = self.common.read()?.snapshot();
         let mut any = false;
         let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
-        let of = named.transpose()?.unwrap_or_else(|| snapshot.change_epoch());
-        let stale = snapshot.stale(of, self.after.as_deref());
+        let mut of = match named.transpose()? {
+            Some(named) => vec![named],
+            None => vec![snapshot.change_epoch(), snapshot.near_epoch()],
+        };
+        of.dedup();
+        let stale = of.iter().flat_map(|of| snapshot.stale(*of, self.after.as_deref()));
         for page in stale.take(self.limit.unwrap_or(usize::MAX)) {
             let page = page?;
             any = true;
@@ -219,8 +228,10 @@ impl Stale {
         if any {
             return Ok(Exit::Done);
         }
-        let of = escape::whole(visit::epoch(snapshot.epochs(), of)?);
-        say(&format!("no page has to be restated: each with a fingerprint has one of {of}"));
+        let names = of.iter().map(|of| visit::epoch(snapshot.epochs(), *of));
+        let names: Vec<&str> = names.collect::<Result<_, _>>()?;
+        let names = escape::whole(&names.join(" and of "));
+        say(&format!("no page has to be restated: each with a fingerprint has one of {names}"));
         Ok(Exit::Nothing)
     }
 }

@@ -270,13 +270,13 @@ impl Near {
 }
 
 /// The content of a page by which near-duplicates are sought: its fingerprint of the newest epoch that
-/// finds them, or else its newest.
+/// finds them, if it has one of such an epoch that lives.
 fn near_content(snapshot: &Snapshot, page: &Page) -> Option<Content> {
     let finds = |content: &&Content| {
         let info = snapshot.epochs().iter().find(|info| info.epoch == content.epoch);
         info.is_some_and(|info| !info.ended && info.role.finds_near())
     };
-    page.contents.iter().find(finds).or(page.contents.first()).copied()
+    page.contents.iter().find(finds).copied()
 }
 
 /// A document, read as `ingest` reads a page; `-` is standard input.

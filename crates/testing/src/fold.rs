@@ -1,10 +1,8 @@
 //! What the entries of a page mean together: the slowest way to every answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use simkeep::{
-    Content, Digest, Distance, Entry, Epoch, HistoryEntry, Role, SameBy, Seen, Verdict, Visit,
-};
+use simkeep::{Content, Distance, Entry, Epoch, HistoryEntry, Role, SameBy, Seen, Verdict, Visit};
 
 /// How many of the last versions of a page can be returned to, as long as there are no more contents
 /// of one epoch, and of all.
@@ -94,12 +92,7 @@ fn remembered(entries: &[Entry]) -> Vec<Known> {
         let version = (last.time, last.content.digest);
         known.retain(|k| (k.time, k.content.digest) >= version);
     }
-    let mut versions: Vec<(i64, Option<Digest>)> =
-        known.iter().map(|k| (k.time, k.content.digest)).collect();
-    versions.dedup();
-    versions.truncate(WINDOW);
     let all = known.clone();
-    known.retain(|one| versions.contains(&(one.time, one.content.digest)));
     known.retain(|one| {
         let better = |other: &Known| {
             other.is_with(one)
@@ -108,6 +101,11 @@ fn remembered(entries: &[Entry]) -> Vec<Known> {
         };
         !all.iter().any(better)
     });
+    // What has one digest is one version.
+    let version = |k: &Known| k.content.digest.ok_or(k.time);
+    let versions = |upto: &[Known]| upto.iter().map(version).collect::<BTreeSet<_>>().len();
+    let last = (0..known.len()).find(|last| versions(&known[..=*last]) > WINDOW);
+    known.truncate(last.unwrap_or(known.len()));
     known
 }
 

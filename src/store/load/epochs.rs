@@ -14,7 +14,7 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::page::{Entry, Epoch, EpochInfo, Role};
 use crate::store::epochs::{
-    check_name, has_table, is_in_use, live_number, next_epoch, of_name, open_table, reserved,
+    check_name, has_table, live_number, may_end, next_epoch, of_name, open_table, reserved,
     table_name,
 };
 use crate::store::origin::Origin;
@@ -222,7 +222,10 @@ impl Settled {
             let ends = named.like.as_ref().is_some_and(|like| like.ended)
                 && !named.must_live
                 && now.fingerprints(*epoch) == 0
-                && !is_in_use(&settled.all, *epoch);
+                && settled
+                    .all
+                    .iter()
+                    .any(|info| info.epoch == *epoch && may_end(&settled.all, info));
             let mut all = settled.all.iter_mut();
             if ends && let Some(info) = all.find(|info| info.epoch == *epoch && !info.ended) {
                 info.ended = true;

@@ -127,9 +127,10 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
         let refused = store.register_epoch("near/1", role).unwrap_err();
         assert!(refused.to_string().contains("role"), "{refused}");
     }
-    for epoch in [CHANGE, near] {
-        assert!(matches!(store.end_epoch(epoch, u64::MAX), Err(Error::Misuse(_))));
-    }
+    assert!(
+        matches!(store.end_epoch(CHANGE, u64::MAX), Err(Error::Misuse(_))),
+        "the last for change"
+    );
     let strict = store.begin_epoch(&plain("strict"), Role::Change).unwrap();
     assert_eq!((store.change_epoch(), store.near_epoch()), (strict, near));
     // What has a fingerprint in the new one of its role is not left behind.
@@ -142,6 +143,9 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
     store.end_epoch(CHANGE, 0).unwrap();
     let expected = [(Role::Both, true), (Role::Near, false), (Role::Change, false)];
     assert_eq!(roles(&store), expected);
+    for epoch in [strict, near] {
+        assert!(matches!(store.end_epoch(epoch, u64::MAX), Err(Error::Misuse(_))), "the last");
+    }
     // A copy has the same roles, and so has the store after a crash.
     let other_disk = SimDisk::new();
     let other = Store::create(on(&other_disk), small().epoch("other".to_owned())).unwrap();
@@ -170,4 +174,17 @@ fn near_pages_are_within_what_the_recipe_advises() {
             assert_eq!(!seen(&url, bits).near.is_empty(), is_near, "{set:?}: {bits:b}");
         }
     }
+}
+
+/// What was begun beside another can end again, and leaves what that has.
+#[test]
+fn of_two_epochs_one_is_left_when_the_newer_ends() {
+    let (store, near) = two(&SimDisk::new());
+    store.observe(Observation::content(URL, 1, 7, CHANGE).also(9, near)).unwrap();
+    store.observe(Observation::content("https://b.example/", 1, 6, near)).unwrap();
+    assert!(matches!(store.end_epoch(near, 0), Err(Error::EpochInUse { .. })));
+    store.end_epoch(near, 1).unwrap();
+    assert_eq!((store.change_epoch(), store.near_epoch()), (CHANGE, CHANGE));
+    assert_eq!(store.near(7, 0).unwrap().near[0].url, URL);
+    sound(&store).unwrap();
 }

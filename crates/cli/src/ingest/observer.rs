@@ -2,7 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use simkeep::{Answer, Content, Digest, Entry, Origin, Restated, Role, Seen, Store, Visit};
+use simkeep::{
+    Answer, Content, Digest, Entry, Epoch, HistoryEntry, Origin, Restated, Role, Seen, Store, Visit,
+};
 
 use super::Failure;
 use super::histories::Histories;
@@ -11,7 +13,7 @@ use super::pending::Pending;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::feed::{self, Found, Text};
-use crate::incoming::{Epochs, Register};
+use crate::incoming::{Epochs, Made, Register};
 use simkeep_archive::Captured;
 
 /// Observes entries in their order.
@@ -72,14 +74,11 @@ impl<'a> Observer<'a> {
                 let is_told =
                     self.restate || also.is_some() && self.is_known(&url, time, status, digest)?;
                 if is_told {
-                    // That it was seen is known, from when the newest epoch was not there.
-                    let made = [Some((fingerprint, epoch)), also.take()].into_iter().flatten();
-                    let newest = made.max_by_key(|(_, epoch)| epoch.count());
-                    let (fingerprint, epoch) = newest.unwrap_or((fingerprint, epoch));
-                    restated(fingerprint, epoch)
-                } else {
-                    visit(Seen::Content(seen))
+                    // That it was seen is known, perhaps from before there was one of the epochs.
+                    let made = [Some((fingerprint, epoch)), also].into_iter().flatten();
+                    return self.restate(&url, (time, digest), made);
                 }
+                visit(Seen::Content(seen))
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.clone());
@@ -136,9 +135,36 @@ impl<'a> Observer<'a> {
             entry => entry,
         };
         let pending = Pending { url, entry, also, is_brief };
+        self.add(pending)
+    }
+
+    fn add(&mut self, pending: Pending) -> Result<(), Failure> {
         self.histories.told(&pending);
         self.pending.push(pending);
         if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
+    }
+
+    /// Restates what a page held in each of these epochs in which that is not known.
+    fn restate(
+        &mut self,
+        url: &str,
+        (time, digest): (i64, Option<Digest>),
+        made: impl Iterator<Item = Made>,
+    ) -> Result<(), Failure> {
+        let history = self.store.history(url)?;
+        let of = |entry: &Entry| (entry.time(), entry.digest()) == (time, digest);
+        let there = history.iter().map(HistoryEntry::entry).filter(of);
+        let known: Vec<Epoch> =
+            there.filter_map(|entry| entry.content()).map(|content| content.epoch).collect();
+        let mut is_known = !known.is_empty();
+        for (fingerprint, epoch) in made.filter(|(_, epoch)| !known.contains(epoch)) {
+            let restated = Restated { time, fingerprint, digest, epoch };
+            let (url, entry) = (url.to_owned(), Entry::Restated(restated));
+            self.add(Pending { url, entry, also: None, is_brief: false })?;
+            is_known = false;
+        }
+        self.summary.known += u64::from(is_known);
+        Ok(())
     }
 
     /// Takes content that is no text: what repeats it is none either.

@@ -60,11 +60,20 @@ pub(super) struct Run {
     pub(super) begins: bool,
     /// What is wrong with the line that comes next.
     pub(super) fault: Option<String>,
+    /// What the versions take.
+    bytes: usize,
+}
+
+impl Run {
+    fn push(&mut self, version: Version) {
+        self.bytes += version.text.len() + size_of::<Version>();
+        self.versions.push(version);
+    }
 }
 
 impl Chunk for Run {
     fn bytes(&self) -> usize {
-        self.versions.iter().map(|version| version.text.len()).sum()
+        self.bytes
     }
 }
 
@@ -132,9 +141,11 @@ impl Runs {
             Some(Ok(Record { url, mut version })) => {
                 let last = mem::take(&mut self.last).filter(|_| goes_on);
                 run.begins |= !goes_on;
-                run.versions.extend(last.map(|text| Version { text, after: After::Nothing }));
+                if let Some(text) = last {
+                    run.push(Version { text, after: After::Nothing });
+                }
                 self.remember(&mut version, goes_on);
-                run.versions.push(version);
+                run.push(version);
                 self.page = Some(url);
                 true
             }
@@ -228,7 +239,7 @@ mod tests {
 
     #[test]
     fn versions_that_are_too_long_for_one_run_are_each_compared_with_the_one_before() {
-        let long = |letter: &str| letter.repeat(RUN_BYTES / 3);
+        let long = |letter: &str| letter.repeat(RUN_BYTES / 3 - 2 * size_of::<Version>());
         let texts: Vec<String> = ["a", "b", "c", "d", "e", "f", "g"].map(long).to_vec();
         let (one, two) = (&texts[..6], &texts[3..]);
         let runs = runs(&[("one", one), ("two", two), ("three", &texts[..1])]);
