@@ -145,9 +145,9 @@ impl<'a> Restatement<'a> {
     /// with `None` that it has none there. `time` is in milliseconds since 1970.
     ///
     /// It stands beside the fingerprints of other epochs: answers go by the newest epoch of their
-    /// [use](crate::Role). It is no change of the page. Within the epoch of the visit's own fingerprint it
-    /// is a correction; if there are several corrections in one epoch, the greatest fingerprint
-    /// counts.
+    /// [use](crate::Role). It is no change of the page. Within the epoch of the visit's own
+    /// fingerprint it is a correction; if there are several corrections in one epoch, the greatest
+    /// fingerprint counts.
     pub fn new(url: &'a str, time: i64, fingerprint: impl Into<Option<u64>>, epoch: Epoch) -> Self {
         let fingerprint = fingerprint.into();
         Restatement { url, restated: Restated { time, fingerprint, digest: None, epoch } }
