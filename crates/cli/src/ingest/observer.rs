@@ -157,7 +157,9 @@ impl<'a> Observer<'a> {
         let known: Vec<Epoch> =
             there.filter_map(|entry| entry.content()).map(|content| content.epoch).collect();
         let mut is_known = !known.is_empty();
-        for (fingerprint, epoch) in made.filter(|(_, epoch)| !known.contains(epoch)) {
+        // What was never seen is missing once.
+        let most = if is_known { usize::MAX } else { 1 };
+        for (fingerprint, epoch) in made.filter(|(_, epoch)| !known.contains(epoch)).take(most) {
             let restated = Restated { time, fingerprint, digest, epoch };
             let (url, entry) = (url.to_owned(), Entry::Restated(restated));
             self.add(Pending { url, entry, also: None, is_brief: false })?;
