@@ -51,7 +51,7 @@ impl Live {
     /// while another thread changed the view, nothing is known about it.
     #[inline]
     fn with_view<T>(&self, look: impl FnOnce(&Arc<View>) -> T) -> T {
-        match self.view.try_read() {
+        match self.view.try_read_in_order() {
             Some(view) => look(&view),
             None if self.process.is_current() => look(&self.view.read()),
             None => look(&self.torn_view()),

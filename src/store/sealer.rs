@@ -112,6 +112,8 @@ impl Sealer {
         // In memory, unless a memtable holds very many.
         let memory_bytes = options.background_memory_bytes / 8;
         let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
+        // Goes by the live view, which is locked before a memtable.
+        let layout = new_segment::background_layout(&self.base);
         let inner = memtable.read();
         let mut entries = Vec::new();
         for page in inner.in_order() {
@@ -123,7 +125,6 @@ impl Sealer {
         }
         let deltas = (inner.page_delta, inner.visit_delta);
         let span = Span { sequences, deltas, tier: 0 };
-        let layout = new_segment::background_layout(&self.base);
         file.finish(span, inner.buried.tombstones(), &layout)?;
         Ok(stamp.id)
     }

@@ -80,6 +80,19 @@ impl<T> RankedRwLock<T> {
         Some(Guard { guard, _held: Held::any(self.rank) })
     }
 
+    /// For those who will wait where it is not to be had at once.
+    ///
+    /// # Panics
+    ///
+    /// Where assertions are on, if this thread has a lock that this one does not come after.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn try_read_in_order(&self) -> Option<RankedReadGuard<'_, T>> {
+        let held = Held::next(self.rank);
+        let guard = self.lock.try_read()?;
+        Some(Guard { guard, _held: held })
+    }
+
     pub(crate) fn get_mut(&mut self) -> &mut T {
         self.lock.get_mut()
     }
