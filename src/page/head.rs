@@ -232,6 +232,11 @@ impl Head {
     }
 }
 
+/// What is in force on a page with this head; `None` is an unknown page.
+pub(crate) fn in_force_on(head: Option<&Head>) -> InForce {
+    head.map_or_else(InForce::new, Head::in_force)
+}
+
 /// The fingerprints of a content that count, one of an epoch: its own, unless others were restated.
 fn fingerprints<'c>(
     content: &'c Content,

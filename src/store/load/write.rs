@@ -10,7 +10,7 @@ use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
-use crate::page::{Entry, Head, InForce, Restated, restated_digest};
+use crate::page::{Entry, Head, InForce, Restated, in_force_on, restated_digest};
 use crate::segment::{
     Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, put_carried, unpack_head,
     url_hash,
@@ -346,7 +346,7 @@ impl Open {
         let before = batch.heads.get(page.head.clone());
         let before = before.or_bug("a head lies among those of its batch")?;
         let record = Record { reset: false, earlier: page.earlier, before, entries };
-        let in_force = in_force(before, entries);
+        let in_force = in_force_after(before, entries);
         self.sealer.push(SealPage { url: batch.url(page)?, hash: page.hash, record, in_force })?;
         self.pages += 1;
         self.new_pages += u64::from(page.new);
@@ -357,11 +357,11 @@ impl Open {
 }
 
 /// What is in force after these entries, of a page that had this head.
-fn in_force(before: &[u8], entries: &[Entry]) -> InForce {
+fn in_force_after(before: &[u8], entries: &[Entry]) -> InForce {
     if let ([], [only]) = (before, entries) {
         return only.visit().and_then(|visit| visit.seen.content().copied()).into_iter().collect();
     }
     let mut head = unpack_head(before);
     entries.iter().for_each(|entry| Head::absorb_into(&mut head, *entry));
-    head.as_ref().map_or_else(InForce::new, Head::in_force)
+    in_force_on(head.as_ref())
 }

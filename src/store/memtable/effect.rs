@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::page::{Content, Entry, EpochInfo, Head, InForce, Verdict, Visit, judge};
+use crate::page::{Content, Entry, EpochInfo, Head, InForce, Verdict, Visit, in_force_on, judge};
 
 /// What an entry does to its page.
 #[derive(Clone, Debug)]
@@ -28,14 +28,12 @@ impl Effect {
         also: &[Content],
         epochs: &[EpochInfo],
     ) -> Effect {
-        let in_force =
-            |head: &Option<Head>| head.as_ref().map_or_else(InForce::new, Head::in_force);
         let visit = entry.visit();
         let verdict = visit.and_then(|visit| verdict(head.as_ref(), visit, also, epochs));
         let first = head.is_none() && visit.is_some();
-        let before = in_force(head);
+        let before = in_force_on(head.as_ref());
         Head::absorb_into(head, *entry);
-        let after = in_force(head);
+        let after = in_force_on(head.as_ref());
         let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;
         let kept = (0..u64::BITS).zip(&after).map(of).sum();
         Effect { verdict, first, after, kept }

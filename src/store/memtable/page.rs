@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::fingerprints::PAGES_MAX;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
-use crate::page::{Entry, Head, InForce};
+use crate::page::{Entry, Head, InForce, in_force_on};
 use crate::segment::{Record, put_carried, unpack_head};
 
 /// A page with operations since the last seal.
@@ -229,7 +229,7 @@ impl<'a> PageOf<'a> {
             Some((_, last)) => {
                 self.pages.arrivals[last as usize].entry.content().into_iter().collect()
             }
-            None => self.head().as_ref().map_or_else(InForce::new, Head::in_force),
+            None => in_force_on(self.head().as_ref()),
         }
     }
 }
@@ -451,7 +451,7 @@ mod tests {
                     Head::absorb_into(&mut head, visit);
                 }
                 let page = inner.page(number);
-                let in_force = head.as_ref().map_or_else(InForce::new, Head::in_force);
+                let in_force = in_force_on(head.as_ref());
                 prop_assert_eq!(page.in_force(), in_force);
                 let (mut entries, mut record) = (Vec::new(), Vec::new());
                 page.record(&mut entries).put(&mut record);

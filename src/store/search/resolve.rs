@@ -10,7 +10,7 @@ use super::order::{self, Order};
 use super::{Findings, Found, Hit, Step, Wanted};
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{Content, Head, InForce};
+use crate::page::{Content, in_force_on};
 use crate::search::Candidate;
 use crate::segment::Posting;
 use crate::store::component::{Component, ComponentId, Standing};
@@ -310,7 +310,7 @@ impl Search<'_, '_> {
         let may_be_copy = wanted.digest.is_some() && candidate.distance == 0;
         if may_be_copy || wanted.unless.is_some() {
             let head = record.read()?.head().ok_or_else(|| live.unreadable())?;
-            let in_force = head.as_ref().map_or_else(InForce::new, Head::in_force);
+            let in_force = in_force_on(head.as_ref());
             if wanted.is_left_out(&in_force) {
                 return Ok(true);
             }
@@ -397,7 +397,7 @@ impl Search<'_, '_> {
                 let visible = if wanted.versions == Versions::InForce {
                     let head = page.head_at(sequence);
                     drop(inner);
-                    let in_force = head.as_ref().map_or_else(InForce::new, Head::in_force);
+                    let in_force = in_force_on(head.as_ref());
                     let own = in_force.iter().find(|content| is_wanted(content));
                     copy = candidate.distance == 0
                         && own.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);

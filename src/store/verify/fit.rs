@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::layout::{Kind, Tag};
-use crate::page::{Content, EpochInfo, Head, InForce, known};
+use crate::page::{Content, EpochInfo, in_force_on, known};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, count_visits, tag_of};
 use crate::store::live_segment::LiveSegment;
@@ -32,7 +32,7 @@ pub(super) fn pages(
         let own = record.entries().ok_or_else(|| live.unreadable())?;
         visits += record.visit_count() as u64;
         resets += u64::from(record.reset());
-        let shown = head.as_ref().map_or_else(InForce::new, Head::in_force);
+        let shown = in_force_on(head.as_ref());
         let must_be_posted = |content: &&Content| {
             let ended = known(epochs, content.epoch).is_some_and(|info| info.ended);
             content.fingerprint.is_some() && (!ended || live.tables(content.epoch.0).is_some())
@@ -105,7 +105,7 @@ pub(super) fn tables(
                     posted += 1;
                     let record = live.segment.page(posting.page, &mut url)?.read()?;
                     let head = record.head().ok_or_else(|| live.unreadable())?;
-                    let in_force = head.as_ref().map_or_else(InForce::new, Head::in_force);
+                    let in_force = in_force_on(head.as_ref());
                     let same = in_force
                         .iter()
                         .find(|c| c.compared() == Some(fingerprint) && c.epoch.0 == tables.epoch);
