@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::answer::{SegmentStats, Stats};
-use super::epochs::{has_table, origin_of, table_name};
+use super::answer::{Page, SegmentStats, Stats};
+use super::epochs::{check_live, has_table, origin_of, table_name};
 use super::memtable::PageOf;
 use super::observations::Observations;
 use super::origin::Origin;
@@ -12,11 +12,12 @@ use super::scan::Scan;
 use super::search;
 use super::snapshot::Snapshot;
 use super::stale::Stale;
+use crate::bug::OrBug;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::Meaning;
-use crate::page::{Distance, Epoch, EpochInfo, Prefix, Role, in_use, known};
+use crate::page::{Content, Distance, Epoch, EpochInfo, Prefix, Role, in_use, known};
 use crate::progress::Progress;
 
 impl Snapshot {
@@ -213,6 +214,21 @@ impl Snapshot {
         info.map(|info| table_name(info.epoch).to_string())
     }
 
+    /// How many pages have content in force that no search of an epoch finds: it has no fingerprint of
+    /// it, since its text is too short to tell or nobody has [restated](super::Store::restate) it.
+    /// Costs a [scan](Snapshot::scan).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged.
+    pub fn without_fingerprint(&self, epoch: Epoch) -> Result<u64> {
+        check_live(self.epochs(), epoch)?;
+        let has = |c: &Content| c.epoch == epoch && c.fingerprint.is_some();
+        let is_without = |page: &Page| page.content.is_some() && !page.contents.iter().any(has);
+        let pages = self.scan(None).map(|page| page.map(|page| u64::from(is_without(&page))));
+        pages.sum()
+    }
+
     /// How many distinct fingerprints of an epoch can be searched. A fingerprint counts once for
     /// each segment that has it. Reads no table.
     pub fn fingerprints(&self, epoch: Epoch) -> u64 {
@@ -246,7 +262,7 @@ impl Snapshot {
         // There may be fewer visits than when it began, since some were forgotten.
         let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
         let in_use = || Role::USES.into_iter().filter_map(|is_for| in_use(self.epochs(), is_for));
-        stats.epoch_visits = in_use().map(since).min().unwrap_or(0);
+        stats.epoch_visits = in_use().map(since).min().or_bug("every store has an epoch in use")?;
         let is_due = |info: &EpochInfo| has_table(info) && since(info) >= epoch_visits;
         stats.epoch_due = in_use().any(is_due);
         Ok(stats)

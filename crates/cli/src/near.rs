@@ -36,7 +36,8 @@ name one with --epoch (`simkeep epoch list` has them).
 
 With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", \"within\" (how many bits were
 searched), and \"near\", a list of \"url\", \"distance\", its \"band\", \"changed\" (from what share of the
-words to what share that means) and \"fingerprint\"; with --explain, \"explain\". Of a text of fewer than
+words to what share that means) and \"fingerprint\"; with --explain, \"explain\", and
+\"without_fingerprint\": how many pages took no part, which takes a scan. Of a text of fewer than
 100 words a distance means little.
 
 A text of fewer than 8 words is too short to tell from others: nothing is near it.
@@ -99,6 +100,7 @@ impl Near {
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let query = self.query(fingerprint, k).epoch(epoch);
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
+        let without = self.explain.then(|| snapshot.without_fingerprint(epoch)).transpose()?;
         let matches = self.search(&snapshot, &query)?;
         if self.common.json {
             let near = matches.near.iter().map(|near| {
@@ -122,6 +124,7 @@ impl Near {
             });
             if let (Some(object), Some(explanation)) = (object.as_object_mut(), &explanation) {
                 object.insert("explain".to_owned(), explain::object(explanation));
+                object.insert("without_fingerprint".to_owned(), without.into());
             }
             output.object(&object)?;
         } else {
@@ -143,6 +146,12 @@ impl Near {
             }
             if let Some(explanation) = &explanation {
                 explain::print(explanation, output)?;
+            }
+            if let Some(without) = without {
+                let pages = words::many(without, "page has", "pages have");
+                output.line(&format!(
+                    "{pages} no fingerprint in this epoch (too short to tell, or stale), and took no part"
+                ))?;
             }
         }
         if !matches.near.is_empty() {
