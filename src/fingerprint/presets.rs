@@ -177,9 +177,20 @@ impl Recipe {
     pub fn near_distance(&self) -> u32 {
         /// As Manku, Jain and Das Sarma advise: *Detecting near-duplicates for web crawling*, WWW 2007.
         const USUAL: u32 = 3;
+        self.preset().and_then(|preset| preset.near).unwrap_or(USUAL)
+    }
+
+    /// The [preset](Self::PRESETS) that it is, whatever its seed, its reserved bits and what is left
+    /// out; `None` for other recipes.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// assert_eq!(Recipe::DEFAULT.seed(1).preset().map(|preset| preset.name), Some("default"));
+    /// assert!(Recipe::words(7).preset().is_none());
+    /// ```
+    pub fn preset(&self) -> Option<&'static Preset> {
         let plain = self.plain();
-        let preset = Recipe::PRESETS.iter().find(|preset| preset.recipe == plain);
-        preset.and_then(|preset| preset.near).unwrap_or(USUAL)
+        Recipe::PRESETS.iter().find(|preset| preset.recipe == plain)
     }
 
     /// This recipe without what makes no other preset of it.

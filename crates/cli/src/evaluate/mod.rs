@@ -148,6 +148,7 @@ impl Evaluate {
         let truth = self.truth(&documents)?;
         let rows = self.rows(&documents, &truth)?;
         if let Some(file) = &self.plot {
+            self.check_is_no_input(file)?;
             let svg = plot::svg(&self.title(&documents, &truth), &rows);
             let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
             std::fs::write(file, svg).map_err(cannot)?;
@@ -188,6 +189,18 @@ impl Evaluate {
             }
             (None, None) => Err(Failure::Usage("--pairs or --resemblance is needed".into())),
         }
+    }
+
+    /// A plot takes the place of what has its name, and that must not be what is evaluated.
+    fn check_is_no_input(&self, plot: &Path) -> Result<(), Failure> {
+        let inputs = self.documents.iter().chain(&self.known.pairs);
+        let place = plot.canonicalize().ok();
+        if place.is_some() && inputs.into_iter().any(|input| input.canonicalize().ok() == place) {
+            let what =
+                format!("the plot would take the place of {}, which is read", plot.display());
+            return Err(Failure::Usage(what));
+        }
+        Ok(())
     }
 
     /// What stands above the plot.
@@ -253,7 +266,8 @@ impl Evaluate {
             hashes.push(by_distance(&bits, truth, threads));
             done.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(Row::new(name, recipe.name(), Some(recipe.near_distance() as usize), &hashes))
+        let advised = recipe.preset().and_then(|preset| preset.near).map(|near| near as usize);
+        Ok(Row::new(name, recipe.name(), advised, &hashes))
     }
 
     /// What a signature gets right, which has one distance and one hash.
