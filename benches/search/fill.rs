@@ -34,7 +34,7 @@ pub(crate) fn store(
         let content = Content { fingerprint, epoch: Epoch::from_number(0), digest: None };
         let mut url = String::new();
         data::url(i, &mut url);
-        Ok((url, Visit { time: TIME, status: None, seen: Seen::Content(content) }))
+        Ok((url, Visit { time: TIME, status: None, modified: None, seen: Seen::Content(content) }))
     };
     store.load(fingerprints.enumerate().map(page), LoadOptions::default()).unwrap();
     store.snapshot().warm_up(&Progress::default()).unwrap();

@@ -49,6 +49,24 @@ impl LastSeen {
     }
 }
 
+/// When a page was last modified, as its server said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Modified {
+    /// The time of the visit that heard of it.
+    pub(crate) heard: i64,
+    /// What it heard.
+    pub(crate) time: i64,
+}
+
+impl Modified {
+    /// What a visit heard that found the page there.
+    fn of(visit: &Visit) -> Option<Modified> {
+        let is_there = matches!(visit.seen, Seen::Content(_) | Seen::NotModified { .. });
+        let time = visit.modified.filter(|_| is_there)?;
+        Some(Modified { heard: visit.time, time })
+    }
+}
+
 /// The state of a page: a fold over its visits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
@@ -67,13 +85,16 @@ pub(crate) struct Head {
     /// What is left out of a set of contents is left out of every larger set, and what is in does not
     /// depend on what came first.
     pub(crate) contents: SmallVec<[LastSeen; HISTORY_WINDOW + 1]>,
+    /// The greatest that any visit heard.
+    pub(crate) modified: Option<Modified>,
 }
 
 impl Head {
     /// The head of a page with one visit.
     fn of(visit: Visit) -> Head {
         let (settled, contents) = (None, SmallVec::new());
-        let mut head = Head { visits: 0, first: visit.time, last: visit, settled, contents };
+        let (first, last, modified) = (visit.time, visit, None);
+        let mut head = Head { visits: 0, first, last, settled, contents, modified };
         head.absorb(visit);
         head
     }
@@ -89,6 +110,7 @@ impl Head {
         if visit.seen != Seen::Failed {
             self.settled = self.settled.max(Some(visit));
         }
+        self.modified = self.modified.max(Modified::of(&visit));
     }
 
     /// Adds an entry to a head, in any order. The first visit creates the head; content restated
@@ -161,6 +183,13 @@ impl Head {
     /// When the content in force was last seen.
     pub(crate) fn in_force_seen(&self) -> Option<i64> {
         self.contents.first().filter(|_| !self.gone()).map(|last| last.time)
+    }
+
+    /// When the content last seen was modified, as the server said with it or after it; of what was
+    /// before that, it says nothing.
+    pub(crate) fn content_modified(&self) -> Option<i64> {
+        let seen = self.contents.first()?.time;
+        self.modified.filter(|modified| modified.heard >= seen).map(|modified| modified.time)
     }
 
     /// The fingerprints that count, of the last [`HISTORY_WINDOW`] versions: what has one digest is one

@@ -20,7 +20,7 @@ pub use entry::{Entry, Restated};
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
 pub use head::HISTORY_WINDOW;
-pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, in_force_on, judge};
+pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, judge};
 pub use observation::{Observation, Request, Restatement};
 pub use prefix::{Prefix, PrefixError};
 

@@ -58,7 +58,8 @@ impl Seen {
 /// One visit of a page's history: what was seen, and when.
 ///
 /// Visits are ordered by time, then digest, then fingerprint; ties are broken by what was seen, the
-/// epoch and the status, so that any two different visits have an order. What is absent comes first.
+/// epoch, the status and when it was modified, so that any two different visits have an order. What is
+/// absent comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Visit {
     /// Milliseconds since 1970, UTC.
@@ -67,6 +68,9 @@ pub struct Visit {
     pub seen: Seen,
     /// The HTTP status, if known.
     pub status: Option<u16>,
+    /// When the page was last modified, as the server said: its `Last-Modified`, in milliseconds since
+    /// 1970, UTC. It need not be plausible.
+    pub modified: Option<i64>,
 }
 
 impl Ord for Visit {
@@ -79,6 +83,7 @@ impl Ord for Visit {
                 visit.seen.rank(),
                 content.map(|content| content.epoch),
                 visit.status,
+                visit.modified,
             )
         };
         self.time.cmp(&other.time).then_with(|| key(self).cmp(&key(other)))

@@ -6,12 +6,14 @@ use smallvec::SmallVec;
 use super::entries::{Entries, count_visits, put_entries};
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{
-    CONTENTS_MAX, Content, Entry, HISTORY_WINDOW, Head, LastSeen, Restated, Seen, Visit,
+    CONTENTS_MAX, Content, Entry, HISTORY_WINDOW, Head, LastSeen, Modified, Restated, Seen, Visit,
 };
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
 const LAST: u8 = 1;
 const SETTLED: u8 = 2;
+/// When the page was last modified, which none of these visits heard.
+const MODIFIED: u8 = 4;
 /// A page has fewer visits than this, so that sums of them have room.
 const VISITS_MAX: u64 = 1 << 48;
 
@@ -39,13 +41,20 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let settled = head.settled.filter(|s| told.head.as_ref().and_then(|t| t.settled) != Some(*s));
     settled.into_iter().for_each(|visit| told.take(visit.into()));
     let told = told.head();
+    let modified = head.modified.filter(|m| told.as_ref().and_then(|t| t.modified) != Some(*m));
     let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.contents.contains(v));
     let contents: SmallVec<[&LastSeen; HISTORY_WINDOW]> =
         head.contents.iter().filter(|v| !is_told(v)).collect();
-    out.push((u8::from(last.is_some()) * LAST) | (u8::from(settled.is_some()) * SETTLED));
+    let parts =
+        [(last.is_some(), LAST), (settled.is_some(), SETTLED), (modified.is_some(), MODIFIED)];
+    out.push(parts.into_iter().map(|(has, flag)| u8::from(has) * flag).sum());
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the visits beside it"));
     put_signed(out, head.first);
+    if let Some(Modified { heard, time }) = modified {
+        put_signed(out, heard.wrapping_sub(head.first));
+        put_signed(out, heard.wrapping_sub(time));
+    }
     put_varint(out, contents.len() as u64);
     // One run of entries, oldest first, so that each is packed against the one before.
     let mut run: SmallVec<[Entry; HISTORY_WINDOW + 2]> =
@@ -55,9 +64,14 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
 }
 
 fn as_entry(version: &LastSeen) -> Entry {
-    let (LastSeen { content, time, restated }, status) = (*version, None);
+    let LastSeen { content, time, restated } = *version;
     if !restated {
-        return Entry::Visit(Visit { time, seen: Seen::Content(content), status });
+        return Entry::Visit(Visit {
+            time,
+            seen: Seen::Content(content),
+            status: None,
+            modified: None,
+        });
     }
     let Content { fingerprint, digest, epoch } = content;
     Entry::Restated(Restated { time, fingerprint, digest, epoch })
@@ -70,13 +84,20 @@ pub(super) struct Carried {
     last: Option<Visit>,
     settled: Option<Visit>,
     contents: SmallVec<[LastSeen; HISTORY_WINDOW]>,
+    modified: Option<Modified>,
 }
 
 impl Carried {
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
-        let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED) == 0)?;
+        let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED | MODIFIED) == 0)?;
         let visits = cursor.varint().filter(|visits| *visits < VISITS_MAX)?;
         let first = cursor.signed()?;
+        let modified = if flags & MODIFIED == 0 {
+            None
+        } else {
+            let heard = first.checked_add(cursor.signed()?)?;
+            Some(Modified { heard, time: heard.checked_sub(cursor.signed()?)? })
+        };
         let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
         let mut run = Entries::new(*cursor, count.checked_add(ends)?);
@@ -90,7 +111,7 @@ impl Carried {
         let settled = if flags & SETTLED == 0 { None } else { Some(visit()?) };
         let last = if flags & LAST == 0 { None } else { Some(visit()?) };
         *cursor = run.rest();
-        Some(Carried { visits, first, last, settled, contents })
+        Some(Carried { visits, first, last, settled, contents, modified })
     }
 
     /// The head of which `own` is the last entries and this the rest. `None` if an entry cannot be
@@ -102,6 +123,7 @@ impl Carried {
         let mut head = told.head()?;
         head.visits = self.visits + count;
         head.first = head.first.min(self.first);
+        head.modified = head.modified.max(self.modified);
         self.contents.into_iter().for_each(|version| head.see(version));
         let settled = head.settled.map(|visit| visit.time);
         let possible = head.contents.iter().all(|version| Some(version.time) <= settled);

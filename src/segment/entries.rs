@@ -27,6 +27,11 @@ const RESTATED: u8 = 1 << 7;
 const HAS_FINGERPRINT: u8 = SAME_STATUS;
 const SAME_DIGEST: u8 = SAME_CONTENT;
 
+/// A tag of its own before that of a visit. The visit is followed by when the page was modified, in
+/// seconds or milliseconds before it, unless that is what it was when last heard of.
+const DATED: u8 = RESTATED | NOT_MODIFIED;
+const SAME_DATE: u8 = SAME_STATUS;
+
 /// Of content that is not restated: it has no fingerprint, and its epoch follows.
 const NO_FINGERPRINT: u8 = SAME_CONTENT | MOVED_BITS;
 
@@ -38,6 +43,7 @@ const MOVED_MAX: u32 = 6;
 struct Before {
     time: i64,
     status: Option<u16>,
+    modified: Option<i64>,
     content: Option<Content>,
 }
 
@@ -46,6 +52,7 @@ impl Before {
         self.time = entry.time();
         if let Entry::Visit(visit) = entry {
             self.status = visit.status;
+            self.modified = visit.modified.or(self.modified);
         }
         if let Some(content) = entry.content() {
             self.content = Some(content);
@@ -74,8 +81,49 @@ pub(crate) fn count_visits(entries: &[Entry]) -> usize {
 pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     let mut before = Before::default();
     for (i, entry) in entries.iter().enumerate() {
+        let modified = entry.visit().and_then(|visit| visit.modified);
+        let date = modified.map(|modified| Date::of(modified, entry.time(), &before));
+        date.iter().for_each(|date| out.push(date.tag()));
         put_entry(out, entry, &before, i == 0);
+        date.iter().for_each(|date| date.put(out));
         before.follow(entry);
+    }
+}
+
+/// When a page was modified, as it is packed with a visit.
+enum Date {
+    /// As when it was last heard of.
+    Same,
+    /// So many seconds before the second of the visit.
+    Seconds(i64),
+    /// So many milliseconds before the visit.
+    Milliseconds(i64),
+}
+
+impl Date {
+    fn of(modified: i64, time: i64, before: &Before) -> Date {
+        if before.modified == Some(modified) {
+            Date::Same
+        } else if modified % 1000 == 0 {
+            Date::Seconds(time.div_euclid(1000).wrapping_sub(modified / 1000))
+        } else {
+            Date::Milliseconds(time.wrapping_sub(modified))
+        }
+    }
+
+    fn tag(&self) -> u8 {
+        match self {
+            Date::Same => DATED | SAME_DATE,
+            Date::Seconds(_) => DATED | SECONDS,
+            Date::Milliseconds(_) => DATED,
+        }
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Date::Same => {}
+            Date::Seconds(earlier) | Date::Milliseconds(earlier) => put_signed(out, *earlier),
+        }
     }
 }
 
@@ -167,7 +215,11 @@ impl<'a> Entries<'a> {
 
     #[inline]
     fn entry(&mut self) -> Option<Entry> {
-        let tag = self.cursor.u8()?;
+        let mut tag = self.cursor.u8()?;
+        let date = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == DATED);
+        if date.is_some() {
+            tag = self.cursor.u8().filter(|tag| tag & RESTATED == 0)?;
+        }
         let restated = tag & RESTATED != 0;
         if restated && tag & SEEN_MASK != CONTENT {
             return None;
@@ -206,11 +258,28 @@ impl<'a> Entries<'a> {
                 GONE => Seen::Gone,
                 _ => Seen::Content(self.content(tag)?),
             };
-            Entry::Visit(Visit { time, seen, status })
+            let modified = match date {
+                None => None,
+                Some(date) => Some(self.modified(date, time)?),
+            };
+            Entry::Visit(Visit { time, seen, status, modified })
         };
         self.first = false;
         self.before.follow(&entry);
         Some(entry)
+    }
+
+    /// When the page was modified that was visited at this time.
+    fn modified(&mut self, tag: u8, time: i64) -> Option<i64> {
+        match tag & !DATED {
+            SAME_DATE => self.before.modified,
+            SECONDS => {
+                let second = time.div_euclid(1000).checked_sub(self.cursor.signed()?)?;
+                second.checked_mul(1000)
+            }
+            0 => time.checked_sub(self.cursor.signed()?),
+            _ => None,
+        }
     }
 
     #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
@@ -264,11 +333,13 @@ impl Iterator for Entries<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::{TIME_MAX, TIME_MIN};
 
     #[test]
     #[should_panic(expected = "entries are packed in order")]
     fn entries_that_are_not_in_order_are_not_packed() {
-        let gone = |time| Entry::Visit(Visit { time, seen: Seen::Gone, status: None });
+        let gone =
+            |time| Entry::Visit(Visit { time, seen: Seen::Gone, status: None, modified: None });
         put_entries(&mut Vec::new(), &[gone(2), gone(1)]);
     }
 
@@ -276,7 +347,7 @@ mod tests {
     fn content_without_a_fingerprint_takes_its_epoch_in_place_of_it() {
         let saw = |time, fingerprint| {
             let content = Content { fingerprint, digest: Some(Digest([1; 16])), epoch: Epoch(2) };
-            Entry::Visit(Visit { time, seen: Seen::Content(content), status: None })
+            Entry::Visit(Visit { time, seen: Seen::Content(content), status: None, modified: None })
         };
         // Without one, with one, the other way round, and as before.
         let entries = [saw(0, None), saw(1, Some(7)), saw(2, None), saw(3, None), saw(4, Some(6))];
@@ -291,10 +362,58 @@ mod tests {
     }
 
     #[test]
+    fn a_date_takes_a_byte_where_it_is_the_one_before_and_few_where_it_is_near() {
+        let visit = |time, modified| {
+            let seen = Seen::NotModified { digest: None };
+            Entry::Visit(Visit { time, seen, status: None, modified })
+        };
+        let day = 86_400_000;
+        let cases = [
+            // Of what comes second: the seconds, so that a visit within one has a short date, too.
+            (Some(0), 1),
+            (Some(day + 999), 3),
+            (Some(day + 1_000), 2),
+            (Some(day + 60_000), 2),
+            (Some(-29 * day), 5),
+            (Some(TIME_MIN), 7),
+            (Some(TIME_MAX), 8),
+            (None, 0),
+        ];
+        for (modified, bytes) in cases {
+            let entries =
+                [visit(0, Some(0)), visit(day + 1_234, modified), visit(day + 1_235, Some(0))];
+            let (mut with, mut without) = (Vec::new(), Vec::new());
+            put_entries(&mut with, &entries[..2]);
+            put_entries(&mut without, &[entries[0], visit(day + 1_234, None)]);
+            assert_eq!(with.len() - without.len(), bytes, "{modified:?}");
+            with.clear();
+            put_entries(&mut with, &entries);
+            let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&with), 3).collect();
+            assert_eq!(read.as_deref(), Some(&entries[..]));
+        }
+    }
+
+    #[test]
+    fn a_date_that_cannot_be_is_not_read() {
+        let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 1).collect::<Option<Vec<_>>>();
+        // A tag of a date, a visit that failed at 0, without a status, and the date.
+        let date = |tag| [tag, FAILED | SAME_STATUS, 0, 0];
+        assert!(read(&date(DATED)).is_some() && read(&date(DATED | SECONDS)).is_some());
+        assert_eq!(read(&date(DATED | SAME_DATE)), None);
+        assert_eq!(read(&date(DATED | MOVED_BITS)), None);
+        assert_eq!(read(&[DATED, DATED, FAILED | SAME_STATUS, 0, 0, 0]), None);
+        assert_eq!(read(&[DATED, CONTENT | RESTATED, 0, 0, 0]), None);
+        let mut far = date(DATED | SECONDS)[..3].to_vec();
+        put_signed(&mut far, i64::MIN);
+        assert_eq!(read(&far), None);
+    }
+
+    #[test]
     fn what_is_restated_without_a_fingerprint_has_any_digest_and_passes_on_no_status() {
         let (one, two) = (Some(Digest([1; 16])), Some(Digest([2; 16])));
         let content = Content { fingerprint: None, digest: one, epoch: Epoch(0) };
-        let visit = Visit { time: 0, seen: Seen::Content(content), status: Some(200) };
+        let visit =
+            Visit { time: 0, seen: Seen::Content(content), status: Some(200), modified: None };
         let restated = |time, fingerprint, digest| {
             Entry::Restated(Restated { time, fingerprint, digest, epoch: Epoch(1) })
         };

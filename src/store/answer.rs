@@ -191,6 +191,10 @@ pub struct Page {
     pub contents: Vec<Content>,
     /// When that content was last seen.
     pub content_seen: Option<i64>,
+    /// When the content last seen was last modified, as the server
+    /// [said](crate::Observation::modified) with it or after it, in milliseconds since 1970: what to
+    /// send as `If-Modified-Since`. `None` if no content was ever seen, or the server did not say since.
+    pub modified: Option<i64>,
     /// Whether the page is gone.
     pub gone: bool,
 }
@@ -206,6 +210,7 @@ impl Page {
             last: head.last,
             content: epochs.told_by(&contents).copied(),
             content_seen: head.in_force_seen(),
+            modified: head.content_modified(),
             gone: head.gone(),
             contents: contents.into_vec(),
         }

@@ -12,9 +12,12 @@ pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + 
 /// Whether a request can be stored as it is.
 pub(super) fn check(request: &Request<'_>) -> Result<()> {
     check_url(request.url())?;
-    let time = request.entry().time();
-    if !(TIME_MIN..=TIME_MAX).contains(&time) {
-        return Err(Error::Time(time));
+    let entry = request.entry();
+    let modified = entry.visit().and_then(|visit| visit.modified);
+    for time in [entry.time()].into_iter().chain(modified) {
+        if !(TIME_MIN..=TIME_MAX).contains(&time) {
+            return Err(Error::Time(time));
+        }
     }
     match (request.seen(), request.also()) {
         (Some(own), Some(also)) if own.epoch == also.epoch => {

@@ -25,7 +25,7 @@ const HUGE: [u64; 5] = [u64::MAX, (1 << 62) - 1, 1 << 40, (1 << 32) - 1, (1 << 3
 const SEGMENTS: [u64; 3] = [3, 7, 8];
 
 fn golden(name: Name) -> Vec<u8> {
-    let root = in_repository("format/golden/v3");
+    let root = in_repository("format/golden/v4");
     fs::read(root.join(name.to_string())).unwrap()
 }
 

@@ -9,6 +9,7 @@ mod concurrent;
 mod crash;
 #[cfg(not(narrow_hash))]
 mod damage;
+mod dates;
 mod directory;
 mod epochs;
 mod examples;

@@ -67,6 +67,14 @@ impl Pages {
         let content = Content { fingerprint, epoch: Epoch::from_number(0), digest: Some(digest) };
         let mut url = String::new();
         data::url(page, &mut url);
-        (url, Visit { time: self.time, status: Some(200), seen: Seen::Content(content) })
+        (
+            url,
+            Visit {
+                time: self.time,
+                status: Some(200),
+                modified: None,
+                seen: Seen::Content(content),
+            },
+        )
     }
 }

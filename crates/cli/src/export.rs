@@ -130,7 +130,8 @@ mod tests {
         assert_eq!(sorted, ["a", "b", "c"]);
         let numbers = [b, c, a].map(|epoch| {
             let content = Content { fingerprint: Some(0), digest: None, epoch };
-            let visit = Visit { time: 0, seen: Seen::Content(content), status: None };
+            let visit =
+                Visit { time: 0, seen: Seen::Content(content), status: None, modified: None };
             names.renumber(visit.into()).unwrap().content().map(|c| c.epoch.number())
         });
         assert_eq!(numbers, [Some(1), Some(2), Some(0)]);

@@ -288,7 +288,7 @@ impl Taken<'_> {
     /// What an entry tells; none of a revisit.
     fn told(&mut self, entry: feed::Entry) -> simkeep::Result<Option<Told>> {
         let feed::Entry { url, time, status, digest, found, .. } = entry;
-        let visit = |seen| Entry::Visit(Visit { time, seen, status });
+        let visit = |seen| Entry::Visit(Visit { time, seen, status, modified: None });
         let content =
             |fingerprint, epoch| visit(Seen::Content(Content { fingerprint, digest, epoch }));
         let mut also = None;

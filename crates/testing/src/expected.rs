@@ -55,6 +55,7 @@ pub struct Page {
     pub content: Option<Content>,
     pub contents: Vec<Content>,
     pub content_seen: Option<i64>,
+    pub modified: Option<i64>,
     pub gone: bool,
 }
 
@@ -67,6 +68,7 @@ impl From<simkeep::Page> for Page {
             content: page.content,
             contents: page.contents,
             content_seen: page.content_seen,
+            modified: page.modified,
             gone: page.gone,
             url: page.url,
         }

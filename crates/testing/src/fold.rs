@@ -124,6 +124,16 @@ pub(super) fn in_force(entries: &[Entry]) -> (Vec<Content>, Option<i64>) {
     (version.into_iter().map(|k| k.content).collect(), seen)
 }
 
+/// When the content last seen was modified, as was said with it or later; of what is said at one time,
+/// the latest.
+pub(super) fn content_modified(entries: &[Entry]) -> Option<i64> {
+    let visits = || entries.iter().filter_map(Entry::visit);
+    let seen = visits().filter(|v| v.seen.content().is_some()).map(|v| v.time).max()?;
+    let is_there = |v: &&Visit| matches!(v.seen, Seen::Content(_) | Seen::NotModified { .. });
+    let said = visits().filter(is_there).filter(|v| v.time >= seen);
+    said.filter_map(|v| Some((v.time, v.modified?))).max().map(|(_, modified)| modified)
+}
+
 /// What a visit means after these, if all epochs are for both.
 pub fn judge(before: &[Entry], visit: &Visit) -> Verdict {
     judge_by(before, visit, &[], &Roles::default())

@@ -146,6 +146,8 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     let what = choice(12);
     let mut fingerprint = || 0x0123_4567_89ab_cdef ^ (1 << choice(4)) ^ (choice(2) << 60);
     let (first, second) = (fingerprint(), fingerprint());
+    // More than a second before the visit, and less; after it; often at the time of another.
+    let modified = (choice(3) == 0).then(|| time + 3 - choice(12).cast_signed() * 250);
     let (mut restated, mut also) = (None, None);
     let seen = match what {
         0 => Seen::Gone,
@@ -178,7 +180,7 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
             })
         }
         None => {
-            let visit = Visit { time, seen, status: None };
+            let visit = Visit { time, seen, status: None, modified };
             let observation = Observation::of(url, visit);
             Request::Observe(match also {
                 Some((fingerprint, epoch)) => observation.also(fingerprint, epoch),

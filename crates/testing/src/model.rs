@@ -11,7 +11,8 @@ use simkeep::{
 
 use super::expected::{Answer, ExactCopy, Near, Outcome, Page};
 use super::fold::{
-    History, Roles, contents, gone, history_by, in_force, judge_by, same_digest, version_at,
+    History, Roles, content_modified, contents, gone, history_by, in_force, judge_by, same_digest,
+    version_at,
 };
 
 use super::pages::{PREFIXES, Place};
@@ -259,6 +260,7 @@ impl Model {
             content: self.roles.told_by(&contents),
             contents,
             content_seen,
+            modified: content_modified(&entries),
             gone: gone(&entries),
         })
     }

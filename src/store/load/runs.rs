@@ -304,7 +304,8 @@ mod tests {
 
     #[test]
     fn equal_entries_of_a_tail_become_one_and_the_rest_stays() {
-        let failed = |time| Entry::Visit(Visit { time, seen: Seen::Failed, status: None });
+        let failed =
+            |time| Entry::Visit(Visit { time, seen: Seen::Failed, status: None, modified: None });
         let times = |entries: &[Entry]| entries.iter().map(Entry::time).collect::<Vec<_>>();
         let mut entries: Vec<Entry> = [9, 3, 9, 2, 3, 3, 2].map(failed).to_vec();
         sort_tail(&mut entries, 2);

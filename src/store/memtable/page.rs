@@ -427,7 +427,7 @@ mod tests {
                 let known = (fingerprint != 10).then_some(fingerprint);
                 let content = Content { fingerprint: known, digest: None, epoch: Epoch(0) };
                 let seen = if fingerprint == 11 { Seen::Gone } else { Seen::Content(content) };
-                Entry::Visit(Visit { time, seen, status: None })
+                Entry::Visit(Visit { time, seen, status: None, modified: None })
             };
             let mut head = None;
             older.into_iter().for_each(|time| Head::absorb_into(&mut head, visit(time, 3)));

@@ -147,6 +147,16 @@ fn times_outside_the_years_1_to_9999_are_refused() {
 }
 
 #[test]
+fn a_page_that_was_modified_outside_the_years_1_to_9999_is_refused() {
+    for modified in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN, i64::MAX] {
+        expect_refused(
+            Observation::not_modified(URLS[0], 0).modified(modified),
+            |e| matches!(e, Error::Time(t) if *t == modified),
+        );
+    }
+}
+
+#[test]
 fn an_epoch_that_is_not_registered_is_refused() {
     expect_refused(Observation::content(URLS[0], 0, 0, Epoch::from_number(2)), |e| {
         matches!(e, Error::UnknownEpoch(2))

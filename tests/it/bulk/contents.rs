@@ -217,9 +217,9 @@ fn a_store_is_loaded_into_another() {
     for url in URLS {
         let number = |epoch: Epoch| Epoch::from_number(1 - epoch.number());
         let turned = |entry: Entry| match entry {
-            Entry::Visit(Visit { time, seen: Seen::Content(content), status }) => {
+            Entry::Visit(visit @ Visit { seen: Seen::Content(content), .. }) => {
                 let content = Content { epoch: number(content.epoch), ..content };
-                Entry::Visit(Visit { time, seen: Seen::Content(content), status })
+                Entry::Visit(Visit { seen: Seen::Content(content), ..visit })
             }
             Entry::Restated(restated) => {
                 Entry::Restated(Restated { epoch: number(restated.epoch), ..restated })

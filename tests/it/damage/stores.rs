@@ -83,7 +83,7 @@ impl Sound {
 
     /// The golden one: larger, with rotations, and with a journal.
     pub(crate) fn golden() -> Sound {
-        let root = in_repository("format/golden/v3");
+        let root = in_repository("format/golden/v4");
         let names =
             [Name::Catalog, Name::Lock, Name::Segment(3), Name::Segment(7), Name::Segment(8)];
         let read = |name: Name| (name, fs::read(root.join(name.to_string())).unwrap());
@@ -135,7 +135,15 @@ fn page(number: u64, from: u64) -> (String, Visit) {
         epoch: Epoch::from_number(u32::from(number.is_multiple_of(5))),
     });
     let url = format!("https://site{}.example/a/page/number/{number}", number % 7);
-    (url, Visit { time: i64::try_from(1_000_000 + from).unwrap(), seen, status: None })
+    (
+        url,
+        Visit {
+            time: i64::try_from(1_000_000 + from).unwrap(),
+            seen,
+            status: None,
+            modified: None,
+        },
+    )
 }
 
 /// The small store as it was killed, and its catalog some operations before.

@@ -1,4 +1,4 @@
-//! What a golden store is known to hold: `format/golden/v3.jsonl`.
+//! What a golden store is known to hold: `format/golden/v4.jsonl`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -80,6 +80,7 @@ fn read_entry(value: &Value) -> Entry {
         restated: epoch.filter(|_| at(1) == "restated").map(count),
         fingerprint: (!at(4).is_null()).then(|| word(at(4))),
         epoch,
+        modified: at(6).as_i64(),
     }
 }
 
@@ -99,6 +100,7 @@ fn write_entry(entry: &Entry) -> String {
         or_null(digest),
         or_null(entry.fingerprint.map(|f| format!("\"{f:016x}\""))),
         or_null(entry.epoch.map(|e| e.to_string())),
+        or_null(entry.modified.map(|m| m.to_string())),
     ];
     while fields.last().is_some_and(|f| f == "null") {
         fields.pop();

@@ -36,7 +36,8 @@ const DAY: i64 = 86_400_000;
 
 fn visit(time: i64, seen: Seen, status: impl Into<Option<u16>>) -> Entry {
     let (digest, fingerprint, epoch) = (None, None, None);
-    Entry { time, digest, restated: None, fingerprint, seen, epoch, status: status.into() }
+    let (restated, status, modified) = (None, status.into(), None);
+    Entry { time, digest, restated, fingerprint, seen, epoch, status, modified }
 }
 
 fn content(time: i64, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry {
@@ -48,10 +49,14 @@ fn with_digest(visit: Entry, seed: u64) -> Entry {
     Entry { digest: Some(digest(seed)), ..visit }
 }
 
+fn modified(visit: Entry, time: i64) -> Entry {
+    Entry { modified: Some(time), ..visit }
+}
+
 /// The fingerprint of what a visit saw in another epoch, or that it has none there.
 fn restated(of: Entry, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry {
     let (restated, fingerprint) = (Some(count(epoch)), fingerprint.into());
-    Entry { restated, fingerprint, epoch: Some(epoch), status: None, ..of }
+    Entry { restated, fingerprint, epoch: Some(epoch), status: None, modified: None, ..of }
 }
 
 /// An entry of a page; of a visit that comes with a second fingerprint that, and its epoch.
@@ -120,6 +125,10 @@ fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
     };
     let observation = match entry.status {
         Some(status) => observation.status(status),
+        None => observation,
+    };
+    let observation = match entry.modified {
+        Some(time) => observation.modified(time),
         None => observation,
     };
     Request::Observe(match also {
@@ -216,7 +225,8 @@ fn many_versions(maker: &mut Maker, from: u64) {
     }
 }
 
-/// A long history: mostly the same content, and now and then anything else.
+/// A long history: mostly the same content, and now and then anything else. Its server says when the
+/// content was modified; where it was not, it takes the time of the answer for that.
 fn long_history(from: i64, to: i64, epoch: u32) -> Vec<(&'static str, Entry)> {
     (from..to).map(|i| (LONG, of_long_history(i, epoch))).collect()
 }
@@ -226,11 +236,15 @@ const LONG: &str = "https://long.example/history";
 fn of_long_history(i: i64, epoch: u32) -> Entry {
     let time = START + i * DAY / 4 + i % 3;
     match i % 10 {
-        3 => visit(time, Seen::NotModified, 304),
+        3 => modified(visit(time, Seen::NotModified, 304), time + 1),
         5 => visit(time, Seen::Failed, None),
         7 => with_digest(visit(time, Seen::NotModified, 304), 1),
         9 if i % 20 == 9 => visit(time, Seen::Gone, 410),
-        _ => content(time, SHARED.rotate_left(u32::try_from(i / 4).unwrap()), epoch),
+        _ => {
+            let version = u32::try_from(i / 4).unwrap();
+            let since = START + i64::from(version) * DAY - 5_000;
+            modified(content(time, SHARED.rotate_left(version), epoch), since)
+        }
     }
 }
 
@@ -333,7 +347,8 @@ fn middle_segment(maker: &mut Maker) {
 
     maker.observe(&[
         ("http://example.org/forgotten", content(START + 32 * DAY, random(41), epoch)),
-        (home, with_digest(content(START + 32 * DAY, SHARED ^ 0b11, epoch), 15)),
+        // The next visit hears no date, so its head carries this one.
+        (home, modified(with_digest(content(START + 32 * DAY, SHARED ^ 0b11, epoch), 15), START)),
         (home, with_digest(content(START + 33 * DAY, SHARED, epoch), 14)),
         ("https://[2001:db8::1]/", content(START + 32 * DAY, random(42), epoch)),
     ]);
@@ -353,7 +368,10 @@ fn newest_segment(maker: &mut Maker) {
     maker.forget("http://example.org/gone");
     maker.forget_prefix("shop.example/cart", b"example\x02shop\x01\x01\x04cart");
     maker.observe(&[
-        ("http://old.example/b", visit(START + 60 * DAY, Seen::NotModified, 304)),
+        (
+            "http://old.example/b",
+            modified(visit(START + 60 * DAY, Seen::NotModified, 304), START + 31 * DAY - 5_000),
+        ),
         ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
         ("https://example.com/new", with_digest(content(START + 60 * DAY + 1_500, SHARED, 1), 18)),
     ]);
@@ -406,7 +424,7 @@ fn set_written(path: &Path) {
 
 /// Makes the golden files anew in `format/golden`.
 pub(crate) fn files() {
-    let (store, lines) = (golden::directory().join("v3"), golden::directory().join("v3.jsonl"));
+    let (store, lines) = (golden::directory().join("v4"), golden::directory().join("v4.jsonl"));
     if store.exists() {
         std::fs::remove_dir_all(&store).unwrap();
     }

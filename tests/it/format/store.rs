@@ -107,6 +107,8 @@ pub(crate) struct Census {
     pub(crate) heads: usize,
     /// Heads that carry a settled visit beside the last one.
     pub(crate) settled: usize,
+    /// Heads that carry when the page was modified.
+    pub(crate) modified: usize,
     pub(crate) forgotten_urls: usize,
     pub(crate) forgotten_prefixes: usize,
 }
@@ -206,7 +208,7 @@ impl Store {
         let (body, sum) = bytes.split_at(bytes.len() - 4);
         assert_eq!(sum, crc32(&[body]).to_le_bytes());
         let mut body = Bytes(body);
-        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 3));
+        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 4));
         assert_eq!(body.u32() as usize, body.0.len());
         let _written = body.u64();
         let (store, changes, seed) = (body.u64(), body.u64(), body.u64());
@@ -325,6 +327,7 @@ fn operation(
         let head = has(4).then(|| Carried::read(bytes));
         census.heads += usize::from(head.is_some());
         census.settled += usize::from(head.as_ref().is_some_and(Carried::has_settled));
+        census.modified += usize::from(head.as_ref().is_some_and(Carried::has_modified));
         let head = head.map(|head| head.join(&[]));
         let record = Record { reset: false, earlier: has(3), head, entries: BTreeSet::new() };
         assert!(out.pages.insert(url.clone(), record).is_none(), "{url} is new twice");
@@ -372,6 +375,7 @@ fn absorb(mut head: Head, entry: Entry) -> Head {
         head.first = head.first.min(one.first);
         head.last = head.last.max(one.last);
         head.settled = head.settled.max(one.settled);
+        head.modified = head.modified.max(one.modified);
     }
     head.versions = versions(head.versions.into_iter().chain(entry.known()));
     head

@@ -24,6 +24,7 @@ pub(crate) struct Entry {
     pub(crate) seen: Seen,
     pub(crate) epoch: Option<u32>,
     pub(crate) status: Option<u16>,
+    pub(crate) modified: Option<i64>,
 }
 
 /// Digest, fingerprint and epoch: what makes two contents one version.
@@ -54,6 +55,12 @@ impl Entry {
     pub(crate) fn is_visit(&self) -> bool {
         self.restated.is_none()
     }
+
+    /// When it heard when the page was modified, and that.
+    pub(crate) fn heard(&self) -> Option<(i64, i64)> {
+        let is_there = matches!(self.seen, Seen::Content | Seen::NotModified);
+        Some((self.time, self.modified.filter(|_| is_there)?))
+    }
 }
 
 /// How many entries are visits.
@@ -65,9 +72,14 @@ pub(crate) fn visits<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> u64 {
 pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
     let mut out: Vec<Entry> = Vec::new();
     let mut content: Option<Version> = None;
-    let mut status_before = None;
+    let (mut status_before, mut modified_before) = (None, None);
     for _ in 0..count {
-        let tag = bytes.u8();
+        let mut tag = bytes.u8();
+        let dated = (tag & 0x83 == 0x81).then_some(tag);
+        if dated.is_some() {
+            tag = bytes.u8();
+            assert!(tag < 128, "what is restated was not modified");
+        }
         let has = |bit: u8| tag >> bit & 1 == 1;
         let seen =
             [Seen::Failed, Seen::NotModified, Seen::Gone, Seen::Content][usize::from(tag & 3)];
@@ -90,7 +102,17 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
             status_before = status;
         }
         let (fingerprint, epoch, digest) = (None, None, None);
-        let mut entry = Entry { time, digest, restated: None, fingerprint, seen, epoch, status };
+        let (restated_by, modified) = (None, None);
+        let mut entry = Entry {
+            time,
+            digest,
+            restated: restated_by,
+            fingerprint,
+            seen,
+            epoch,
+            status,
+            modified,
+        };
         if seen != Seen::Content {
             assert!(!has(3) && !has(4), "a tag of content on an entry without");
             assert!(!has(5) || seen == Seen::NotModified, "a digest of nothing");
@@ -131,6 +153,15 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
             entry.restated = restated.then(|| self::count(epoch));
             content = Some((entry.digest, fingerprint, epoch));
         }
+        if let Some(dated) = dated {
+            entry.modified = Some(match dated {
+                0x85 => modified_before.expect("no date before"),
+                0xc1 => (time.div_euclid(1000) - bytes.signed()) * 1000,
+                0x81 => time - bytes.signed(),
+                _ => panic!("an unknown tag of a date: {dated:02x}"),
+            });
+            modified_before = entry.modified;
+        }
         out.push(entry);
     }
     out
@@ -145,6 +176,8 @@ pub(crate) struct Head {
     pub(crate) settled: Option<Entry>,
     /// The latest first.
     pub(crate) versions: Vec<Known>,
+    /// When it was last heard when the page was modified, and that.
+    pub(crate) modified: Option<(i64, i64)>,
 }
 
 /// A version, with when it was last seen, and whether it was restated for that time.
@@ -188,7 +221,14 @@ impl Head {
             last: *visits().max()?,
             settled: visits().filter(|v| v.seen != Seen::Failed).max().copied(),
             versions: versions(entries.iter().filter_map(Entry::known)),
+            modified: visits().filter_map(Entry::heard).max(),
         })
+    }
+
+    /// When the content last seen was modified, as far as was said since.
+    pub(crate) fn content_modified(&self) -> Option<i64> {
+        let (seen, ..) = self.versions.first()?;
+        self.modified.filter(|(heard, _)| heard >= seen).map(|(_, modified)| modified)
     }
 
     /// The contents of the greatest time and digest, one of each epoch, the newest first: of one epoch
@@ -216,30 +256,40 @@ pub(crate) struct Carried {
     first: i64,
     last: Option<Entry>,
     settled: Option<Entry>,
+    modified: Option<(i64, i64)>,
     versions: Vec<Known>,
 }
 
 impl Carried {
     pub(crate) fn read(bytes: &mut Bytes<'_>) -> Carried {
         let flags = bytes.u8();
-        assert!(flags < 4, "an unknown flag of a carried head");
-        let (count, first, versions) = (bytes.varint(), bytes.signed(), bytes.len());
+        assert!(flags < 8, "an unknown flag of a carried head");
+        let (count, first) = (bytes.varint(), bytes.signed());
+        let modified = (flags >> 2 == 1).then(|| {
+            let heard = first + bytes.signed();
+            (heard, heard - bytes.signed())
+        });
+        let versions = bytes.len();
         assert!(versions <= 64);
-        let (last, settled) = (flags & 1, flags >> 1);
+        let (last, settled) = (flags & 1, flags >> 1 & 1);
         let mut run = entries(bytes, versions + usize::from(last + settled));
         let last = (last == 1).then(|| run.pop().unwrap());
         let settled = (settled == 1).then(|| run.pop().unwrap());
         assert!(last.iter().chain(&settled).all(Entry::is_visit), "no visit, and yet the last one");
         let version = |entry: Entry| {
-            assert_eq!(entry.status, None);
+            assert_eq!((entry.status, entry.modified), (None, None));
             entry.known().unwrap()
         };
         let versions = run.into_iter().map(version).collect();
-        Carried { visits: count, first, last, settled, versions }
+        Carried { visits: count, first, last, settled, modified, versions }
     }
 
     pub(crate) fn has_settled(&self) -> bool {
         self.settled.is_some()
+    }
+
+    pub(crate) fn has_modified(&self) -> bool {
+        self.modified.is_some()
     }
 
     /// The head, with the entries that stand beside it.
@@ -249,6 +299,7 @@ impl Carried {
         Head {
             visits: self.visits + visits(own),
             first: self.first.min(told.first),
+            modified: self.modified.max(told.modified),
             versions: versions(self.versions.into_iter().chain(told.versions)),
             ..told
         }

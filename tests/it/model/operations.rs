@@ -27,6 +27,8 @@ pub(crate) enum What {
         when: When,
         seen: Seen,
         status: Option<u16>,
+        /// So long before it the page was modified.
+        modified: Option<i64>,
         /// The fingerprint of its content in the other epoch, or that it has none there.
         also: Option<Option<u64>>,
         /// Whether its content is restated, and not seen.
@@ -121,12 +123,14 @@ fn what() -> impl Strategy<Value = What> {
     let status = prop_oneof![3 => Just(None), 1 => Just(Some(200)), 1 => Just(Some(404))];
     let also = prop::option::weighted(0.1, prop::option::weighted(0.8, fingerprint()));
     let restated = prop::bool::weighted(0.2);
-    let new = (page(), when, seen(), status, also, restated).prop_map(
-        |(page, when, seen, status, also, restated)| What::New {
+    let modified = prop_oneof![3 => Just(None), 1 => (-3..20_i64).prop_map(Some)];
+    let new = (page(), when, seen(), status, modified, also, restated).prop_map(
+        |(page, when, seen, status, modified, also, restated)| What::New {
             page,
             when,
             seen,
             status,
+            modified,
             also,
             restated,
         },

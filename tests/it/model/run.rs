@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
+use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Answer, Content, Durability, Epoch, Observation, Options, Progress, Reader, Request, Restated,
     Restatement, Role, Scope, Seen, Snapshot, Store, Visit,
@@ -147,11 +148,11 @@ impl Run {
 
     /// What is asked for next; nothing if that is to repeat what was never asked for.
     fn request(&mut self, what: &What) -> Option<Request<'static>> {
-        let (page, when, seen, status, also, restated) = match *what {
+        let (page, when, seen, status, modified, also, restated) = match *what {
             What::Again(_) if self.requested.is_empty() => return None,
             What::Again(at) => return Some(*at.get(&self.requested)),
-            What::New { page, when, seen, status, also, restated } => {
-                (page, when, seen, status, also, restated)
+            What::New { page, when, seen, status, modified, also, restated } => {
+                (page, when, seen, status, modified, also, restated)
             }
         };
         let time = match when {
@@ -170,7 +171,8 @@ impl Run {
             let restated = Restated { time, fingerprint, digest, epoch };
             return Some(Request::Restate(Restatement::of(url, restated)));
         }
-        let observation = Observation::of(url, Visit { time, seen, status });
+        let modified = modified.map(|earlier| (time - earlier).clamp(TIME_MIN, TIME_MAX));
+        let observation = Observation::of(url, Visit { time, seen, status, modified });
         let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
         Some(Request::Observe(match also {
             Some(also) => observation.also(also, Epoch::from_number(other)),

@@ -63,7 +63,8 @@ fn fill(dir: &Path, data: &Data, k: u32) -> Store {
     let epoch = store.change_epoch();
     let observations = data.pages().map(|(fingerprint, page)| {
         let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
-        let visit = Visit { time: page.into(), status: None, seen: Seen::Content(content) };
+        let visit =
+            Visit { time: page.into(), status: None, modified: None, seen: Seen::Content(content) };
         Ok((url(page), visit))
     });
     store.load(observations, LoadOptions::default()).unwrap();

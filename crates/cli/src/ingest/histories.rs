@@ -95,7 +95,7 @@ impl History {
     /// What is known of one time.
     pub(super) fn at(&self, time: i64) -> impl Iterator<Item = &Entry> {
         // Nothing of that time is before it.
-        let first = Entry::Visit(Visit { time, seen: Seen::Failed, status: None });
+        let first = Entry::Visit(Visit { time, seen: Seen::Failed, status: None, modified: None });
         self.entries.range(first..).take_while(move |entry| entry.time() == time)
     }
 

@@ -61,7 +61,7 @@ impl<'a> Observer<'a> {
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let restated =
             |fingerprint, epoch| Entry::Restated(Restated { time, fingerprint, digest, epoch });
-        let visit = |seen| Entry::Visit(Visit { time, seen, status });
+        let visit = |seen| Entry::Visit(Visit { time, seen, status, modified: None });
         let entry = match found {
             Found::Text(Text { fingerprints, is_brief: brief }) => {
                 is_brief = brief;

@@ -136,8 +136,11 @@ impl Run {
             }
         };
         let status = (what & 9 == 9).then_some(200 + u16::from(what >> 4));
-        let observation = Observation::of(url, Visit { time, seen, status });
-        match (input.u8() % 8, seen.content()) {
+        let last = input.u8();
+        let earlier = i64::from(last >> 3 & 15) * 125 - 125;
+        let modified = (last >> 7 == 1).then(|| (time - earlier).clamp(TIME_MIN, TIME_MAX));
+        let observation = Observation::of(url, Visit { time, seen, status, modified });
+        match (last % 8, seen.content()) {
             (0, Some(content)) => {
                 let other = (what & 0x30 != 0x30).then(|| fingerprint(input));
                 observation.also(other, Epoch::from_number(1 - content.epoch.number())).into()

@@ -1,0 +1,175 @@
+//! Records read back, whatever stands in them.
+
+use super::*;
+use crate::page::{Content, Digest, Epoch, Restated, Seen, Visit};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn head_of(entries: &[Entry]) -> Option<Head> {
+    Told::of(entries.iter().copied().map(Some)).unwrap().head()
+}
+
+fn packed_head_of(entries: &[Entry]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    if let Some(head) = head_of(entries) {
+        put_carried(&mut packed, &head, &[]);
+    }
+    packed
+}
+
+fn entries() -> impl Strategy<Value = Entry> {
+    let content = (0u64..5, prop::option::of(0u8..3), 0u32..2).prop_map(|(f, d, e)| {
+        let fingerprint = f.wrapping_mul(0x1234_5678_9abc_def1) ^ (f & 1);
+        Seen::Content(Content {
+            fingerprint: (f < 4).then_some(fingerprint),
+            digest: d.map(|d| Digest([d; 16])),
+            epoch: Epoch(e),
+        })
+    });
+    let seen = prop_oneof![
+        4 => content,
+        1 => prop::option::of(0u8..3)
+            .prop_map(|d| Seen::NotModified { digest: d.map(|d| Digest([d; 16])) }),
+        1 => Just(Seen::Gone),
+        1 => Just(Seen::Failed),
+    ];
+    // Often that of another visit, or in whole seconds; before the visit, and after it.
+    let modified = prop_oneof![
+        3 => Just(None),
+        1 => (-4i64..4).prop_map(|seconds| Some(seconds * 1000)),
+        1 => (-600_000i64..600_000).prop_map(Some),
+    ];
+    let status = prop::option::of(any::<u16>());
+    (-2000i64..2000, seen, status, modified).prop_map(|(time, seen, status, modified)| {
+        Entry::Visit(Visit { time: time * 250, seen, status, modified })
+    })
+}
+
+type Picks = Vec<(usize, Option<u64>, u32)>;
+
+fn picks() -> impl Strategy<Value = Picks> {
+    prop::collection::vec((any::<usize>(), prop::option::of(0u64..4), 0u32..4), 0..12)
+}
+
+/// What some of these visits saw, restated.
+fn restated(of: &[Entry], picks: &Picks) -> Vec<Entry> {
+    let contents: Vec<(i64, Content)> = of
+        .iter()
+        .filter(|entry| !entry.is_restated())
+        .filter_map(|entry| Some((entry.time(), entry.content()?)))
+        .collect();
+    let restate = |&(pick, fingerprint, epoch): &(usize, Option<u64>, u32)| {
+        let (time, content) = *contents.get(pick.checked_rem(contents.len())?)?;
+        let (digest, epoch) = (content.digest, Epoch(epoch));
+        Some(Entry::Restated(Restated { time, fingerprint, digest, epoch }))
+    };
+    picks.iter().filter_map(restate).collect()
+}
+
+/// Entries that are not among the older ones, and what is restated of any.
+fn with_restated(own: BTreeSet<Entry>, older: &[Entry], picks: &Picks) -> Vec<Entry> {
+    let mut all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
+    all.sort_unstable();
+    all.extend(restated(&all, picks));
+    let all: BTreeSet<Entry> = all.into_iter().filter(|e| !older.contains(e)).collect();
+    all.into_iter().collect()
+}
+
+proptest! {
+    #[test]
+    fn a_record_reads_back(
+        older in prop::collection::btree_set(entries(), 0..30),
+        own in prop::collection::btree_set(entries(), 0..300),
+        (early, late) in (picks(), picks()),
+        (reset, known) in any::<(bool, bool)>(),
+    ) {
+        let older = with_restated(older, &[], &early);
+        let own = with_restated(own, &older, &late);
+        prop_assume!(!own.is_empty());
+        let all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
+        let before = packed_head_of(&older);
+        // A page may be known and have no head: forgotten, and the forgetting is known.
+        let earlier = known || !older.is_empty();
+        let record = Record { reset, earlier, before: &before, entries: &own };
+        let mut bytes = Vec::new();
+        record.put(&mut bytes);
+        let read = RecordRef::parse(&bytes).unwrap();
+        prop_assert_eq!((read.reset(), read.earlier()), (reset, earlier));
+        prop_assert_eq!(read.entries(), Some(own.clone()));
+        prop_assert_eq!(read.visit_count(), count_visits(&own));
+        prop_assert_eq!(read.head(), Some(head_of(&all)));
+        for entry in &own {
+            prop_assert!(read.entries_at(entry.time()).unwrap().contains(entry));
+            let until = read.entries_until(entry.time(), |_| false).unwrap();
+            let expected: Vec<Entry> =
+                own.iter().copied().filter(|e| e.time() <= entry.time()).collect();
+            prop_assert_eq!(until, expected);
+        }
+        for entry in &older {
+            prop_assert!(!read.entries_at(entry.time()).unwrap().contains(entry));
+        }
+    }
+
+    #[test]
+    fn records_are_joined(
+        older in prop::collection::btree_set(entries(), 0..30),
+        own in prop::collection::btree_set(entries(), 0..150),
+        newer in prop::collection::btree_set(entries(), 1..80),
+        (early, late, last) in (picks(), picks(), picks()),
+    ) {
+        let older = with_restated(older, &[], &early);
+        let mut own = with_restated(own, &older, &late);
+        prop_assume!(!own.is_empty());
+        let known: Vec<Entry> = older.iter().chain(&own).copied().collect();
+        let newer = with_restated(newer, &known, &last);
+        let mut first = Vec::new();
+        let before = packed_head_of(&older);
+        Record { reset: false, earlier: true, before: &before, entries: &own }.put(&mut first);
+
+        let mut before = Vec::new();
+        RecordRef::parse(&first).unwrap().append_before(&mut before).unwrap();
+        own.extend(newer);
+        own.sort_unstable();
+        let mut joined = Vec::new();
+        Record { reset: false, earlier: true, before: &before, entries: &own }.put(&mut joined);
+        let all: Vec<Entry> = older.into_iter().chain(own).collect();
+        prop_assert_eq!(RecordRef::parse(&joined).unwrap().head(), Some(head_of(&all)));
+    }
+
+    #[test]
+    fn a_carried_head_reads_back(
+        all in prop::collection::btree_set(entries(), 1..60),
+        picks in picks(),
+    ) {
+        let all = with_restated(all, &[], &picks);
+        let bytes = packed_head_of(&all);
+        let mut cursor = Cursor::new(&bytes);
+        prop_assert_eq!(take_head(&mut cursor), head_of(&all));
+        prop_assert!(cursor.is_empty());
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Some(record) = RecordRef::parse(&bytes) {
+            let _ = (record.head(), record.entries(), record.append_before(&mut Vec::new()));
+            let _ = record.entries_until(0, |_| false);
+        }
+    }
+}
+
+#[test]
+fn an_unchanged_visit_takes_a_few_bytes() {
+    let (digest, status) = (Some(Digest([1; 16])), Some(200));
+    let content = Content { fingerprint: Some(7), digest, epoch: Epoch(0) };
+    let visit =
+        |time| Entry::Visit(Visit { time, seen: Seen::Content(content), status, modified: None });
+    let (mut one, mut two) = (Vec::new(), Vec::new());
+    put_entries(&mut one, &[visit(0)]);
+    put_entries(&mut two, &[visit(0), visit(86_400_000)]);
+    assert!(two.len() - one.len() <= 5);
+    // What is restated takes its fingerprint and three bytes.
+    let again = Restated { time: 0, fingerprint: Some(!7), digest, epoch: Epoch(1) };
+    let mut with = Vec::new();
+    put_entries(&mut with, &[visit(0), Entry::Restated(again)]);
+    assert_eq!(with.len() - one.len(), 11);
+}

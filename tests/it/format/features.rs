@@ -1,0 +1,93 @@
+//! The golden store has an instance of whatever the format knows.
+
+use std::collections::BTreeSet;
+
+use super::segment;
+use super::store;
+use super::tables::Shape;
+use super::visits::{Entry, Head, Seen, mask};
+use super::{check_finds, golden_store};
+
+#[test]
+fn the_golden_store_shows_every_feature() {
+    let store = store::Store::open(&golden_store());
+    let segments = store.segments();
+    assert_eq!(segments.iter().map(|s| s.id).collect::<Vec<_>>(), [3, 7, 8]);
+    assert_eq!(segments.iter().map(|s| s.tier).collect::<Vec<_>>(), [1, 1, 0]);
+    let nonces: BTreeSet<u64> = segments.iter().map(|s| s.nonce).collect();
+    assert_eq!(nonces.len(), segments.len());
+    let [oldest, middle, newest] = &segments[..] else { panic!("three segments") };
+    let of_oldest = oldest.epochs.values().next().unwrap();
+    assert!(matches!(of_oldest.shape, Shape::Rotations { bits: 6, lines: 1 }));
+    check_finds(of_oldest);
+    assert!(oldest.buckets > 1 && oldest.filter_blocks > 1);
+    assert!(oldest.section_bytes_max > 2 * 4096 && oldest.pages.len() > 32);
+    assert!(oldest.pages.iter().any(|p| p.chunks == 3 && p.carried && !p.earlier));
+    let long = oldest.pages.iter().find(|p| p.chunks == 3).unwrap();
+    let restated = |i: usize| !long.entries[i].is_visit();
+    let mut chunks = (0..long.entries.len()).step_by(64);
+    assert!(chunks.all(|start| (start..start + 64).any(|i| i < long.entries.len() && restated(i))));
+    // Apart from its visit, which is in the chunk before.
+    assert!(restated(64));
+    assert!(oldest.tombstones.is_empty() && oldest.pages.iter().all(|p| !p.reset));
+    assert_eq!(middle.epochs.len(), 3);
+    for segment in [middle, newest] {
+        assert_eq!(segment.tombstones.len(), 1);
+        assert!(segment.pages.iter().any(|p| p.earlier && p.carried));
+        assert!(segment.pages.iter().any(|p| p.reset));
+        assert!(segment.lists > 0 && segment.tags > 0);
+        assert!(segment.epochs.values().all(|tables| tables.shape == Shape::Column));
+    }
+    assert!(middle.pages.iter().any(|p| p.reset && !p.entries.is_empty()));
+    assert!(newest.pages.iter().any(|p| p.reset && p.entries.is_empty()));
+
+    let entries = || segments.iter().flat_map(|s| &s.pages).flat_map(|p| &p.entries);
+    let visits = || entries().filter(|entry| entry.is_visit());
+    for seen in [Seen::Failed, Seen::NotModified, Seen::Gone, Seen::Content] {
+        assert!(visits().any(|v| v.seen == seen));
+    }
+    assert!(visits().any(|v| v.seen == Seen::NotModified && v.digest.is_some()));
+    assert!(visits().any(|v| v.time < 0) && visits().any(|v| v.time % 1000 != 0));
+    assert!(visits().any(|v| v.seen == Seen::Content && v.status.is_none()));
+    // Modified in a whole second, within one, and in the future.
+    let modified = || visits().filter_map(|v| Some((v.time, v.modified?)));
+    assert!(modified().any(|(_, m)| m % 1000 == 0) && modified().any(|(_, m)| m % 1000 != 0));
+    assert!(modified().any(|(time, m)| m > time));
+    // Restated beside their visits, and in a newer component; with a digest, and without one.
+    for (digest, beside) in [(true, true), (true, false), (false, true), (false, false)] {
+        let restated = segments.iter().flat_map(|s| &s.pages).flat_map(|page| {
+            let has = |time| page.entries.iter().any(|e| e.is_visit() && e.time == time);
+            let restated = page.entries.iter().filter(|e| !e.is_visit());
+            restated.filter(move |e| has(e.time) == beside)
+        });
+        assert!(restated.into_iter().any(|e| e.digest.is_some() == digest));
+    }
+
+    // Without a fingerprint: seen, in force, and restated in and beyond the chunk of its visit.
+    let none = |e: &&Entry| e.content().is_some_and(|(_, fingerprint, _)| fingerprint.is_none());
+    assert!(visits().any(|v| none(&v)));
+    for segment in [oldest, middle] {
+        assert!(segment.pages.iter().flat_map(|p| &p.entries).any(|e| none(&e) && !e.is_visit()));
+    }
+
+    let epoch = |of: &dyn Fn(&store::Epoch) -> bool| store.epochs.iter().find(|e| of(e)).unwrap();
+    let ended = epoch(&|e| e.ended).number;
+    assert_eq!(middle.without_tables, BTreeSet::from([ended]));
+    let in_force = |page: &segment::Page| page.head.as_ref().map_or_else(Vec::new, Head::in_force);
+    assert!(middle.pages.iter().flat_map(in_force).any(|content| content.2 == ended));
+    assert!(middle.pages.iter().flat_map(in_force).any(|content| content.1.is_none()));
+    // It was seen as 1 and restated as 0, in one epoch.
+    let far = middle.pages.iter().find(|p| p.url == "https://far.example/").unwrap();
+    assert_eq!(in_force(far), [(None, Some(0), 0)]);
+    let masked = epoch(&|e| mask(e.number) != u64::MAX).number;
+    assert!(middle.epochs.contains_key(&masked) && newest.epochs.contains_key(&masked));
+    let of_masked = entries().filter_map(|e| e.content()).filter(|content| content.2 == masked);
+    assert!(of_masked.filter(|(_, f, _)| f.unwrap() & !mask(masked) != 0).count() > 1);
+    assert!(store.tables().len() == 1);
+
+    let (_, census) = store.components();
+    assert!(census.frames > 1 && census.forgotten_urls > 1 && census.forgotten_prefixes > 0);
+    assert!(census.visits > 1 && census.restated > 1 && census.known_pages > 0);
+    assert!(census.modified > 0);
+    assert!(census.settled > 0 && census.heads > 1 && census.new_pages > census.heads);
+}
