@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::belief::Belief;
 use super::check;
-use super::check::DAYS_MAX;
+use super::interval::Interval;
 use super::multiplicative::{Schedule, nutch, storm_crawler, thesis};
 use super::recent::Recent;
 use super::value::Index;
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 ///
 /// All others go by that time over an interval:
 ///
-/// - `fixed:7d`: the one that is given, in `s`, `m`, `h`, `d` or `w`.
+/// - `fixed:7d`: the [`Interval`] that is given.
 /// - `thesis:3,1.5`: at first 7 days. After three comparisons in a row without a change it is
 ///   multiplied by 1.5, after three with one divided by it, and a fresh run begins. From an hour to a
 ///   year.
@@ -50,7 +50,7 @@ pub struct Policy(Kind);
 enum Kind {
     Index(Index),
     Uniform,
-    Fixed { seconds: u64 },
+    Fixed(Interval),
     Thesis { count: u32, factor: f64 },
     Nutch { grow: f64, shrink: f64, sync: f64 },
     StormCrawler,
@@ -109,16 +109,13 @@ impl Policy {
     pub fn schedule(&self, recent: &Recent) -> Option<Schedule> {
         match self.0 {
             Kind::Index(_) | Kind::Uniform => None,
-            Kind::Fixed { seconds } => Some(Schedule::every(seconds as f64 / 86_400.0)),
+            Kind::Fixed(interval) => Some(Schedule::every(interval.days())),
             Kind::Thesis { count, factor } => Some(thesis(recent, count, factor)),
             Kind::Nutch { grow, shrink, sync } => Some(nutch(recent, grow, shrink, sync)),
             Kind::StormCrawler => Some(storm_crawler(recent)),
         }
     }
 }
-
-/// The units of an interval, in seconds, largest first but for weeks, which are written as days.
-const UNITS: [(&str, u64); 5] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("w", 604_800)];
 
 /// The canonical name, with all parameters.
 impl fmt::Display for Policy {
@@ -127,11 +124,7 @@ impl fmt::Display for Policy {
             Kind::Index(Index::Value) => f.write_str("value"),
             Kind::Index(Index::Harmonic) => f.write_str("harmonic"),
             Kind::Uniform => f.write_str("uniform"),
-            Kind::Fixed { seconds } => {
-                let whole = |(_, unit): &&(&str, u64)| seconds % unit == 0;
-                let (name, unit) = UNITS.iter().find(whole).unwrap_or(&("s", 1));
-                write!(f, "fixed:{}{name}", seconds / unit)
-            }
+            Kind::Fixed(interval) => write!(f, "fixed:{interval}"),
             Kind::Thesis { count, factor } => write!(f, "thesis:{count},{factor}"),
             Kind::Nutch { grow, shrink, sync } => write!(f, "nutch:{grow},{shrink},{sync}"),
             Kind::StormCrawler => f.write_str("stormcrawler"),
@@ -158,7 +151,7 @@ impl FromStr for Policy {
             "harmonic" => plain(Kind::Index(Index::Harmonic), parameters),
             "uniform" => plain(Kind::Uniform, parameters),
             "stormcrawler" => plain(Kind::StormCrawler, parameters),
-            "fixed" => parameters.and_then(fixed),
+            "fixed" => parameters.and_then(|interval| interval.parse().ok()).map(Kind::Fixed),
             "thesis" => of_thesis(parameters.unwrap_or("3,1.5")),
             "nutch" => of_nutch(parameters.unwrap_or(".4,.2,.3")),
             _ => return Err(Error::misuse(format!("there is no policy {text:?}; {POLICIES}"))),
@@ -177,14 +170,6 @@ const POLICIES: &str = "there are value, harmonic, uniform, fixed:7d (an interva
 /// A policy without parameters.
 fn plain(kind: Kind, parameters: Option<&str>) -> Option<Kind> {
     parameters.is_none().then_some(kind)
-}
-
-fn fixed(interval: &str) -> Option<Kind> {
-    let (_, unit) = UNITS.iter().find(|(name, _)| interval.ends_with(name))?;
-    let number = interval.get(..interval.len() - 1)?;
-    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
-    let seconds = number.parse::<u64>().ok().filter(|_| digits)?.checked_mul(*unit)?;
-    (seconds > 0 && seconds as f64 <= DAYS_MAX * 86_400.0).then_some(Kind::Fixed { seconds })
 }
 
 fn of_thesis(parameters: &str) -> Option<Kind> {

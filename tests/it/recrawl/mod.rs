@@ -2,6 +2,7 @@
 
 mod beliefs;
 mod fits;
+mod intervals;
 mod optima;
 mod policies;
 mod rates;

@@ -1,0 +1,88 @@
+//! An interval between visits, as people write one.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use super::check::DAYS_MAX;
+use crate::error::{Error, Result};
+
+/// A time between two visits: whole seconds, at least one, and at most 4,000,000 days.
+///
+/// It is written as a number and a unit, of `s`, `m`, `h`, `d` and `w`: `90s`, `15m`, `2h`, `7d`, `4w`.
+/// It is shown in days, or else in the largest unit that it is whole in.
+///
+/// ```
+/// use simkeep::recrawl::Interval;
+/// # fn main() -> simkeep::Result<()> {
+/// let week: Interval = "1w".parse()?;
+/// assert_eq!((week.seconds(), week.days()), (604_800, 7.0));
+/// assert_eq!(week.to_string(), "7d");
+/// assert_eq!(Interval::from_seconds(5_400)?.to_string(), "90m");
+/// assert!("1.5h".parse::<Interval>().is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Interval(NonZeroU64);
+
+/// The units, in seconds, largest first but for weeks, which are shown as days.
+const UNITS: [(&str, u64); 5] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("w", 604_800)];
+
+impl Interval {
+    /// So many seconds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if they are none, or more than 4,000,000 days.
+    pub fn from_seconds(seconds: u64) -> Result<Interval> {
+        NonZeroU64::new(seconds)
+            .filter(|seconds| seconds.get() as f64 <= DAYS_MAX * 86_400.0)
+            .map(Interval)
+            .ok_or(Error::Option { name: "seconds", takes: "from 1 to those of 4,000,000 days" })
+    }
+
+    /// How many seconds it has.
+    pub fn seconds(self) -> u64 {
+        self.0.get()
+    }
+
+    /// How many days it has.
+    pub fn days(self) -> f64 {
+        self.seconds() as f64 / 86_400.0
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = |(_, unit): &&(&str, u64)| self.seconds().is_multiple_of(*unit);
+        let (name, unit) = UNITS.iter().find(whole).unwrap_or(&("s", 1));
+        write!(f, "{}{name}", self.seconds() / unit)
+    }
+}
+
+impl FromStr for Interval {
+    type Err = Error;
+
+    /// Reads a number, in digits alone, and a unit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misuse`], which says how an interval is written.
+    fn from_str(text: &str) -> Result<Interval> {
+        read(text).ok_or_else(|| {
+            Error::misuse(format!(
+                "{text:?} is no interval; write a whole number above 0 in s, m, h, d or w, such as 90m \
+                 or 7d, of at most 4000000d"
+            ))
+        })
+    }
+}
+
+fn read(text: &str) -> Option<Interval> {
+    let (_, unit) = UNITS.iter().find(|(name, _)| text.ends_with(name))?;
+    let number = text.get(..text.len() - 1)?;
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = number.parse::<u64>().ok().filter(|_| digits)?.checked_mul(*unit)?;
+    Interval::from_seconds(seconds).ok()
+}

@@ -1,0 +1,14 @@
+//! Intervals between visits, as people write them. That policies have them is tested there.
+
+use simkeep::recrawl::Interval;
+
+#[test]
+fn an_interval_has_a_second_at_least_and_four_million_days_at_most() {
+    assert!(Interval::from_seconds(0).is_err());
+    let longest = 4_000_000 * 86_400;
+    assert_eq!(Interval::from_seconds(longest).unwrap(), "4000000d".parse().unwrap());
+    assert!(Interval::from_seconds(longest + 1).is_err());
+    assert_eq!("36h".parse::<Interval>().unwrap().days(), 1.5);
+    let said = "0h".parse::<Interval>().unwrap_err().to_string();
+    assert!(said.contains("\"0h\" is no interval") && said.contains("90m"), "{said}");
+}
