@@ -146,6 +146,14 @@ pub mod load {
     pub use crate::store::{LoadEpochs, LoadOptions, Loaded, Observed};
 }
 
+/// What decides which pages are visited next, beside what their histories say.
+///
+/// [`Rules`](due::Rules) say what is wanted for pages under prefixes: how long between visits at least
+/// and at most, how much the pages matter, and the [policy](crate::recrawl::Policy) that they go by.
+pub mod due {
+    pub use crate::store::{Rule, Rules, RulesError};
+}
+
 /// Checking that a store is sound, and repairing one that is not.
 ///
 /// [`verify`](integrity::verify) reads all of a store and names every flaw.

@@ -15,6 +15,7 @@ mod committer;
 mod compaction;
 mod compactor;
 mod component;
+mod due;
 mod epochs;
 mod forget;
 mod handle;
@@ -60,6 +61,7 @@ mod write;
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
 };
+pub use due::{Rule, Rules, RulesError};
 pub use forget::Scope;
 pub use handle::Store;
 pub use load::{LoadEpochs, LoadOptions, Loaded, Observed};

@@ -12,6 +12,7 @@ mod growth;
 mod hostile;
 #[cfg(not(narrow_hash))]
 mod memory;
+mod rules;
 
 use simkeep_testing::allocator::Counting;
 

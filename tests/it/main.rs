@@ -11,6 +11,7 @@ mod crash;
 mod damage;
 mod dates;
 mod directory;
+mod due;
 mod epochs;
 mod examples;
 #[cfg(not(narrow_hash))]

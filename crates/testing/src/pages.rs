@@ -96,13 +96,14 @@ impl Under {
     }
 }
 
-fn in_domain(url: &str, domain: &str) -> bool {
+/// Whether a page's host is this domain or one within it.
+pub fn in_domain(url: &str, domain: &str) -> bool {
     let host = parts(url).map_or("", |p| p.1);
     host == domain || host.strip_suffix(domain).is_some_and(|sub| sub.ends_with('.'))
 }
 
-/// Host and port are these, and the path is this or goes on after it at a boundary.
-fn in_path(url: &str, at: &str, of: &str) -> bool {
+/// Whether host and port are these, and the path is this or goes on after it at a boundary.
+pub fn in_path(url: &str, at: &str, of: &str) -> bool {
     let Some((_, host, port, path)) = parts(url) else { return false };
     let authority = if port.is_empty() { host.to_owned() } else { format!("{host}:{port}") };
     let path = if path.is_empty() { "/" } else { path };

@@ -1,0 +1,199 @@
+//! The rule of each page.
+
+use std::fmt;
+
+use super::rule::Rule;
+use crate::error::Error;
+use crate::page::{Prefix, surt};
+
+/// Rules for pages under prefixes: the one with the longest prefix decides, all by itself. What it does
+/// not say is as if there were no rules; nothing is taken over from a rule with a shorter prefix.
+///
+/// Takes some 250 bytes for each rule.
+///
+/// ```
+/// use simkeep::Prefix;
+/// use simkeep::due::{Rule, Rules};
+/// # fn main() -> simkeep::Result<()> {
+/// let rules = Rules::new([
+///     Rule::everywhere().max("30d".parse()?),
+///     Rule::under(Prefix::parse("example.com")?).weight(2.0),
+///     Rule::under(Prefix::parse("example.com/news")?).max("6h".parse()?),
+/// ])?;
+/// assert_eq!(rules.of("https://www.example.com/about").weight, 2.0);
+/// assert_eq!(rules.of("https://example.com/news/today").weight, 1.0);
+/// assert_eq!(rules.of("https://example.org/").under, None);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// First the one for all pages, then the others in the order of their prefixes.
+    rules: Vec<Rule>,
+    /// Where another rule begins to hold, in SURT order.
+    edges: Vec<Edge>,
+}
+
+/// A key from which a rule holds: where the range of a prefix begins or ends.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    /// The rule with this prefix.
+    of: u32,
+    /// Whether its range ends here.
+    ends: bool,
+    /// The rule that holds from here.
+    holds: u32,
+}
+
+/// Why rules cannot be used.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RulesError {
+    /// A rule has an invalid value.
+    Rule {
+        /// Which rule, counted from 1.
+        nth: usize,
+        /// What is wrong with it.
+        cause: Error,
+    },
+    /// Two rules have one prefix, so that neither is the longest.
+    Twice {
+        /// The prefix; `None` if both are for all pages.
+        under: Option<Prefix>,
+        /// The first of the two, counted from 1.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+}
+
+impl fmt::Display for RulesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RulesError::Rule { nth, cause } => write!(f, "rule {nth}: {cause}"),
+            RulesError::Twice { under, first, second } => {
+                write!(f, "rules {first} and {second} are both for ")?;
+                match under {
+                    Some(prefix) => write!(f, "{prefix}")?,
+                    None => f.write_str("all pages")?,
+                }
+                f.write_str("; make them one")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RulesError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RulesError::Rule { cause, .. } => Some(cause),
+            RulesError::Twice { .. } => None,
+        }
+    }
+}
+
+impl From<RulesError> for Error {
+    /// What is wrong with the rules, as [`Error::Misuse`].
+    fn from(error: RulesError) -> Error {
+        Error::misuse(error.to_string())
+    }
+}
+
+impl Default for Rules {
+    /// No rules.
+    fn default() -> Rules {
+        Rules { rules: vec![Rule::everywhere()], edges: Vec::new() }
+    }
+}
+
+impl Rules {
+    /// Rules in any order. Takes the time to sort them by prefix.
+    ///
+    /// # Errors
+    ///
+    /// If a rule has a weight that is not positive and finite, a `per_host` of 0, or a `min` above its
+    /// `max`; or if two rules have the same prefix. The error says which rules, by their order.
+    pub fn new(rules: impl IntoIterator<Item = Rule>) -> Result<Rules, RulesError> {
+        let mut numbered = Vec::new();
+        for (nth, rule) in (1..).zip(rules) {
+            rule.check().map_err(|cause| RulesError::Rule { nth, cause })?;
+            numbered.push((nth, rule));
+        }
+        numbered.sort_by(|(_, a), (_, b)| start(a).cmp(&start(b)));
+        let pairs = numbered.windows(2).filter_map(|pair| match pair {
+            [(first, one), (second, other)] if one.under == other.under => {
+                Some((*second, *first, one))
+            }
+            _ => None,
+        });
+        if let Some((second, first, rule)) = pairs.min_by_key(|(second, ..)| *second) {
+            return Err(RulesError::Twice { under: rule.under.clone(), first, second });
+        }
+        let everywhere = match numbered.first() {
+            Some((_, first)) if first.under.is_none() => None,
+            _ => Some(Rule::everywhere()),
+        };
+        let rules = numbered.into_iter().map(|(_, rule)| rule);
+        let rules: Vec<Rule> = everywhere.into_iter().chain(rules).collect();
+        let edges = edges(&rules);
+        Ok(Rules { rules, edges })
+    }
+
+    /// The rule of a page. If there is none for it, one that asks for nothing.
+    ///
+    /// Takes time as the logarithm of the number of rules.
+    pub fn of(&self, url: &str) -> &Rule {
+        self.of_key(&surt::key_of(url))
+    }
+
+    /// The rule of the page with this SURT key.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is a rule for all pages, and each edge names one"
+    )]
+    fn of_key(&self, key: &[u8]) -> &Rule {
+        let passed = self.edges.partition_point(|edge| edge.key(&self.rules) <= key);
+        let holds = passed.checked_sub(1).map_or(0, |last| self.edges[last].holds);
+        &self.rules[holds as usize]
+    }
+}
+
+impl Edge {
+    #[expect(clippy::indexing_slicing, reason = "an edge is one of a rule")]
+    #[expect(clippy::expect_used, reason = "only ranges have edges")]
+    fn key(self, rules: &[Rule]) -> &[u8] {
+        let (start, end) = range(&rules[self.of as usize]).expect("the rule has a prefix");
+        if self.ends { end } else { start }
+    }
+}
+
+/// The keys of the pages that a rule is for, if it is not for all.
+fn range(rule: &Rule) -> Option<(&[u8], &[u8])> {
+    rule.under.as_ref().map(Prefix::range)
+}
+
+/// What rules are sorted by: the one for all pages comes first.
+fn start(rule: &Rule) -> Option<&[u8]> {
+    range(rule).map(|(start, _)| start)
+}
+
+/// Where the rules begin and cease to hold. They are sorted, and of two ranges either one is within the
+/// other or they do not meet.
+fn edges(rules: &[Rule]) -> Vec<Edge> {
+    let mut edges = Vec::with_capacity(2 * rules.len());
+    // Those whose ranges have begun and not ended, the innermost last.
+    let mut open: Vec<(u32, &[u8])> = Vec::new();
+    let outer = |open: &[(u32, &[u8])]| open.last().map_or(0, |(rule, _)| *rule);
+    for (of, rule) in (0..).zip(rules) {
+        let Some((start, end)) = range(rule) else { continue };
+        while let Some((ended, _)) = open.pop_if(|(_, end)| *end <= start) {
+            edges.push(Edge { of: ended, ends: true, holds: outer(&open) });
+        }
+        edges.push(Edge { of, ends: false, holds: of });
+        open.push((of, end));
+    }
+    while let Some((ended, _)) = open.pop() {
+        edges.push(Edge { of: ended, ends: true, holds: outer(&open) });
+    }
+    edges
+}

@@ -1,0 +1,49 @@
+//! A million rules.
+
+use std::time::{Duration, Instant};
+
+use simkeep::Prefix;
+use simkeep::due::{Rule, Rules};
+use simkeep_testing::allocator::{alone, most_taken};
+
+#[test]
+fn a_million_rules_take_little_time_for_a_page_and_bounded_memory() {
+    const RULES: usize = 1_000_000;
+    let _alone = alone();
+    let text = |nth: usize| format!("host{}.example/section{}", nth / 10, nth % 10);
+    let rule = |nth| Rule::under(Prefix::parse(&text(nth)).unwrap()).weight(nth as f64 + 1.0);
+    let since = Instant::now();
+    let (rules, bytes) = most_taken(|| Rules::new((0..RULES).map(rule)).unwrap());
+    eprintln!("{RULES} rules: {:?}, {} bytes each while sorting", since.elapsed(), bytes / RULES);
+    assert!(bytes < 640 * RULES, "{bytes}");
+
+    let asked = 100_000;
+    let since = Instant::now();
+    for nth in (0..asked).map(|nth| nth * (RULES / asked)) {
+        let url = format!("https://{}/page", text(nth));
+        assert_eq!(rules.of(&url).weight, nth as f64 + 1.0);
+    }
+    let each = since.elapsed() / u32::try_from(asked).unwrap();
+    eprintln!("{each:?} for a page");
+    let patience = if cfg!(debug_assertions) { 40 } else { 4 };
+    assert!(each < Duration::from_micros(10) * patience, "{each:?}");
+}
+
+#[test]
+fn rules_within_rules_take_no_longer_for_a_page() {
+    let deepest = 4000;
+    let path = |depth: usize| format!("example.com{}", "/x".repeat(depth));
+    let rule = |depth| Rule::under(Prefix::parse(&path(depth)).unwrap()).weight(depth as f64);
+    let rules = Rules::new((1..=deepest).map(rule)).unwrap();
+    let beside = format!("https://{}/y", path(1));
+    let time = |url: &str| {
+        let since = Instant::now();
+        (0..1000).for_each(|_| assert!(rules.of(url).weight >= 1.0));
+        since.elapsed()
+    };
+    assert_eq!(rules.of(&beside).weight, 1.0);
+    assert_eq!(rules.of(&format!("https://{}/y", path(deepest))).weight, deepest as f64);
+    // A look at each of the rules that the page is near would take forty times as long.
+    let (beside, elsewhere) = (time(&beside), time("https://example.org/"));
+    assert!(beside < 20 * elsewhere + Duration::from_millis(2), "{beside:?} {elsewhere:?}");
+}

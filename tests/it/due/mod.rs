@@ -1,0 +1,3 @@
+//! What decides which pages are visited next, beside looking for it in every rule.
+
+mod rules;
