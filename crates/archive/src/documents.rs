@@ -1,8 +1,6 @@
 //! Documents with names: JSON lines of `{"id": …, "text": …}`.
 
-use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::Value;
 use simkeep::fingerprint::Document;
@@ -25,14 +23,8 @@ pub struct Named {
 ///
 /// What to tell the user, if the file cannot be read.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
-    let name = path.to_string_lossy();
-    let cannot = |e: std::io::Error| format!("cannot read {name}: {e}");
-    let bytes: Box<dyn std::io::Read + Send> = if name == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(File::open(path).map_err(cannot)?)
-    };
-    let stream = Stream::unpacked(&name, bytes, Arc::default(), zstd_window);
+    let stream = Stream::open(path, zstd_window);
+    let cannot = |e| format!("cannot read {}: {e}", path.display());
     Ok(LineCutter::new(stream.map_err(cannot)?))
 }
 

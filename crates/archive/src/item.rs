@@ -83,6 +83,11 @@ pub struct Broken {
 }
 
 impl Broken {
+    /// A source of this name that cannot be opened or read.
+    pub(super) fn source(name: &str, error: &io::Error) -> Broken {
+        Broken { at: escape(name), why: escape(&error.to_string()) }
+    }
+
     /// Bytes of memory that it takes besides itself.
     pub fn bytes(&self) -> usize {
         self.at.len() + self.why.len()

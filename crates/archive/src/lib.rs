@@ -41,6 +41,10 @@
 //! JSON lines and its content agrees. JSON lines in a folder must also begin with a record. The URL
 //! of such a page is that of its file.
 //!
+//! # When to visit again
+//!
+//! [`rules`] reads what somebody wants for the pages under prefixes.
+//!
 //! # What it costs, and what is broken
 //!
 //! A part holds only its current chunk in memory; a record has at most [`RECORD_BYTES_MAX`]
@@ -60,7 +64,9 @@ mod http;
 mod item;
 mod jsonl;
 mod lines;
+mod numbered;
 mod page;
+pub mod rules;
 mod sniff;
 mod stream;
 mod time;

@@ -1,7 +1,9 @@
 //! The unpacked bytes of one source, by line and by count.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, BufRead, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -52,6 +54,13 @@ impl Stream {
         zstd_window: ZstdWindow,
     ) -> io::Result<Stream> {
         Ok(Stream::new(name, Unpacked::new(Window::new(file, progress), zstd_window)?))
+    }
+
+    /// Opens a file that may be packed; `-` is standard input.
+    pub(super) fn open(path: &Path, zstd_window: ZstdWindow) -> io::Result<Stream> {
+        let bytes: Box<dyn Read + Send> =
+            if path == "-" { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+        Stream::unpacked(&path.to_string_lossy(), bytes, Arc::default(), zstd_window)
     }
 
     /// Reads a source as it is.

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Broken, Item};
-use crate::escape::escape;
 
 /// Walks a folder and the folders in it: by name, in the order of its bytes, a folder where its name
 /// stands. Symbolic links are not followed, so the walk ends. Holds the names of the folders on the
@@ -94,8 +93,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Item> {
 
 /// A file or folder that cannot be read.
 pub(super) fn broken(path: &Path, error: &std::io::Error) -> Item {
-    let at = escape(&path.to_string_lossy());
-    Item::Broken(Broken { at, why: escape(&error.to_string()) })
+    Item::Broken(Broken::source(&path.to_string_lossy(), error))
 }
 
 #[cfg(test)]

@@ -1,0 +1,258 @@
+//! Rules for when to visit pages again, as JSON lines.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use simkeep::due::{Rule, Rules, RulesError};
+
+use super::numbered::NumberedLines;
+use super::stream::Stream;
+use super::{Broken, ZstdWindow, escape};
+
+/// Reads the rules in a file of JSON lines, which may be compressed; `-` is standard input.
+///
+/// ```json
+/// {"max":"30d"}
+/// {"under":"example.com/news","min":"1h","max":"7d","weight":2,"per_host":100,"policy":"fixed:1d"}
+/// ```
+///
+/// A line is a [`Rule`]. Without `under` it is for all pages that have no other. `under` is a
+/// [`Prefix`](simkeep::Prefix), `min` and `max` are [intervals](simkeep::recrawl::Interval), and
+/// `policy` is a [`Policy`](simkeep::recrawl::Policy). All are optional; `null` is as if the key were
+/// not there.
+///
+/// # Errors
+///
+/// The line, or both lines, and what is wrong: a key that no rule has, or that stands there twice, a
+/// value that it cannot have, a `min` above `max`, a prefix that an earlier line has. Or why the file
+/// cannot be read.
+pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, Broken> {
+    let stream = Stream::open(path, zstd_window);
+    rules(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)
+}
+
+/// Reads the rules in JSON lines that are not a file, as [`open`] does.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// use simkeep_archive::{ZstdWindow, rules};
+///
+/// let lines = "{\"max\":\"30d\"}\n{\"under\":\"example.com/news\",\"max\":\"1d\"}";
+/// let rules = rules::read("rules.jsonl", Box::new(Cursor::new(lines)), ZstdWindow::default())?;
+/// assert_eq!(rules.of("https://example.com/news/today").max, Some("1d".parse().unwrap()));
+///
+/// let wrong = Box::new(Cursor::new("{\"max\":\"7 days\"}"));
+/// let broken = rules::read("rules.jsonl", wrong, ZstdWindow::default()).unwrap_err();
+/// assert_eq!(broken.at, "rules.jsonl, line 1");
+/// # Ok::<(), simkeep_archive::Broken>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of [`open`].
+pub fn read(
+    name: &str,
+    bytes: Box<dyn Read + Send>,
+    zstd_window: ZstdWindow,
+) -> Result<Rules, Broken> {
+    let stream = Stream::unpacked(name, bytes, Arc::default(), zstd_window);
+    rules(stream.map_err(|e| Broken::source(name, &e))?)
+}
+
+fn rules(stream: Stream) -> Result<Rules, Broken> {
+    let mut lines = NumberedLines::new(stream);
+    let (mut rules, mut numbers) = (Vec::new(), Vec::new());
+    while lines.advance()? {
+        rules.push(rule(lines.text()).map_err(|why| lines.broken(why))?);
+        numbers.push(lines.number());
+    }
+    Rules::new(rules).map_err(|error| refused(&lines, &numbers, error))
+}
+
+/// What is wrong, with the numbers of the lines in place of those of the rules.
+#[expect(clippy::indexing_slicing, reason = "each rule has a line, and rules are counted from 1")]
+fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> Broken {
+    match error {
+        RulesError::Rule { nth, cause } => lines.broken_at(numbers[nth - 1], cause.to_string()),
+        RulesError::Twice { under, first, second } => {
+            let whose = under.map_or("all pages".to_owned(), |prefix| escape(&prefix.to_string()));
+            let (first, second) = (numbers[first - 1], numbers[second - 1]);
+            let why = format!("line {first} has a rule for {whose} already; make them one");
+            lines.broken_at(second, why)
+        }
+        other => lines.broken(other.to_string()),
+    }
+}
+
+/// The rule in a line.
+fn rule(line: &[u8]) -> Result<Rule, String> {
+    let Object(pairs) = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let mut rule = Rule::everywhere();
+    for (nth, (key, value)) in pairs.iter().enumerate() {
+        if pairs.iter().take(nth).any(|(earlier, _)| earlier == key) {
+            return Err(format!("{key:?} stands there twice"));
+        }
+        match key.as_str() {
+            "under" => rule.under = text(key, value)?,
+            "min" => rule.min = text(key, value)?,
+            "max" => rule.max = text(key, value)?,
+            "policy" => rule.policy = text(key, value)?,
+            "weight" if value.is_null() => {}
+            "weight" => {
+                let weight = value.as_f64();
+                rule.weight = weight.ok_or("\"weight\" must be a positive number")?;
+            }
+            "per_host" if value.is_null() => {}
+            "per_host" => {
+                let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
+                rule.per_host = Some(count.ok_or("\"per_host\" must be a whole number")?);
+            }
+            _ => {
+                return Err(escape(&format!(
+                    "no rule has a {key:?}; it may have under, min, max, weight, per_host and policy"
+                )));
+            }
+        }
+    }
+    Ok(rule)
+}
+
+/// What a text says; `None` if there is a null in its place.
+fn text<T: FromStr<Err: fmt::Display>>(key: &str, value: &Value) -> Result<Option<T>, String> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => match text.parse() {
+            Ok(value) => Ok(Some(value)),
+            Err(why) => Err(escape(&format!("{key:?}: {why}"))),
+        },
+        _ => Err(format!("{key:?} must be a string")),
+    }
+}
+
+/// The keys and values of an object, with those that stand there twice.
+struct Object(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Object;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Object(pairs))
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gzip::tests::gz;
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Cursor;
+
+    fn read(file: impl Into<Vec<u8>>) -> Result<Rules, String> {
+        let bytes = Box::new(Cursor::new(file.into()));
+        super::read("test", bytes, ZstdWindow::default())
+            .map_err(|Broken { at, why }| format!("{at}: {why}"))
+    }
+
+    #[test]
+    fn each_line_is_a_rule() {
+        let file = "\u{feff}{\"max\":\"30d\"}\n\n \r\n\
+            {\"under\":\"example.com/news\",\"min\":\"1h\",\"max\":\"7d\",\"weight\":2,\
+             \"per_host\":100,\"policy\":\"fixed:1d\"}\r\n\
+            {\"policy\":\"uniform\",\"under\":\"org,example\",\"min\":null}";
+        for bytes in [file.as_bytes().to_vec(), gz(file.as_bytes())] {
+            let rules = read(bytes).unwrap();
+            let news = Rule::under("example.com/news".parse().unwrap())
+                .min("1h".parse().unwrap())
+                .max("7d".parse().unwrap())
+                .weight(2.0)
+                .per_host(100)
+                .policy("fixed:1d".parse().unwrap());
+            assert_eq!(rules.of("https://example.com/news/1"), &news);
+            let uniform = Rule::under("example.org".parse().unwrap());
+            let uniform = uniform.policy("uniform".parse().unwrap());
+            assert_eq!(rules.of("https://www.example.org/"), &uniform);
+            let everywhere = Rule::everywhere().max("30d".parse().unwrap());
+            assert_eq!(rules.of("https://example.com/"), &everywhere);
+        }
+        assert_eq!(read("").unwrap().of("x:"), &Rule::everywhere());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let (a, b) = (r#"{"under":"a.example"}"#, r#"{"under":"b.example"}"#);
+        for (line, why) in [
+            ("{", "EOF"),
+            ("[]", "expected an object"),
+            (r#"{"undr":"x.example"}"#, "no rule has a \"undr\"; it may have under, min"),
+            (r#"{"Under":"x.example"}"#, "no rule has a \"Under\""),
+            (r#"{"min":"1h","min":"2h"}"#, "\"min\" stands there twice"),
+            (r#"{"under":""}"#, "\"under\": the prefix names no pages"),
+            (r#"{"under":"a b.example"}"#, "no host"),
+            (r#"{"under":["a.example"]}"#, "\"under\" must be a string"),
+            (r#"{"min":3600}"#, "\"min\" must be a string"),
+            (r#"{"min":"1.5h"}"#, "\"min\": \"1.5h\" is no interval"),
+            (r#"{"min":"-1h"}"#, "is no interval"),
+            (r#"{"max":"0s"}"#, "is no interval"),
+            (r#"{"max":"NaN"}"#, "is no interval"),
+            (r#"{"min":"1w","max":"6d"}"#, "min must be at most max"),
+            (r#"{"weight":0}"#, "weight must be a positive number"),
+            (r#"{"weight":-1}"#, "weight must be a positive number"),
+            (r#"{"weight":NaN}"#, "column"),
+            (r#"{"weight":1e999}"#, "number out of range"),
+            (r#"{"weight":"2"}"#, "\"weight\" must be a positive number"),
+            (r#"{"per_host":0}"#, "per_host must be at least 1"),
+            (r#"{"per_host":1.5}"#, "\"per_host\" must be a whole number"),
+            (r#"{"per_host":-1}"#, "\"per_host\" must be a whole number"),
+            (r#"{"policy":"weekly"}"#, "there is no policy \"weekly\"; there are value, harmonic"),
+            (r#"{"policy":"fixed:0d"}"#, "has wrong parameters"),
+            (r#"{"under":"A.example","max":"1d"}"#, "line 1 has a rule for a.example already"),
+            ("{\"\u{202e}\":1}", "no rule has a"),
+        ] {
+            let said = read(format!("{a}\n\n{line}\n{b}\n")).unwrap_err();
+            assert!(said.starts_with("test, line 3: ") && said.contains(why), "{line}: {said}");
+            assert!(!said.chars().any(super::super::escape::is_unfit), "{said}");
+        }
+        let everywhere = read("{}\n{}").unwrap_err();
+        assert_eq!(
+            everywhere,
+            "test, line 2: line 1 has a rule for all pages already; make them one"
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_kept() {
+        let said = read(format!("{a}\n{{\"under\":\"{}\"}}\n", "x".repeat(1 << 20), a = "{}"));
+        assert_eq!(said.unwrap_err(), "test, line 2: it is longer than 65536 bytes");
+        let deep = format!("{{\"under\":{}}}", "[".repeat(60_000));
+        assert!(read(deep).unwrap_err().contains("recursion limit"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_like_a_rule_panics(
+            pairs in prop::collection::vec("\"(under|min|max|weight|per_host|policy)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:./,]{0,20}\"|null|\\{\\})", 0..6),
+        ) {
+            let _ = read(format!("{{{}}}", pairs.join(",")));
+        }
+    }
+}
