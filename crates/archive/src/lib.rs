@@ -43,7 +43,8 @@
 //!
 //! # When to visit again
 //!
-//! [`rules`] reads what somebody wants for the pages under prefixes.
+//! [`rules`] reads what somebody wants for the pages under prefixes, and [`hints`] what sitemaps, feeds
+//! and JSON lines say of when pages changed.
 //!
 //! # What it costs, and what is broken
 //!
@@ -60,6 +61,7 @@ mod digest;
 pub mod documents;
 pub mod escape;
 mod gzip;
+pub mod hints;
 mod http;
 mod item;
 mod jsonl;

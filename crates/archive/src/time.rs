@@ -1,23 +1,36 @@
 //! Times as files write them, in milliseconds since 1970.
 
 use simkeep::limits::{TIME_MAX, TIME_MIN};
-use time::format_description::well_known::Rfc3339;
+use time::format_description::well_known::{Rfc2822, Rfc3339};
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
 
-/// A time in RFC 3339, or, as WARC 1.1 allows, without its seconds, time of day, day or month.
+/// A time in RFC 3339, or, as WARC 1.1 and sitemaps allow, without its seconds, time of day, day or
+/// month.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Ok(time) = OffsetDateTime::parse(text, &Rfc3339) {
         return milliseconds(time);
     }
+    // A zone may follow minutes. A time without one has another length.
+    if let Some((minutes, zone)) = text.split_at_checked("0000-00-00T00:00".len())
+        && (zone == "Z" || zone.starts_with(['+', '-']))
+    {
+        let text = format!("{minutes}:00{zone}");
+        return OffsetDateTime::parse(&text, &Rfc3339).ok().and_then(milliseconds);
+    }
     let digits: String = match text.len() {
-        4 | 7 | 10 | 17 => text.chars().filter(|c| !"-T:Z".contains(*c)).collect(),
+        4 | 7 | 10 => text.chars().filter(|c| *c != '-').collect(),
         _ => return compact(text),
     };
     let rest = "00000101000000".get(digits.len()..)?;
     let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    let known = ["0000", "0000-00", "0000-00-00", "0000-00-00T00:00Z"].contains(&shape.as_str());
+    let known = ["0000", "0000-00", "0000-00-00"].contains(&shape.as_str());
     known.then(|| compact(&(digits + rest)))?
+}
+
+/// A time as mail and RSS feeds write it: RFC 2822, of which RFC 822 is part.
+pub(super) fn of_mail(text: &str) -> Option<i64> {
+    milliseconds(OffsetDateTime::parse(text, &Rfc2822).ok()?)
 }
 
 /// A time of 14 digits, in UTC.
@@ -60,6 +73,7 @@ mod tests {
         assert_eq!(parse("1970-01-01T01:00:00.0019+01:00"), Some(1));
         assert_eq!(parse("1969-12-31T23:59:59.999Z"), Some(-1));
         assert_eq!(parse("2017-03-06T04:03Z"), parse("2017-03-06T04:03:00Z"));
+        assert_eq!(parse("2017-03-06T05:33+01:30"), parse("2017-03-06T04:03:00Z"));
         assert_eq!(parse("2017-03-06"), parse("2017-03-06T00:00:00Z"));
         assert_eq!(parse("2017-03"), parse("2017-03-01T00:00:00Z"));
         assert_eq!(parse("2017"), parse("2017-01-01T00:00:00Z"));

@@ -1,0 +1,52 @@
+//! Hints as JSON lines.
+
+use serde_json::Value;
+
+use super::super::numbered::NumberedLines;
+use super::super::stream::Stream;
+use super::super::{Broken, escape, time, url};
+use super::Hint;
+
+/// The hints in lines of JSON.
+pub(super) struct HintLines {
+    lines: NumberedLines,
+}
+
+impl HintLines {
+    pub(super) fn new(stream: Stream) -> HintLines {
+        HintLines { lines: NumberedLines::new(stream) }
+    }
+}
+
+impl Iterator for HintLines {
+    type Item = Result<Hint, Broken>;
+
+    fn next(&mut self) -> Option<Result<Hint, Broken>> {
+        match self.lines.advance() {
+            Ok(true) => Some(hint(self.lines.text()).map_err(|why| self.lines.broken(why))),
+            Ok(false) => None,
+            Err(broken) => Some(Err(broken)),
+        }
+    }
+}
+
+fn hint(line: &[u8]) -> Result<Hint, String> {
+    let mut value: Value = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let Some(Value::String(page)) = value.get_mut("url").map(Value::take) else {
+        return Err("\"url\" is missing or no string".into());
+    };
+    let named = |why: &str| format!("{}: {why}", escape(&page));
+    url::check(&page).map_err(|why| named(&why))?;
+    let modified = match value.get("modified") {
+        Some(Value::String(text)) => time::parse(text),
+        Some(Value::Number(number)) => match number.as_i64() {
+            Some(seconds) => seconds.checked_mul(1000).and_then(time::checked),
+            None => number.as_f64().and_then(time::seconds),
+        },
+        _ => None,
+    };
+    let modified = modified.ok_or_else(|| {
+        named("\"modified\" must be seconds since 1970 or RFC 3339, in the years 1 to 9999")
+    })?;
+    Ok(Hint { url: page, modified })
+}

@@ -1,0 +1,352 @@
+use std::io::{self, Cursor, Read};
+
+use proptest::prelude::*;
+
+use super::super::escape::is_unfit;
+use super::super::gzip::tests::gz;
+use super::*;
+
+/// A file that comes in pieces of so many bytes.
+struct Pieces(Cursor<Vec<u8>>, usize);
+
+impl Read for Pieces {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let end = out.len().min(self.1);
+        self.0.read(&mut out[..end])
+    }
+}
+
+fn read_by(file: &[u8], bytes: usize) -> Vec<Result<Hint, Broken>> {
+    let pieces = Pieces(Cursor::new(file.to_vec()), bytes);
+    match read("test", Box::new(pieces), ZstdWindow::default()) {
+        Ok(hints) => hints.collect(),
+        Err(broken) => vec![Err(broken)],
+    }
+}
+
+/// The hints of a file, however it comes: a URL and a time, or what is wrong and where.
+#[track_caller]
+fn hints(file: impl AsRef<[u8]>) -> Vec<(String, i64)> {
+    let file = file.as_ref();
+    let found = read_by(file, usize::MAX);
+    assert_eq!(found, read_by(file, 1));
+    let placeless = |found: Vec<Result<Hint, Broken>>| -> Vec<_> {
+        found.into_iter().map(|hint| hint.map_err(|broken| broken.why)).collect()
+    };
+    assert_eq!(placeless(found.clone()), placeless(read_by(&gz(file), usize::MAX)));
+    let shown = |hint| match hint {
+        Ok(Hint { url, modified }) => (url, modified),
+        Err(Broken { at, why }) => {
+            let said = format!("{at}: {why}");
+            assert!(!said.contains(is_unfit), "{said}");
+            (said, i64::MIN)
+        }
+    };
+    found.into_iter().map(shown).collect()
+}
+
+fn sitemap(urls: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>\n"
+    )
+}
+
+/// What is wrong with a file, after its hints.
+#[track_caller]
+fn wrong(file: impl AsRef<[u8]>) -> String {
+    let (said, mark) = hints(file).pop().unwrap();
+    assert_eq!(mark, i64::MIN, "{said}");
+    said
+}
+
+fn hint(url: &str, modified: i64) -> (String, i64) {
+    (url.to_owned(), modified)
+}
+
+const DAY: i64 = 86_400_000;
+
+#[test]
+fn a_sitemap_says_when_its_pages_were_modified() {
+    let file = sitemap(
+        "
+  <url>
+    <loc> https://example.com/a?b=1&amp;c=%20&#38;d=&#x26;&apos;&quot;&lt;&gt;
+    </loc><lastmod>1970-01-02</lastmod>
+    <changefreq>daily</changefreq><priority>0.5</priority>
+  </url>
+  <!-- <url><loc>x:</loc><lastmod>1970</lastmod></url> -->
+  <url><lastmod><![CDATA[1970-01-03]]></lastmod><loc><![CDATA[https://example.com/b&c]]></loc></url>
+  <url><loc>https://example.com/never</loc></url>
+  <url><loc>https://example.com/empty</loc><lastmod/></url>
+  <url/>
+  <other><url><loc>https://example.com/deeper</loc><lastmod>1970</lastmod></url></other>
+  <url>
+    <image:image><image:loc>https://example.com/i</image:loc><loc>https://example.com/j</loc></image:image>
+    <x><lastmod>1999</lastmod></x>
+    <loc>https://example.com/c</loc><loc>https://example.com/second</loc>
+    <lastmod>1970-01-04</lastmod><lastmod>1970-01-05</lastmod>
+  </url>",
+    );
+    let expected = [
+        hint("https://example.com/a?b=1&c=%20&d=&'\"<>", DAY),
+        hint("https://example.com/b&c", 2 * DAY),
+        hint("https://example.com/c", 3 * DAY),
+    ];
+    assert_eq!(hints(&file), expected);
+    assert_eq!(hints(format!("\u{feff}{file}")), expected);
+    assert_eq!(hints(format!("\n \n{file}")), expected);
+    assert_eq!(hints(sitemap("")), []);
+}
+
+#[test]
+fn names_may_have_the_prefix_of_the_root() {
+    let file = "<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'>\
+        <s:url><s:loc>x:1</s:loc><s:lastmod>1970-01-02</s:lastmod></s:url>\
+        <url><loc>x:2</loc><lastmod>1970-01-02</lastmod></url></s:urlset>";
+    assert_eq!(hints(file), [hint("x:1", DAY)]);
+}
+
+#[test]
+fn a_time_has_any_form_of_a_w3c_datetime() {
+    for (text, modified) in [
+        ("1971", 365 * DAY),
+        ("1971-02", 396 * DAY),
+        ("1970-01-02", DAY),
+        ("1970-01-02T03:04Z", DAY + 11_040_000),
+        ("1970-01-02T03:04+01:00", DAY + 7_440_000),
+        ("1970-01-01T23:34-05:30", DAY + 18_240_000),
+        ("1970-01-02T03:04:05Z", DAY + 11_045_000),
+        ("1970-01-02T03:04:05+01:00", DAY + 7_445_000),
+        ("1970-01-02T03:04:05.6Z", DAY + 11_045_600),
+        ("1970-01-02T03:04:05.678901+01:00", DAY + 7_445_678),
+        ("2999-12-31", 32_503_593_600_000),
+        ("1969-12-31", -DAY),
+    ] {
+        let file = sitemap(&format!("<url><loc>x:</loc><lastmod>{text}</lastmod></url>"));
+        assert_eq!(hints(file), [hint("x:", modified)], "{text}");
+    }
+}
+
+#[test]
+fn a_broken_record_costs_itself() {
+    let long = format!("https://example.com/{}", "x".repeat(10_000));
+    let longer = "&amp;".repeat(20_000);
+    for (record, said) in [
+        ("<loc>x:1</loc><lastmod>yesterday</lastmod>", "x:1: its <lastmod> is no time"),
+        ("<loc>x:1</loc><lastmod>1970-01-01T00:00</lastmod>", "x:1: its <lastmod> is no time"),
+        ("<loc>x:1</loc><lastmod>1970-13</lastmod>", "x:1: its <lastmod> is no time"),
+        ("<loc>x:1</loc><lastmod>0000-01-01</lastmod>", "x:1: its <lastmod> is no time"),
+        ("<loc>x:1</loc><lastmod>12026-01-01</lastmod>", "x:1: its <lastmod> is no time"),
+        ("<lastmod>1970</lastmod>", "it has no <loc>"),
+        ("<loc> </loc><lastmod>1970</lastmod>", ": the URL is empty"),
+        ("<loc>x:&#9;y</loc><lastmod>1970</lastmod>", "x:\\ty: the URL has a control character"),
+        (&format!("<loc>{long}</loc><lastmod>1970</lastmod>"), "has 10020 bytes, more than 8192"),
+        (&format!("<loc>{longer}</loc><lastmod>1970</lastmod>"), "the URL is too long"),
+        (&format!("<loc>x:1</loc><lastmod>{longer}</lastmod>"), "is no time"),
+    ] {
+        let good = "<url><loc>x:2</loc><lastmod>1970</lastmod></url>";
+        let found = hints(sitemap(&format!("<url>{record}</url>{good}")));
+        assert_eq!((found.len(), &found[1]), (2, &hint("x:2", 0)), "{record}");
+        assert!(
+            found[0].0.starts_with("test, byte 99") && found[0].0.contains(said),
+            "{}",
+            found[0].0
+        );
+    }
+}
+
+#[test]
+fn an_index_is_told_as_such() {
+    let file = "<?xml version='1.0'?><sitemapindex><sitemap><loc>https://example.com/1.xml</loc>\
+        <lastmod>1970</lastmod></sitemap></sitemapindex>";
+    assert_eq!(
+        wrong(file),
+        "test, byte 21: it is an index of sitemaps; give the sitemaps that it names"
+    );
+}
+
+#[test]
+fn what_is_no_sitemap_is_refused_where_it_stands() {
+    for (file, said) in [
+        ("words", "test: neither JSON lines nor a sitemap nor a feed"),
+        ("\u{fffd}<urlset/>", "test: neither"),
+        ("<html><body/></html>", "test, byte 0: it begins with <html>, as neither a sitemap nor"),
+        ("<!-- nothing -->", "test, byte 16: it has no root element"),
+        ("<", "byte 0"),
+        ("<urlset><url>", "test, byte 13: it is cut short"),
+        ("<urlset><url></urlset>", "test, byte 13: "),
+        ("<urlset></url>", "test, byte 8: "),
+        ("<urlset/>words", "test, byte 9: there is text outside of its root element"),
+        ("<urlset/><urlset/>", "test, byte 9: another document begins after the first"),
+        (
+            "<urlset><url a='&no;'/>&no;</urlset>",
+            "byte 23: the entity &no; is not one of XML's own",
+        ),
+        ("<urlset>&nbsp;</urlset>", "test, byte 8: the entity &nbsp; is not one of XML's own"),
+        ("<urlset>&#0;</urlset>", "test, byte 8: "),
+        ("<urlset>&#x110000;</urlset>", "test, byte 8: "),
+        ("<urlset>a & b</urlset>", "test, byte 10: "),
+        ("<!DOCTYPE urlset><urlset/>", "test, byte 0: it has a document type"),
+        (
+            "<!DOCTYPE u [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><urlset>&b;</urlset>",
+            "test, byte 0: it has a document type",
+        ),
+        (
+            "<?xml version='1.0' encoding='ISO-8859-1'?><urlset/>",
+            "test, byte 0: it is in ISO-8859-1; only UTF-8 is read",
+        ),
+        ("<feed><entry><link href='&no;'/></entry></feed>", "test, byte 13: "),
+    ] {
+        let found = wrong(file);
+        assert!(found.contains(said), "{file}: {found}");
+    }
+    // In UTF-16, and with a broken character in a name, a text, a comment.
+    let wide: Vec<u8> = "\u{feff}<urlset/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(wrong(wide).contains("neither"));
+    for file in
+        [b"<urlset\xff/>".as_slice(), b"<urlset>\xe9</urlset>", b"<urlset><!--\xc3--></urlset>"]
+    {
+        assert!(wrong(file).contains("utf-8"), "{}", wrong(file));
+    }
+}
+
+#[test]
+fn hints_before_the_damage_are_read() {
+    let file = sitemap("<url><loc>x:1</loc><lastmod>1970</lastmod></url><url><loc>x:2</x></url>");
+    let found = hints(&file);
+    assert_eq!((found.len(), &found[0]), (2, &hint("x:1", 0)));
+    // Half of what is packed ends within the comment.
+    let noise: String = (0..50_000u64).map(|n| format!("{:x}", n * n)).collect();
+    let record = "<url><loc>x:1</loc><lastmod>1970</lastmod></url>";
+    let packed = gz(sitemap(&format!("{record}<!--{noise}-->")).as_bytes());
+    let found = read_by(&packed[..packed.len() / 2], usize::MAX);
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0], Ok(Hint { url: "x:1".into(), modified: 0 }));
+    let broken = found[1].as_ref().unwrap_err();
+    assert!(broken.why.contains("damaged gzip member at byte 0"), "{broken:?}");
+}
+
+#[test]
+fn elements_nest_at_most_a_hundred_deep() {
+    let nested = |depth: usize| {
+        let (open, close) = ("<x>".repeat(depth), "</x>".repeat(depth));
+        sitemap(&format!("{open}{close}<url><loc>x:</loc><lastmod>1970</lastmod></url>"))
+    };
+    assert_eq!(hints(nested(99)), [hint("x:", 0)]);
+    for depth in [100, 10_000, 1_000_000] {
+        assert!(wrong(nested(depth)).ends_with("elements nest more than 100 deep"));
+    }
+}
+
+#[test]
+fn one_piece_of_xml_has_a_mebibyte_at_most() {
+    let mebibyte = "x".repeat(1 << 20);
+    for file in [
+        sitemap(&format!("<url><loc>{mebibyte}x</loc></url>")),
+        sitemap(&format!("<!--{mebibyte}-->")),
+        sitemap(&format!("<?{mebibyte}?>")),
+        sitemap(&format!("<url a='{mebibyte}'/>")),
+        sitemap(&format!("<![CDATA[{mebibyte}]]>")),
+        sitemap(&format!("&{mebibyte};")),
+        sitemap(&format!("<!DOCTYPE {mebibyte}>")),
+    ] {
+        assert!(wrong(file).ends_with("a tag or a text is longer than 1048576 bytes"));
+    }
+    let named = sitemap(&format!("<{0}></{0}>", "x".repeat(1025)));
+    assert!(wrong(named).ends_with("the name of an element is longer than 1024 bytes"));
+    let text = format!("<url><x>{}</x><loc>x:</loc><lastmod>1970</lastmod></url>", &mebibyte[1..]);
+    assert_eq!(hints(sitemap(&text)), [hint("x:", 0)]);
+}
+
+#[test]
+fn an_atom_feed_says_when_its_entries_were_updated() {
+    let file = "<?xml version=\"1.0\"?><feed xmlns=\"http://www.w3.org/2005/Atom\">\
+        <title>News</title><updated>1999-01-01T00:00:00Z</updated><link href=\"x:feed\"/>\
+        <entry><title>One</title><link rel=\"self\" href=\"x:self\"/>\
+        <link href=\"https://example.com/?a=1&amp;b=2\"/><link href=\"x:second\"/>\
+        <updated>1970-01-02T00:00:00Z</updated><summary>Words</summary></entry>\
+        <entry><link href='x:2' rel='alternate'/><updated>1970-01-03T00:00:00Z</updated></entry>\
+        <entry><id>x:none</id><updated>1970-01-03T00:00:00Z</updated></entry></feed>";
+    let found = hints(file);
+    assert_eq!(found[..2], [hint("https://example.com/?a=1&b=2", DAY), hint("x:2", 2 * DAY)]);
+    assert_eq!((found.len(), found[2].0.ends_with("it has no <link>")), (3, true));
+}
+
+#[test]
+fn an_rss_feed_says_when_its_items_were_published() {
+    let file = "<rss version=\"2.0\" xmlns:atom=\"http://www.w3.org/2005/Atom\"><channel>\
+        <title>News</title><link>x:site</link><atom:link href=\"x:feed\"/>\
+        <item><title>One</title><atom:link href=\"x:a\"/><link>https://example.com/1</link>\
+        <pubDate>Fri, 02 Jan 1970 00:00:00 GMT</pubDate></item>\
+        <item><link>x:2</link><pubDate>3 Jan 1970 01:00 +0100</pubDate></item>\
+        <item><link>x:3</link></item>\
+        <item><link>x:4</link><pubDate>1970-01-02</pubDate></item></channel></rss>";
+    let found = hints(file);
+    assert_eq!(found[..2], [hint("https://example.com/1", DAY), hint("x:2", 2 * DAY)]);
+    assert_eq!((found.len(), found[2].0.ends_with("x:4: its <pubDate> is no time")), (3, true));
+}
+
+#[test]
+fn lines_have_a_url_and_a_time() {
+    let file = "\u{feff}{\"url\":\"x:1\",\"modified\":86400}\n\n\
+        {\"modified\":\"1970-01-03\",\"x\":[{}],\"url\":\"x:2\"}\r\n\
+        {\"url\":\"x:3\",\"modified\":1.5}\n\
+        {\"url\":\"x:4\"}\n{\n{\"url\":5,\"modified\":1}\n{\"url\":\"\",\"modified\":1}\n\
+        {\"url\":\"x:8\",\"modified\":1e300}\n{\"url\":\"x:9\",\"modified\":null}\n\
+        {\"url\":\"x:10\",\"modified\":99999999999999999999}\n[]\n{\"url\":\"x:12\",\"modified\":-1}";
+    let found = hints(file);
+    assert_eq!(found[..3], [hint("x:1", DAY), hint("x:2", 2 * DAY), hint("x:3", 1500)]);
+    let said = [
+        (5, "\"modified\" must be"),
+        (6, "EOF"),
+        (7, "\"url\" is missing"),
+        (8, "empty"),
+        (9, "\"modified\" must be"),
+        (10, "\"modified\" must be"),
+        (11, "\"modified\" must be"),
+        (12, "\"url\" is missing"),
+    ];
+    for ((number, why), (found, _)) in said.into_iter().zip(&found[3..]) {
+        let at = format!("test, line {number}: ");
+        assert!(found.starts_with(&at) && found.contains(why), "{found}");
+    }
+    assert_eq!((found.len(), &found[11]), (12, &hint("x:12", -1000)));
+    assert_eq!(hints(""), []);
+    assert_eq!(hints(" \n"), []);
+    let long = format!("{{\"url\":\"x:1\",\"modified\":1,\"x\":\"{}\"}}\n", "x".repeat(1 << 16));
+    let found = hints(format!(
+        "{{\"url\":\"x:1\",\"modified\":1}}\n{long}{{\"url\":\"x:3\",\"modified\":3}}"
+    ));
+    assert_eq!(found[1].0, "test, line 2: it is longer than 65536 bytes");
+    assert_eq!((found.len(), &found[2]), (3, &hint("x:3", 3000)));
+}
+
+#[test]
+fn very_many_attributes_take_no_longer_than_as_many_bytes() {
+    let attributes: String = (0..100_000).map(|n| format!(" a{n}=''")).collect();
+    let file = format!(
+        "<feed><entry><link{attributes} href='x:'/><updated>1970-01-01T00:00:00Z</updated></entry></feed>"
+    );
+    let since = std::time::Instant::now();
+    let found = read_by(file.as_bytes(), usize::MAX);
+    assert_eq!(found, [Ok(Hint { url: "x:".into(), modified: 0 })]);
+    assert!(since.elapsed() < std::time::Duration::from_secs(2), "{:?}", since.elapsed());
+}
+
+proptest! {
+    #[test]
+    fn whatever_pieces_a_file_comes_in_it_says_the_same(
+        file in "(<|<urlset>|<feed>|<rss><channel>)(<|</|<url>|</url>|<loc>|</loc>|<lastmod>1970|</lastmod>|<entry>|<item>|<link href='|'/>|>|&amp;|&|;|<!--|-->|<!\\[CDATA\\[|\\]\\]>|é|x:|\"|<\\?|\\?>){0,20}",
+        bytes in 1usize..9,
+    ) {
+        prop_assert_eq!(read_by(file.as_bytes(), usize::MAX), read_by(file.as_bytes(), bytes));
+    }
+
+    #[test]
+    fn no_file_panics(file in prop::collection::vec(any::<u8>(), 0..100)) {
+        read_by(&file, usize::MAX);
+        read_by(&[b"<urlset>", file.as_slice()].concat(), usize::MAX);
+        read_by(&[b"{", file.as_slice()].concat(), usize::MAX);
+    }
+}
