@@ -128,8 +128,9 @@ pub use bug::Bug;
 pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, Result};
 pub use page::{
-    Content, Digest, Distance, Entry, Epoch, EpochInfo, Observation, Prefix, PrefixError, Request,
-    RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, UrlError, Verdict, Visit,
+    Changes, Content, Digest, Distance, Entry, Epoch, EpochInfo, LastChange, Observation, Prefix,
+    PrefixError, Request, RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen,
+    UrlError, Verdict, Visit,
 };
 pub use progress::{Progress, Stage};
 pub use store::{

@@ -169,3 +169,10 @@ pub(crate) fn in_use(epochs: &[EpochInfo], is_for: fn(Role) -> bool) -> Option<&
 pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
     known(epochs, epoch).is_some_and(|info| info.role.tells_change())
 }
+
+/// The most that is a minor change by fingerprints of this epoch, in bits.
+pub(super) fn minor(epochs: &[EpochInfo], epoch: Epoch) -> u32 {
+    // The name of a recipe has a version.
+    let is_made_here = known(epochs, epoch).is_some_and(|info| info.name.contains('/'));
+    if is_made_here { 2 } else { 3 }
+}

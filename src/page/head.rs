@@ -44,7 +44,7 @@ impl LastSeen {
     }
 
     /// Whether both are of one version.
-    fn is_with(&self, other: &LastSeen) -> bool {
+    pub(super) fn is_with(&self, other: &LastSeen) -> bool {
         self.time == other.time && self.content.digest == other.content.digest
     }
 }
@@ -166,7 +166,7 @@ impl Head {
     }
 
     /// The fingerprints of the version that was last seen.
-    fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
+    pub(super) fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
         let first = self.contents.first();
         self.counted().take_while(move |v| first.is_some_and(|first| v.is_with(first)))
     }
@@ -194,7 +194,7 @@ impl Head {
 
     /// The fingerprints that count, of the last [`HISTORY_WINDOW`] versions: what has one digest is one
     /// of them, whenever it was seen in which epoch.
-    fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
+    pub(super) fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
         let mut versions = ArrayVec::<(Option<Digest>, Option<i64>), HISTORY_WINDOW>::new();
         self.counted().take_while(move |v| {
             let digest = v.content.digest;
@@ -250,7 +250,10 @@ impl Head {
 
     /// The Hamming distances of a content to the version last seen, in order of the epochs in which
     /// both have a fingerprint.
-    fn distances<'c>(&self, all: impl Iterator<Item = &'c Content>) -> SmallVec<[Distance; 2]> {
+    pub(super) fn distances<'c>(
+        &self,
+        all: impl Iterator<Item = &'c Content>,
+    ) -> SmallVec<[Distance; 2]> {
         let in_epoch = |content: &'c Content| {
             let bits = self.last_version().find_map(|v| bits_between(&v.content, content))?;
             Some(Distance { bits, epoch: content.epoch })
@@ -267,7 +270,7 @@ pub(crate) fn in_force_on(head: Option<&Head>) -> InForce {
 }
 
 /// The fingerprints of a content that count, one of an epoch: its own, unless others were restated.
-fn fingerprints<'c>(
+pub(super) fn fingerprints<'c>(
     content: &'c Content,
     also: &'c [Content],
 ) -> impl Iterator<Item = &'c Content> + Clone {
@@ -280,13 +283,13 @@ fn fingerprints<'c>(
 }
 
 /// Whether two contents are known to be the same exactly.
-fn have_digest(a: &Content, b: &Content) -> bool {
+pub(super) fn have_digest(a: &Content, b: &Content) -> bool {
     a.digest.is_some() && a.digest == b.digest
 }
 
 /// The Hamming distance of two contents; across epochs, or where one has no fingerprint, there is
 /// none.
-fn bits_between(a: &Content, b: &Content) -> Option<u32> {
+pub(super) fn bits_between(a: &Content, b: &Content) -> Option<u32> {
     let (a, b) = (a.compared().filter(|_| a.epoch == b.epoch)?, b.compared()?);
     Some((a ^ b).count_ones())
 }

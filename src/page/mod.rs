@@ -1,9 +1,12 @@
 //! Pages: their URLs and SURT order, observations, and the fold of observations into a history.
 //! Pure: nothing here knows of files.
 
+mod changes;
+mod compare;
 mod content;
 mod entry;
 mod epoch;
+mod fold;
 mod head;
 mod observation;
 mod prefix;
@@ -14,6 +17,7 @@ mod url;
 mod verdict;
 mod visit;
 
+pub use changes::{Changes, LastChange};
 pub use content::{Content, Digest};
 pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};

@@ -25,6 +25,12 @@ pub struct Recent {
 }
 
 impl Recent {
+    /// Those of a page that are known already: the last `count` of them by bits, that of the last one
+    /// lowest.
+    pub(crate) fn of(bits: u64, count: u32, quiet_days: f64) -> Recent {
+        Recent { bits, count, quiet_days }
+    }
+
     /// Adds a comparison. Of more than 64 the oldest is dropped.
     pub fn push(&mut self, comparison: Comparison) {
         let changed = comparison.change() != Change::None;

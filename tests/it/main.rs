@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod bulk;
+mod changes;
 mod concurrent;
 mod crash;
 #[cfg(not(narrow_hash))]

@@ -25,7 +25,7 @@ impl Roles {
     }
 }
 
-fn distance(a: &Content, b: &Content) -> Option<u32> {
+pub(super) fn distance(a: &Content, b: &Content) -> Option<u32> {
     let (a, b) = (a.fingerprint.filter(|_| a.epoch == b.epoch)?, b.fingerprint?);
     Some((a ^ b).count_ones())
 }
@@ -57,7 +57,7 @@ impl Known {
         (self.content.epoch, self.restated, self.content.fingerprint)
     }
 
-    fn is_with(&self, other: &Known) -> bool {
+    pub(super) fn is_with(&self, other: &Known) -> bool {
         (self.time, self.content.digest) == (other.time, other.content.digest)
     }
 }
@@ -82,7 +82,7 @@ pub(super) fn contents(entries: &[Entry]) -> Vec<Known> {
 
 /// Those of the versions that can be returned to, and of each version one of an epoch: restated rather
 /// than seen.
-fn remembered(entries: &[Entry]) -> Vec<Known> {
+pub(super) fn remembered(entries: &[Entry]) -> Vec<Known> {
     let mut known = contents(entries);
     known.truncate(CONTENTS);
     let of_epoch = |upto: &[Known], epoch| upto.iter().filter(|k| k.content.epoch == epoch).count();
@@ -110,7 +110,7 @@ fn remembered(entries: &[Entry]) -> Vec<Known> {
 }
 
 /// Of these the version last seen: those of one time and digest.
-fn last_version(known: &[Known], entries: &[Entry]) -> Vec<Known> {
+pub(super) fn last_version(known: &[Known], entries: &[Entry]) -> Vec<Known> {
     let first = contents(entries).first().copied();
     known.iter().filter(|k| first.is_some_and(|first| k.is_with(&first))).copied().collect()
 }

@@ -4,6 +4,7 @@
 
 pub mod allocator;
 pub mod bench;
+pub mod changes;
 pub mod compare;
 pub mod depth;
 pub mod disks;

@@ -9,6 +9,7 @@ use simkeep::{
     Restatement, Role, Seen, Verdict, Versions, Visit,
 };
 
+use super::changes::{Compared, comparisons};
 use super::expected::{Answer, ExactCopy, Near, Outcome, Page};
 use super::fold::{
     History, Roles, content_modified, contents, gone, history_by, in_force, judge_by, same_digest,
@@ -236,6 +237,11 @@ impl Model {
     /// Says what the fingerprints of an epoch are for.
     pub fn set_role(&mut self, epoch: Epoch, role: Role) {
         self.roles.0.insert(epoch, role);
+    }
+
+    /// All comparisons of a page's visits that are evidence, in order.
+    pub fn comparisons(&self, url: &str) -> Vec<Compared> {
+        comparisons(&self.entries_of(url), &self.roles)
     }
 
     pub fn as_of(&self, url: &str, time: i64) -> Option<Visit> {

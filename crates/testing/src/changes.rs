@@ -1,0 +1,201 @@
+//! How a page changes, from the list of all comparisons of its visits.
+
+use std::collections::BTreeMap;
+
+use simkeep::recrawl::Change;
+use simkeep::{Changes, Content, Entry, Epoch, Seen, Visit};
+
+use super::fold::{Known, Roles, distance, gone, last_version, remembered, same_digest};
+
+/// The most that is a minor change, of fingerprints that are made elsewhere.
+const MINOR: u32 = 3;
+const DAY: f64 = 86_400_000.0;
+
+/// What a visit and the one before it say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    Unchanged,
+    Changed(Option<u32>),
+    Returned(Option<u32>),
+}
+
+/// A visit and the one before it, with what they say.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared {
+    pub before: i64,
+    pub now: i64,
+    pub found: Found,
+    /// When the page was last modified, as the later visit was told.
+    pub modified: Option<i64>,
+}
+
+impl Compared {
+    /// When the page changed, if that is known: between the visits, and not at the later one.
+    fn dated(&self) -> Option<i64> {
+        let modified = self.modified.filter(|_| matches!(self.found, Found::Changed(_)))?;
+        (modified > self.before && self.now - modified > 2_000).then_some(modified)
+    }
+}
+
+/// All comparisons that are evidence, in order.
+pub(super) fn comparisons(entries: &[Entry], roles: &Roles) -> Vec<Compared> {
+    let worked = |entry: &Entry| entry.visit().copied().filter(|v| v.seen != Seen::Failed);
+    let mut all = Vec::new();
+    for (at, visit) in entries.iter().enumerate().filter_map(|(at, e)| Some((at, worked(e)?))) {
+        let before = &entries[..at];
+        let Some(last) = before.iter().rev().find_map(worked) else { continue };
+        let of = (visit.time, visit.seen.digest());
+        let behind = entries[at..].iter().filter(|e| e.is_restated());
+        let also = behind.filter(|e| (e.time(), e.digest()) == of).filter_map(Entry::content);
+        let found = (last.time < visit.time)
+            .then(|| compare(before, &visit, also.collect(), roles))
+            .flatten();
+        let (before, now, modified) = (last.time, visit.time, visit.modified);
+        let compared = |found| Compared { before, now, found, modified };
+        all.extend(found.map(compared));
+    }
+    all
+}
+
+/// A row of the table: before, and now.
+fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -> Option<Found> {
+    use Found::{Changed, Returned, Unchanged};
+    let known = remembered(before);
+    let last = last_version(&known, before);
+    match (gone(before), visit.seen) {
+        (_, Seen::Failed) => None,
+        (true, Seen::Gone) | (false, Seen::NotModified { .. }) => Some(Unchanged),
+        (false, Seen::Gone) => Some(Changed(None)),
+        (true, Seen::NotModified { .. }) => Some(Returned(None)),
+        (true, Seen::Content(content)) => {
+            let now = told(content, also, roles);
+            let by = distances(&last, &now).last_key_value().map(|(_, by)| *by);
+            let back = known.iter().any(|k| is_like(k, &content, &now));
+            Some(if back { Returned(by) } else { Changed(by) })
+        }
+        (false, Seen::Content(content)) => {
+            let now = told(content, also, roles);
+            if last.iter().any(|k| same_digest(&k.content, &content)) {
+                return Some(Unchanged);
+            }
+            let by = distances(&last, &now).last_key_value().map(|(_, by)| *by);
+            let bare = |k: &Known| {
+                let now = now.get(&k.content.epoch);
+                k.content.fingerprint.is_none() && now.is_some_and(|c| c.fingerprint.is_none())
+            };
+            match by {
+                Some(by) if by <= MINOR => return Some(Unchanged),
+                None if !last.iter().any(bare) => return None,
+                // Their digests tell, if there are two.
+                None if content.digest.is_none() => return None,
+                None if last.iter().all(|k| k.content.digest.is_none()) => return None,
+                _ => {}
+            }
+            let earlier = known.iter().filter(|k| !last.iter().any(|last| last.is_with(k)));
+            let back = earlier.into_iter().any(|k| is_like(k, &content, &now));
+            Some(if back { Returned(by) } else { Changed(by) })
+        }
+    }
+}
+
+/// The fingerprints of what is seen that tell of changes, or that there is none, by epoch: restated
+/// ones before those that were seen.
+fn told(content: Content, mut also: Vec<Content>, roles: &Roles) -> BTreeMap<Epoch, Content> {
+    also.sort_by_key(|c| c.fingerprint);
+    let all = std::iter::once(content).chain(also);
+    all.filter(|c| roles.of(c.epoch).tells_change()).map(|c| (c.epoch, c)).collect()
+}
+
+fn distances(version: &[Known], now: &BTreeMap<Epoch, Content>) -> BTreeMap<Epoch, u32> {
+    let of = |k: &Known| {
+        let now = now.get(&k.content.epoch)?;
+        Some((k.content.epoch, distance(&k.content, now)?))
+    };
+    version.iter().filter_map(of).collect()
+}
+
+/// Whether one of the last versions is what is seen, or has a minor change from it.
+fn is_like(known: &Known, content: &Content, now: &BTreeMap<Epoch, Content>) -> bool {
+    let now = now.get(&known.content.epoch);
+    let by = now.and_then(|now| distance(&known.content, now));
+    same_digest(&known.content, content) || by.is_some_and(|by| by <= MINOR)
+}
+
+/// What is to be counted: what kind it is, the interval, and the days since a change that is dated.
+type Counted = (Change, f64);
+
+/// Checks sums against the comparisons that they are of. Of 128 and more, half was forgotten now and
+/// then: of these only what is not summed.
+pub fn check_sums(changes: &Changes, all: &[Compared]) {
+    let last = all.iter().rev().find(|c| c.found != Found::Unchanged);
+    let last = last.map(|c| match c.found {
+        Found::Changed(by) | Found::Returned(by) => (c.dated().unwrap_or(c.now), by),
+        Found::Unchanged => unreachable!("it was left out"),
+    });
+    assert_eq!(changes.last_change().map(|last| (last.time, last.distance)), last);
+    let bits = all.iter().map(|c| c.found != Found::Unchanged);
+    let found = changes.recent(0, 0).changes();
+    if all.len() >= 128 {
+        let counted = 64 + (all.len() - 64) % 64;
+        assert_eq!(changes.comparisons() as usize, counted);
+        assert!(found.eq(bits.skip(all.len() - 64)));
+        return;
+    }
+    assert!(found.eq(bits.skip(all.len().saturating_sub(64))));
+    let count = |is: fn(Found) -> bool| all.iter().filter(|c| is(c.found)).count() as u32;
+    assert_eq!(changes.comparisons() as usize, all.len());
+    assert_eq!(changes.changes(), count(|f| matches!(f, Found::Changed(_))));
+    assert_eq!(changes.returns(), count(|f| matches!(f, Found::Returned(_))));
+    assert_eq!(changes.dated() as usize, all.iter().filter(|c| c.dated().is_some()).count());
+    let unchanged = all.iter().filter(|c| c.found == Found::Unchanged);
+    let unchanged: i64 = unchanged.map(|c| c.now - c.before).sum();
+    assert_eq!(changes.unchanged_ms(), unchanged.unsigned_abs());
+    let expected = counted(all);
+    let found: Vec<_> = changes.counted(0.25).collect();
+    assert_eq!(found.len(), expected.len(), "{found:?} for {expected:?}");
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-5;
+    for ((found, times), ((change, days), expected)) in found.into_iter().zip(expected) {
+        let alike = match (found.change(), change) {
+            (Change::DaysAgo(found), Change::DaysAgo(expected)) => near(found, expected),
+            (found, expected) => found == expected,
+        };
+        assert!(alike && times == expected, "{found:?}, {times} times for {change:?}, {expected}");
+        assert!(near(found.days(), days), "{} days for {days}", found.days());
+    }
+}
+
+/// Comparisons of mean length, with how many each counts for: of what is unchanged, and of other
+/// intervals by length.
+fn counted(all: &[Compared]) -> Vec<(Counted, f64)> {
+    /// The intervals of each length are shorter than this, in milliseconds.
+    const BELOW: [i64; 8] =
+        [1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30, 1 << 32, 1 << 34, i64::MAX];
+    /// What the sum of those of one length ends at, in days: 2,229 years.
+    const SUM_MAX: f64 = (1_u64 << 46) as f64 / DAY;
+    /// The days of each, those since a change that is dated, and how many it counts for.
+    type Each = Vec<(f64, f64, f64)>;
+    let mut groups: BTreeMap<usize, Each> = BTreeMap::new();
+    for c in all {
+        let interval = c.now - c.before;
+        let length = || 2 + BELOW.iter().position(|below| interval < *below).unwrap();
+        let (group, times) = match c.found {
+            Found::Unchanged => (0, 1.0),
+            Found::Changed(_) if c.dated().is_some() => (1, 1.0),
+            Found::Changed(_) => (length(), 1.0),
+            Found::Returned(_) => (length(), 0.25),
+        };
+        let ago = c.dated().map_or(0.0, |then| (c.now - then) as f64 / DAY);
+        groups.entry(group).or_default().push((interval as f64 / DAY, ago, times));
+    }
+    let mean = |(group, each): (usize, Each)| {
+        let sum = |of: fn(&(f64, f64, f64)) -> f64| each.iter().map(of).sum::<f64>();
+        let (days, ago, count) = (sum(|of| of.0), sum(|of| of.1), each.len() as f64);
+        let (change, days) = match group {
+            0 => (Change::None, days),
+            1 => (Change::DaysAgo(ago / count), days),
+            _ => (Change::Undated, days.min(SUM_MAX)),
+        };
+        ((change, days / count), sum(|of| of.2))
+    };
+    groups.into_iter().map(mean).collect()
+}

@@ -1,0 +1,375 @@
+//! What a page's visits tell about how it changes, in numbers.
+
+use super::compare::Found;
+use super::{TIME_MAX, TIME_MIN};
+use crate::recrawl::{Change, Comparison, Recent};
+
+/// Comparisons at which all that was summed up is halved.
+const HALVED_AT: u32 = 128;
+/// Intervals are told apart by length, in powers of four: up to 70 minutes, 4.7 hours and so on, and
+/// from 199 days on.
+const LENGTHS: usize = 8;
+/// An interval has at least as many units of its length as this power of two, but for the shortest.
+const UNITS_LOG2: u32 = 20;
+/// No two times of visits are farther apart, in milliseconds.
+const INTERVAL_MAX: u64 = TIME_MAX.abs_diff(TIME_MIN);
+/// The distance of a last change that is not known, and of one that never was.
+const UNKNOWN: u8 = u8::MAX - 1;
+const NEVER: u8 = u8::MAX;
+/// A time is a clock, not that of a change, if it is this near to that of the visit, in milliseconds.
+const CLOCK_MS: i64 = 2_000;
+
+const MS_PER_DAY: f64 = 86_400_000.0;
+
+/// What a page's visits tell about how it changes: each with the one before it, in order of time. It is
+/// made by [`of`](Self::of), which says what is a change, and what a return to an earlier version.
+///
+/// Only sums are kept, in less than 100 bytes: of unchanged intervals the time, of intervals with a
+/// change how many there are by length (powers of four) and their mean, which is exact where they are
+/// equal. At 128 comparisons all of that is halved. So a page that has changed its ways is believed,
+/// and what is known of 64 to 127 comparisons counts.
+///
+/// Sums are of integers, so equal histories have equal sums, whatever came first. Intervals with a
+/// change count as 2,229 years together at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changes {
+    unchanged_ms: u64,
+    /// Of changes whose time is known: the time that they lie before the visits that found them, and
+    /// the length of the intervals that they lie in.
+    quiet_ms: u64,
+    dated_ms: u64,
+    /// Whether each of the last 64 comparisons found a change or a return, the last one lowest.
+    bits: u64,
+    last_time: i64,
+    /// Of intervals of each length with a change of unknown time, or a return: their sum, in units that
+    /// grow with the length.
+    sums: [u32; LENGTHS],
+    changed: [u8; LENGTHS],
+    returned: [u8; LENGTHS],
+    unchanged: u8,
+    dated: u8,
+    last_bits: u8,
+}
+
+const _: () = assert!(size_of::<Changes>() < 100, "a head is cloned for each observation");
+
+/// When a page was last found changed, or back at an earlier version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastChange {
+    /// The time of the change if that is known, or else of the visit that found it, in milliseconds
+    /// since 1970.
+    pub time: i64,
+    /// The Hamming distance to the version before, if it is known.
+    pub distance: Option<u32>,
+}
+
+/// A comparison of two visits, as it is counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comparing {
+    /// When the two visits were: one after the other.
+    pub(super) times: (i64, i64),
+    pub(super) found: Found,
+    /// When the page was last modified, as the later visit was told.
+    pub(super) modified: Option<i64>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Changes {
+            unchanged_ms: 0,
+            quiet_ms: 0,
+            dated_ms: 0,
+            bits: 0,
+            last_time: 0,
+            sums: [0; LENGTHS],
+            changed: [0; LENGTHS],
+            returned: [0; LENGTHS],
+            unchanged: 0,
+            dated: 0,
+            last_bits: NEVER,
+        }
+    }
+}
+
+impl Changes {
+    /// What a return counts for, beside a change. A page that flips between versions is stale in
+    /// between, but has no news.
+    pub const RETURN_SHARE: f64 = 0.5;
+
+    /// How many comparisons count: 127 at most. They are unchanged ones, changes and returns.
+    pub fn comparisons(&self) -> u32 {
+        u32::from(self.unchanged) + self.changes() + self.returns()
+    }
+
+    /// How many of them found a change to what the page had not been before.
+    pub fn changes(&self) -> u32 {
+        sum(&self.changed) + self.dated()
+    }
+
+    /// How many of them found the page back at one of its last versions.
+    pub fn returns(&self) -> u32 {
+        sum(&self.returned)
+    }
+
+    /// The changes whose time is known, since a server told when the page was last modified.
+    pub fn dated(&self) -> u32 {
+        u32::from(self.dated)
+    }
+
+    /// The time in which the page was unchanged, in milliseconds: of comparisons that found so.
+    pub fn unchanged_ms(&self) -> u64 {
+        self.unchanged_ms
+    }
+
+    /// When the page was last found changed, or back at an earlier version.
+    pub fn last_change(&self) -> Option<LastChange> {
+        let distance = (self.last_bits < UNKNOWN).then_some(u32::from(self.last_bits));
+        (self.last_bits != NEVER).then_some(LastChange { time: self.last_time, distance })
+    }
+
+    /// The last comparisons in their order, for policies that go by it, of a page with this first and
+    /// last visit. A return is a change to them.
+    ///
+    /// ```
+    /// let recent = simkeep::Changes::default().recent(0, 86_400_000);
+    /// assert_eq!(recent.quiet_days(), 1.0);
+    /// ```
+    pub fn recent(&self, first: i64, last: i64) -> Recent {
+        let since = self.last_change().map_or(first, |change| change.time);
+        let quiet = last.saturating_sub(since).max(0) as f64 / MS_PER_DAY;
+        Recent::of(self.bits, self.comparisons().min(u64::BITS), quiet)
+    }
+
+    /// What it tells of the rate of changes: comparisons, each with how many it counts for. Of several
+    /// intervals it is one of their mean length. A return counts for `return_share` of a change; see
+    /// [`RETURN_SHARE`](Self::RETURN_SHARE).
+    ///
+    /// ```
+    /// use simkeep::Changes;
+    /// use simkeep::recrawl::{Belief, Likelihood, Prior};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let mut likelihood = Likelihood::flat();
+    /// for (comparison, times) in Changes::default().counted(Changes::RETURN_SHARE) {
+    ///     likelihood.add(comparison, times)?;
+    /// }
+    /// let belief = Belief::new(&Prior::default(), &likelihood);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn counted(&self, return_share: f64) -> impl Iterator<Item = (Comparison, f64)> + use<> {
+        let counts = *self;
+        let unchanged = u32::from(self.unchanged);
+        let unchanged = mean(self.unchanged_ms, unchanged, Change::None, f64::from(unchanged));
+        let ago = days(self.quiet_ms, self.dated());
+        let dated = mean(self.dated_ms, self.dated(), Change::DaysAgo(ago), f64::from(self.dated));
+        let undated = (0..LENGTHS).filter_map(move |length| {
+            let (sum, changed, returned) = counts.undated(length);
+            let times = f64::from(changed) + return_share * f64::from(returned);
+            mean(sum, changed + returned, Change::Undated, times)
+        });
+        unchanged.into_iter().chain(dated).chain(undated)
+    }
+
+    /// Of the intervals of one length with a change or a return: their sum in milliseconds, the changes
+    /// and the returns.
+    #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
+    fn undated(&self, length: usize) -> (u64, u32, u32) {
+        let sum = u64::from(self.sums[length]) << unit_log2(length);
+        (sum, self.changed[length].into(), self.returned[length].into())
+    }
+
+    /// Adds a comparison of two visits between which there is time.
+    pub(super) fn push(&mut self, comparing: Comparing) {
+        let interval = comparing.interval();
+        self.bits = self.bits << 1 | u64::from(comparing.found != Found::Unchanged);
+        match (comparing.found, comparing.dated()) {
+            (Found::Unchanged, _) => {
+                self.unchanged += 1;
+                self.unchanged_ms += interval;
+            }
+            (Found::Changed(distance), Some(then)) => {
+                self.dated += 1;
+                self.dated_ms += interval;
+                self.quiet_ms += comparing.times.1.abs_diff(then).min(interval);
+                self.note(then, distance);
+            }
+            (Found::Changed(distance), None) => {
+                *self.add(interval, |changes| &mut changes.changed) += 1;
+                self.note(comparing.times.1, distance);
+            }
+            (Found::Returned(distance), _) => {
+                *self.add(interval, |changes| &mut changes.returned) += 1;
+                self.note(comparing.times.1, distance);
+            }
+        }
+        if self.comparisons() == HALVED_AT {
+            self.halve();
+        }
+    }
+
+    /// Adds an interval to those of its length. Returns one of the counts of that length.
+    #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
+    fn add(&mut self, interval: u64, of: fn(&mut Changes) -> &mut [u8; LENGTHS]) -> &mut u8 {
+        let length = length_of(interval);
+        let units = u32::try_from(interval >> unit_log2(length)).unwrap_or(u32::MAX);
+        self.sums[length] = self.sums[length].saturating_add(units);
+        &mut of(self)[length]
+    }
+
+    fn note(&mut self, time: i64, distance: Option<u32>) {
+        self.last_time = time;
+        self.last_bits = distance.and_then(|bits| u8::try_from(bits).ok()).unwrap_or(UNKNOWN);
+    }
+
+    /// Halves all counts, and the sums so that the means stay. What is left over of an odd count goes to
+    /// the next one, and at last to what is unchanged, so half of all are left, and a single change is
+    /// forgotten.
+    fn halve(&mut self) {
+        let mut over = 0;
+        let mut half = |count: &mut u8| {
+            let all = *count + over;
+            over = all % 2;
+            let before = std::mem::replace(count, all / 2);
+            (u64::from(before), u64::from(*count))
+        };
+        let part = |sum: u64, (before, after): (u64, u64)| (sum * after).checked_div(before);
+        let lengths = self.sums.iter_mut().zip(&mut self.changed).zip(&mut self.returned);
+        for ((sum, changed), returned) in lengths {
+            let (changed, returned) = (half(changed), half(returned));
+            let both = (changed.0 + returned.0, changed.1 + returned.1);
+            *sum = u32::try_from(part((*sum).into(), both).unwrap_or(0)).unwrap_or(u32::MAX);
+        }
+        let dated = half(&mut self.dated);
+        self.dated_ms = part(self.dated_ms, dated).unwrap_or(0);
+        self.quiet_ms = part(self.quiet_ms, dated).unwrap_or(0);
+        let unchanged = half(&mut self.unchanged);
+        self.unchanged_ms = part(self.unchanged_ms, unchanged).unwrap_or(0);
+    }
+}
+
+impl Comparing {
+    /// The time between the visits, in milliseconds.
+    fn interval(&self) -> u64 {
+        self.times.0.abs_diff(self.times.1).min(INTERVAL_MAX)
+    }
+
+    /// When the change was, if that is known: it lies between the visits. The time of the later visit is
+    /// no time of a change: a page that is made anew for each visit has that.
+    fn dated(&self) -> Option<i64> {
+        let (before, now) = self.times;
+        self.modified.filter(|then| before < *then && *then < now.saturating_sub(CLOCK_MS))
+    }
+}
+
+/// Which length an interval has.
+fn length_of(interval: u64) -> usize {
+    let octaves = interval.checked_ilog2().unwrap_or(0).saturating_sub(UNITS_LOG2);
+    (octaves as usize / 2).min(LENGTHS - 1)
+}
+
+/// The unit of intervals of a length, in milliseconds: so small that the sum of 128 is exact to a
+/// millionth, and so large that it has room.
+fn unit_log2(length: usize) -> usize {
+    2 * length
+}
+
+fn sum(counts: &[u8]) -> u32 {
+    counts.iter().copied().map(u32::from).sum()
+}
+
+fn days(sum_ms: u64, count: u32) -> f64 {
+    sum_ms as f64 / f64::from(count) / MS_PER_DAY
+}
+
+/// A comparison of the mean of so many intervals, with how many it counts for; none of no interval.
+#[expect(clippy::expect_used, reason = "a mean of intervals is at least the shortest of them")]
+fn mean(sum_ms: u64, count: u32, change: Change, times: f64) -> Option<(Comparison, f64)> {
+    if count == 0 {
+        return None;
+    }
+    let comparison = Comparison::new(days(sum_ms, count), change);
+    Some((comparison.expect("visits are compared that are a millisecond apart or more"), times))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn dated(times: (i64, i64), modified: i64) -> Changes {
+        let mut changes = Changes::default();
+        changes.push(Comparing { times, found: Found::Changed(Some(5)), modified: Some(modified) });
+        changes
+    }
+
+    #[test]
+    fn a_change_is_dated_between_the_visits_and_not_by_a_clock() {
+        let day = 86_400_000;
+        for (modified, is_dated) in [
+            (0, false),
+            (10 * day, false),
+            (10 * day + 1, true),
+            (18 * day, true),
+            (20 * day - 2_001, true),
+            (20 * day - 2_000, false),
+            (20 * day, false),
+            (30 * day, false),
+            (i64::MIN, false),
+        ] {
+            let changes = dated((10 * day, 20 * day), modified);
+            assert_eq!((changes.changes(), changes.dated()), (1, u32::from(is_dated)));
+            let time = if is_dated { modified } else { 20 * day };
+            assert_eq!(changes.last_change(), Some(LastChange { time, distance: Some(5) }));
+        }
+        let changes = dated((10 * day, 20 * day), 18 * day);
+        let expected = Comparison::new(10.0, Change::DaysAgo(2.0)).unwrap();
+        assert!(changes.counted(1.0).eq([(expected, 1.0)]));
+        assert_eq!(changes.recent(0, 21 * day).quiet_days(), 3.0);
+    }
+
+    #[test]
+    fn what_changed_its_ways_is_believed() {
+        let mut changes = Changes::default();
+        let mut push = |found, times: usize| {
+            let times = std::iter::repeat_n((0, 1000), times);
+            times.for_each(|times| changes.push(Comparing { times, found, modified: None }));
+            changes.changes()
+        };
+        assert_eq!(push(Found::Changed(None), 127), 127);
+        assert_eq!(push(Found::Changed(None), 1), 64);
+        assert_eq!(push(Found::Unchanged, 64 * 7), 0);
+    }
+
+    fn found() -> impl Strategy<Value = Found> {
+        prop_oneof![
+            3 => Just(Found::Unchanged),
+            2 => (0..65u32).prop_map(|bits| Found::Changed(Some(bits))),
+            1 => Just(Found::Changed(None)),
+            2 => Just(Found::Returned(None)),
+        ]
+    }
+
+    fn time() -> impl Strategy<Value = i64> {
+        prop_oneof![
+            1 => Just(TIME_MIN), 1 => Just(TIME_MAX), 9 => 0..100i64, 9 => 0..1i64 << 36
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn half_of_all_is_left_and_means_stay_in_bounds(
+            all in prop::collection::vec((time(), time(), found(), prop::option::of(time())), 0..700),
+        ) {
+            let (mut changes, mut expected) = (Changes::default(), 0);
+            for (a, b, found, modified) in all.into_iter().filter(|(a, b, ..)| a != b) {
+                changes.push(Comparing { times: (a.min(b), a.max(b)), found, modified });
+                expected = if expected == 127 { 64 } else { expected + 1 };
+                prop_assert_eq!(changes.comparisons(), expected);
+                let counted: f64 = changes.counted(1.0).map(|(_, times)| times).sum();
+                prop_assert_eq!(counted, f64::from(expected));
+                prop_assert_eq!(changes.recent(a, b).changes().count(), expected.min(64) as usize);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The fold of a page's entries, in their order, into how the page changes.
+//!
+//! Unlike a [`Head`] it depends on the order: a late visit splits an interval, and may turn what comes
+//! after it from a change into a return.
+
+use super::changes::{Changes, Comparing};
+use super::{Content, Entry, EpochInfo, Head, Seen};
+use smallvec::SmallVec;
+
+impl Changes {
+    /// What the entries of a page tell, which are in order, as [`Snapshot::history`] has them; `epochs`
+    /// are [those of its store](crate::Snapshot::epochs). It takes time in proportion to the entries.
+    ///
+    /// - Each visit that did not fail is compared with the one before it that did not fail. Visits at
+    ///   one time are one. What is restated is no visit, but fingerprints that are restated of a
+    ///   version are compared.
+    /// - Equal digests, or a distance that is at most minor in its epoch, are *unchanged*, and so is
+    ///   what a server says is not modified. The newest epoch that tells of [changes](crate::Role)
+    ///   decides in which both have a fingerprint.
+    /// - A larger distance is a *change*, or a *return* if one of the last versions is at most a minor
+    ///   change away or has the same digest. A page that is gone has changed; when it is there again,
+    ///   it has changed or returned.
+    /// - Without a distance, digests decide where both have no fingerprint by rule, as of texts too
+    ///   short to tell. All else tells nothing: fingerprints of different epochs, and what comes before
+    ///   any content.
+    /// - A change is dated by what a server says of when the page was last modified, if that is after
+    ///   the visit before, and more than 2 s before the visit: a page that is made anew for each visit
+    ///   has the time of the visit.
+    ///
+    /// [`Snapshot::history`]: crate::Snapshot::history
+    ///
+    /// ```
+    /// use simkeep::{Changes, Observation, Options, Store};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// for (day, fingerprint) in [(0, 0x0f), (1, 0x0f), (3, 0xf0)] {
+    ///     store.observe(Observation::content(url, day * 86_400_000, fingerprint, epoch))?;
+    /// }
+    /// let view = store.snapshot();
+    /// let entries: Vec<_> = view.history(url)?.iter().map(|entry| entry.entry()).collect();
+    /// let changes = Changes::of(&entries, view.epochs());
+    /// assert_eq!((changes.comparisons(), changes.changes()), (2, 1));
+    /// assert_eq!(changes.last_change().unwrap().distance, Some(8));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Changes {
+        let mut fold = Fold::default();
+        let mut rest = entries;
+        while let [entry, following @ ..] = rest {
+            let of =
+                |other: &&Entry| (other.time(), other.digest()) == (entry.time(), entry.digest());
+            let restated = following.iter().take_while(of).filter(|other| other.is_restated());
+            fold.take(*entry, || restated.filter_map(Entry::content).collect(), epochs);
+            rest = following;
+        }
+        fold.changes
+    }
+}
+
+/// A page as its entries come in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fold {
+    pub(crate) head: Option<Head>,
+    pub(crate) changes: Changes,
+}
+
+/// Further fingerprints of what one visit saw.
+type Also = SmallVec<[Content; 1]>;
+
+impl Fold {
+    /// Takes the next entry; `also` is what is restated of a visit.
+    pub(crate) fn take(&mut self, entry: Entry, also: impl FnOnce() -> Also, epochs: &[EpochInfo]) {
+        if let (Some(head), Entry::Visit(visit)) = (&self.head, &entry)
+            && let Some(before) = head.settled.filter(|_| visit.seen != Seen::Failed)
+            && before.time < visit.time
+        {
+            let also = if visit.seen.content().is_some() { also() } else { Also::new() };
+            if let Some(found) = head.find(visit, &also, epochs) {
+                let times = (before.time, visit.time);
+                self.changes.push(Comparing { times, found, modified: visit.modified });
+            }
+        }
+        Head::absorb_into(&mut self.head, entry);
+    }
+}

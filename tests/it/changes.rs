@@ -1,0 +1,221 @@
+//! What a page's visits tell about how it changes: each row of the table, and any histories against a
+//! list of all comparisons.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use simkeep::disk::SimDisk;
+use simkeep::limits::{TIME_MAX, TIME_MIN};
+use simkeep::{Changes, Content, Entry, Epoch, EpochInfo, Restated, Role, Seen, Store, Visit};
+
+use simkeep_testing::changes::{Found, check_sums};
+use simkeep_testing::model::Model;
+use simkeep_testing::{EPOCHS, digest, on, small};
+
+const URL: &str = "http://example.com/";
+const FIRST: Epoch = Epoch::from_number(0);
+const SECOND: Epoch = Epoch::from_number(1);
+
+/// Two epochs, the second one with this role.
+fn epochs(role: Role) -> Vec<EpochInfo> {
+    let store = Store::create(on(&SimDisk::new()), small()).unwrap();
+    store.register_epoch(EPOCHS[1], role).unwrap();
+    store.snapshot().epochs().to_vec()
+}
+
+/// Content by number: the digest, and that of a fingerprint, moved by so many bits; 99 is none.
+fn content(epoch: Epoch, bits: u32, name: u8) -> Seen {
+    let fingerprint = (bits < 99).then(|| u64::MAX.checked_shl(bits).unwrap_or(0));
+    let digest = (name > 0).then(|| digest(name));
+    Seen::Content(Content { fingerprint, digest, epoch })
+}
+
+fn visits(seen: &[Seen]) -> Vec<Entry> {
+    let visit =
+        |(time, seen): (i64, &Seen)| Visit { time, seen: *seen, status: None, modified: None };
+    (0..).step_by(1000).zip(seen).map(visit).map(Entry::Visit).collect()
+}
+
+/// What the last of these visits found.
+fn found(seen: &[Seen]) -> Option<Found> {
+    let epochs = epochs(Role::Both);
+    let (all, before) = (visits(seen), visits(&seen[..seen.len() - 1]));
+    let (all, before) = (Changes::of(&all, &epochs), Changes::of(&before, &epochs));
+    let distance = all.last_change().and_then(|last| last.distance);
+    let counts = |c: Changes| (c.comparisons(), c.changes(), c.returns());
+    let ((n, c, r), (m, d, s)) = (counts(all), counts(before));
+    match (n - m, c - d, r - s) {
+        (0, 0, 0) => None,
+        (1, 0, 0) => Some(Found::Unchanged),
+        (1, 1, 0) => Some(Found::Changed(distance)),
+        (1, 0, 1) => Some(Found::Returned(distance)),
+        other => panic!("one visit makes one comparison, not {other:?}"),
+    }
+}
+
+const WORD: Seen = Seen::NotModified { digest: None };
+
+#[test]
+fn contents_are_compared_by_digest_and_by_distance() {
+    let seen = |bits, name| content(FIRST, bits, name);
+    assert_eq!(found(&[seen(0, 1)]), None);
+    assert_eq!(found(&[seen(0, 1), seen(50, 1)]), Some(Found::Unchanged));
+    assert_eq!(found(&[seen(0, 1), seen(3, 2)]), Some(Found::Unchanged));
+    assert_eq!(found(&[seen(0, 0), seen(3, 0)]), Some(Found::Unchanged));
+    assert_eq!(found(&[seen(0, 1), seen(4, 2)]), Some(Found::Changed(Some(4))));
+    // Each time a bit more is no change, but for the first and the last.
+    let slowly: Vec<Seen> = (0..20).map(|bits| seen(bits, 0)).collect();
+    assert_eq!(Changes::of(&visits(&slowly), &epochs(Role::Both)).changes(), 0);
+}
+
+#[test]
+fn what_is_near_one_of_the_last_versions_is_a_return() {
+    let seen = |bits, name| content(FIRST, bits, name);
+    assert_eq!(found(&[seen(0, 1), seen(20, 2), seen(2, 3)]), Some(Found::Returned(Some(18))));
+    assert_eq!(found(&[seen(0, 1), seen(20, 2), seen(10, 1)]), Some(Found::Returned(Some(10))));
+    assert_eq!(found(&[seen(0, 1), seen(20, 2), seen(40, 3)]), Some(Found::Changed(Some(20))));
+    let mut many: Vec<Seen> = (0..9).map(|n| seen(5 * n, 1)).collect();
+    many.truncate(1);
+    many.extend((1..9).map(|n| seen(5 * n + 5, n.try_into().unwrap())));
+    many.push(seen(0, 100));
+    // The ninth version back is not at hand any more.
+    assert_eq!(found(&many), Some(Found::Changed(Some(45))));
+}
+
+#[test]
+fn without_a_distance_there_is_no_evidence() {
+    let (first, second) = (content(FIRST, 0, 1), content(SECOND, 30, 2));
+    assert_eq!(found(&[first, second]), None);
+    assert_eq!(found(&[first, content(FIRST, 99, 2)]), None);
+    // The next comparison starts from the new one.
+    assert_eq!(found(&[first, second, content(SECOND, 31, 3)]), Some(Found::Unchanged));
+    assert_eq!(found(&[first, second, content(SECOND, 0, 3)]), Some(Found::Changed(Some(30))));
+    assert_eq!(found(&[WORD, first]), None);
+    let restated = Restated { time: 1000, fingerprint: Some(0), digest: None, epoch: FIRST };
+    let mut entries = visits(&[first, content(SECOND, 30, 0)]);
+    assert_eq!(Changes::of(&entries, &epochs(Role::Both)).comparisons(), 0);
+    entries.push(Entry::Restated(restated));
+    let changes = Changes::of(&entries, &epochs(Role::Both));
+    assert_eq!(changes.last_change().unwrap().distance, Some(64));
+}
+
+#[test]
+fn contents_without_a_fingerprint_by_rule_are_told_apart_by_digest() {
+    let bare = |name| content(FIRST, 99, name);
+    assert_eq!(found(&[bare(1), bare(1)]), Some(Found::Unchanged));
+    assert_eq!(found(&[bare(1), bare(2)]), Some(Found::Changed(None)));
+    assert_eq!(found(&[bare(1), bare(2), bare(1)]), Some(Found::Returned(None)));
+    assert_eq!(found(&[bare(1), bare(0)]), None);
+    assert_eq!(found(&[bare(1), content(SECOND, 99, 2)]), None);
+}
+
+#[test]
+fn pages_go_and_come_back() {
+    let seen = |bits| content(FIRST, bits, 0);
+    let (a, b) = (seen(0), seen(30));
+    assert_eq!(found(&[a, WORD]), Some(Found::Unchanged));
+    assert_eq!(found(&[a, Seen::Gone]), Some(Found::Changed(None)));
+    assert_eq!(found(&[Seen::Gone, Seen::Gone]), Some(Found::Unchanged));
+    assert_eq!(found(&[a, Seen::Gone, WORD]), Some(Found::Returned(None)));
+    assert_eq!(found(&[a, Seen::Gone, a]), Some(Found::Returned(Some(0))));
+    assert_eq!(found(&[a, Seen::Gone, b]), Some(Found::Changed(Some(30))));
+    assert_eq!(found(&[Seen::Gone, a]), Some(Found::Changed(None)));
+    // What failed is passed over.
+    assert_eq!(found(&[a, Seen::Failed]), None);
+    assert_eq!(found(&[a, Seen::Failed, b]), Some(Found::Changed(Some(30))));
+    let changes = Changes::of(&visits(&[a, Seen::Failed, a]), &epochs(Role::Both));
+    assert_eq!(changes.unchanged_ms(), 2000);
+}
+
+#[test]
+fn a_change_is_dated_between_the_visits() {
+    let at = |time, bits, modified| {
+        Entry::Visit(Visit { time, seen: content(FIRST, bits, 0), status: None, modified })
+    };
+    let epochs = epochs(Role::Both);
+    for (modified, is_dated) in
+        [(999, false), (1000, false), (1001, true), (6_999, true), (7_000, false), (9_000, false)]
+    {
+        let visits = [at(1000, 0, None), at(9_000, 30, Some(modified))];
+        assert_eq!(Changes::of(&visits, &epochs).dated(), u32::from(is_dated), "{modified}");
+    }
+}
+
+#[test]
+fn visits_at_one_time_are_one() {
+    let at = |time, bits| {
+        Entry::Visit(Visit { time, seen: content(FIRST, bits, 0), status: None, modified: None })
+    };
+    let mut entries: Vec<Entry> = (0..60).map(|bits| at(5, bits)).collect();
+    entries.sort_unstable();
+    assert_eq!(Changes::of(&entries, &epochs(Role::Both)), Changes::default());
+    entries.push(at(6, 59));
+    assert_eq!(Changes::of(&entries, &epochs(Role::Both)).comparisons(), 1);
+}
+
+#[test]
+fn at_128_comparisons_all_is_halved() {
+    let epochs = epochs(Role::Both);
+    let day = 86_400_000;
+    let at = |n: i64| {
+        let seen = content(FIRST, if n % 4 == 3 { 30 } else { 0 }, 0);
+        Entry::Visit(Visit { time: n * day, seen, status: None, modified: None })
+    };
+    // Unchanged twice, a change or a return, a return.
+    let all: Vec<Entry> = (0..=128).map(at).collect();
+    let counts = |n: usize| {
+        let changes = Changes::of(&all[..=n], &epochs);
+        (changes.comparisons(), changes.changes(), changes.returns(), changes.unchanged_ms())
+    };
+    let day = day.unsigned_abs();
+    assert_eq!(counts(127), (127, 1, 62, 64 * day));
+    assert_eq!(counts(128), (64, 0, 32, 32 * day));
+    let halved = Changes::of(&all, &epochs);
+    assert!(halved.counted(1.0).all(|(comparison, _)| comparison.days() == 1.0));
+}
+
+fn seen() -> impl Strategy<Value = Seen> {
+    let bits = prop_oneof![6 => (0..6_u32).prop_map(|n| 2 * n), 1 => Just(64), 1 => Just(99)];
+    let epoch = prop_oneof![3 => Just(FIRST), 1 => Just(SECOND)];
+    let contents =
+        (epoch, bits, 0..4_u8).prop_map(|(epoch, bits, name)| content(epoch, bits, name));
+    prop_oneof![8 => contents, 1 => Just(WORD), 1 => Just(Seen::Gone), 1 => Just(Seen::Failed)]
+}
+
+fn entries() -> impl Strategy<Value = BTreeSet<Entry>> {
+    let time = prop_oneof![
+        20 => (0..60_i64).prop_map(|n| n * 3_600_000),
+        20 => (0..40_i64).prop_map(|n| n * 86_400_000),
+        5 => 0..20_i64,
+        1 => Just(TIME_MIN),
+        1 => Just(TIME_MAX),
+    ];
+    let restated = prop::option::weighted(0.2, (0..6_u32, 0..2_u32));
+    let ago = prop_oneof![Just(0), 1_999..2_003_i64, 0..50 * 86_400_000_i64];
+    let one = (time, seen(), restated, prop::option::of(ago));
+    let one = one.prop_map(|(time, seen, restated, ago)| {
+        let modified = ago.map(|ago| (time - ago).max(TIME_MIN));
+        let visit = Entry::Visit(Visit { time, seen, status: None, modified });
+        let of = seen.content().copied().zip(restated).map(|(content, (bits, epoch))| {
+            let fingerprint = Some(u64::MAX.checked_shl(3 * bits).unwrap_or(0));
+            let epoch = Epoch::from_number(epoch);
+            Entry::Restated(Restated { time, fingerprint, digest: content.digest, epoch })
+        });
+        [Some(visit), of]
+    });
+    prop::collection::vec(one, 0..220).prop_map(|all| all.into_iter().flatten().flatten().collect())
+}
+
+proptest! {
+    #[test]
+    fn any_history_is_the_sum_of_its_comparisons(
+        all in entries(),
+        role in prop_oneof![Just(Role::Both), Just(Role::Near), Just(Role::Change)],
+    ) {
+        let mut model = Model::default();
+        model.set_role(SECOND, role);
+        all.iter().for_each(|entry| model.insert(URL, *entry));
+        let all: Vec<Entry> = all.into_iter().collect();
+        check_sums(&Changes::of(&all, &epochs(role)), &model.comparisons(URL));
+    }
+}
