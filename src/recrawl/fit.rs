@@ -8,25 +8,32 @@ use super::prior::Prior;
 use super::real::{exp, ln};
 
 /// How many priors are tried.
-const PRIORS: usize = 64;
+pub(super) const PRIORS: usize = MEDIANS * WIDTHS.len();
 
-/// The widths that are tried, each with 16 medians.
-const WIDTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.5];
+/// How many medians are tried, an octave apart.
+pub(super) const MEDIANS: usize = 16;
+
+/// The widths that are tried with each of them.
+pub(super) const WIDTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
 
 /// Units of a nat in which evidence is summed. Sums of integers do not depend on the order of pages.
-const UNIT: f64 = 65_536.0;
+pub(super) const UNIT: f64 = 65_536.0;
 
 /// The least evidence of a page, in those units: 2³² pages of it fit in a sum.
 const LEAST: f64 = -2_147_483_648.0;
 
 /// With fewer pages than this, nothing is learned.
-const PAGES_MIN: u64 = 20;
+pub(super) const PAGES_MIN: u64 = 20;
 
-/// The one of this number: its median is from 2⁻¹² to 8 changes a day, in octaves.
+/// The logarithm of the median of this number: from 2⁻¹² to 8 changes a day.
+pub(super) fn median(number: usize) -> f64 {
+    (number as f64 - 12.0) * LN_2
+}
+
+/// The prior of this number.
 fn prior(number: usize) -> Prior {
-    let centre = ((number / WIDTHS.len()) as f64 - 12.0) * LN_2;
     let width = WIDTHS.get(number % WIDTHS.len()).copied().unwrap_or(1.0);
-    Prior::of_log_normal(centre, width)
+    Prior::of_log_normal(median(number / WIDTHS.len()), width)
 }
 
 /// The 64 log-normal priors that are tried: 16 medians, from a change in 11 years to eight a day, and
@@ -61,6 +68,15 @@ impl Priors {
         }
         Evidence(evidence)
     }
+
+    /// All of them, each with its share.
+    pub(super) fn mixed(&self, shares: &[f64; PRIORS]) -> Prior {
+        let mut mixed = [0.0; RATES];
+        for (share, prior) in shares.iter().zip(&self.probability) {
+            mixed.iter_mut().zip(prior).for_each(|(sum, one)| *sum += share * one);
+        }
+        Prior::of_probabilities(&mixed)
+    }
 }
 
 /// The evidence of many pages: which priors explain all of them well.
@@ -72,13 +88,13 @@ impl Priors {
 /// use simkeep::recrawl::{Change, Comparison, Fit, Likelihood, Prior, Priors};
 /// # fn main() -> simkeep::Result<()> {
 /// let (priors, mut fit) = (Priors::default(), Fit::default());
-/// assert_eq!(fit.prior(), Prior::default()); // nothing is known yet
+/// assert_eq!(fit.prior(&priors), Prior::default()); // nothing is known yet
 /// let never = Likelihood::of(&[Comparison::new(90.0, Change::None)?; 4]);
 /// let often = Likelihood::of(&[Comparison::new(90.0, Change::Undated)?; 4]);
 /// for page in 0..100 {
 ///     fit.add(&priors.evidence(if page % 10 == 0 { &often } else { &never }));
 /// }
-/// assert_ne!(fit.prior(), Prior::default());
+/// assert_ne!(fit.prior(&priors), Prior::default());
 /// # Ok(())
 /// # }
 /// ```
@@ -107,99 +123,38 @@ impl Fit {
         self.pages += other.pages;
     }
 
+    /// The evidence without a page that is in it.
+    #[must_use]
+    pub fn without(&self, page: &Evidence) -> Fit {
+        let sums = both(&self.sums, &page.0, i64::saturating_sub);
+        Fit { sums, pages: self.pages.saturating_sub(1) }
+    }
+
+    /// How many pages there are.
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
     /// The priors, each as likely as it explains the pages well, mixed; of fewer than 20 pages the
-    /// [default](Prior::default).
-    pub fn prior(&self) -> Prior {
+    /// [default](Prior::default). It takes some microseconds.
+    pub fn prior(&self, priors: &Priors) -> Prior {
         if self.pages < PAGES_MIN {
             return Prior::default();
         }
-        mixed(&shares(&self.sums, &[0.0; PRIORS]))
-    }
-}
-
-/// Whether the pages of a host have a prior of their own: only if it explains them better than that of
-/// all pages does, each page judged without itself.
-///
-/// A host of few pages, or of pages that differ like any others, would otherwise be believed to be what
-/// its pages happened to look like. All pages of the host go into a [`Fit`] first, and then by
-/// [`judge`](Trial::judge) in any order.
-#[derive(Clone, Debug)]
-pub struct Trial {
-    host: Fit,
-    /// How likely each prior is that of a host, before its pages tell more, as logarithms: as the
-    /// median of it is likely to be the rate of a page. Without that, a host whose pages changed at
-    /// each visit would be taken for as fast as can be.
-    of_hosts: [f64; PRIORS],
-    /// How likely each prior is that of all pages.
-    of_all: [f64; PRIORS],
-    /// Whether there are enough pages in all.
-    learned: bool,
-    /// By how much the prior of the host explains its pages better.
-    gain: i64,
-}
-
-impl Trial {
-    /// A trial of the prior of a host against that of all pages, those of the host included.
-    pub fn new(host: &Fit, all: &Fit) -> Trial {
-        let prior = all.prior();
-        let mut of_hosts = [0.0; PRIORS];
-        for (number, of_host) in of_hosts.iter_mut().enumerate() {
-            // Medians are rates of the grid: octaves from the 16th half octave on.
-            let median = prior.logarithms().get(16 + number / WIDTHS.len() * 2);
-            *of_host = median.copied().unwrap_or(0.0);
-        }
-        Trial {
-            host: host.clone(),
-            of_hosts,
-            of_all: shares(&all.sums, &[0.0; PRIORS]),
-            learned: all.pages >= PAGES_MIN,
-            gain: 0,
-        }
+        let shares = relative(&self.logarithms());
+        let sum: f64 = shares.iter().sum();
+        priors.mixed(&shares.map(|share| share / sum))
     }
 
-    /// Judges one page of the host: by the prior that the other ones have, and by that of all.
-    pub fn judge(&mut self, page: &Evidence) {
-        let others = both(&self.host.sums, &page.0, i64::saturating_sub);
-        let by_host = explained(&shares(&others, &self.of_hosts), page);
-        self.gain = self.gain.saturating_add(by_host - explained(&self.of_all, page));
+    /// How well each prior explains the pages: the logarithms of the chances.
+    pub(super) fn logarithms(&self) -> [f64; PRIORS] {
+        self.sums.map(|sum| sum as f64 / UNIT)
     }
-
-    /// The prior of the host, if it has one of its own. Of fewer than 20 pages in all none has.
-    pub fn prior(&self) -> Option<Prior> {
-        let own = self.learned && self.host.pages > 1 && self.gain > 0;
-        own.then(|| mixed(&shares(&self.host.sums, &self.of_hosts)))
-    }
-}
-
-/// How likely each prior is by its evidence, and by what was thought of it before, as logarithms. They
-/// add up to one.
-fn shares(sums: &[i64; PRIORS], before: &[f64; PRIORS]) -> [f64; PRIORS] {
-    let mut log = *before;
-    log.iter_mut().zip(sums).for_each(|(log, sum)| *log += *sum as f64 / UNIT);
-    let share = relative(&log);
-    let sum: f64 = share.iter().sum();
-    share.map(|share| share / sum)
-}
-
-/// The priors, each with its share.
-fn mixed(shares: &[f64; PRIORS]) -> Prior {
-    let mut mixed = [0.0; RATES];
-    for (number, share) in shares.iter().enumerate() {
-        let probability = prior(number).logarithms().map(exp);
-        mixed.iter_mut().zip(probability).for_each(|(sum, one)| *sum += share * one);
-    }
-    Prior::of_probabilities(&mixed)
-}
-
-/// How well priors with these shares explain a page, in units of evidence.
-fn explained(shares: &[f64; PRIORS], page: &Evidence) -> i64 {
-    let chance = shares.iter().zip(page.0).map(|(share, log)| share * exp(log as f64 / UNIT)).sum();
-    in_units(chance)
 }
 
 /// The logarithm of a chance, in units of evidence.
 #[expect(clippy::cast_possible_truncation, reason = "from -2³¹ to about 0")]
-fn in_units(chance: f64) -> i64 {
+pub(super) fn in_units(chance: f64) -> i64 {
     (ln(chance) * UNIT).round().max(LEAST) as i64
 }
 

@@ -68,7 +68,7 @@ impl Likelihood {
 }
 
 /// Numbers in proportion to those with these logarithms. The largest is 1.
-pub(super) fn relative(log: &Grid) -> Grid {
+pub(super) fn relative<const N: usize>(log: &[f64; N]) -> [f64; N] {
     let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     log.map(|log| exp(log - largest))
 }

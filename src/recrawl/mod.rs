@@ -10,7 +10,7 @@
 //!   [`interval`] is how long it takes to be worth a threshold. [`hinted`] weighs what a sitemap says.
 //! - A [`Belief`] says of each rate how likely it is: a [`Prior`] times the [`Likelihood`] of what was
 //!   seen. What a visit is worth is best taken as its expectation over that. A [`Fit`] learns a prior
-//!   from many pages, and a [`Trial`] says whether those of a host have one of their own.
+//!   from many pages, and [`Hosts`] learn one for the pages of each host.
 //! - [`fixed_intervals`], [`random_times`] and [`few_misses`] are the best that a budget can do for
 //!   pages whose rates are known: what a policy is measured by.
 //! - A [`Policy`] puts pages in order, by name: by what a visit is worth, or by the rules of other
@@ -38,6 +38,7 @@ mod check;
 mod comparison;
 mod fit;
 mod grid;
+mod hosts;
 mod interval;
 mod likelihood;
 mod multiplicative;
@@ -52,7 +53,8 @@ mod value;
 
 pub use belief::{Belief, Rate};
 pub use comparison::{Change, Comparison};
-pub use fit::{Evidence, Fit, Priors, Trial};
+pub use fit::{Evidence, Fit, Priors};
+pub use hosts::Hosts;
 pub use interval::Interval;
 pub use likelihood::Likelihood;
 pub use multiplicative::Schedule;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use simkeep::recrawl::{
-    Belief, Change, Comparison, Evidence, Fit, Likelihood, Prior, Priors, Trial,
+    Belief, Change, Comparison, Evidence, Fit, Hosts, Likelihood, Prior, Priors,
 };
 
 use super::Random;
@@ -33,7 +33,7 @@ fn from_many_pages_their_median_and_width_are_learned() {
             fit.add(&priors.evidence(&page(&mut random, rate, 8, 1.0 / median)));
         }
         let (found, drawn) =
-            (range(&fit.prior()), range(&Prior::log_normal(median, width).unwrap()));
+            (range(&fit.prior(&priors)), range(&Prior::log_normal(median, width).unwrap()));
         assert!((found.0 / drawn.0 - 1.0).abs() < 0.15, "{median} {width}: {found:?} {drawn:?}");
         assert!((found.1 / drawn.1 - 1.0).abs() < 0.15, "{median} {width}: {found:?} {drawn:?}");
     }
@@ -46,71 +46,79 @@ fn from_fewer_than_twenty_nothing_is() {
         priors.evidence(&Likelihood::of(&[Comparison::new(1.0, Change::Undated).unwrap(); 60]));
     for _ in 0..19 {
         fit.add(&evidence);
-        assert_eq!(fit.prior(), Prior::default());
+        assert_eq!(fit.prior(&priors), Prior::default());
     }
     fit.add(&evidence);
-    assert_ne!(fit.prior(), Prior::default());
+    assert_ne!(fit.prior(&priors), Prior::default());
 }
 
-/// How many of 50 hosts have a prior of their own: the width between hosts, and within one.
-fn hosts_with_their_own(pages: u32, between: f64, within: f64) -> usize {
+/// Hosts of so many pages, and how far they and their pages differ. Of each the rate in its middle and
+/// the evidence of its pages, after eight visits.
+fn hosts(pages: u32, between: f64, within: f64) -> Vec<(f64, Fit)> {
     let (priors, mut random) = (Priors::default(), Random(11));
-    let hosts: Vec<Vec<Evidence>> = (0..50)
-        .map(|_| {
-            let middle = 0.06 * (between * random.normal()).exp();
-            let mut one = |_| {
-                let rate = middle * (within * random.normal()).exp();
-                priors.evidence(&page(&mut random, rate, 8, 14.0))
-            };
-            (0..pages).map(&mut one).collect()
-        })
-        .collect();
-    let mut all = Fit::default();
-    hosts.iter().flatten().for_each(|page| all.add(page));
-    let own = |pages: &&Vec<Evidence>| {
-        let mut host = Fit::default();
-        pages.iter().for_each(|page| host.add(page));
-        let mut trial = Trial::new(&host, &all);
-        pages.iter().for_each(|page| trial.judge(page));
-        trial.prior().is_some()
+    let host = |_| {
+        let (middle, mut fit) = (0.06 * (between * random.normal()).exp(), Fit::default());
+        for _ in 0..pages {
+            let rate = middle * (within * random.normal()).exp();
+            fit.add(&priors.evidence(&page(&mut random, rate, 8, 14.0)));
+        }
+        (middle, fit)
     };
-    hosts.iter().filter(own).count()
+    (0..50).map(host).collect()
+}
+
+/// How far off the middle of what is expected of a page is on average, of ln λ.
+fn off(hosts: &[(f64, Fit)]) -> f64 {
+    let (priors, learned) = (Priors::default(), Hosts::new(hosts.iter().map(|host| &host.1)));
+    let middle = |fit| {
+        let (low, high) = range(&learned.prior(fit, &priors));
+        (low.ln() + high.ln()) / 2.0
+    };
+    hosts.iter().map(|(rate, fit)| (middle(fit) - rate.ln()).abs()).sum::<f64>() / 50.0
 }
 
 #[test]
-fn a_host_has_its_own_prior_where_its_pages_are_alike() {
-    assert!(hosts_with_their_own(12, 2.0, 0.3) > 40, "{}", hosts_with_their_own(12, 2.0, 0.3));
-    // Where hosts do not differ, few seem to by chance.
-    assert!(hosts_with_their_own(12, 0.0, 1.5) < 25, "{}", hosts_with_their_own(12, 0.0, 1.5));
-    assert_eq!(hosts_with_their_own(1, 2.0, 0.3), 0);
+fn what_is_expected_of_a_page_is_what_its_host_shows() {
+    // By the prior of all pages they are off by what hosts differ, 1.4 of ln λ or so.
+    assert!(off(&hosts(12, 1.8, 0.5)) < 0.4, "{}", off(&hosts(12, 1.8, 0.5)));
+    // The fewer pages there are, the less a host is relied on.
+    assert!(off(&hosts(2, 1.8, 0.5)) < 0.9, "{}", off(&hosts(2, 1.8, 0.5)));
+}
+
+#[test]
+fn where_hosts_do_not_differ_they_all_have_one_prior() {
+    let (priors, hosts) = (Priors::default(), hosts(12, 0.0, 1.5));
+    let learned = Hosts::new(hosts.iter().map(|host| &host.1));
+    let of_any = range(&learned.prior(&Fit::default(), &priors));
+    for (_, host) in &hosts {
+        let of_host = range(&learned.prior(host, &priors));
+        assert!((of_host.0 / of_any.0).ln().abs() < 0.5, "{of_host:?} {of_any:?}");
+        assert!((of_host.1 / of_any.1).ln().abs() < 0.5, "{of_host:?} {of_any:?}");
+    }
+    let mut all = Fit::default();
+    hosts.iter().for_each(|(_, host)| all.merge(host));
+    let of_all = range(&all.prior(&priors));
+    assert!((of_all.0 / of_any.0).ln().abs() < 0.5 && (of_all.1 / of_any.1).ln().abs() < 0.5);
 }
 
 #[test]
 fn a_page_does_not_speak_for_itself() {
-    // One page that never changes and one that always does say nothing of each other.
     let priors = Priors::default();
     let of =
         |change| priors.evidence(&Likelihood::of(&[Comparison::new(14.0, change).unwrap(); 8]));
     let (never, always) = (of(Change::None), of(Change::Undated));
-    let (mut host, mut all) = (Fit::default(), Fit::default());
-    for _ in 0..50 {
-        all.add(&never);
-        all.add(&always);
+    let mut hosts = vec![Fit::default(); 100];
+    for (number, host) in hosts.iter_mut().enumerate() {
+        host.add(if number % 2 == 0 { &never } else { &always });
     }
-    for _ in 0..5 {
-        host.add(&never);
-    }
-    host.add(&always);
-    let mut trial = Trial::new(&host, &all);
-    trial.judge(&always);
-    assert_eq!(trial.prior(), None);
-    let mut trial = Trial::new(&host, &all);
-    trial.judge(&never);
-    assert!(trial.prior().is_some());
-    // Of so few pages in all none is learned.
-    let mut trial = Trial::new(&host, &host);
-    trial.judge(&never);
-    assert_eq!(trial.prior(), None);
+    let learned = Hosts::new(&hosts);
+    // The only page of a host has the prior of any page.
+    let of_any = learned.prior(&Fit::default(), &priors);
+    assert_eq!(learned.prior(&hosts[1].without(&always), &priors), of_any);
+    assert_ne!(learned.prior(&hosts[1], &priors), of_any);
+    // Of fewer than 20 pages nothing is learned.
+    assert_eq!(Hosts::new(&hosts[..19]).prior(&hosts[1], &priors), Prior::default());
+    assert_ne!(Hosts::new(&hosts[..20]).prior(&hosts[1], &priors), Prior::default());
 }
 
 #[test]
@@ -123,7 +131,7 @@ fn whatever_was_seen_is_summed() {
             (0..50).for_each(|_| fit.add(&priors.evidence(&likelihood)));
         }
     }
-    assert!(range(&fit.prior()).0 > 0.0);
+    assert!(range(&fit.prior(&priors)).0 > 0.0);
 }
 
 proptest! {
@@ -143,6 +151,12 @@ proptest! {
         let (first, last) = all.split_at(cut.min(pages));
         let mut merged = of(&mut last.iter());
         merged.merge(&of(&mut first.iter()));
-        prop_assert_eq!(merged, forward);
+        prop_assert_eq!(&merged, &forward);
+        // Hosts are summed likewise.
+        let hosts: Vec<Fit> = all.iter().map(|page| of(&mut [page].into_iter())).collect();
+        let learned = |hosts: &mut dyn Iterator<Item = &Fit>| {
+            Hosts::new(hosts).prior(&forward, &priors)
+        };
+        prop_assert_eq!(learned(&mut hosts.iter()), learned(&mut hosts.iter().rev()));
     }
 }
