@@ -11,6 +11,7 @@
 //! - A [`Belief`] says of each rate how likely it is: a [`Prior`] times the [`Likelihood`] of what was
 //!   seen. What a visit is worth is best taken as its expectation over that. A [`Fit`] learns a prior
 //!   from many pages, and [`Hosts`] learn one for the pages of each host.
+//! - [`simulate`] tries policies on pages whose changes are known.
 //! - [`fixed_intervals`], [`random_times`] and [`few_misses`] are the best that a budget can do for
 //!   pages whose rates are known: what a policy is measured by.
 //! - A [`Policy`] puts pages in order, by name: by what a visit is worth, or by the rules of other
@@ -48,6 +49,7 @@ mod prior;
 mod rate;
 mod real;
 mod recent;
+pub mod simulate;
 mod solve;
 mod value;
 

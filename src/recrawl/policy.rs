@@ -104,6 +104,14 @@ impl Policy {
         })
     }
 
+    /// The index that it goes by, if it goes by one.
+    pub(super) fn index(&self) -> Option<Index> {
+        match self.0 {
+            Kind::Index(index) => Some(index),
+            _ => None,
+        }
+    }
+
     /// The interval that a page has; none by `value`, `harmonic` and `uniform`, which have no intervals
     /// of their own.
     pub fn schedule(&self, recent: &Recent) -> Option<Schedule> {

@@ -1,4 +1,4 @@
-//! When to visit again: figures that were computed elsewhere, and naive sums.
+//! When to visit again: figures that were computed elsewhere, naive sums, and simulated crawls.
 
 mod beliefs;
 mod fits;
@@ -6,6 +6,7 @@ mod intervals;
 mod optima;
 mod policies;
 mod rates;
+mod simulations;
 mod values;
 
 /// Whether a figure is another one, to six digits or six places.

@@ -1,0 +1,78 @@
+//! What a simulated crawler believes of all pages, before it looks at the visits of one.
+
+use std::collections::BTreeMap;
+
+use super::super::{Belief, Evidence, Fit, Hosts, Likelihood, Prior, Priors};
+use super::decider::Learning;
+
+/// The priors of pages, learned from all comparisons so far.
+pub(super) struct Learned {
+    learning: Learning,
+    priors: Priors,
+    hosts: BTreeMap<u32, Fit>,
+    /// What is learned where hosts are.
+    by_host: Hosts,
+    /// The prior of all pages, where they are not.
+    of_all: Prior,
+    /// How many comparisons there must be before they are learned anew.
+    next: u64,
+}
+
+impl Learned {
+    pub(super) fn new(learning: Learning) -> Learned {
+        let hosts = BTreeMap::new();
+        let (by_host, of_all) = (Hosts::new(&[]), Prior::default());
+        Learned { learning, priors: Priors::default(), hosts, by_host, of_all, next: 1 }
+    }
+
+    /// Whether it is time to learn anew.
+    pub(super) fn is_due(&self, comparisons: u64) -> bool {
+        self.learning != Learning::Nothing && comparisons >= self.next
+    }
+
+    /// The evidence of a page that has comparisons.
+    pub(super) fn evidence(&self, likelihood: &Likelihood) -> Option<Evidence> {
+        (self.learning != Learning::Nothing).then(|| self.priors.evidence(likelihood))
+    }
+
+    /// Learns from the evidence of all pages and their hosts.
+    pub(super) fn learn<'e>(
+        &mut self,
+        comparisons: u64,
+        pages: impl Iterator<Item = (u32, &'e Evidence)>,
+    ) {
+        self.next = comparisons + (comparisons / 16).max(1);
+        self.hosts.clear();
+        let mut all = Fit::default();
+        for (host, evidence) in pages {
+            all.add(evidence);
+            if self.learning == Learning::Hosts {
+                self.hosts.entry(host).or_default().add(evidence);
+            }
+        }
+        self.of_all = all.prior(&self.priors);
+        self.by_host = Hosts::new(self.hosts.values());
+    }
+
+    /// What is believed of a page of a host.
+    pub(super) fn belief(
+        &self,
+        host: u32,
+        likelihood: &Likelihood,
+        own: Option<&Evidence>,
+    ) -> Belief {
+        Belief::new(&self.prior(host, own), likelihood)
+    }
+
+    fn prior(&self, host: u32, own: Option<&Evidence>) -> Prior {
+        if self.learning != Learning::Hosts {
+            return self.of_all.clone();
+        }
+        let others = match (self.hosts.get(&host), own) {
+            (Some(host), Some(own)) => host.without(own),
+            (Some(host), None) => host.clone(),
+            (None, _) => Fit::default(),
+        };
+        self.by_host.prior(&others, &self.priors)
+    }
+}

@@ -1,0 +1,102 @@
+//! How fresh a crawl is: sums over the time of all pages.
+
+use super::page::Page;
+
+/// How fresh the pages were that a crawler knew, over the time that was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// The share of the time in which the version that the crawler saw last was the one in force.
+    pub freshness: f64,
+    /// The share of the time in which it differed in no more than a minor way.
+    pub near_freshness: f64,
+    /// The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, on average over
+    /// the time: the penalty of LambdaCrawl.
+    pub staleness: f64,
+    /// The share of the 64 bits in which the version seen last differed from the one in force, on
+    /// average over the time.
+    pub divergence: f64,
+    /// The visits a day.
+    pub visits_per_day: f64,
+}
+
+/// The sums of these, in days.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    all: f64,
+    fresh: f64,
+    near: f64,
+    missed: f64,
+    divergence: f64,
+    visits: f64,
+}
+
+impl Sums {
+    /// Adds the time of a page from one day to another, in which a crawler holds a version. `now` is the
+    /// one in force at the first of these days; the answer is that at the last of them.
+    pub(super) fn add<P: Page>(
+        &mut self,
+        page: &P,
+        held: usize,
+        mut now: usize,
+        (mut day, end): (f64, f64),
+    ) -> usize {
+        let starts = page.starts();
+        // Versions from before the first day may have ended meanwhile.
+        while starts.get(now + 1).is_some_and(|next| *next <= day) {
+            now += 1;
+        }
+        loop {
+            let next = starts.get(now + 1).copied().filter(|next| *next < end);
+            let days = next.unwrap_or(end) - day;
+            let difference = page.difference(held, now);
+            self.all += days;
+            self.fresh += if difference.same { days } else { 0.0 };
+            self.near += if difference.near { days } else { 0.0 };
+            self.divergence += days * difference.divergence;
+            self.missed += days * harmonic_number(page.changes(now) - page.changes(held));
+            match next {
+                Some(next) => (now, day) = (now + 1, next),
+                None => return now,
+            }
+        }
+    }
+
+    /// Counts a visit.
+    pub(super) fn visit(&mut self) {
+        self.visits += 1.0;
+    }
+
+    /// The averages, of so many days.
+    pub(super) fn figures(&self, days: f64) -> Figures {
+        Figures {
+            freshness: self.fresh / self.all,
+            near_freshness: self.near / self.all,
+            staleness: self.missed / self.all,
+            divergence: self.divergence / self.all,
+            visits_per_day: self.visits / days,
+        }
+    }
+}
+
+/// 1 + ½ + … + 1/n.
+fn harmonic_number(n: u64) -> f64 {
+    /// From here on the sum is continued by an integral, which is right to six digits.
+    const EXACT: u64 = 256;
+    let sum: f64 = (1..=n.min(EXACT)).map(|i| 1.0 / i as f64).sum();
+    match n {
+        0..=EXACT => sum,
+        _ => sum + super::super::real::ln((n as f64 + 0.5) / (EXACT as f64 + 0.5)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn harmonic_numbers_go_on_without_a_step() {
+        assert_eq!([0, 1, 2].map(harmonic_number), [0.0, 1.0, 1.5]);
+        let naive: f64 = (1..=10_000).map(|i| 1.0 / f64::from(i)).sum();
+        assert!((harmonic_number(10_000) - naive).abs() < 1e-6);
+    }
+}

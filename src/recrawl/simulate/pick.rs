@@ -1,0 +1,72 @@
+//! The best pages of all, without working out the score of each.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use super::page::Page;
+use super::visited::Visited;
+use crate::error::Result;
+
+/// A page by its score; of equal scores the one that comes first in the list.
+struct Ranked {
+    score: f64,
+    at: usize,
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(other.at.cmp(&self.at))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ranked {}
+
+/// Where the pages with the highest scores stand, the best one first; at most so many.
+///
+/// A page's score is worked out only while its ceiling, which rises by `rise` at each step, is not below
+/// the scores that were found. So what is far from being due costs nothing.
+pub(super) fn best<P: Page>(
+    pages: &mut [Visited<'_, P>],
+    day: f64,
+    count: usize,
+    rise: f64,
+) -> Result<Vec<usize>> {
+    for page in pages.iter_mut() {
+        page.ceiling += rise;
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let ceiling = |(at, page): (usize, &Visited<'_, P>)| Ranked { score: page.ceiling, at };
+    let mut ceilings: BinaryHeap<Ranked> = pages.iter().enumerate().map(ceiling).collect();
+    let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
+    while let Some(Ranked { score: ceiling, at }) = ceilings.pop() {
+        let worst = best.peek().filter(|_| best.len() == count).map(|worst| worst.0.score);
+        if worst.is_some_and(|worst| ceiling < worst) {
+            break;
+        }
+        let Some(page) = pages.get_mut(at) else { continue };
+        let score = page.score(day)?;
+        page.ceiling = score.unwrap_or(0.0);
+        if let Some(score) = score {
+            best.push(Reverse(Ranked { score, at }));
+            if best.len() > count {
+                best.pop();
+            }
+        }
+    }
+    // The order of a heap that is reversed: the best one first.
+    Ok(best.into_sorted_vec().into_iter().map(|ranked| ranked.0.at).collect())
+}

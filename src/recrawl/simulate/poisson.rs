@@ -1,0 +1,171 @@
+//! Pages that change as the model says, at rates that are drawn.
+
+use super::super::check;
+use super::super::optimum::Known;
+use super::super::real::{exp, ln};
+use super::page::{Comparisons, Difference, Page};
+use super::random::Random;
+use crate::error::{Error, Result};
+
+/// How the rates of pages are drawn, in changes a day.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rates {
+    /// All octaves between the least and the largest rate are equally likely, for each page.
+    Flat {
+        /// How many pages there are.
+        pages: u32,
+    },
+    /// Rates of the pages of a host are near that of the host: both are log-normal, and all are within
+    /// the least and the largest rate.
+    ByHost {
+        /// How many hosts there are.
+        hosts: u32,
+        /// How many pages each of them has.
+        pages: u32,
+        /// The median of the hosts.
+        median: f64,
+        /// The width of the hosts, of ln λ.
+        between: f64,
+        /// The width of the pages around the rate of their host.
+        within: f64,
+    },
+}
+
+/// The least rate that is drawn: a change in 400 days.
+const LEAST: f64 = 0.0025;
+
+/// The largest: a change every eight hours or so.
+const LARGEST: f64 = 3.2;
+
+/// The most changes that are expected of all pages together. Each takes 8 bytes.
+const CHANGES_MAX: f64 = 1e8;
+
+/// A page whose changes are a Poisson process. Each makes a content that is far from all others: half of
+/// the 64 bits differ, as those of two pages that have nothing in common do.
+#[derive(Clone, Debug)]
+pub struct PoissonPage {
+    host: u32,
+    per_day: f64,
+    starts: Vec<f64>,
+}
+
+impl Rates {
+    /// Draws pages with their changes up to a day. A seed names them, on every machine.
+    ///
+    /// They take 8 bytes for each change.
+    ///
+    /// ```
+    /// use simkeep::recrawl::simulate::{Page, Rates};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let pages = Rates::Flat { pages: 3 }.draw(1, 100.0)?;
+    /// assert!(pages.iter().all(|page| (0.0025..=3.2).contains(&page.rate())));
+    /// assert_eq!(pages[0].starts()[0], 0.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if there are no pages, a rate or a width is not positive and finite, or more
+    /// than 100 million changes are to be expected.
+    pub fn draw(&self, seed: u64, days: f64) -> Result<Vec<PoissonPage>> {
+        let days = check::interval("days", days)?;
+        let rates = self.rates(seed)?;
+        if rates.iter().map(|(_, rate)| rate * days).sum::<f64>() > CHANGES_MAX {
+            return Err(Error::Option { name: "days", takes: "with so many pages, fewer" });
+        }
+        let page = |(number, (host, per_day)): (usize, (u32, f64))| {
+            let mut random = Random::new(seed, 1 + number as u64);
+            let (mut starts, mut day) = (vec![0.0], 0.0);
+            loop {
+                day += random.exponential() / per_day;
+                if day > days {
+                    return PoissonPage { host, per_day, starts };
+                }
+                starts.push(day);
+            }
+        };
+        Ok(rates.into_iter().enumerate().map(page).collect())
+    }
+
+    /// The host and the rate of each page.
+    fn rates(&self, seed: u64) -> Result<Vec<(u32, f64)>> {
+        const PAGES: Error = Error::Option { name: "pages", takes: "from 1 to 10,000,000" };
+        let mut random = Random::new(seed, 0);
+        let mut rates = Vec::new();
+        match *self {
+            Rates::Flat { pages: pages @ 1..=10_000_000 } => {
+                let octaves = (ln(LEAST), ln(LARGEST));
+                for _ in 0..pages {
+                    rates.push((0, exp(random.uniform(octaves.0, octaves.1))));
+                }
+            }
+            Rates::ByHost { hosts, pages, median, between, within } => {
+                let median = ln(check::positive("median", median)?);
+                check::positive("between", between)?;
+                check::positive("within", within)?;
+                if !(1..=10_000_000).contains(&(u64::from(hosts) * u64::from(pages))) {
+                    return Err(PAGES);
+                }
+                for host in 0..hosts {
+                    let middle = median + between * random.normal();
+                    for _ in 0..pages {
+                        let rate = exp(middle + within * random.normal());
+                        rates.push((host, rate.clamp(LEAST, LARGEST)));
+                    }
+                }
+            }
+            Rates::Flat { .. } => return Err(PAGES),
+        }
+        Ok(rates)
+    }
+}
+
+impl PoissonPage {
+    /// The rate of its changes, a day.
+    pub fn rate(&self) -> f64 {
+        self.per_day
+    }
+
+    /// The page as what the [best](super::super::fixed_intervals) that a budget can do is worked out of.
+    ///
+    /// # Errors
+    ///
+    /// None: rates are between those that are drawn.
+    pub fn known(&self) -> Result<Known> {
+        Known::new(self.per_day, 1.0)
+    }
+}
+
+impl Page for PoissonPage {
+    type Notes = Comparisons;
+
+    fn host(&self) -> u32 {
+        self.host
+    }
+
+    fn per_day(&self) -> Option<f64> {
+        Some(self.per_day)
+    }
+
+    fn starts(&self) -> &[f64] {
+        &self.starts
+    }
+
+    fn difference(&self, held: usize, now: usize) -> Difference {
+        let same = held == now;
+        Difference { same, near: same, divergence: if same { 0.0 } else { 0.5 } }
+    }
+
+    fn changes(&self, version: usize) -> u64 {
+        version as u64
+    }
+
+    fn found(&self, day: f64, version: usize) -> Comparisons {
+        Comparisons::new(day, version)
+    }
+
+    fn visited(&self, notes: &mut Comparisons, day: f64, version: usize) -> Result<()> {
+        notes.add(day, version)
+    }
+}

@@ -1,0 +1,84 @@
+//! Random numbers that are the same on every machine.
+
+use super::super::real::ln;
+
+/// SplitMix64: a counter, and a mixing of its bits (G. Steele, D. Lea and C. Flood, *Fast splittable
+/// pseudorandom number generators*, OOPSLA 2014).
+pub(super) struct Random(u64);
+
+/// What the counter grows by: 2⁶⁴ over the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Random {
+    /// The numbers of a seed. Those of a stream do not depend on how many of another were drawn.
+    pub(super) fn new(seed: u64, stream: u64) -> Random {
+        Random(mixed(mixed(seed.wrapping_mul(STEP)).wrapping_add(stream.wrapping_mul(STEP))))
+    }
+
+    /// A number between 0 and 1, and neither of them.
+    fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(STEP);
+        const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
+        // An odd number of at most 53 bits, so that the division is exact.
+        (mixed(self.0) >> 11 | 1) as f64 / TWO_TO_53
+    }
+
+    /// A number between two, all equally likely.
+    pub(super) fn uniform(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.share()
+    }
+
+    /// A number of the exponential distribution of mean 1.
+    pub(super) fn exponential(&mut self) -> f64 {
+        -ln(self.share())
+    }
+
+    /// A number of the normal distribution of mean 0 and width 1: G. Marsaglia's polar method, which
+    /// needs no sine.
+    pub(super) fn normal(&mut self) -> f64 {
+        loop {
+            let (x, y) = (self.uniform(-1.0, 1.0), self.uniform(-1.0, 1.0));
+            let square = x * x + y * y;
+            if square < 1.0 {
+                return x * (-2.0 * ln(square) / square).sqrt();
+            }
+        }
+    }
+}
+
+fn mixed(x: u64) -> u64 {
+    let mix = |x: u64, shift: u32, factor: u64| (x ^ x >> shift).wrapping_mul(factor);
+    let x = mix(mix(x, 30, 0xbf58_476d_1ce4_e5b9), 27, 0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_and_widths_are_those_of_the_distributions() {
+        let mut random = Random::new(1, 2);
+        let of = |draw: &mut dyn FnMut() -> f64| {
+            let drawn: Vec<f64> = (0..100_000).map(|_| draw()).collect();
+            let mean = drawn.iter().sum::<f64>() / 1e5;
+            (mean, drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e5)
+        };
+        let near = |(mean, variance): (f64, f64), (m, v): (f64, f64)| {
+            assert!((mean - m).abs() < 0.02 && (variance - v).abs() < 0.03, "{mean} {variance}");
+        };
+        near(of(&mut || random.normal()), (0.0, 1.0));
+        near(of(&mut || random.exponential()), (1.0, 1.0));
+        near(of(&mut || random.uniform(2.0, 3.0)), (2.5, 1.0 / 12.0));
+    }
+
+    #[test]
+    fn streams_of_one_seed_differ() {
+        let first = |seed, stream| Random::new(seed, stream).share();
+        let all = [first(0, 0), first(0, 1), first(1, 0), first(1, 1)];
+        assert!(
+            all.iter().enumerate().all(|(i, a)| all.iter().skip(i + 1).all(|b| a != b)),
+            "{all:?}"
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! How long a simulation is, and how many visits it has.
+
+use super::super::check;
+use crate::error::{Error, Result};
+
+/// The days of a simulation, in steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    step_days: f64,
+    from: f64,
+    to: f64,
+}
+
+/// The most steps.
+const STEPS_MAX: f64 = 1e6;
+
+impl Span {
+    /// From day 0 to a day `to`, in steps of so many days; measured from the day `from` on, when the
+    /// crawler has learned something.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if the steps are not positive, or more than a million; or if it is not measured
+    /// for at least a step.
+    pub fn new(step_days: f64, from: f64, to: f64) -> Result<Span> {
+        let step_days = check::interval("step_days", step_days)?;
+        let to = check::interval("to", to)?;
+        let from = check::since("from", from)?;
+        if to / step_days > STEPS_MAX {
+            return Err(Error::Option { name: "step_days", takes: "at most a million steps" });
+        }
+        if from + step_days > to {
+            return Err(Error::Option { name: "from", takes: "a day before the end" });
+        }
+        Ok(Span { step_days, from, to })
+    }
+
+    /// The days of a step.
+    pub fn step_days(self) -> f64 {
+        self.step_days
+    }
+
+    /// The day from which on it is measured.
+    pub fn from(self) -> f64 {
+        self.from
+    }
+
+    /// The last day.
+    pub fn to(self) -> f64 {
+        self.to
+    }
+
+    /// How many steps there are.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most a million"
+    )]
+    pub fn steps(self) -> u32 {
+        (self.to / self.step_days).ceil() as u32
+    }
+
+    /// When a step is.
+    pub(super) fn day(self, step: u32) -> f64 {
+        f64::from(step) * self.step_days
+    }
+
+    /// The part of a time that is measured.
+    pub(super) fn measured(self, since: f64, to: f64) -> Option<(f64, f64)> {
+        let (since, to) = (since.max(self.from), to.min(self.to));
+        (since < to).then_some((since, to))
+    }
+}
+
+/// How many visits a crawler may make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget(Visits);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Visits {
+    PerDay(f64),
+    Every { days: f64 },
+}
+
+impl Budget {
+    /// So many visits a day.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if that is not from 1e-100 to 1e100.
+    pub fn per_day(visits: f64) -> Result<Budget> {
+        Ok(Budget(Visits::PerDay(check::moderate("visits", visits)?)))
+    }
+
+    /// A visit for each page that is known per so many days, on average: some pages get more, others
+    /// fewer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if the days are not from a millisecond to 4,000,000.
+    pub fn every(days: f64) -> Result<Budget> {
+        Ok(Budget(Visits::Every { days: check::interval("days", days)? }))
+    }
+
+    /// The visits a day if so many pages are known.
+    pub fn of(self, pages: usize) -> f64 {
+        match self.0 {
+            Visits::PerDay(visits) => visits,
+            Visits::Every { days } => pages as f64 / days,
+        }
+    }
+}
