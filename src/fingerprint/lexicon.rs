@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 /// The words of a frozen table whose rarity lies in a range, for [`IMatch`](super::IMatch).
 ///
 /// The rarity of a word is ln(*N*/df) / ln *N*, where df of the *N* documents of the table have it: 0
-/// for a word that all of them have, and 1 for a word that a single one has. A word that the table
-/// does not know is in no lexicon.
+/// for a word that all of them have, and 1 for a word that a single one has. Both ends of the range
+/// belong to it. Logarithms are rounded, so that a word within 5·10⁻⁵ / ln *N* of an end counts as
+/// there. A word that the table does not know is in no lexicon.
 ///
 /// ```
 /// use simkeep::fingerprint::{Counted, FeatureSet, Lexicon, Recipe, Share};
@@ -32,6 +33,10 @@ pub struct Lexicon<'t> {
     least: Share,
     most: Share,
 }
+
+/// By how much, in units of 2⁻¹⁶, a difference of two logarithms and a share of one may be apart where
+/// they are equal: each of the three is rounded.
+const ROUNDED: u64 = 3;
 
 impl<'t> Lexicon<'t> {
     /// The words of this table with a rarity in this range.
@@ -76,7 +81,9 @@ impl<'t> Lexicon<'t> {
     fn has(&self, df: u64) -> bool {
         let all = fixed::ln(self.table.documents());
         let rarity = all.saturating_sub(fixed::ln(df.max(1)));
-        df > 0 && self.least.is_reached(rarity, all) && rarity <= self.most.of(all)
+        let is_there = self.least.is_reached(rarity + ROUNDED, all)
+            && rarity <= self.most.of(all) + ROUNDED;
+        df > 0 && is_there
     }
 }
 
@@ -115,6 +122,26 @@ mod tests {
         assert_eq!(of(Share::ONE..=Share::ONE), (Some(1), Some(1), 1));
         // 100^(1-.75) = 3.2 and 100^(1-.25) = 31.6 documents.
         assert_eq!(of(Share::percent(25)..=Share::percent(75)), (Some(4), Some(31), 28));
+    }
+
+    /// Of n² documents, a word that n have has the rarity 1/2.
+    #[test]
+    fn both_ends_of_the_range_belong_to_it() {
+        let mut counted = Counted::new(&Recipe::words(1));
+        for n in 1..=40u64 {
+            for document in (n - 1) * (n - 1)..n * n {
+                // The word `m` in the first m documents.
+                counted.add_features(&(document + 1..=40).collect::<Vec<u64>>());
+            }
+            let half = Share::percent(50);
+            for rarity in [Share::ZERO..=half, half..=Share::ONE, half..=half] {
+                let lexicon = (n > 1).then(|| Lexicon::new(&counted, rarity.clone()).unwrap());
+                let found = lexicon.is_none_or(|l| l.of_words(&[n]).unwrap() == [n]);
+                assert!(found, "{n} of {} by {rarity:?}", n * n);
+                let beside = lexicon.is_some_and(|l| l.of_words(&[n - 1, n + 1]).unwrap().len() == 2);
+                assert!(!beside || rarity.start() != rarity.end(), "beside {n}");
+            }
+        }
     }
 
     #[test]
