@@ -38,6 +38,8 @@ pub struct Fingerprinter<'t> {
     grams: Grams,
     /// Whether a text has begun to come in pieces.
     begun: bool,
+    /// Whether any feature of the last text took part.
+    pub(super) told: bool,
     pub(super) making: Making,
 }
 
@@ -103,6 +105,7 @@ impl<'t> Fingerprinter<'t> {
             frequencies,
             grams: Grams::new(recipe, kernel),
             begun: false,
+            told: false,
             making: match recipe.family {
                 Family::Simhash => Making::Simhash(Box::new(Voting::new(recipe, kernel))),
                 Family::Minwise => Making::Minwise(Box::new(Minhashing::new(recipe))),
@@ -201,10 +204,11 @@ impl<'t> Fingerprinter<'t> {
     /// The fingerprint of what was taken, and everything empty again.
     pub(super) fn empty(&mut self, document: &Document) -> u64 {
         self.begun = false;
-        let bits = match &mut self.making {
-            Making::Simhash(voting) => voting.finish(),
-            Making::Minwise(least) => least.finish(),
+        let (told, bits) = match &mut self.making {
+            Making::Simhash(voting) => (voting.vote.total() > 0, voting.finish()),
+            Making::Minwise(least) => (!least.minwise.is_empty(), least.finish()),
         };
+        self.told = told;
         match self.recipe.reserved {
             0 => bits,
             reserved => bits & self.recipe.mask() | document.metadata() << (64 - reserved),

@@ -102,6 +102,11 @@ impl Minwise {
         &mut self.least[(hash >> 58) as usize]
     }
 
+    /// Whether nothing was added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.least == [EMPTY; BINS]
+    }
+
     /// Returns the fingerprint, and empties the set.
     pub fn finish(&mut self) -> u64 {
         let bits = self.fingerprint();

@@ -57,8 +57,10 @@ impl Document {
 
 impl Fingerprinter<'_> {
     /// The fingerprint of a page, as [`of`](Fingerprinter::of) makes it; none if its text is
-    /// [too short to tell](Document::is_too_short) from others. An
-    /// [observation](crate::Observation::content) takes it as it is.
+    /// [too short to tell](Document::is_too_short) from others, or if the recipe leaves out all that
+    /// it has, as it does with a page that is nothing but its site's
+    /// [template](super::Recipe::leave_out). An [observation](crate::Observation::content) takes it as
+    /// it is.
     ///
     /// # Errors
     ///
@@ -73,12 +75,17 @@ impl Fingerprinter<'_> {
     /// # Ok::<(), simkeep::Error>(())
     /// ```
     pub fn of_page(&mut self, page: &Document) -> Result<Option<u64>> {
-        if page.is_too_short() { Ok(None) } else { self.of(page).map(Some) }
+        if page.is_too_short() {
+            return Ok(None);
+        }
+        let fingerprint = self.of(page)?;
+        Ok(self.told.then_some(fingerprint))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Counted;
     use super::super::grams::Grams;
     use super::super::recipe::Recipe;
     use super::*;
@@ -133,6 +140,28 @@ mod tests {
         }
         // To read it so often would take hours.
         assert!(started.elapsed().as_secs() < 60);
+    }
+
+    #[test]
+    fn a_page_of_which_all_is_left_out_has_no_fingerprint() {
+        let template = "Home News Shop About Contact Imprint Privacy Terms Search";
+        let page = |own: &str| Document::new(format!("{template} {own}"));
+        for (recipe, leaves_out) in
+            [("words1-minwise-leave0.5/1", true), ("words1-minwise/1", false)]
+        {
+            let recipe: Recipe = recipe.parse().unwrap();
+            let mut counted = Counted::new(&recipe);
+            (0..10).for_each(|n| counted.add(page(&format!("item{n}")).text()));
+            let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
+            let mut of = |own| fingerprinter.of_page(&page(own)).unwrap();
+            // What was made before does not show.
+            let made = ["", "item1", "", "unheard-of", ""].map(|own| of(own).is_some());
+            assert_eq!(made, [!leaves_out, true, !leaves_out, true, !leaves_out]);
+        }
+        // A vote in which nobody takes part.
+        let recipe: Recipe = "words1-raw-from1.5/1".parse().unwrap();
+        let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
+        assert_eq!(fingerprinter.of_page(&page("")).unwrap(), None);
     }
 
     proptest! {

@@ -207,9 +207,16 @@ impl Near {
         if let Some(path) = &self.text {
             let named = self.epoch.as_deref().map(|name| origin::named(epochs, name));
             let (epoch, origin) = origin::of_texts(snapshot, named.transpose()?)?;
-            let made = origin.fingerprinter()?.of_page(&read_document(path)?)?;
+            let document = read_document(path)?;
+            let made = origin.fingerprinter()?.of_page(&document)?;
             if made.is_none() {
-                say(&words::too_short(path));
+                say(&match document.is_too_short() {
+                    true => words::too_short(path),
+                    false => {
+                        let file = escape::whole(&path.to_string_lossy());
+                        format!("{file} has nothing but what the recipe leaves out, and no fingerprint")
+                    }
+                });
             }
             return Ok(made.map(|fingerprint| (fingerprint, epoch)));
         }

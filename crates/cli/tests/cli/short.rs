@@ -108,7 +108,7 @@ fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
 
     let file = place.file("crawl.warc");
     let shown = Place::new().done(&["ingest", &file]);
-    let line = "too short to tell                1,000  fewer than 8 words: no fingerprint, compared by digest";
+    let line = "too short to tell                1,000  fewer than 8 words, or none that count: no fingerprint, compared by digest";
     assert!(shown.contains(line), "{shown}");
     let loaded = Place::new();
     assert_eq!(loaded.run(&["load", &file, "--json"]).objects()[0]["too_short"], 1_000);
