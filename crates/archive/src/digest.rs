@@ -15,7 +15,7 @@ use sha2::{Digest as Hash, Sha256, Sha384, Sha512};
 use simkeep::Digest;
 
 /// The first 128 bits of the SHA-1 of some content.
-pub(super) fn of(content: &[u8]) -> Digest {
+pub fn of(content: &[u8]) -> Digest {
     first_bits(&Sha1::digest(content).into())
 }
 

@@ -93,7 +93,7 @@ use simkeep::fingerprint::Document;
 
 pub use chunk::Chunk;
 use chunk::Cut;
-pub use digest::Declared;
+pub use digest::{Declared, of as digest};
 use escape::escape;
 use item::Fault;
 pub use item::{Broken, Captured, Claim, Item, Payload, Record};

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use simkeep::Digest;
 use simkeep::fingerprint::{Document, extract};
 use simkeep_archive::documents::{self, LineCutter, Lines, Named};
 
@@ -34,8 +35,8 @@ pub(super) struct LeftOut {
 enum Words {
     None,
     Few,
-    /// In one string, which is the same for documents with equal words.
-    Enough(String),
+    /// Their digest, which is the same for documents with equal words.
+    Enough(Digest),
 }
 
 /// The place of a line, and a document with its words, or what is wrong there.
@@ -64,8 +65,8 @@ impl Documents {
             let takes_part = match words {
                 Words::None => left_out.add(|left_out| &mut left_out.empty),
                 Words::Few => left_out.add(|left_out| &mut left_out.short),
-                Words::Enough(words) => {
-                    seen.insert(words) || left_out.add(|left_out| &mut left_out.equal)
+                Words::Enough(digest) => {
+                    seen.insert(digest) || left_out.add(|left_out| &mut left_out.equal)
                 }
             };
             if numbers.insert(named.id.clone(), takes_part.then_some(next)).is_some() {
@@ -117,10 +118,7 @@ fn read(lines: &Lines, html: bool, into: &mut Results<Line>) {
             let words = Words::of(&named.document);
             (named, words)
         });
-        let bytes = line.as_ref().map_or(0, |(named, words)| {
-            named.document.text().len()
-                + if let Words::Enough(words) = words { words.len() } else { 0 }
-        });
+        let bytes = line.as_ref().map_or(0, |(named, _)| named.document.text().len());
         into.push((at, line), bytes);
     });
 }
@@ -139,7 +137,8 @@ impl Words {
         } else if document.is_too_short() {
             Words::Few
         } else {
-            Words::Enough(words.collect::<Vec<String>>().join(" "))
+            let words = words.collect::<Vec<String>>().join(" ");
+            Words::Enough(simkeep_archive::digest(words.as_bytes()))
         }
     }
 }
