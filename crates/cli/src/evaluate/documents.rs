@@ -85,6 +85,12 @@ impl Documents {
     pub(super) fn number(&self, id: &str) -> Option<Option<u32>> {
         self.numbers.get(id).copied()
     }
+
+    /// The id of the document with this number.
+    #[expect(clippy::indexing_slicing, reason = "the number of one of them")]
+    pub(super) fn id(&self, number: u32) -> &str {
+        &self.compared[number as usize].id
+    }
 }
 
 impl LeftOut {

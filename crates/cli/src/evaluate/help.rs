@@ -9,11 +9,12 @@ pub(super) const HELP: &str = r#"Examples:
   simkeep evaluate --versions histories.jsonl --recipe default --magnitude
 
 The documents are JSON lines with "id" and "text". The pairs are lines of two ids and how near they
-are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near. Both may be
-packed. Of documents with equal words (lower-cased runs of letters and digits) the first is kept,
-and those too short to tell, of fewer than 8 words, are left out. Recipes that use document
-frequencies take those of these documents. Marks and fields are known of HTML only; of plain texts,
-recipes that differ in these alone make the same fingerprints.
+are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near, and one that is
+there twice, once near and once not, is an error. Both may be packed. Of documents with equal words
+(lower-cased runs of letters and digits) the first is kept, and those too short to tell, of fewer
+than 8 words, are left out. Recipes that use document frequencies take those of these documents.
+Marks and fields are known of HTML only; of plain texts, recipes that differ in these alone make the
+same fingerprints.
 
 Without --recipe, all presets are compared, and beside them the features of other producers: counts
 of words, of 3 and 4 characters, and of 3 words; and last the historic signatures, of which a part

@@ -10,7 +10,7 @@ use crate::exit::Failure;
 /// Reads the pairs of some documents; those of documents that are left out are passed over.
 ///
 /// # Errors
-/// Names the line that is wrong.
+/// Names the line that is wrong, or the pair that contradicts itself.
 pub(super) fn read(
     pairs: LineCutter,
     documents: &Documents,
@@ -35,7 +35,13 @@ pub(super) fn read(
             }
         }
     }
-    Ok(known.finish(documents.compared.len()))
+    known.finish(documents.compared.len()).map_err(|(one, other)| {
+        let id = |number| escape::whole(documents.id(number));
+        let (one, other) = (id(one), id(other));
+        Failure::Broken(format!(
+            "\"{one}\" and \"{other}\" are given twice, as near and as not near"
+        ))
+    })
 }
 
 /// Two ids and how near their documents are.

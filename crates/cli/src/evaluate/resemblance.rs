@@ -63,7 +63,8 @@ pub(super) fn truth(
     let search = Search { words, at_least: limits.lenient, block_bytes, threads };
     let mut pairs = Pairs::new(limits);
     search.run(documents, |one, other, resemblance| pairs.add(one, other, resemblance))?;
-    Ok(pairs.finish(documents.len()))
+    let twice = |_| Failure::Other("a pair was compared twice, with two results".into());
+    pairs.finish(documents.len()).map_err(twice)
 }
 
 impl Search {

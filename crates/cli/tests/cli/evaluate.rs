@@ -266,6 +266,11 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
             "bad.tsv, line 2: the third field",
         ),
         (
+            "{\"id\": \"a\", \"text\": \"one two three four five six seven eight\"}\n{\"id\": \"b\", \"text\": \"nine ten three four five six seven eight\"}\n",
+            "a\tb\t0.9\nb\ta\t0.95\na\tb\t0.6\n",
+            "\"a\" and \"b\" are given twice",
+        ),
+        (
             "{\"id\": \"a\", \"text\": \"x\"}\n",
             "\na\tb\u{1b}\t1\n",
             "bad.tsv, line 2: no document has the id \"b",
