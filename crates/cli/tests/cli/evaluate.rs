@@ -244,6 +244,48 @@ fn a_plot_is_drawn_or_it_is_said_why_not() {
 }
 
 #[test]
+fn a_plot_takes_the_place_of_nothing_that_is_read() {
+    let place = Place::new();
+    let (documents, pairs) = documents();
+    let inputs = [place.write("documents.jsonl", &documents), place.write("pairs.tsv", &pairs)];
+    let other = place.file("other.svg");
+    std::os::unix::fs::symlink(&inputs[1], &other).unwrap();
+    for plot in [&inputs[0], &inputs[1], &other] {
+        let args =
+            ["evaluate", &inputs[0], "--pairs", &inputs[1], "--recipe", "near", "--plot", plot];
+        let ran = place.run(&args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{plot}");
+        assert!(ran.err.contains("would take the place of"), "{}", ran.err);
+        assert_eq!(std::fs::read_to_string(&inputs[0]).unwrap(), documents);
+        assert_eq!(std::fs::read_to_string(&inputs[1]).unwrap(), pairs);
+    }
+    // What is there and not read is taken the place of.
+    let plot = place.write("old.svg", "old");
+    let args = ["evaluate", &inputs[0], "--pairs", &inputs[1], "--recipe", "near", "--plot", &plot];
+    place.done(&args);
+    assert!(std::fs::read_to_string(&plot).unwrap().starts_with("<svg "));
+}
+
+#[test]
+fn a_distance_is_advised_where_a_preset_advises_one() {
+    let place = Place::new();
+    let (documents, pairs) = documents();
+    let inputs = [place.write("documents.jsonl", &documents), place.write("pairs.tsv", &pairs)];
+    for (recipe, advised) in [
+        ("default", Some(3)),
+        ("near", Some(3)),
+        ("words2-sqrt-seed7/1", Some(3)),
+        ("words7-raw/1", None),
+    ] {
+        let args = ["evaluate", &inputs[0], "--pairs", &inputs[1], "--recipe", recipe];
+        let out = place.done(&args);
+        assert_eq!(out.contains("  advised"), advised.is_some(), "{recipe}: {out}");
+        let object = place.run(&[&args[..], &["--json"]].concat()).objects().remove(0);
+        assert_eq!(object["advised"]["k"].as_u64(), advised, "{recipe}");
+    }
+}
+
+#[test]
 fn what_cannot_be_evaluated_is_named_with_its_line() {
     let place = Place::new();
     let good = place.write("good.jsonl", "{\"id\": \"a\", \"text\": \"x\"}\n");
