@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
-use serde_json::json;
-use simkeep::fingerprint::Document;
+use serde_json::{Map, Value};
+use simkeep::fingerprint::{Document, Meaning};
 use simkeep::{Content, Epoch, EpochInfo, Matches, Page, Prefix, Query, Snapshot, Versions};
 
 use super::exit::{Exit, Failure, say};
@@ -17,7 +17,8 @@ use simkeep_archive::escape;
 /// Find pages near a fingerprint, a text or another page
 ///
 /// One line per page, nearest first: how many of the 64 bits differ, how much of a change that is (none
-/// that the fingerprint tells, minor, moderate or major), its fingerprint, its URL.
+/// that the fingerprint tells, minor, moderate or major; - for a --text of fewer than 100 words), its
+/// fingerprint, its URL.
 /// Every page within the distance is found.
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["fingerprint", "text", "url"])))]
@@ -38,7 +39,7 @@ With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", \"with
 searched), and \"near\", a list of \"url\", \"distance\", its \"band\", \"changed\" (from what share of the
 words to what share that means) and \"fingerprint\"; with --explain, \"explain\", and
 \"without_fingerprint\": how many pages took no part, which takes a scan. Of a text of fewer than
-100 words a distance means little.
+100 words a distance means little: for such a --text no \"band\" and no \"changed\" are told.
 
 A text of fewer than 8 words is too short to tell from others: nothing is near it.
 
@@ -91,52 +92,36 @@ fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
     value.ok_or("a fingerprint has 16 hexadecimal digits")
 }
 
+/// What is searched.
+struct Asked {
+    fingerprint: u64,
+    epoch: Epoch,
+    /// Whether its text has too few words for a distance to mean much.
+    is_brief: bool,
+}
+
 impl Near {
     pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = self.common.read()?.snapshot();
-        let Some((fingerprint, epoch)) = self.wanted(&snapshot)? else {
+        let Some(asked) = self.asked(&snapshot)? else {
             return Ok(Exit::Nothing);
         };
+        let Asked { fingerprint, epoch, .. } = asked;
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let query = self.query(fingerprint, k).epoch(epoch);
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
         let without = self.explain.then(|| snapshot.without_fingerprint(epoch)).transpose()?;
         let matches = self.search(&snapshot, &query)?;
         if self.common.json {
-            let near = matches.near.iter().map(|near| {
-                let fingerprint = visit::fingerprint(near.fingerprint);
-                let meaning = snapshot.meaning(epoch, near.distance);
-                json!({
-                    "url": near.url,
-                    "distance": near.distance,
-                    "band": meaning.band.name(),
-                    "changed": words::changed(&meaning),
-                    "fingerprint": fingerprint,
-                })
-            });
-            let mut object = json!({
-                "fingerprint": visit::fingerprint(fingerprint),
-                "epoch": visit::epoch(snapshot.epochs(), epoch)?,
-                "k": query.k,
-                "complete": matches.complete,
-                "within": matches.within,
-                "near": near.collect::<Vec<_>>(),
-            });
-            if let (Some(object), Some(explanation)) = (object.as_object_mut(), &explanation) {
+            let mut object = object(&snapshot, &asked, &query, &matches)?;
+            if let Some(explanation) = &explanation {
                 object.insert("explain".to_owned(), explain::object(explanation));
                 object.insert("without_fingerprint".to_owned(), without.into());
             }
-            output.object(&object)?;
+            output.object(&object.into())?;
         } else {
             for near in &matches.near {
-                let bits = if near.distance == 1 { "bit " } else { "bits" };
-                let fingerprint = visit::fingerprint(near.fingerprint);
-                let url = escape::whole(&near.url);
-                let band = snapshot.meaning(epoch, near.distance).band;
-                output.line(&format!(
-                    "{:>2} {bits}  {band:<8}  {fingerprint}  {url}",
-                    near.distance
-                ))?;
+                output.line(&line(&snapshot, &asked, near))?;
             }
             if matches.within < query.k && self.nearest.is_none() {
                 let within = words::many(matches.within.into(), "bit", "bits");
@@ -178,8 +163,9 @@ impl Near {
         query
     }
 
-    /// The fingerprint and the epoch to search; none if the page or the text that was named has none.
-    fn wanted(&self, snapshot: &Snapshot) -> Result<Option<(u64, Epoch)>, Failure> {
+    /// What is asked for; none if the page or the text that was named has no fingerprint.
+    fn asked(&self, snapshot: &Snapshot) -> Result<Option<Asked>, Failure> {
+        let asked = |fingerprint, epoch| Asked { fingerprint, epoch, is_brief: false };
         if let Some(url) = &self.url {
             let page = snapshot.latest(url)?;
             let content = match (&page, &self.epoch) {
@@ -201,7 +187,7 @@ impl Near {
                     ),
                 });
             }
-            return Ok(wanted);
+            return Ok(wanted.map(|(fingerprint, epoch)| asked(fingerprint, epoch)));
         }
         let epochs = snapshot.epochs();
         if let Some(path) = &self.text {
@@ -214,11 +200,14 @@ impl Near {
                     true => words::too_short(path),
                     false => {
                         let file = escape::whole(&path.to_string_lossy());
-                        format!("{file} has nothing but what the recipe leaves out, and no fingerprint")
+                        format!(
+                            "{file} has nothing but what the recipe leaves out, and no fingerprint"
+                        )
                     }
                 });
             }
-            return Ok(made.map(|fingerprint| (fingerprint, epoch)));
+            let is_brief = !document.has_words(Meaning::WORDS_MIN);
+            return Ok(made.map(|fingerprint| Asked { is_brief, ..asked(fingerprint, epoch) }));
         }
         let Some(fingerprint) = self.fingerprint else {
             return Err(Failure::Usage("name a fingerprint, a --text or a --url".into()));
@@ -227,7 +216,7 @@ impl Near {
             Some(name) => origin::named(epochs, name)?,
             None => self.only_epoch(snapshot, fingerprint)?,
         };
-        Ok(Some((fingerprint, epoch)))
+        Ok(Some(asked(fingerprint, epoch)))
     }
 
     /// The only epoch of those that find near-duplicates that has pages.
@@ -283,6 +272,49 @@ impl Near {
             limit = limit.saturating_mul(2);
         }
     }
+}
+
+/// What was found, for programs.
+fn object(
+    snapshot: &Snapshot,
+    asked: &Asked,
+    query: &Query,
+    matches: &Matches,
+) -> simkeep::Result<Map<String, Value>> {
+    let near = matches.near.iter().map(|near| {
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        put("url", near.url.as_str().into());
+        put("distance", near.distance.into());
+        if !asked.is_brief {
+            let meaning = snapshot.meaning(asked.epoch, near.distance);
+            put("band", meaning.band.name().into());
+            put("changed", words::changed(&meaning));
+        }
+        put("fingerprint", visit::fingerprint(near.fingerprint).into());
+        Value::from(object)
+    });
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("fingerprint", visit::fingerprint(asked.fingerprint).into());
+    put("epoch", visit::epoch(snapshot.epochs(), asked.epoch)?.into());
+    put("k", query.k.into());
+    put("complete", matches.complete.into());
+    put("within", matches.within.into());
+    put("near", near.collect());
+    Ok(object)
+}
+
+/// A page that was found, for people.
+fn line(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> String {
+    let bits = if near.distance == 1 { "bit " } else { "bits" };
+    let fingerprint = visit::fingerprint(near.fingerprint);
+    let url = escape::whole(&near.url);
+    let band = match asked.is_brief {
+        true => "-".to_owned(),
+        false => snapshot.meaning(asked.epoch, near.distance).band.to_string(),
+    };
+    format!("{:>2} {bits}  {band:<8}  {fingerprint}  {url}", near.distance)
 }
 
 /// The content of a page by which near-duplicates are sought: its fingerprint of the newest epoch that

@@ -108,7 +108,20 @@ fn near_of_a_text_reads_it_as_ingest_does() {
     place.write("pages/other.txt", "something else that has nothing to do with it at all");
     place.done(&["ingest", "pages"]);
     let near = place.done(&["near", "--text", &path]);
-    assert!(near.starts_with(" 0 bits  ") && near.ends_with("/pages/terms.html\n"), "{near}");
+    // Of so few words a distance means little, so no band is told.
+    assert!(near.starts_with(" 0 bits  -         "), "{near}");
+    assert!(near.ends_with("/pages/terms.html\n"), "{near}");
+    let object = place.run(&["near", "--text", &path, "--json"]).objects().remove(0);
+    assert_eq!(
+        (&object["near"][0]["distance"], &object["near"][0]["band"]),
+        (&json!(0), &Value::Null)
+    );
+    let long: String = (0..100).map(|n| format!("word{n} ")).collect();
+    let long = place.write("pages/long.txt", long);
+    place.done(&["ingest", "pages"]);
+    let object = place.run(&["near", "--text", &long, "--json"]).objects().remove(0);
+    assert_eq!(object["near"][0]["band"], "none");
+    assert!(place.done(&["near", "--text", &long]).starts_with(" 0 bits  none      "));
     let ran = place.run_with_input(&["near", "--text", "-"], page);
     assert_eq!(ran.out, near);
     let ran = place.run(&["near", "--text", "nowhere"]);
