@@ -2,11 +2,12 @@
 
 use clap::Args;
 use serde_json::Value;
-use simkeep::{EpochInfo, HistoryEntry, Snapshot, Verdict};
+use simkeep::{EpochInfo, HistoryEntry, SameBy, Snapshot, Verdict};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
 use super::{Common, time, visit, words};
+use simkeep_archive::escape;
 
 /// Print all visits of a page, and what each meant after those before it
 ///
@@ -14,6 +15,7 @@ use super::{Common, time, visit, words};
 /// too short to tell from others), digest, and the verdict: new, same (and how that is known), changed
 /// by a number of bits and about how much that is, reverted to an earlier version, gone, failed, or not
 /// modified though no content was ever seen. Fingerprints restated in another epoch follow their visit.
+/// If the store has several epochs, a line ends with that of its fingerprint.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms
@@ -21,7 +23,7 @@ use super::{Common, time, visit, words};
   simkeep history https://example.com/terms --json
 
 With --json, a line has the keys that `simkeep export` writes, and \"verdict\"; with it \"by\" for the
-same (digest, fingerprint or word); \"distance\" in bits where it is known, with its \"band\" (none,
+same (digest, fingerprint or word), and for a change of what has no fingerprint (digest); \"distance\" in bits where it is known, with its \"band\" (none,
 minor, moderate or major) and \"changed\", from what share of the words to what share that means; and
 \"to\", the time of the version that a page reverted to.
 
@@ -45,9 +47,18 @@ fn told(entry: &HistoryEntry) -> String {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
             format!("{verdict}: {meaning}")
         }
+        HistoryEntry::Visit { verdict: Verdict::Changed { .. }, .. } if is_by_digest(entry) => {
+            "changed (digest; it has no fingerprint)".to_owned()
+        }
         HistoryEntry::Visit { verdict, meaning: None, .. } => verdict.to_string(),
         HistoryEntry::Restated(_) => "restated in another epoch".to_owned(),
     }
+}
+
+/// Whether what an entry meant goes by its digest alone, for want of a fingerprint.
+fn is_by_digest(entry: &HistoryEntry) -> bool {
+    let content = entry.entry().content();
+    content.is_some_and(|content| content.fingerprint.is_none() && content.digest.is_some())
 }
 
 impl History {
@@ -70,7 +81,10 @@ impl History {
             if self.common.json {
                 output.object(&self.object(entry, epochs)?)?;
             } else {
-                output.line(&format!("{}  {}", visit::row(&entry.entry()), told(entry)))?;
+                let of = entry.entry().content().filter(|_| epochs.len() > 1);
+                let of = of.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
+                let of = of.map(|name| format!("  [{}]", escape::whole(name))).unwrap_or_default();
+                output.line(&format!("{}  {}{of}", visit::row(&entry.entry()), told(entry)))?;
             }
         }
         Ok(Exit::Done)
@@ -89,6 +103,9 @@ impl History {
             }
             Verdict::Reverted { to, .. } => {
                 put("to", time::format(to).into());
+            }
+            Verdict::Changed { .. } if is_by_digest(entry) => {
+                put("by", words::same_by_key(SameBy::Digest).into());
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use simkeep::disk::SimDisk;
 use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Digest, Epoch, Observation, Query, RestateOutcome, Restatement, Role, SameBy, Verdict,
+    Digest, Epoch, Error, Observation, Query, RestateOutcome, Restatement, Role, SameBy, Verdict,
 };
 
 use super::{URL, create};
@@ -142,4 +142,32 @@ fn what_is_restated_does_not_depend_on_what_came_first() {
     });
     assert_eq!(histories[0].len(), 3);
     assert_eq!(histories[0], histories[1]);
+}
+
+/// What no search of an epoch finds: content that is too short to tell, and content of other epochs.
+#[test]
+fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
+    let store = create(&SimDisk::new());
+    let first = store.change_epoch();
+    let seen = |url: &str, fingerprint: Option<u64>| {
+        store.observe(Observation::content(url, 1, fingerprint, first)).unwrap();
+    };
+    seen("http://told.example/", Some(0));
+    seen("http://short.example/", None);
+    seen("http://gone.example/", Some(7));
+    store.observe(Observation::gone("http://gone.example/", 2)).unwrap();
+    store.observe(Observation::failed("http://failed.example/", 2)).unwrap();
+    let without = |epoch| store.snapshot().without_fingerprint(epoch).unwrap();
+    assert_eq!(without(first), 1);
+    let second = store.register_epoch("second", Role::Both).unwrap();
+    assert_eq!((without(first), without(second)), (1, 2));
+    // Restated as too short to tell, it has no fingerprint all the same.
+    store.restate(Restatement::new("http://told.example/", 1, 5, second)).unwrap();
+    store.restate(Restatement::new("http://short.example/", 1, None, second)).unwrap();
+    for _ in 0..2 {
+        assert_eq!((without(first), without(second)), (1, 1));
+        store.seal().unwrap();
+    }
+    store.end_epoch(first, u64::MAX).unwrap();
+    assert!(matches!(store.snapshot().without_fingerprint(first), Err(Error::EndedEpoch(_))));
 }

@@ -11,12 +11,12 @@ fn a_history_says_what_each_visit_meant() {
     let none = "-                 -                               ";
     let four = "moderately, some 0.4 to 4 % of its words";
     let expected = [
-        format!("2024-01-01T00:00:00Z      200  {a}  new"),
-        format!("2024-01-02T00:00:00Z      200  {a}  same (digest)"),
-        format!("2024-01-03T00:00:00Z      200  {b}  changed by 4 bits: {four}"),
+        format!("2024-01-01T00:00:00Z      200  {a}  new  [e]"),
+        format!("2024-01-02T00:00:00Z      200  {a}  same (digest)  [e]"),
+        format!("2024-01-03T00:00:00Z      200  {b}  changed by 4 bits: {four}  [e]"),
         format!(
             "2024-01-04T00:00:00.250Z  200  {a}  reverted to the version of \
-             2024-01-02T00:00:00Z, 4 bits from the one before: {four}"
+             2024-01-02T00:00:00Z, 4 bits from the one before: {four}  [e]"
         ),
         format!("2024-01-05T00:00:00Z      304  {none}  same (server's word)"),
         format!("2024-01-06T00:00:00Z        -  {none}  failed"),
@@ -175,8 +175,8 @@ fn content_without_a_fingerprint_reads_as_such() {
     );
     let history = place.done(&["history", "http://none.example/"]);
     let rows: Vec<&str> = history.lines().collect();
-    assert!(rows[0].contains("  -") && rows[0].ends_with("  new"), "{}", rows[0]);
-    assert!(rows[1].ends_with("  changed (by how much is not known)"), "{}", rows[1]);
+    assert!(rows[0].contains("  -") && rows[0].ends_with("  new  [e]"), "{}", rows[0]);
+    assert!(rows[1].ends_with("  changed (by how much is not known)  [e]"), "{}", rows[1]);
     let lines = objects(&place.done(&["history", "http://none.example/", "--json"]));
     assert_eq!((&lines[0]["fingerprint"], &lines[0]["epoch"]), (&Value::Null, &"e".into()));
     assert_eq!((&lines[1]["verdict"], lines[1].get("distance")), (&"changed".into(), None));

@@ -126,10 +126,49 @@ fn the_digest_tells_what_became_of_a_page_without_a_fingerprint() {
     let history = history(&place, "http://a/");
     let verdicts: Vec<&str> = history.iter().map(|v| v["verdict"].as_str().unwrap()).collect();
     assert_eq!(verdicts, ["new", "same", "changed", "changed", "reverted"]);
-    assert_eq!(history[1]["by"], "digest");
+    assert_eq!((&history[1]["by"], &history[2]["by"]), (&json!("digest"), &json!("digest")));
+    assert!(history[3].get("by").is_none());
+    let lines = place.done(&["history", "http://a/"]);
+    let told: Vec<&str> = lines.lines().map(|line| line.split("  ").last().unwrap()).collect();
+    assert_eq!(told[1..3], ["same (digest)", "changed (digest; it has no fingerprint)"]);
     assert!(history.iter().all(|visit| visit.get("distance").is_none()));
     let none: Vec<bool> = history.iter().map(|visit| visit["fingerprint"].is_null()).collect();
     assert_eq!(none, [true, true, true, false, true]);
+}
+
+/// Of pages too short to tell, stale ones, and gone ones: what `near --explain` says took no part.
+#[test]
+fn a_search_that_explains_itself_says_how_many_pages_took_no_part() {
+    let place = Place::new();
+    let archive: String =
+        (0..5).map(|n| sent(&format!("http://empty.example/{n}"), 1, &empty(n))).collect();
+    ingest(&place, &(archive + &sent("http://real.example/", 1, &real(0))));
+    let page = place.write("page.html", real(0));
+    let without = |args: &[&str]| {
+        let args = [&["near", "--text", &page, "--explain"][..], args].concat();
+        let object = place.run(&[&args[..], &["--json"]].concat()).objects().remove(0);
+        let lines = place.run(&args).out;
+        let said = lines.lines().last().unwrap().to_owned();
+        (object["without_fingerprint"].as_u64().unwrap(), said)
+    };
+    let took_no_part = |pages: &str| {
+        format!(
+            "{pages} no fingerprint in this epoch (too short to tell, or stale), and took no part"
+        )
+    };
+    assert_eq!(without(&[]), (5, took_no_part("5 pages have")));
+    let plain = place.run(&["near", "--text", &page, "--json"]).objects().remove(0);
+    assert!(plain.get("without_fingerprint").is_none());
+    // Of the next epoch nothing has one, until it is restated.
+    place.done(&["epoch", "begin", "--recipe", "strict"]);
+    assert_eq!(without(&[]).0, 6);
+    assert_eq!(without(&["--epoch", "html/2 words2-sqrt/1"]).0, 5);
+    place.done(&["ingest", &place.file("crawl.warc"), "--restate"]);
+    place.ingest(r#"{"url":"http://empty.example/0","t":"2030-01-01T00:00:00Z","seen":"gone"}"#);
+    place.done(&["forget", "http://empty.example/1"]);
+    place.done(&["forget", "http://empty.example/2"]);
+    place.done(&["forget", "http://empty.example/3"]);
+    assert_eq!(without(&[]), (1, took_no_part("1 page has")));
 }
 
 #[test]
